@@ -1,0 +1,1 @@
+"""Making things from it: the command line, Verilog packages, the demo."""

@@ -1,0 +1,1 @@
+"""The hardware that computes it: Amaranth; asks golden for formats and constants."""
