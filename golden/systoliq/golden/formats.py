@@ -1,0 +1,91 @@
+"""Integer formats: what an operand, a weight or an output may hold.
+
+The first thing on the data's way: layers, requantization and hardware all speak of numbers as an `IntFormat`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+_NAME = re.compile(r"(u?)int([1-9][0-9]*)")
+_CONTAINERS = (8, 16, 32)
+
+
+@dataclass(frozen=True)
+class IntFormat:
+    """Integers of `bits` bits, two's complement or natural: 2 to 16 for operands and outputs, 32 for accumulators."""
+
+    bits: int
+    signed: bool
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.bits, int) or isinstance(self.bits, bool):
+            raise TypeError(f"bits must be an int, not {self.bits!r}")
+        if not isinstance(self.signed, bool):
+            raise TypeError(f"signed must be a bool, not {self.signed!r}")
+        if not (2 <= self.bits <= 16 or self.bits == 32):
+            raise ValueError(f"bits must be 2 to 16, or 32 for accumulators, not {self.bits!r}")
+
+    @classmethod
+    def parse(cls, name: str) -> IntFormat:
+        """The format called `name`: "int8", "uint5"."""
+        if not isinstance(name, str):
+            raise TypeError(f"format name must be a str such as 'int8' or 'uint5', not {name!r}")
+        match = _NAME.fullmatch(name)
+        if match is None:
+            raise ValueError(f"format name must be like 'int8' or 'uint5', not {name!r}")
+        return cls(int(match[2]), signed=not match[1])
+
+    @classmethod
+    def of(cls, dtype: np.dtype | type) -> IntFormat:
+        """The format that fills the numpy integer type `dtype` (8, 16 or 32 bits)."""
+        dtype = np.dtype(dtype)
+        if dtype.kind not in "iu" or dtype.itemsize * 8 not in _CONTAINERS:
+            raise TypeError(f"dtype must be an integer of 8, 16 or 32 bits, not {dtype.name}")
+        return cls(dtype.itemsize * 8, signed=dtype.kind == "i")
+
+    @property
+    def min(self) -> int:
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def max(self) -> int:
+        return (1 << (self.bits - self.signed)) - 1
+
+    @property
+    def name(self) -> str:
+        return f"{'int' if self.signed else 'uint'}{self.bits}"
+
+    @property
+    def dtype(self) -> np.dtype:
+        """The smallest numpy integer type that holds the format."""
+        container = next(bits for bits in _CONTAINERS if bits >= self.bits)
+        return np.dtype(f"{'int' if self.signed else 'uint'}{container}")
+
+    def contains(self, values: np.ndarray | int) -> bool:
+        """Whether every one of the integers `values` can be held."""
+        return self.first_outside(values) is None
+
+    def first_outside(self, values: np.ndarray | int) -> tuple[tuple[int, ...], int] | None:
+        """Index and value of the first of `values`, in C order, that cannot be held; None where all can."""
+        values = np.asarray(values)
+        outside = np.flatnonzero((values < self.min) | (values > self.max))
+        if not outside.size:
+            return None
+        index = tuple(int(i) for i in np.unravel_index(outside[0], values.shape))
+        return index, int(values[index])
+
+    def saturate(self, values: np.ndarray) -> np.ndarray:
+        """`values` clipped to the format, as `dtype`."""
+        return np.clip(values, self.min, self.max).astype(self.dtype)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+INT8 = IntFormat(8, signed=True)
+UINT8 = IntFormat(8, signed=False)
+INT32 = IntFormat(32, signed=True)
