@@ -1,6 +1,18 @@
 """The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
 
 from .formats import INT8, INT32, UINT8, IntFormat
+from .layer import MatMulLayer
+from .operators import matmul_integer, qlinear_matmul
 from .rescale import combined_scale, requantize_float32
 
-__all__ = ["INT8", "INT32", "UINT8", "IntFormat", "combined_scale", "requantize_float32"]
+__all__ = [
+    "INT8",
+    "INT32",
+    "UINT8",
+    "IntFormat",
+    "MatMulLayer",
+    "combined_scale",
+    "matmul_integer",
+    "qlinear_matmul",
+    "requantize_float32",
+]

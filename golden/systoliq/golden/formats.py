@@ -49,14 +49,17 @@ class IntFormat:
 
     @property
     def min(self) -> int:
+        """The least value."""
         return -(1 << (self.bits - 1)) if self.signed else 0
 
     @property
     def max(self) -> int:
+        """The greatest value."""
         return (1 << (self.bits - self.signed)) - 1
 
     @property
     def name(self) -> str:
+        """What `parse` reads: "int8", "uint5"."""
         return f"{'int' if self.signed else 'uint'}{self.bits}"
 
     @property
@@ -80,7 +83,8 @@ class IntFormat:
 
     def saturate(self, values: np.ndarray) -> np.ndarray:
         """`values` clipped to the format, as `dtype`."""
-        return np.clip(values, self.min, self.max).astype(self.dtype)
+        saturated: np.ndarray = np.clip(values, self.min, self.max).astype(self.dtype)
+        return saturated
 
     def __str__(self) -> str:
         return self.name

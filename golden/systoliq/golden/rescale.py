@@ -17,7 +17,7 @@ from .formats import IntFormat
 
 
 def combined_scale(a_scale: np.ndarray | float, b_scale: np.ndarray | float, y_scale: np.ndarray | float) -> np.ndarray:
-    """s = f32(f32(a_scale * b_scale) / y_scale), broadcast; the scales are widened to float32 first.
+    """The scale s = f32(f32(a_scale * b_scale) / y_scale), broadcast; the scales are widened to float32 first.
 
     The order of the operations matters: `a * (b / y)` differs in the last bit.
     """
@@ -46,4 +46,5 @@ def requantize_float32(
         scaled = acc.astype(np.float32) * np.asarray(scale, dtype=np.float32)
     least = np.float32(output.min - zero_point)
     scaled = np.where(np.isnan(scaled), least, np.clip(scaled, least, np.float32(output.max - zero_point)))
-    return (np.rint(scaled).astype(np.int32) + np.int32(zero_point)).astype(output.dtype)
+    rounded: np.ndarray = np.rint(scaled).astype(np.int32) + np.int32(zero_point)
+    return rounded.astype(output.dtype)

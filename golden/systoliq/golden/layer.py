@@ -1,0 +1,223 @@
+"""MatMulLayer: what to compute. The one object that both the golden result and the hardware are made from."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .accumulate import exact_matmul, wrap_int32
+from .formats import IntFormat
+from .layer_file import pick_layer_arrays, read_layer_file
+from .parameters import as_scale, one_element
+from .rescale import combined_scale, requantize_float32
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MatMulLayer:
+    """y = rescale((a - a_zero_point) @ (b - b_zero_point) + bias): QLinearMatMul with constant weights, or QGemm.
+
+    Given in the form of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar or of
+    one element; b_* also [N] or [1, N]; bias int32 [N] or None. A zero point's type sets its operand's format. Formats
+    may also be given, for values narrower than the array type that carries them; zero points may then be plain ints.
+
+    Kept in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N], all read-only;
+    a_scale and y_scale float32; a_zero_point and y_zero_point int.
+    """
+
+    name: str = "layer"
+    b: npt.NDArray[Any]
+    a_scale: Any
+    a_zero_point: Any
+    b_scale: Any
+    b_zero_point: Any
+    y_scale: Any
+    y_zero_point: Any
+    bias: npt.NDArray[np.int32] | None = None
+    a_format: IntFormat = None  # type: ignore[assignment]  # None is replaced by the zero point's format
+    b_format: IntFormat = None  # type: ignore[assignment]
+    y_format: IntFormat = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"name must be a str, not {self.name!r}")
+        if not self.name:
+            raise ValueError(f"name must not be empty, not {self.name!r}")
+        b, b_format = _integers("b", self.b, self.b_format)
+        if b.ndim != 2 or 0 in b.shape:
+            raise ValueError(f"b must have the shape [K, N] with K and N at least 1, not {list(b.shape)}")
+        n = b.shape[1]
+        a_zero_point, a_format = _integers("a_zero_point", self.a_zero_point, self.a_format)
+        y_zero_point, y_format = _integers("y_zero_point", self.y_zero_point, self.y_format)
+        b_zero_point, _ = _integers("b_zero_point", self.b_zero_point, b_format)
+        kept = {
+            "b": _read_only(b),
+            "a_scale": one_element("a_scale", _positive("a_scale", self.a_scale)),
+            "a_zero_point": int(one_element("a_zero_point", a_zero_point)),
+            "b_scale": _per_column("b_scale", _positive("b_scale", self.b_scale), n),
+            "b_zero_point": _per_column("b_zero_point", b_zero_point, n),
+            "y_scale": one_element("y_scale", _positive("y_scale", self.y_scale)),
+            "y_zero_point": int(one_element("y_zero_point", y_zero_point)),
+            "bias": None if self.bias is None else _bias(self.bias, n),
+            "a_format": a_format,
+            "b_format": b_format,
+            "y_format": y_format,
+        }
+        for field, value in kept.items():
+            object.__setattr__(self, field, value)
+        infinite = np.flatnonzero(np.isinf(self.scale))
+        if infinite.size:
+            raise ValueError(
+                f"a_scale * b_scale / y_scale must be finite in float32, not inf (column {int(infinite[0])})"
+            )
+
+    @classmethod
+    def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
+        """The layer of a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale,
+        b_zero_point, y_scale, y_zero_point and, optionally, bias.
+
+        `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
+        """
+        return cls._from_file(path, read_layer_file(path), fields)
+
+    @classmethod
+    def pick(cls, path: str | Path, **fields: Any) -> MatMulLayer:
+        """As `load`, from an archive that may hold other arrays too, under the same or shorter names (weights, a_zp,
+        b_zp, y_zp).
+        """
+        return cls._from_file(path, pick_layer_arrays(path), fields)
+
+    @classmethod
+    def _from_file(cls, path: str | Path, arrays: dict[str, Any], fields: dict[str, Any]) -> MatMulLayer:
+        try:
+            return cls(**{"name": Path(path).stem, **arrays, **fields})
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{path}: {error}") from error
+
+    def replace(self, **changes: Any) -> MatMulLayer:
+        """A copy with some fields changed, validated again."""
+        return dataclasses.replace(self, **changes)
+
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """The layer in the form of ONNX, under the keys of a layer file."""
+        arrays: dict[str, npt.NDArray[Any]] = {
+            "b": self.b,
+            "a_scale": np.asarray(self.a_scale),
+            "a_zero_point": np.asarray(self.a_zero_point, self.a_format.dtype),
+            "b_scale": self.b_scale,
+            "b_zero_point": self.b_zero_point,
+            "y_scale": np.asarray(self.y_scale),
+            "y_zero_point": np.asarray(self.y_zero_point, self.y_format.dtype),
+        }
+        return arrays if self.bias is None else {**arrays, "bias": self.bias}
+
+    @property
+    def k(self) -> int:
+        """Length of the sums: rows of b."""
+        return int(self.b.shape[0])
+
+    @property
+    def n(self) -> int:
+        """Number of outputs: columns of b."""
+        return int(self.b.shape[1])
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32]:
+        """From accumulator to output, per column: f32(f32(a_scale * b_scale) / y_scale), [N]."""
+        return combined_scale(self.a_scale, self.b_scale, self.y_scale)
+
+    @property
+    def centered_b(self) -> npt.NDArray[np.int64]:
+        """The weights less their zero point, [K, N]."""
+        centered: npt.NDArray[np.int64] = self.b.astype(np.int64) - self.b_zero_point
+        return centered
+
+    def check_input(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
+        """`a` as an array [M, K] or [K] of `a_format`, or an error that names what is wrong with it."""
+        array, _ = _integers("a", a, self.a_format)
+        if array.ndim not in (1, 2) or array.shape[-1] != self.k:
+            raise ValueError(
+                f"a must have the shape [M, {self.k}] or [{self.k}] for b of shape {list(self.b.shape)}, "
+                f"not {list(array.shape)}"
+            )
+        return array
+
+    def accumulate(self, a: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N]."""
+        array = self.check_input(a)
+        centered = np.atleast_2d(array).astype(np.int64) - self.a_zero_point
+        acc = exact_matmul(centered, self.centered_b)
+        if self.bias is not None:
+            acc += self.bias
+        return wrap_int32(acc).reshape(*array.shape[:-1], self.n)
+
+    def golden(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`."""
+        return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
+
+    def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N]."""
+        least = self.centered_b * (self.a_format.min - self.a_zero_point)
+        greatest = self.centered_b * (self.a_format.max - self.a_zero_point)
+        bias = 0 if self.bias is None else self.bias.astype(np.int64)
+        return np.minimum(least, greatest).sum(axis=0) + bias, np.maximum(least, greatest).sum(axis=0) + bias
+
+
+def _integers(name: str, value: npt.ArrayLike, fmt: IntFormat | None) -> tuple[npt.NDArray[Any], IntFormat]:
+    """`value` in `fmt` (by default, the format that fills its type), with that format."""
+    if fmt is not None and not isinstance(fmt, IntFormat):
+        raise TypeError(f"the format of {name} must be an IntFormat or None, not {fmt!r}")
+    array = np.asarray(value)
+    if fmt is None:
+        if array.dtype.name not in ("int8", "uint8", "int16", "uint16"):
+            raise TypeError(f"{name} must be an array of int8, uint8, int16 or uint16, not {_kind(value)}")
+        return array, IntFormat.of(array.dtype)
+    if fmt.bits > 16:
+        raise ValueError(f"the format of {name} must have at most 16 bits, not {fmt.bits!r}")
+    if type(value) is not int and array.dtype != fmt.dtype:
+        raise TypeError(f"{name} must be {fmt.dtype.name} to hold {fmt.name}, not {_kind(value)}")
+    outside = fmt.first_outside(array)
+    if outside:
+        index, found = outside
+        place = f"{name}{list(index)}" if index else name
+        raise ValueError(f"{place} must be in {fmt.name}, {fmt.min} to {fmt.max}, not {found}")
+    return array.astype(fmt.dtype), fmt
+
+
+def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    scale = as_scale(name, value)
+    wrong = scale[~(np.isfinite(scale) & (scale > 0))]
+    if wrong.size:
+        raise ValueError(f"{name} must be positive and finite, not {float(wrong[0])!r}")
+    return scale
+
+
+def _per_column(name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    if value.size != 1 and value.shape not in ((n,), (1, n)):
+        raise ValueError(
+            f"{name} must be a scalar, [{n}] or [1, {n}] for b with {n} columns, not shape {list(value.shape)}"
+        )
+    return _read_only(np.broadcast_to(value.reshape(-1), n))
+
+
+def _bias(value: npt.ArrayLike, n: int) -> npt.NDArray[np.int32]:
+    bias = np.asarray(value)
+    if bias.dtype != np.int32:
+        raise TypeError(f"bias must be int32, not {_kind(value)}")
+    if bias.shape != (n,):
+        raise ValueError(f"bias must have the shape [{n}] for b with {n} columns, not {list(bias.shape)}")
+    return _read_only(bias)
+
+
+def _read_only(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    copy = np.array(value)
+    copy.flags.writeable = False
+    return copy
+
+
+def _kind(value: npt.ArrayLike) -> str:
+    return value.dtype.name if isinstance(value, (np.ndarray, np.generic)) else repr(value)

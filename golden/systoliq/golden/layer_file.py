@@ -1,0 +1,63 @@
+"""Layer files: the arrays of a `MatMulLayer` in an .npz archive, under the names of QLinearMatMul's inputs."""
+
+from __future__ import annotations
+
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+KEYS = ("b", "a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+OPTIONAL_KEYS = ("bias",)
+
+# What archives that hold more than a layer (inputs, expected outputs, labels) also call these arrays.
+_SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
+
+
+def read_layer_file(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias`."""
+    arrays = read_arrays(path)
+    missing = [key for key in KEYS if key not in arrays]
+    if missing:
+        raise ValueError(f"{path}: layer file must have the key {missing[0]!r}; it has {', '.join(arrays) or 'none'}")
+    extra = [key for key in arrays if key not in KEYS + OPTIONAL_KEYS]
+    if extra:
+        raise ValueError(f"{path}: layer file must not have the key {extra[0]!r}; it may have {', '.join(KEYS)}, bias")
+    return arrays
+
+
+def pick_layer_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of a layer from an archive that may hold other arrays too.
+
+    Each is taken under its name in `KEYS` or its short name (weights, a_zp, b_zp, y_zp); the rest is left alone.
+    """
+    arrays = read_arrays(path)
+    picked = {}
+    for key in KEYS + OPTIONAL_KEYS:
+        names = [name for name in (key, _SHORT_NAMES.get(key)) if name in arrays]
+        if len(names) > 1:
+            raise ValueError(f"{path}: must have one of {names[0]!r} and {names[1]!r}, not both")
+        if names:
+            picked[key] = arrays[names[0]]
+        elif key in KEYS:
+            short = f" (or {_SHORT_NAMES[key]!r})" if key in _SHORT_NAMES else ""
+            raise ValueError(f"{path}: must have the key {key!r}{short}; it has {', '.join(arrays) or 'none'}")
+    return picked
+
+
+def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
+    """Every array of the .npz archive `path`, or an error that names the file; pickled objects are refused."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if not isinstance(archive, np.lib.npyio.NpzFile):
+            raise ValueError("it holds a single array")
+        with archive:
+            return {key: np.asarray(archive[key]) for key in archive.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path}: must be a readable .npz archive of plain arrays ({error})") from error

@@ -1,0 +1,78 @@
+"""Scales and zero points: which types and shapes a parameter may have, and how it lies along its operand.
+
+    a_*   one element; [M] for a 2-D a; a.shape[:-1] + (1,) for any a     (per row)
+    b_*   one element; [N] for a 2-D b; b.shape[:-2] + (1, N) for any b   (per column)
+    y_*   one element
+
+[M] means rows even where M == K. A scale and a zero point of the same operand may differ in shape.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+_SCALE_TYPES = ("float32", "float16", "bfloat16")  # bfloat16 by name: ml_dtypes is not imported here
+
+
+def as_operand(name: str, value: npt.ArrayLike) -> npt.NDArray[Any]:
+    """`value` as an array of int8 or uint8, or a TypeError naming it."""
+    array = np.asarray(value)
+    _refuse_float8(name, array)
+    if array.dtype.name not in ("int8", "uint8"):
+        raise TypeError(f"{name} must be int8 or uint8, not {array.dtype.name}")
+    return array
+
+
+def as_zero_point(name: str, value: npt.ArrayLike, dtype: np.dtype[Any], operand: str) -> npt.NDArray[Any]:
+    """`value` as an array of its operand's `dtype`, or a TypeError naming both."""
+    array = np.asarray(value)
+    _refuse_float8(name, array)
+    if array.dtype != dtype:
+        raise TypeError(f"{name} must be {dtype.name} as {operand} is, not {array.dtype.name}")
+    return array
+
+
+def as_scale(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """`value` (float32, float16, bfloat16, or a Python float) rounded to float32, or a TypeError naming it."""
+    array = np.asarray(value)
+    if type(value) is not float and array.dtype.name not in _SCALE_TYPES:
+        raise TypeError(f"{name} must be float32, float16 or bfloat16, not {array.dtype.name}")
+    with np.errstate(over="ignore"):
+        return array.astype(np.float32)
+
+
+def along(
+    axis: Literal["row", "column"], name: str, parameter: npt.NDArray[Any], shape: tuple[int, ...]
+) -> npt.NDArray[Any]:
+    """`parameter` reshaped to broadcast along the rows of a, or the columns of b, whose shape is `shape`.
+
+    A 1-D operand counts as the one row, or the one column, that it is promoted to. ValueError naming both otherwise.
+    """
+    if parameter.size == 1:
+        return parameter.reshape(())
+    allowed = ["a scalar"]
+    if len(shape) >= 2:
+        vector, full = (shape[-2:-1], (*shape[:-1], 1)) if axis == "row" else (shape[-1:], (*shape[:-2], 1, shape[-1]))
+        if parameter.shape == full or (len(shape) == 2 and parameter.shape == vector):
+            return parameter.reshape(full)
+        allowed += [f"{list(vector)}"] if len(shape) == 2 else []
+        allowed += [f"{list(full)} (per {axis})"]
+    raise ValueError(
+        f"{name} must be {' or '.join(allowed)} for {'a' if axis == 'row' else 'b'} of shape {list(shape)}, "
+        f"not of shape {list(parameter.shape)}"
+    )
+
+
+def one_element(name: str, parameter: npt.NDArray[Any]) -> Any:
+    """The one element of `parameter`, or a ValueError naming it."""
+    if parameter.size != 1:
+        raise ValueError(f"{name} must be a scalar or have one element, not shape {list(parameter.shape)}")
+    return parameter.reshape(())[()]
+
+
+def _refuse_float8(name: str, array: npt.NDArray[Any]) -> None:
+    if array.dtype.name.startswith("float8"):
+        raise TypeError(f"{name} must be int8 or uint8, not {array.dtype.name}: float8 is not supported yet")
