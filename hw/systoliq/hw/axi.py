@@ -1,0 +1,98 @@
+"""The edge: a dense layer, or a bare array, behind AXI4-Stream names, as it stands in the emitted Verilog.
+
+Elements stand side by side in ``tdata``, the first in the lowest bits, without gaps; the word is filled up with zeros to
+whole bytes. One clock ``clk``, synchronous active-high reset ``rst``.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Shape, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from .bare_array import BareArray
+from .dense import Dense
+from .hierarchy import place
+
+__all__ = ["AxiBareArray", "AxiDense", "axi_bits", "axi_stream"]
+
+
+def axi_bits(bits: int) -> int:
+    """``bits`` rounded up to whole bytes."""
+    return -(-bits // 8) * 8
+
+
+def axi_stream(name: str, bits: int, flow: type[In] | type[Out]) -> dict[str, object]:
+    """Members of an AXI4-Stream of ``bits`` data bits: ``In`` for a slave, ``Out`` for a master."""
+    back = Out if flow is In else In
+    return {
+        f"{name}_tdata": flow(axi_bits(bits)),
+        f"{name}_tvalid": flow(1),
+        f"{name}_tready": back(1),
+        f"{name}_tlast": flow(1),
+    }
+
+
+class AxiDense(wiring.Component):
+    """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y."""
+
+    kind = "axi_dense"
+
+    def __init__(self, dense: Dense) -> None:
+        self.dense = dense
+        super().__init__(axi_stream("s_axis_a", _bits(dense.a), In) | axi_stream("m_axis_y", _bits(dense.y), Out))
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        dense = self.dense
+        m.submodules.dense = place(dense, platform)
+        m.d.comb += [
+            Value.cast(dense.a.payload.data).eq(self.s_axis_a_tdata),
+            dense.a.payload.last.eq(self.s_axis_a_tlast),
+            dense.a.valid.eq(self.s_axis_a_tvalid),
+            self.s_axis_a_tready.eq(dense.a.ready),
+            self.m_axis_y_tdata.eq(Value.cast(dense.y.payload.data)),
+            self.m_axis_y_tlast.eq(dense.y.payload.last),
+            self.m_axis_y_tvalid.eq(dense.y.valid),
+            dense.y.ready.eq(self.m_axis_y_tready),
+        ]
+        return m
+
+
+class AxiBareArray(wiring.Component):
+    """`BareArray` with ``s_axis_a_*`` and ``s_axis_b_*``; the sums leave as ``sums`` and ``sums_valid``.
+
+    ``s_axis_b_tlast`` does not exist: the stream of A says where a tile ends.
+    """
+
+    kind = "axi_array"
+
+    def __init__(self, array: BareArray) -> None:
+        self.array = array
+        b = axi_stream("s_axis_b", Shape.cast(array.b.payload.shape()).width, In)
+        del b["s_axis_b_tlast"]
+        sums = Shape.cast(array.sums.shape()).width
+        super().__init__(
+            axi_stream("s_axis_a", _bits(array.a), In) | b | {"sums": Out(sums), "sums_valid": Out(array.config.cols)}
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        array = self.array
+        m.submodules.array = place(array, platform)
+        m.d.comb += [
+            Value.cast(array.a.payload.data).eq(self.s_axis_a_tdata),
+            array.a.payload.last.eq(self.s_axis_a_tlast),
+            array.a.valid.eq(self.s_axis_a_tvalid),
+            self.s_axis_a_tready.eq(array.a.ready),
+            Value.cast(array.b.payload).eq(self.s_axis_b_tdata),
+            array.b.valid.eq(self.s_axis_b_tvalid),
+            self.s_axis_b_tready.eq(array.b.ready),
+            self.sums.eq(Value.cast(array.sums)),
+            self.sums_valid.eq(array.valid),
+        ]
+        return m
+
+
+def _bits(port: stream.Interface) -> int:
+    return Shape.cast(port.payload.data.shape()).width

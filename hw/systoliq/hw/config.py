@@ -1,0 +1,61 @@
+"""How much hardware: the size, operand formats and accumulator width of a systolic array."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from systoliq.golden.formats import INT8, IntFormat
+
+__all__ = ["ArrayConfig"]
+
+
+def _positive_integer(name: str, value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} must be a positive integer, not {value!r}")
+    if value < 1:
+        raise ValueError(f"{name} must be a positive integer, not {value!r}")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ArrayConfig:
+    """An output-stationary array of ``rows`` x ``cols`` elements, each of ``depth`` multipliers.
+
+    The array performs ``rows * cols * depth`` multiply-accumulates a cycle on operands of format ``a`` and ``b``
+    (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``.
+    """
+
+    rows: int = 1
+    cols: int = 1
+    depth: int = 1
+    a: IntFormat = INT8
+    b: IntFormat = INT8
+    accumulator_bits: int = 32
+
+    def __post_init__(self) -> None:
+        for name in ("rows", "cols", "depth", "accumulator_bits"):
+            _positive_integer(name, getattr(self, name))
+        for name in ("a", "b"):
+            operand = getattr(self, name)
+            if not isinstance(operand, IntFormat):
+                raise TypeError(f"{name} must be an IntFormat, not {operand!r}")
+            if not 2 <= operand.bits <= 16:
+                raise ValueError(f"{name} must have 2 to 16 bits, not {operand.bits}")
+        if self.accumulator_bits < self.product_bits:
+            raise ValueError(
+                f"accumulator_bits must be at least {self.product_bits}, the width of one {self.a.name} x "
+                f"{self.b.name} product, not {self.accumulator_bits}"
+            )
+        if self.accumulator_bits > 48:
+            raise ValueError(f"accumulator_bits must be at most 48, not {self.accumulator_bits}")
+
+    def replace(self, **changes: object) -> ArrayConfig:
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    @property
+    def product_bits(self) -> int:
+        """Bits of one product of an A and a B operand, as a signed number."""
+        return self.a.bits + self.b.bits + (not self.a.signed and not self.b.signed)
+
+    @property
+    def macs_per_cycle(self) -> int:
+        return self.rows * self.cols * self.depth

@@ -1,0 +1,218 @@
+"""The dense layer: constant weights, bias and requantization around a systolic array.
+
+Rows of A stream in, rows of Y stream out:
+
+    a -> [ReplayBuffer] -> Sequencer -> Skew ------> SystolicArray -> DrainLane... -> ResultBuffer -> y
+                               |----> WeightColumn...-^
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import Requantization
+
+from .array import SystolicArray
+from .config import ArrayConfig
+from .delay import delay
+from .folding import Folding, fold
+from .hierarchy import place
+from .lane import ColumnConstants, DrainLane
+from .mac import operand_layout
+from .replay_buffer import ReplayBuffer
+from .requantizer import RequantizerConfig
+from .result_buffer import ResultBuffer, y_beat
+from .schedule import Schedule
+from .sequencer import Sequencer, a_beat
+from .skew import Skew
+from .weights import WeightColumn
+
+__all__ = ["Dense"]
+
+
+class Dense(wiring.Component):
+    """``y = requantize(a @ b + bias)`` for constant ``b``: a layer, its integer constants, and an array to run it.
+
+    Rows of A are taken ``rows`` at a time. Beat t of a group carries, for each row r of it, the elements
+    ``t * depth .. t * depth + depth - 1`` of that row (elements beyond K are ignored); ``last`` on the last beat of a
+    group ends the batch. For each group and column tile, Y leaves row by row, ``lanes`` neighbouring outputs a beat
+    (those beyond N are meaningless), with ``last`` on the last beat of a batch.
+
+    ``config`` sets rows, cols, depth, accumulator width and the width of B; the operand formats follow from the layer.
+
+    Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
+    sums modulo ``2**accumulator_bits``; or where the weights need more bits than ``config.b`` has.
+    """
+
+    kind = "dense"
+
+    def __init__(
+        self, layer: MatMulLayer, requantization: Requantization, config: ArrayConfig, *, wrap: bool = False
+    ) -> None:
+        self.layer = layer
+        self.requantization = requantization
+        self.folding: Folding = fold(layer, config.b.bits)
+        self.config = config.replace(a=layer.a_format, b=self.folding.b_format)
+        self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
+        self.sum_bits = self._sum_bits(wrap)
+        self._ones = int(self.folding.needs_row_sums)
+        self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
+        lane_config = RequantizerConfig.of(requantization, self.sum_bits)
+        self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
+        y_shape = self.lanes[0].y.shape()
+        self.result_buffer = ResultBuffer(self.schedule, y_shape, flight_cycles=self._flight_cycles)
+        self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
+        super().__init__(
+            {
+                "a": In(stream.Signature(a_beat(self._word))),
+                "y": Out(stream.Signature(y_beat(y_shape, self.schedule.lanes))),
+            }
+        )
+
+    def _sum_bits(self, wrap: bool) -> int:
+        """Bits that hold every reachable sum, bias included; `accumulator_bits` where sums may wrap."""
+        low, high = self.layer.accumulator_range()
+        needed = max(int(np.max(high)).bit_length(), (-1 - int(np.min(low))).bit_length() if np.min(low) < 0 else 0) + 1
+        if needed <= self.config.accumulator_bits:
+            return needed
+        if not wrap:
+            raise ValueError(
+                f"accumulator_bits must be at least {needed} to hold every sum of K = {self.layer.k} products and the "
+                f"bias ({int(np.min(low))} to {int(np.max(high))}), not {self.config.accumulator_bits}"
+            )
+        return self.config.accumulator_bits
+
+    def _lane(self, lane_config: RequantizerConfig, index: int) -> DrainLane:
+        schedule, requantization = self.schedule, self.requantization
+        idle_shift = lane_config.min_shift
+
+        def constants(column: int) -> ColumnConstants:
+            if column >= schedule.n:
+                return ColumnConstants(shift=idle_shift)
+            multiplier = requantization.multiplier[column]
+            return ColumnConstants(
+                bias=int(self.folding.bias[column]),
+                residual=int(self.folding.residual[column]),
+                multiplier=multiplier,
+                shift=requantization.shift[column],
+                offset=requantization.offset[column],
+            )
+
+        physical = range(index * schedule.interval, (index + 1) * schedule.interval)
+        per_tile = [
+            [constants(tile * schedule.config.cols + schedule.logical_column(p)) for p in physical]
+            for tile in range(schedule.column_tiles)
+        ]
+        return DrainLane(
+            schedule,
+            lane_config,
+            per_tile,
+            zero_point=requantization.zero_point,
+            uses_row_sums=bool(self._ones),
+            index=index,
+        )
+
+    # Cycles.
+
+    @property
+    def _drain_start(self) -> int:
+        """Cycles from the last beat of a tile at the sequencer to the first sum at lane 0 (1: the weight memory)."""
+        return 1 + self.array.latency + self._ones
+
+    @property
+    def _flight_cycles(self) -> int:
+        schedule = self.schedule
+        across = (schedule.lanes - 1) * schedule.interval + schedule.drain_cycles - 1
+        return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency
+
+    @property
+    def latency(self) -> int:
+        """Cycles from the last A beat of a group (of its last replay) to the first Y beat of its last column tile."""
+        across = (self.schedule.lanes - 1) * self.schedule.interval
+        return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency
+
+    def cycles(self, m: int) -> int:
+        """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
+        schedule = self.schedule
+        tiles = schedule.groups(m) * schedule.column_tiles
+        fill = schedule.beats + ReplayBuffer.latency - 1 if schedule.column_tiles > 1 else 0
+        tail = (schedule.config.rows - 1) * schedule.interval + schedule.steps(schedule.column_tiles - 1)
+        return fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
+
+    # Hardware.
+
+    def _weight_words(self, physical: int) -> list[list[int]]:
+        """Words of the array's column ``physical``, tile after tile, ``depth`` operands each, zeros beyond K and N."""
+        schedule, depth = self.schedule, self.config.depth
+        padded = np.zeros((schedule.beats * depth, schedule.column_tiles * schedule.config.cols), np.int64)
+        padded[: schedule.k, : schedule.n] = self.folding.weights
+        columns = padded[:, schedule.logical_column(physical) :: schedule.config.cols]
+        return columns.T.reshape(-1, depth).tolist()
+
+    def _ones_words(self) -> list[list[int]]:
+        """Words of the column whose sums are the row sums of A."""
+        schedule, depth = self.schedule, self.config.depth
+        ones = (np.arange(schedule.beats * depth) < schedule.k).astype(int).reshape(-1, depth)
+        return ones.tolist() * schedule.column_tiles
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        schedule = self.schedule
+        beats = wiring.flipped(self.a)
+        sequencer = Sequencer(schedule, self._word)
+        m.submodules.sequencer = place(sequencer, platform)
+        if schedule.column_tiles > 1:
+            replay = ReplayBuffer(self.a.payload.shape(), beats=schedule.beats, times=schedule.column_tiles)
+            m.submodules.replay_buffer = place(replay, platform)
+            wiring.connect(m, beats, replay.i)
+            beats = replay.o
+        wiring.connect(m, beats, sequencer.i)
+
+        word = Signal(self._word, reset_less=True)
+        first = Signal()
+        last = Signal()
+        m.d.sync += [word.eq(sequencer.word), first.eq(sequencer.first), last.eq(sequencer.last)]
+
+        m.submodules.array = place(self.array, platform)
+        m.d.comb += [self.array.first.eq(first), self.array.last.eq(last)]
+        if self.config.rows > 1:
+            skew = Skew(self._word, kind="skew_a")
+            m.submodules.skew_a = place(skew, platform)
+            m.d.comb += [skew.word.eq(word), self.array.a.eq(skew.out)]
+        else:
+            m.d.comb += self.array.a.eq(word)
+
+        contents = [self._ones_words()] * self._ones + [self._weight_words(p) for p in range(schedule.config.cols)]
+        address = sequencer.address
+        for index, words in enumerate(contents):
+            column = WeightColumn(operand_layout(self.config.b, self.config.depth), words, kind=f"weights_{index}")
+            m.submodules[f"weights_{index}"] = place(column, platform)
+            m.d.comb += [column.address.eq(address), self.array.b[index].eq(column.word)]
+            address = column.address_next
+
+        buffer = self.result_buffer
+        m.submodules.result_buffer = place(buffer, platform)
+        m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
+        token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
+        if self._ones:
+            row_sum = Signal(signed(self.config.accumulator_bits), reset_less=True)
+            m.d.sync += row_sum.eq(self.array.sums[0])
+        for index, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [lane.start.eq(token[0]), lane.batch_last.eq(token[1])]
+            first_column = self._ones + index * schedule.interval
+            for step in range(schedule.interval):
+                m.d.comb += lane.sums[step].eq(self.array.sums[first_column + step])
+            m.d.comb += [buffer.push[index].eq(lane.push), buffer.y[index].eq(lane.y)]
+            if self._ones:
+                m.d.comb += lane.row_sum.eq(row_sum)
+                row_sum = lane.row_sum_next
+            if index == schedule.lanes - 1:
+                m.d.comb += buffer.last.eq(lane.last)
+            else:
+                token = delay(m, token, schedule.interval, name=f"token_lane_{index + 1}", reset_less=False)
+        wiring.connect(m, buffer.o, wiring.flipped(self.y))
+        return m

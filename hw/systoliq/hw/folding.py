@@ -1,0 +1,68 @@
+"""Folding: a layer's weights and zero points as the array wants them.
+
+With weights ``w = b - pivot`` the sum that a layer asks for is
+
+    sum (a - a_zp) (b - b_zp) + bias  =  sum a w  -  residual * sum a  +  folded_bias
+
+where ``residual = b_zp - pivot`` and ``folded_bias = bias - a_zp * sum (b - b_zp)`` are constants of the column. The
+pivot is any number for which w fits its format; it is the zero point itself, and the residual 0, wherever it can be. So
+zero points cost nothing as a rule, and never a wider multiplier.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.layer import MatMulLayer
+
+__all__ = ["Folding", "fold"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Folding:
+    """What the array multiplies and what is added afterwards, per column of B.
+
+    ``weights`` is [K, N] in ``b_format``; ``bias`` and ``residual`` are [N] (int64).
+    """
+
+    b_format: IntFormat
+    weights: np.ndarray
+    bias: np.ndarray
+    residual: np.ndarray
+
+    @property
+    def needs_row_sums(self) -> bool:
+        return bool(self.residual.any())
+
+
+def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:
+    """Fold ``layer`` for multipliers of ``b_bits`` (default: the layer's own width).
+
+    Signed weights are preferred, unsigned ones taken where only they need no row sums.
+
+    Raises ValueError where some column's weights span more than ``2**b_bits`` values.
+    """
+    bits = layer.b_format.bits if b_bits is None else b_bits
+    foldings = [_fold_to(layer, IntFormat(bits, signed)) for signed in (True, False)]
+    return next((folding for folding in foldings if not folding.needs_row_sums), foldings[0])
+
+
+def _fold_to(layer: MatMulLayer, b_format: IntFormat) -> Folding:
+    b = np.asarray(layer.b, dtype=np.int64)
+    zero_point = np.broadcast_to(np.asarray(layer.b_zero_point, dtype=np.int64), (layer.n,))
+    lowest, highest = b.max(axis=0) - b_format.max, b.min(axis=0) - b_format.min
+    if (lowest > highest).any():
+        column = int(np.argmax(lowest > highest))
+        low, high = int(b[:, column].min()), int(b[:, column].max())
+        raise ValueError(f"weights of column {column} span {low} to {high}, which does not fit {b_format.bits} bits")
+    pivot = np.clip(zero_point, lowest, highest)
+    a_zero_point = int(np.asarray(layer.a_zero_point))
+    bias = np.zeros(layer.n, np.int64) if layer.bias is None else np.asarray(layer.bias, dtype=np.int64)
+    return Folding(
+        b_format=b_format,
+        weights=b - pivot,
+        bias=bias - a_zero_point * (b - zero_point).sum(axis=0),
+        residual=zero_point - pivot,
+    )

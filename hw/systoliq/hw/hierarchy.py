@@ -1,0 +1,66 @@
+"""One Verilog module per kind of block.
+
+Amaranth writes a module for each instance of a component. ``place()`` lets a parent place many components of one kind
+while `Emission` writes that kind once: under an `Emission` platform a placed component becomes an instance of its
+kind's module, and under any other platform (the Amaranth simulator) it is elaborated in place as usual.
+"""
+
+from __future__ import annotations
+
+import re
+
+from amaranth.back import rtlil
+from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
+from amaranth.lib import wiring
+
+__all__ = ["Emission", "place"]
+
+
+def place(component: wiring.Component, platform: object) -> Elaboratable:
+    """The submodule that stands for ``component`` under ``platform``.
+
+    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable.
+    """
+    return platform.instance(component) if isinstance(platform, Emission) else component
+
+
+class Emission:
+    """A platform that collects the RTLIL of every kind of block below a top, each once.
+
+    ``prefix`` is put before each kind's name, so that two emitted designs can live in one project.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix = prefix
+        self._modules: dict[str, str] = {}
+
+    def instance(self, component: wiring.Component) -> Instance:
+        name = f"{self.prefix}_{component.kind}"  # type: ignore[attr-defined]
+        if name not in self._modules:
+            self._modules[name] = self._convert(component, name)
+        component._MustUse__used = True  # only the first of a kind is elaborated: not a forgotten submodule
+        text = self._modules[name]
+        clocking = {"clk": ClockSignal(), "rst": ResetSignal()}
+        used = [("i", port, signal) for port, signal in clocking.items() if f" \\{port}\n" in text]
+        ports = [
+            ("i" if member.flow == wiring.In else "o", "__".join(map(str, path)), Value.cast(value))
+            for path, member, value in component.signature.flatten(component)
+        ]
+        return Instance(name, *used, *ports)
+
+    def rtlil(self, top: wiring.Component, name: str) -> str:
+        """RTLIL of ``top`` (as module ``name``) and of each kind that it places, once.
+
+        The top always has the ports ``clk`` and ``rst``.
+        """
+        text = self._convert(top, name)
+        return "\n".join([text, *self._modules.values()])
+
+    def _convert(self, component: wiring.Component, name: str) -> str:
+        text = rtlil.convert(component, name, self, emit_src=False)  # type: ignore[arg-type]
+        text = text.replace("attribute \\top 1\n", "")
+        # Submodules that were not placed are called name.path: make them plain Verilog names.
+        text = re.sub(rf"\\{name}\.([\w.]+)", lambda match: f"\\{name}_{match[1].replace('.', '_')}", text)
+        if len(re.findall(r"\\rst\b", text)) == 1:  # declared and never used: a block without reset
+            text = re.sub(r"\n[^\n]*\\rst\n", "\n", text)
+        return text

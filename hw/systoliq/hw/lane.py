@@ -1,0 +1,159 @@
+"""A drain lane: follows the sums of its columns as they leave the array, adds the bias and requantizes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from .counter import successor
+from .delay import delay
+from .hierarchy import place
+from .requantizer import Requantizer, RequantizerConfig
+from .schedule import Schedule
+from .table import table
+
+__all__ = ["ColumnConstants", "DrainLane"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ColumnConstants:
+    """What a lane adds to and multiplies the sum of one column with."""
+
+    bias: int = 0
+    residual: int = 0
+    multiplier: int = 0
+    shift: int = 0
+    offset: int = 0
+
+
+class DrainLane(wiring.Component):
+    """Serves ``interval`` neighbouring columns: one sum a cycle, row after row, ``drain_cycles`` cycles for a tile.
+
+    ``start`` comes in the cycle in which ``sums[0]`` shows row 0; in the cycles after it the lane reads column 1, 2...
+    of row 0, then row 1, as `SystolicArray` shows them. Tiles are counted, not announced. ``batch_last`` comes with the
+    ``start`` of a tile that ends a batch. ``row_sum`` holds the sum of row r of A when the lane begins row r, and
+    ``row_sum_next`` when the next lane does.
+
+    ``push`` marks ``y`` (and ``last``, the end of a batch) ``latency`` cycles after the sum was read.
+
+    ``constants[tile][step]`` are those of the lane's columns; a step that a ragged tile lacks is not pushed.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        requantizer: RequantizerConfig,
+        constants: Sequence[Sequence[ColumnConstants]],
+        *,
+        zero_point: int,
+        uses_row_sums: bool,
+        index: int,
+    ) -> None:
+        self.schedule = schedule
+        self.requantizer = Requantizer(requantizer)
+        self.constants = constants
+        self.zero_point = zero_point
+        self.uses_row_sums = uses_row_sums
+        self.kind = f"lane_{index}"
+        accumulator = signed(schedule.config.accumulator_bits)
+        ports = {
+            "start": In(1),
+            "batch_last": In(1),
+            "sums": In(data.ArrayLayout(accumulator, schedule.interval)),
+            "push": Out(1),
+            "last": Out(1),
+            "y": Out(self.requantizer.y.shape()),
+        }
+        if uses_row_sums:
+            ports |= {"row_sum": In(accumulator), "row_sum_next": Out(accumulator)}
+        super().__init__(ports)
+
+    @property
+    def latency(self) -> int:
+        """Sum register, product of the row sum where there is one, requantizer."""
+        return 1 + self.uses_row_sums + self.requantizer.latency
+
+    def _constant(self, m: Module, index: Value, step_bits: int, name: str, shape: Shape) -> Value:
+        """The columns' constant ``name``, a register."""
+        padded = []
+        for tile in self.constants:
+            values = [getattr(column, name) for column in tile]
+            padded += values + values[-1:] * ((1 << step_bits) - len(values))
+        held = Signal(shape, name=f"{name}_1", reset_less=True)
+        m.d.sync += held.eq(table(m, index, padded, shape, name=name))
+        return held
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        schedule, requantizer = self.schedule, self.requantizer
+        m.submodules.requantizer = place(requantizer, platform)
+
+        step = Signal(range(schedule.interval))
+        row = Signal(range(schedule.config.rows))
+        tile = Signal(range(schedule.column_tiles))
+        running = Signal()
+        ends_batch = Signal()
+        busy = Signal()
+        ends = Signal()
+        last_row, last_step = row == schedule.config.rows - 1, step == schedule.interval - 1
+        m.d.comb += [busy.eq(self.start | running), ends.eq(busy & last_row & last_step)]
+        with m.If(busy):
+            m.d.sync += [running.eq(~ends), step.eq(successor(step, schedule.interval))]
+            with m.If(last_step):
+                m.d.sync += row.eq(successor(row, schedule.config.rows))
+            with m.If(ends):
+                m.d.sync += tile.eq(successor(tile, schedule.column_tiles))
+        with m.If(self.start):
+            m.d.sync += ends_batch.eq(self.batch_last)
+
+        ragged = schedule.steps(schedule.column_tiles - 1)
+        final = Signal()
+        present = Signal()
+        m.d.comb += [
+            final.eq(Mux(self.start, self.batch_last, ends_batch) & last_row & (step == ragged - 1)),
+            present.eq(busy & ((tile != schedule.column_tiles - 1) | (step < ragged))),
+        ]
+
+        index = Cat(step, tile)
+        config = requantizer.config
+        biased = Signal(signed(config.accumulator_bits))
+        chosen = Signal(signed(schedule.config.accumulator_bits), reset_less=True)
+        m.d.sync += chosen.eq(self.sums[step] if schedule.interval > 1 else self.sums[0])
+
+        def constant(name: str, shape: Shape) -> Value:
+            return self._constant(m, index, len(step), name, shape)
+
+        bias = constant("bias", signed(max(_bits(c.bias) for t in self.constants for c in t)))
+        if self.uses_row_sums:
+            held = Signal.like(self.row_sum, name="row_sum_held", reset_less=True)
+            now = Signal.like(self.row_sum, name="row_sum_now")
+            m.d.comb += [now.eq(Mux(step == 0, self.row_sum, held)), self.row_sum_next.eq(held)]
+            row_sum = Signal.like(self.row_sum, name="row_sum_1", reset_less=True)
+            m.d.sync += [held.eq(now), row_sum.eq(now)]
+            residual = constant("residual", signed(max(_bits(c.residual) for t in self.constants for c in t)))
+            correction = Signal(signed(len(residual) + len(row_sum)), reset_less=True)
+            m.d.sync += correction.eq(residual * row_sum)
+            m.d.comb += biased.eq(delay(m, chosen, 1, name="sum") + delay(m, bias, 1, name="bias_delayed") - correction)
+        else:
+            m.d.comb += biased.eq(chosen + bias)
+
+        for name in ("multiplier", "shift", "offset"):
+            port = getattr(requantizer, name)
+            m.d.comb += port.eq(delay(m, constant(name, port.shape()), int(self.uses_row_sums), name=f"{name}_delayed"))
+        m.d.comb += [
+            requantizer.acc.eq(biased),
+            requantizer.zero_point.eq(self.zero_point),
+            self.y.eq(requantizer.y),
+        ]
+        control = delay(m, Cat(present, final), self.latency, name="control", reset_less=False)
+        m.d.comb += [self.push.eq(control[0]), self.last.eq(control[1])]
+        return m
+
+
+def _bits(value: int) -> int:
+    """Width of ``value`` as a signed number."""
+    return (value if value >= 0 else ~value).bit_length() + 1

@@ -1,0 +1,67 @@
+"""The processing element: forwards its operands, accumulates, and hands its sum to the drain chain."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .config import ArrayConfig
+from .hierarchy import place
+from .mac import Mac, operand_layout
+
+__all__ = ["ProcessingElement"]
+
+
+class ProcessingElement(wiring.Component):
+    """One element of the array.
+
+    ``a`` leaves to the right and ``b`` to the bottom one cycle later, and so do ``clear``, ``capture`` and ``insert``
+    to the right. ``clear`` starts a tile (see `Mac`). ``capture`` copies the sum to the shadow register, where it stays
+    until the next capture. The drain chain moves down one element a cycle: ``drain_next`` shows the shadow register one
+    cycle after ``insert`` and what came in at ``drain`` otherwise. The top element has nothing above it: its
+    ``drain_next`` *is* the shadow register, from one cycle after ``capture``.
+    """
+
+    def __init__(self, config: ArrayConfig, *, top: bool) -> None:
+        self.config = config
+        self.top = top
+        self.kind = "pe_top" if top else "pe"
+        a = operand_layout(config.a, config.depth)
+        b = operand_layout(config.b, config.depth)
+        accumulator = signed(config.accumulator_bits)
+        ports = {
+            "a": In(a),
+            "a_next": Out(a),
+            "b": In(b),
+            "b_next": Out(b),
+            "clear": In(1),
+            "clear_next": Out(1),
+            "capture": In(1),
+            "capture_next": Out(1),
+            "drain_next": Out(accumulator),
+        }
+        if not top:
+            ports |= {"drain": In(accumulator), "insert": In(1), "insert_next": Out(1)}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        mac = Mac(self.config)
+        m.submodules.mac = place(mac, platform)
+        for name in ("a", "b", "clear", "capture") + (() if self.top else ("insert",)):
+            here, onward = getattr(self, name), getattr(self, f"{name}_next")
+            register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
+            m.d.sync += register.eq(here)
+            m.d.comb += onward.eq(register)
+        shadow = Signal(signed(self.config.accumulator_bits), reset_less=True)
+        m.d.comb += [mac.a.eq(self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
+        with m.If(self.capture):
+            m.d.sync += shadow.eq(mac.sum)
+        if self.top:
+            m.d.comb += self.drain_next.eq(shadow)
+        else:
+            chain = Signal(signed(self.config.accumulator_bits), reset_less=True)
+            m.d.sync += chain.eq(Mux(self.insert, shadow, self.drain))
+            m.d.comb += self.drain_next.eq(chain)
+        return m

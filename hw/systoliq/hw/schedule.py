@@ -1,0 +1,86 @@
+"""When things happen in a dense layer: tiles, drain lanes and the cycle model, in closed form."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from .config import ArrayConfig
+
+__all__ = ["Schedule"]
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Schedule:
+    """How a [M, K] x [K, N] product runs on an array.
+
+    Rows of A are taken ``rows`` at a time (a group). For each group the array runs ``column_tiles`` tiles of ``beats``
+    beats. The sums of a tile drain through ``lanes`` lanes, each of which serves ``interval`` neighbouring columns, one
+    sum a cycle.
+    """
+
+    k: int
+    n: int
+    config: ArrayConfig
+
+    @property
+    def beats(self) -> int:
+        """Beats of one tile: ``depth`` elements of K each."""
+        return _ceil_div(self.k, self.config.depth)
+
+    @property
+    def column_tiles(self) -> int:
+        return _ceil_div(self.n, self.config.cols)
+
+    @property
+    def lanes(self) -> int:
+        """The fewest lanes (a divisor of ``cols``) that drain a tile while the next one runs."""
+        rows, cols = self.config.rows, self.config.cols
+        for lanes in range(1, cols):
+            if cols % lanes == 0 and rows * (cols // lanes) <= self.beats:
+                return lanes
+        return cols
+
+    @property
+    def interval(self) -> int:
+        """Columns served by one lane: cycles between the sums of two neighbouring rows."""
+        return self.config.cols // self.lanes
+
+    @property
+    def drain_cycles(self) -> int:
+        """Cycles for which a lane is busy with one tile."""
+        return self.config.rows * self.interval
+
+    @property
+    def tile_cycles(self) -> int:
+        """Cycles from one tile to the next at full rate."""
+        return max(self.beats, self.drain_cycles)
+
+    def logical_column(self, physical: int) -> int:
+        """Column of a tile that the array's column ``physical`` computes.
+
+        Lane l serves the array's columns ``l * interval .. (l + 1) * interval - 1``; they are numbered so that what the
+        lanes deliver in one cycle are neighbouring columns of Y.
+        """
+        lane, step = divmod(physical, self.interval)
+        return step * self.lanes + lane
+
+    def steps(self, column_tile: int) -> int:
+        """Output beats per row in ``column_tile``: the last tile may be ragged."""
+        columns = min(self.config.cols, self.n - column_tile * self.config.cols)
+        return _ceil_div(columns, self.lanes)
+
+    @property
+    def row_steps(self) -> int:
+        """Output beats per row of Y."""
+        return sum(self.steps(tile) for tile in range(self.column_tiles))
+
+    def groups(self, m: int) -> int:
+        return _ceil_div(m, self.config.rows)
+
+    def utilization(self, m: int, cycles: int) -> float:
+        """Useful multiply-accumulates per multiply-accumulate that the array could do in ``cycles``."""
+        return m * self.k * self.n / (self.config.macs_per_cycle * cycles)

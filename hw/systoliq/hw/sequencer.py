@@ -1,0 +1,75 @@
+"""The sequencer: turns a stream of A beats into tiles, and admits a tile only when its results have a place to go."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from .counter import successor
+from .schedule import Schedule
+
+__all__ = ["Sequencer", "a_beat"]
+
+
+def a_beat(word: data.ArrayLayout) -> data.StructLayout:
+    """One beat of A: the operands of all rows, and whether it ends a batch."""
+    return data.StructLayout({"data": word, "last": 1})
+
+
+class Sequencer(wiring.Component):
+    """Counts beats into tiles and marks their first and last beat.
+
+    ``i`` gives each group of rows once for every column tile. In the cycle in which a beat is taken ``beat`` is 1,
+    ``address`` is ``column_tile * beats + beat number`` (where the weights of the beat are), ``word`` the operands
+    (zeros in any other cycle), and ``first``, ``last`` and ``batch_last`` mark the tile's ends and its batch's.
+
+    The last beat of a tile waits until ``credit`` says that the result buffer has room for all of the tile's results,
+    and until ``drain_cycles`` cycles have passed since the last beat of the tile before.
+    """
+
+    kind = "sequencer"
+
+    def __init__(self, schedule: Schedule, word: data.ArrayLayout) -> None:
+        self.schedule = schedule
+        super().__init__(
+            {
+                "i": In(stream.Signature(a_beat(word))),
+                "credit": In(1),
+                "word": Out(word),
+                "address": Out(range(schedule.column_tiles * schedule.beats)),
+                "first": Out(1),
+                "last": Out(1),
+                "batch_last": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        beats, tiles = self.schedule.beats, self.schedule.column_tiles
+        beat = Signal(range(beats))
+        address = Signal(range(tiles * beats))
+        take = Signal()
+        at_end = Signal()
+        may_end = Signal()
+        m.d.comb += [
+            at_end.eq(beat == beats - 1),
+            may_end.eq(self.credit),
+            self.i.ready.eq(~at_end | may_end),
+            take.eq(self.i.valid & self.i.ready),
+            self.address.eq(address),
+            self.first.eq(take & (beat == 0)),
+            self.last.eq(take & at_end),
+            self.batch_last.eq(self.i.payload.last & (address == tiles * beats - 1)),
+        ]
+        with m.If(take):
+            m.d.comb += self.word.eq(self.i.payload.data)
+            m.d.sync += [beat.eq(successor(beat, beats)), address.eq(successor(address, tiles * beats))]
+        if self.schedule.drain_cycles > beats:
+            pace = Signal(range(self.schedule.drain_cycles))
+            m.d.comb += may_end.eq(self.credit & (pace == 0))
+            with m.If(self.last):
+                m.d.sync += pace.eq(self.schedule.drain_cycles - 1)
+            with m.Elif(pace != 0):
+                m.d.sync += pace.eq(pace - 1)
+        return m
