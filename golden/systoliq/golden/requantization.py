@@ -173,7 +173,8 @@ class Requantization:
             magnitude = quotient ^ (quotient >> 63)  # floor(|product| / 2^S), except below an integer: no tie is near
             leading = np.searchsorted(_INTEGER_POWERS, magnitude, side="right") - 1  # -1 where magnitude is 0
             tie_width = one >> (MANTISSA_BITS - 1 - leading)  # half a float32 last place, in the same unit
-        return np.where(np.abs(from_tie) <= tie_width, (quotient & 1) == 1, from_tie >= 0)
+        up: npt.NDArray[np.bool_] = np.where(np.abs(from_tie) <= tie_width, (quotient & 1) == 1, from_tie >= 0)
+        return up
 
 
 def _integer(name: str, value: Any) -> int:
@@ -206,5 +207,5 @@ def _round_to_mantissa(acc: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     magnitude = acc ^ (acc >> 63)  # one less than |acc| where negative, which matters for no rounded value
     dropped = np.searchsorted(_INTEGER_POWERS[-1] << np.arange(1, 10), magnitude, side="right")
     below_half = (np.int64(1) << dropped >> 1) - 1
-    rounded = (acc + np.maximum(below_half, 0) + (acc >> dropped & (dropped > 0))) >> dropped
+    rounded: npt.NDArray[np.int64] = (acc + np.maximum(below_half, 0) + (acc >> dropped & (dropped > 0))) >> dropped
     return rounded << dropped
