@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from systoliq.golden import INT8, INT32, UINT8, IntFormat
 
 # name, bits, signed, least, greatest, container: written by hand from two's complement
@@ -26,8 +25,9 @@ def test_a_format_knows_its_range_name_and_container(name, bits, signed, least, 
     fmt = IntFormat(bits, signed)
     assert (fmt.name, str(fmt), fmt.min, fmt.max, fmt.dtype) == (name, name, least, greatest, dtype)
     assert IntFormat.parse(name) == fmt
-    assert fmt.contains(np.array([least, 0, greatest])) and fmt.contains(least)
-    assert not fmt.contains(least - 1) and not fmt.contains(np.array([0, greatest + 1]))
+    assert fmt.contains(np.array([least, 0, greatest]))
+    assert not fmt.contains(least - 1)
+    assert not fmt.contains(np.array([0, greatest + 1]))
     assert fmt.saturate(np.array([-(2**40), least, greatest, 2**40])).tolist() == [least, least, greatest, greatest]
 
 

@@ -8,14 +8,13 @@ u8 x s8 on machines with AVX2 but without VNNI.
 
 import numpy as np
 import pytest
-
 from systoliq.golden import IntFormat, combined_scale, matmul_integer, qlinear_matmul, requantize_float32
 
 onnx = pytest.importorskip("onnx", reason="onnx builds the models for onnxruntime")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
 
 MIXES = [("int8", "int8", "int8"), ("uint8", "int8", "uint8"), ("uint8", "uint8", "uint8")]
-mixes = pytest.mark.parametrize(("a_type", "b_type", "y_type"), MIXES, ids="-".join)
+mixes = pytest.mark.parametrize(("a_type", "b_type", "y_type"), MIXES, ids=["-".join(mix) for mix in MIXES])
 
 
 def run(operator, y_type, *inputs, domain=""):
@@ -39,7 +38,7 @@ def run(operator, y_type, *inputs, domain=""):
 
 
 def requantize_by_qgemm(acc, a_scale, b_scale, y_scale, zero_point, types):
-    """onnxruntime's rescale of the accumulators acc [M, N], given to QGemm as the bias of a product that is 0."""
+    """The rescale by onnxruntime of the accumulators acc [M, N], given to QGemm as the bias of a product that is 0."""
     a_type, b_type, y_type = types
     m, n = acc.shape
     a, b = np.zeros((m, 1), a_type), np.zeros((1, n), b_type)
@@ -108,7 +107,7 @@ def test_scales_that_are_not_sensible(a_type, b_type, y_type):
 @pytest.mark.parametrize("seed", range(10))
 @mixes
 def test_steps_reached_by_products(a_type, b_type, y_type, seed):
-    """acc = a0 + 63 * (a1 + ... + a31) takes every value of a range, so the product itself meets the steps."""
+    """The sum a0 + 63 * (a1 + ... + a31) takes every value of a range, so the product itself meets the steps."""
     rng = np.random.default_rng(seed)
     y_zero_point = int(rng.integers(0, 100))
     a_scale, b_scale, y_scale = (np.float32(value) for value in rng.uniform(0.05, 0.2, 3))
@@ -120,12 +119,9 @@ def test_steps_reached_by_products(a_type, b_type, y_type, seed):
     part = np.where(rest < 0, np.clip(np.add.outer(np.arange(31) * 128, rest), least, 0), np.maximum(part, 0))
     a = (np.concatenate([first[np.newaxis], part]).T + a_zero_point).astype(a_type)
     b = np.array([[1]] + [[63]] * 31, b_type)
-    inputs = (
-        (a, a_scale, np.array(a_zero_point, a_type))
-        + (b, b_scale, np.zeros((), b_type))
-        + (y_scale, np.array(y_zero_point, y_type))
-    )
-    reached = matmul_integer(a, b, inputs[2])[:, 0] == acc
+    a_zero_point, b_zero_point = np.array(a_zero_point, a_type), np.zeros((), b_type)
+    inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, np.array(y_zero_point, y_type))
+    reached = matmul_integer(a, b, a_zero_point)[:, 0] == acc
     assert reached.mean() > 0.9
     np.testing.assert_array_equal(qlinear_matmul(*inputs), run("QLinearMatMul", y_type, *inputs), strict=True)
 

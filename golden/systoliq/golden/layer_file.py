@@ -54,10 +54,10 @@ def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
-        archive = np.load(path, allow_pickle=False)
-        if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it holds a single array")
-        with archive:
+        with path.open("rb") as file:  # np.load would leave it open where the archive is broken
+            archive = np.load(file, allow_pickle=False)
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise ValueError("it holds a single array")
             return {key: np.asarray(archive[key]) for key in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be a readable .npz archive of plain arrays ({error})") from error
