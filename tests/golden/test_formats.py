@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from systoliq.golden import INT8, INT32, UINT8, IntFormat
 
 # name, bits, signed, least, greatest, container: written by hand from two's complement

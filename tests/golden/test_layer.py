@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from systoliq.golden import INT8, UINT8, IntFormat, MatMulLayer
 
 RESNET8 = Path(__file__).parents[3] / "shared" / "data" / "resnet8_fc.npz"

@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 import pytest
+
 from systoliq.golden import matmul_integer, qlinear_matmul
 
 NAMES = [

@@ -6,8 +6,11 @@ through products that reach every value in a range. Signed weights keep to 7 bit
 u8 x s8 on machines with AVX2 but without VNNI.
 """
 
+import zlib
+
 import numpy as np
 import pytest
+
 from systoliq.golden import IntFormat, combined_scale, matmul_integer, qlinear_matmul, requantize_float32
 
 onnx = pytest.importorskip("onnx", reason="onnx builds the models for onnxruntime")
@@ -64,21 +67,22 @@ def threshold_accumulators(scale, zero_point, y_type):
     return np.concatenate([low, high]).astype(np.int32)
 
 
-def some_scales(rng, count):
-    """a_scale, b_scale [count], y_scale: combined from 2^-26 to 2, with powers of two, where ties abound."""
+def some_scales(rng, count, plain):
+    """Scales of a, b [count] and y. Where `plain`, a and y have 1, so that b's powers of two make ties abound."""
     b_scale = np.exp2(rng.uniform(-24, 3, count)).astype(np.float32)
     b_scale[:28] = np.exp2(np.arange(-25, 3, dtype=np.float32))
-    a_scale = np.float32(1) if rng.integers(2) else np.float32(rng.uniform(0.5, 2))
-    return a_scale, b_scale, np.float32(1) if rng.integers(2) else np.float32(rng.uniform(0.5, 2))
+    a_scale, y_scale = np.ones(2, np.float32) if plain else rng.uniform(0.5, 2, 2).astype(np.float32)
+    return a_scale, b_scale, y_scale
 
 
+@pytest.mark.parametrize("plain", [True, False], ids=["plain", "general"])
 @pytest.mark.parametrize("zero_point", ["least", 3, 24, "greatest"])
 @mixes
-def test_every_step_of_500_scales(a_type, b_type, y_type, zero_point):
-    rng = np.random.default_rng(len(a_type) + 10 * len(b_type))
+def test_every_step_of_500_scales(a_type, b_type, y_type, zero_point, plain):
+    rng = np.random.default_rng(zlib.crc32(f"{a_type} {b_type} {zero_point}".encode()))
     limits = np.iinfo(y_type)
     zero_point = {"least": limits.min, "greatest": limits.max}.get(zero_point, zero_point)
-    a_scale, b_scale, y_scale = some_scales(rng, 500)
+    a_scale, b_scale, y_scale = some_scales(rng, 500, plain)
     scale = combined_scale(a_scale, b_scale, y_scale)
     acc = np.concatenate(
         [
@@ -92,7 +96,7 @@ def test_every_step_of_500_scales(a_type, b_type, y_type, zero_point):
     np.testing.assert_array_equal(
         requantize_float32(acc, scale, zero_point, IntFormat.of(np.dtype(y_type))), expected, strict=True
     )
-    assert acc.size > 250_000  # with three type mixes and four zero points: 3 million outputs
+    assert acc.size > 250_000  # with three type mixes and four zero points, twice: 6 million outputs
 
 
 @mixes

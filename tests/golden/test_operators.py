@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+
 from systoliq.golden import matmul_integer, qlinear_matmul
 
 EIGHT_BITS = [np.int8, np.uint8]

@@ -3,6 +3,7 @@
 from .formats import INT8, INT32, UINT8, IntFormat
 from .layer import MatMulLayer
 from .operators import matmul_integer, qlinear_matmul
+from .requantization import Requantization, Rounding
 from .rescale import combined_scale, requantize_float32
 
 __all__ = [
@@ -11,6 +12,8 @@ __all__ = [
     "UINT8",
     "IntFormat",
     "MatMulLayer",
+    "Requantization",
+    "Rounding",
     "combined_scale",
     "matmul_integer",
     "qlinear_matmul",
