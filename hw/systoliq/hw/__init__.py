@@ -1,7 +1,7 @@
 """systoliq.hw: the hardware, as Amaranth components.
 
 `Dense` is a layer with constant weights, `BareArray` the array alone; `AxiDense` and `AxiBareArray` put them behind
-AXI4-Stream names. `ArrayConfig` says how much hardware.
+AXI4-Stream names. `ArrayConfig` says how much hardware, `emit_verilog` writes any of them out.
 """
 
 from .axi import AxiBareArray, AxiDense
@@ -9,5 +9,6 @@ from .bare_array import BareArray
 from .config import ArrayConfig
 from .dense import Dense
 from .schedule import Schedule
+from .verilog import EmissionError, emit_verilog
 
-__all__ = ["ArrayConfig", "AxiBareArray", "AxiDense", "BareArray", "Dense", "Schedule"]
+__all__ = ["ArrayConfig", "AxiBareArray", "AxiDense", "BareArray", "Dense", "EmissionError", "Schedule", "emit_verilog"]

@@ -6,7 +6,8 @@ import subprocess
 import sys
 
 from amaranth.lib import wiring
-from systoliq.hw.hierarchy import Emission
+
+from .hierarchy import Emission
 
 __all__ = ["EmissionError", "emit_verilog"]
 
