@@ -102,13 +102,15 @@ def _prune(shelf: Path, keep: float) -> None:
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     try:
-        import fcntl  # noqa: PLC0415 - not on every system; without it builders only do the work twice
+        import fcntl  # not on every system; without it builders only do the work twice
     except ImportError:
         yield
         return
     with path.open("w") as file:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-        with contextlib.suppress(OSError):
-            path.unlink()
+        try:
+            yield
+        finally:
+            with contextlib.suppress(OSError):
+                path.unlink()

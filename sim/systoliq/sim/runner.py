@@ -300,7 +300,7 @@ def _execute(
     """Run a simulation to its end, its output going to the log; give its exit status."""
     with (
         log.open("w", encoding="utf-8") as file,
-        subprocess.Popen(  # noqa: S603 - what build() made
+        subprocess.Popen(  # what build() made
             command,
             cwd=directory,
             env=dict(variables),
@@ -350,7 +350,7 @@ def _ended_after(process: subprocess.Popen[str], timeout: float | None) -> Itera
 def _read_results(path: Path) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
     """Read cocotb's xUnit file; skipped tests did not run."""
     tests, failures = [], []
-    for case in ElementTree.parse(path).iter("testcase"):  # noqa: S314 - written by the simulation just run
+    for case in ElementTree.parse(path).iter("testcase"):  # written by the simulation just run
         if case.find("skipped") is not None:
             continue
         name = f"{case.get('classname')}.{case.get('name')}"

@@ -1,7 +1,7 @@
 """The programs outside Python that simulation and synthesis need: where they are, and what brings a missing one.
 
 Ask `find` to look (the answer says whether it was found) and `require` where nothing can go on without it.
-`python -m systoliq.sim.tools NAME...` checks the named tools and exits with 1 when one is missing; the Makefile uses it.
+`python -m systoliq.sim.tools NAME...` checks the named tools, for the Makefile: exit status 1 when one is missing.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Tool:
 def _first_line(*command: str | Path, environment: Mapping[str, str] | None = None) -> str:
     """First line that a version query prints, or "" where the program cannot be run."""
     try:
-        done = subprocess.run(  # noqa: S603 - a program found on PATH, asked for its version
+        done = subprocess.run(  # a program found on PATH, asked for its version
             [str(part) for part in command],
             capture_output=True,
             text=True,
@@ -119,7 +119,7 @@ def _compiler(tool: Tool) -> Tool:
 
 
 def _libpython(tool: Tool) -> Tool:
-    import find_libpython  # noqa: PLC0415 - comes with cocotb; only this one tool needs it
+    import find_libpython  # comes with cocotb; only this one tool needs it
 
     path = find_libpython.find_libpython()
     return _with(tool, Path(path), f"Python {sys.version.split()[0]}") if path else tool
@@ -184,7 +184,7 @@ def find(name: str) -> Tool:
 
 
 @functools.lru_cache(maxsize=64)
-def _find(name: str, search_path: str, compiler: str) -> Tool:  # noqa: ARG001 - what the answer depends on
+def _find(name: str, search_path: str, compiler: str) -> Tool:  # what the answer depends on
     look, purpose, hint = _TOOLS[name]
     return look(Tool(name=name, purpose=purpose, hint=hint))
 

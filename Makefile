@@ -1,0 +1,55 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Each makes .venv where it is missing and installs into
+# it what it needs; what is missing from the system is named, with the command that brings it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+PYTEST_ARGS ?= -n auto
+
+.PHONY: help venv demo test lint format bench prove clean
+
+help: ## say what there is
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+
+venv: $(STAMP) ## make .venv and install systoliq into it, editable
+
+# pip runs again whenever pyproject.toml is newer than the last installation that went well.
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || \
+	  { echo "$(PYTHON) was not found: apt-get install python3 python3-venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	  { echo "Python must be >= 3.10, not $$($(PYTHON) -V 2>&1): make $(or $(MAKECMDGOALS),venv) PYTHON=/path/to/a/newer/python3" >&2; exit 1; }
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || \
+	  { rm -rf $(VENV); echo "the venv module does not work: apt-get install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+demo: $(STAMP) ## train, quantize, emit Verilog, run it, compare every output
+	@$(BIN)/python -m systoliq.sim.tools verilator c++ libpython
+	$(BIN)/systoliq demo
+
+test: lint ## lint, types and all tests
+	@$(BIN)/python -m systoliq.sim.tools verilator c++ libpython icarus make perl
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+lint: $(STAMP) ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## let ruff put the code in form
+	$(BIN)/ruff check --fix-only --quiet .
+	$(BIN)/ruff format .
+
+bench: $(STAMP) ## measure area, frequency and cycles
+	@test -e build/systoliq/build/bench.py || { echo "there are no benchmarks yet" >&2; exit 1; }
+	$(BIN)/systoliq bench
+
+prove: $(STAMP) ## prove the hardware's integer forms
+	@test -e build/systoliq/build/prove.py || { echo "there are no proofs yet" >&2; exit 1; }
+	$(BIN)/systoliq prove
+
+clean: ## remove .venv, out/ and the tools' caches; builds in ~/.cache/systoliq stay
+	rm -rf $(VENV) out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,209 @@
+"""AXI4-Stream inside a cocotb bench: a source, a sink, and the rules both sides must keep.
+
+The agents do not wait for edges themselves: a `Cycles` loop calls each one's `drive()` after the falling edge of the
+clock and its `sample()` when everything has settled, before the rising edge that makes a transfer. So a cycle costs two
+awaits whatever the number of agents, and no simulator's order of events matters.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from cocotb.triggers import FallingEdge, ReadOnly
+
+__all__ = ["Agent", "Cycles", "Sink", "Source", "StabilityRule", "Stalls"]
+
+
+class Agent(Protocol):
+    """What takes part in the cycles of a bench."""
+
+    def drive(self) -> None:
+        """Write inputs of the design for this cycle."""
+
+    def sample(self, cycle: int) -> None:
+        """Read what the coming rising edge will see."""
+
+    def reset(self) -> None:
+        """Forget what was under way: the design is in reset."""
+
+
+class Cycles:
+    """Runs agents cycle by cycle on one clock with a synchronous, active-high reset."""
+
+    def __init__(self, clk: Any, rst: Any, agents: Sequence[Agent]) -> None:
+        self.cycle = 0
+        self._edge = FallingEdge(clk)
+        self._settled = ReadOnly()
+        self._rst = rst
+        self._agents = agents
+
+    async def run(self, cycles: int, until: Callable[[], bool] = lambda: False) -> bool:
+        """Run for `cycles` cycles or until the condition holds; give whether it does."""
+        agents = self._agents
+        for _ in range(cycles):
+            await self._edge
+            for agent in agents:
+                agent.drive()
+            await self._settled
+            for agent in agents:
+                agent.sample(self.cycle)
+            self.cycle += 1
+            if until():
+                return True
+        return False
+
+    async def reset(self, cycles: int) -> None:
+        """Hold reset for `cycles` rising edges; nothing is driven or sampled meanwhile."""
+        for _ in range(cycles):
+            await self._edge
+            self._rst.value = 1
+            for agent in self._agents:
+                agent.reset()
+            self.cycle += 1
+        await self._edge
+        self._rst.value = 0
+        await self._settled
+        self.cycle += 1
+
+
+class Stalls:
+    """Whether to pause in a cycle: at random with a probability, repeatable by its seed."""
+
+    def __init__(self, probability: float, seed: int) -> None:
+        self.probability = probability
+        self._random = random.Random(seed)  # noqa: S311 - not for secrets
+
+    def __call__(self) -> bool:
+        """Draw for one cycle."""
+        return self.probability > 0 and self._random.random() < self.probability
+
+    def bits(self, count: int) -> int:
+        """Draw `count` random bits: what stands on the wires while nothing is offered."""
+        return self._random.getrandbits(count)
+
+
+class Source:
+    """Offers beats in order; holds valid and payload until a beat is taken, and never waits for ready.
+
+    While it pauses, the payload's wires carry anything.
+    """
+
+    def __init__(self, dut: Any, name: str, stalls: Stalls, *, has_last: bool = True) -> None:
+        self._valid = getattr(dut, f"{name}_tvalid")
+        self._ready = getattr(dut, f"{name}_tready")
+        self._data = getattr(dut, f"{name}_tdata")
+        self._last = getattr(dut, f"{name}_tlast") if has_last else None
+        self._bits = len(self._data)
+        self._stalls = stalls
+        self._words: Sequence[int] = ()
+        self._lasts: Sequence[bool] = ()
+        self._next = 0
+        self._offered = False
+        self._free = True  # nothing is offered that was not taken
+        self.first: int | None = None
+        self.reset()
+
+    def load(self, words: Sequence[int], lasts: Sequence[bool]) -> None:
+        """Offer these beats from the next cycle on."""
+        self._words, self._lasts = words, lasts
+        self._next, self.first = 0, None
+
+    @property
+    def done(self) -> bool:
+        """Whether every beat was taken."""
+        return self._free and self._next == len(self._words)
+
+    def reset(self) -> None:
+        """Offer nothing, and begin again with the first beat."""
+        self._valid.value = 0
+        self._offered, self._free = False, True
+        self._next, self.first = 0, None
+
+    def drive(self) -> None:
+        """Offer the next beat, or pause."""
+        if not self._free:
+            return
+        if self._next < len(self._words) and not self._stalls():
+            self._data.value = self._words[self._next]
+            if self._last is not None:
+                self._last.value = int(self._lasts[self._next])
+            if not self._offered:
+                self._valid.value = 1
+            self._next += 1
+            self._offered, self._free = True, False
+        elif self._offered:
+            self._valid.value = 0
+            self._offered = False
+            self._data.value = self._stalls.bits(self._bits)
+            if self._last is not None:
+                self._last.value = self._stalls.bits(1)
+
+    def sample(self, cycle: int) -> None:
+        """See whether the offered beat is taken."""
+        if not self._free and self._ready.value:
+            self._free = True
+            if self.first is None:
+                self.first = cycle
+
+
+class StabilityRule:
+    """AXI4-Stream 2.2.1: once valid, a beat stays valid and unchanged until it is taken."""
+
+    def __init__(self, name: str) -> None:
+        self.violations: list[str] = []
+        self._name = name
+        self._waiting: tuple[int, bool] | None = None
+
+    def reset(self) -> None:
+        """Reset may take a beat back."""
+        self._waiting = None
+
+    def see(self, cycle: int, beat: tuple[int, bool] | None, ready: bool) -> None:
+        """Judge one cycle; `beat` is None where valid is low."""
+        if self._waiting is not None and beat != self._waiting:
+            what = "valid fell" if beat is None else "the payload changed"
+            self.violations.append(f"{self._name}: {what} in cycle {cycle} before the beat was taken")
+        self._waiting = None if ready else beat
+
+
+class Sink:
+    """Takes beats, hands each to `taken(word, last, cycle)`, and watches the sender's stability.
+
+    A word with undefined bits is handed on as -1, which no expected word is.
+    """
+
+    def __init__(self, dut: Any, name: str, stalls: Stalls, taken: Callable[[int, bool, int], None]) -> None:
+        self._valid = getattr(dut, f"{name}_tvalid")
+        self._ready = getattr(dut, f"{name}_tready")
+        self._data = getattr(dut, f"{name}_tdata")
+        self._last = getattr(dut, f"{name}_tlast")
+        self._stalls = stalls
+        self._taken = taken
+        self._accepts = False
+        self._ready.value = 0
+        self.rule = StabilityRule(name)
+
+    def reset(self) -> None:
+        """Reset may take a beat back."""
+        self.rule.reset()
+
+    def drive(self) -> None:
+        """Be ready, or pause."""
+        accepts = not self._stalls()
+        if accepts != self._accepts:
+            self._ready.value = int(accepts)
+            self._accepts = accepts
+
+    def sample(self, cycle: int) -> None:
+        """Take the beat that is there."""
+        if not self._valid.value:
+            self.rule.see(cycle, None, self._accepts)
+            return
+        data = self._data.value
+        word = data.to_unsigned() if data.is_resolvable else -1
+        last = bool(self._last.value)
+        self.rule.see(cycle, (word, last), self._accepts)
+        if self._accepts:
+            self._taken(word, last, cycle)
