@@ -5,6 +5,7 @@ from .layer import MatMulLayer
 from .operators import matmul_integer, qlinear_matmul
 from .requantization import Requantization, Rounding
 from .rescale import combined_scale, requantize_float32
+from .thresholds import Steps, count_differences, float32_steps, integer_steps
 
 __all__ = [
     "INT8",
@@ -14,7 +15,11 @@ __all__ = [
     "MatMulLayer",
     "Requantization",
     "Rounding",
+    "Steps",
     "combined_scale",
+    "count_differences",
+    "float32_steps",
+    "integer_steps",
     "matmul_integer",
     "qlinear_matmul",
     "requantize_float32",
