@@ -27,8 +27,9 @@ from .parameters import as_scale
 MANTISSA_BITS = 24  # of float32, the leading one included
 
 # 32 bits of accumulator, 30 of multiplier and the offset stay within int64; 24-bit multipliers need S <= 55
-_MULTIPLIER_LIMIT = 1 << 30
-_SHIFT_LIMIT = 61
+MULTIPLIER_LIMIT = 1 << 30
+SHIFT_LIMIT = 61
+OFFSET_LIMIT = 1 << 61
 _INTEGER_POWERS = 2 ** np.arange(MANTISSA_BITS, dtype=np.int64)  # beyond them every output is saturated
 
 
@@ -69,9 +70,9 @@ class Requantization:
                 f"not {self.zero_point!r}"
             )
         for name, least, most in (
-            ("multiplier", 0, _MULTIPLIER_LIMIT - 1),
-            ("shift", 0, _SHIFT_LIMIT),
-            ("offset", -(1 << _SHIFT_LIMIT), 1 << _SHIFT_LIMIT),
+            ("multiplier", 0, MULTIPLIER_LIMIT - 1),
+            ("shift", 0, SHIFT_LIMIT),
+            ("offset", -OFFSET_LIMIT, OFFSET_LIMIT),
         ):
             column_values = tuple(_integer(name, value) for value in getattr(self, name))
             for value in column_values:
@@ -151,7 +152,7 @@ class Requantization:
             raise ValueError(f"acc must be in int32, not {outside[1]!r}")
         x = accumulators.astype(np.int64)
         if self.rounding is Rounding.NEAR_TIE:
-            x = _round_to_mantissa(x)
+            x = round_to_mantissa(x)
         multiplier, shift, offset = (
             np.array(values[0] if self.columns == 1 else values, dtype=np.int64)
             for values in (self.multiplier, self.shift, self.offset)
@@ -202,7 +203,7 @@ def _constants(scale: float, output_bits: int, multiplier_bits: int) -> tuple[in
     return (quotient << max(-shift, 0)) >> trailing, max(shift, 0) - trailing
 
 
-def _round_to_mantissa(acc: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+def round_to_mantissa(acc: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """`acc` to 24 significant bits, half to even: what its conversion to float32 does."""
     magnitude = acc ^ (acc >> 63)  # one less than |acc| where negative, which matters for no rounded value
     dropped = np.searchsorted(_INTEGER_POWERS[-1] << np.arange(1, 10), magnitude, side="right")

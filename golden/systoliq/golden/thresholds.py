@@ -46,6 +46,11 @@ class Steps:
         """N."""
         return int(self.start.shape[1])
 
+    @property
+    def levels(self) -> npt.NDArray[np.int64]:
+        """The outputs that the rows of `start` speak of, [levels, 1]."""
+        return _levels(self.output)
+
     def column(self, n: int) -> list[tuple[int, int]]:
         """(accumulator, output) of column `n` at lo and wherever the output changes after it, up to hi."""
         start = self.start[:, n]
@@ -96,6 +101,13 @@ def count_differences(
     return differences(wanted, integer_steps(requantization, lo, hi))
 
 
+def int32_range(lo: npt.ArrayLike, hi: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The accumulators that sums in lo..hi ([N] each) may leave in int32: all of them where a sum could wrap."""
+    least, most = np.asarray(lo, dtype=np.int64), np.asarray(hi, dtype=np.int64)
+    wraps = (least < INT32.min) | (most > INT32.max)
+    return np.where(wraps, INT32.min, least), np.where(wraps, INT32.max, most)
+
+
 def differences(one: Steps, other: Steps) -> npt.NDArray[np.int64]:
     """How many accumulators of each column have different outputs, [N]; both over the same columns and range.
 
@@ -132,7 +144,7 @@ def _bisect(
     least, most = (_bound(name, bound, columns) for name, bound in (("lo", lo), ("hi", hi)))
     if np.any(least > most):
         raise ValueError("lo must be hi or less in every column")
-    levels = np.arange(output.min + 1, output.max + 1, dtype=np.int64)[:, np.newaxis]
+    levels = _levels(output)
     start = np.broadcast_to(least, (levels.size, columns)).copy()
     beyond = np.broadcast_to(most + 1, start.shape).copy()
     for _ in range(int((most - least + 1).max(initial=0)).bit_length()):
@@ -141,6 +153,10 @@ def _bisect(
         beyond = np.where(reached, middle, beyond)
         start = np.where(reached, start, middle + 1)
     return Steps(output=output, lo=least, hi=most, start=start)
+
+
+def _levels(output: IntFormat) -> npt.NDArray[np.int64]:
+    return np.arange(output.min + 1, output.max + 1, dtype=np.int64)[:, np.newaxis]
 
 
 def _bound(name: str, bound: npt.ArrayLike, columns: int) -> npt.NDArray[np.int64]:
