@@ -24,7 +24,7 @@ from .lane import ColumnConstants, DrainLane
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
 from .requantizer import RequantizerConfig
-from .result_buffer import ResultBuffer, y_beat
+from .result_buffer import ResultBuffer, result_flags, y_beat
 from .schedule import Schedule
 from .sequencer import Sequencer, a_beat
 from .skew import Skew
@@ -63,7 +63,13 @@ class Dense(wiring.Component):
         lane_config = RequantizerConfig.of(requantization, self.sum_bits)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
-        self.result_buffer = ResultBuffer(self.schedule, y_shape, flight_cycles=self._flight_cycles)
+        self.result_buffer = ResultBuffer(
+            y_shape,
+            result_flags(),
+            lanes=self.schedule.lanes,
+            tile_beats=self.schedule.drain_cycles,
+            tiles=1 + -(-self._flight_cycles // self.schedule.tile_cycles),
+        )
         self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
         super().__init__(
             {
@@ -211,8 +217,13 @@ class Dense(wiring.Component):
                 m.d.comb += lane.row_sum.eq(row_sum)
                 row_sum = lane.row_sum_next
             if index == schedule.lanes - 1:
-                m.d.comb += buffer.last.eq(lane.last)
+                m.d.comb += buffer.flags.eq(lane.flags)
             else:
                 token = delay(m, token, schedule.interval, name=f"token_lane_{index + 1}", reset_less=False)
-        wiring.connect(m, buffer.o, wiring.flipped(self.y))
+        m.d.comb += [
+            self.y.payload.data.eq(buffer.o.payload.data),
+            self.y.payload.last.eq(buffer.o.payload.flags.last),
+            self.y.valid.eq(buffer.o.valid),
+            buffer.o.ready.eq(self.y.ready),
+        ]
         return m

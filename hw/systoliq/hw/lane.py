@@ -13,6 +13,7 @@ from .counter import successor
 from .delay import delay
 from .hierarchy import place
 from .requantizer import Requantizer, RequantizerConfig
+from .result_buffer import result_flags
 from .schedule import Schedule
 from .table import table
 
@@ -38,7 +39,7 @@ class DrainLane(wiring.Component):
     ``start`` of a tile that ends a batch. ``row_sum`` holds the sum of row r of A when the lane begins row r, and
     ``row_sum_next`` when the next lane does.
 
-    ``push`` marks ``y`` (and ``last``, the end of a batch) ``latency`` cycles after the sum was read.
+    ``push`` marks ``y`` and its ``flags`` ``latency`` cycles after the sum was read.
 
     ``constants[tile][step]`` are those of the lane's columns; a step that a ragged tile lacks is not pushed.
     """
@@ -65,7 +66,7 @@ class DrainLane(wiring.Component):
             "batch_last": In(1),
             "sums": In(data.ArrayLayout(accumulator, schedule.interval)),
             "push": Out(1),
-            "last": Out(1),
+            "flags": Out(result_flags()),
             "y": Out(self.requantizer.y.shape()),
         }
         if uses_row_sums:
@@ -111,11 +112,13 @@ class DrainLane(wiring.Component):
             m.d.sync += ends_batch.eq(self.batch_last)
 
         ragged = schedule.steps(schedule.column_tiles - 1)
-        final = Signal()
+        flags = Signal(result_flags())
         present = Signal()
+        in_last_tile = tile == schedule.column_tiles - 1
         m.d.comb += [
-            final.eq(Mux(self.start, self.batch_last, ends_batch) & last_row & (step == ragged - 1)),
-            present.eq(busy & ((tile != schedule.column_tiles - 1) | (step < ragged))),
+            flags.tile_last.eq(last_row & Mux(in_last_tile, step == ragged - 1, last_step)),
+            flags.last.eq(Mux(self.start, self.batch_last, ends_batch) & flags.tile_last),
+            present.eq(busy & (~in_last_tile | (step < ragged))),
         ]
 
         index = Cat(step, tile)
@@ -149,8 +152,8 @@ class DrainLane(wiring.Component):
             requantizer.zero_point.eq(self.zero_point),
             self.y.eq(requantizer.y),
         ]
-        control = delay(m, Cat(present, final), self.latency, name="control", reset_less=False)
-        m.d.comb += [self.push.eq(control[0]), self.last.eq(control[1])]
+        control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
+        m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
 
 
