@@ -1,5 +1,6 @@
 """The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
 
+from .exact import SmallestExact, certificate, smallest_exact
 from .formats import INT8, INT32, UINT8, IntFormat
 from .layer import MatMulLayer
 from .operators import matmul_integer, qlinear_matmul
@@ -15,7 +16,9 @@ __all__ = [
     "MatMulLayer",
     "Requantization",
     "Rounding",
+    "SmallestExact",
     "Steps",
+    "certificate",
     "combined_scale",
     "count_differences",
     "float32_steps",
@@ -23,4 +26,5 @@ __all__ = [
     "matmul_integer",
     "qlinear_matmul",
     "requantize_float32",
+    "smallest_exact",
 ]
