@@ -15,7 +15,7 @@ _SCRIPT = """\
 read_rtlil <<rtlil
 {rtlil}
 rtlil
-hierarchy -check -top {top}
+hierarchy -top {top}
 proc
 opt_expr
 clean -purge
@@ -42,4 +42,5 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
     if process.returncode:
         raise EmissionError(f"Yosys failed on {name}: {process.stderr.strip() or process.stdout.strip()}")
     _, _, body = process.stdout.partition("*/\n")  # the banner names the Yosys build
-    return body.lstrip()
+    # A multiplexer with many inputs becomes a function; Icarus takes one whose name begins with $ for the system's.
+    return body.lstrip().replace("\\$procmux$", "procmux_")
