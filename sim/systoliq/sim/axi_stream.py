@@ -103,7 +103,6 @@ class Source:
         self._offered = False
         self._free = True  # nothing is offered that was not taken
         self.first: int | None = None
-        self.reset()
 
     def load(self, words: Sequence[int], lasts: Sequence[bool]) -> None:
         """Offer these beats from the next cycle on."""
@@ -182,11 +181,12 @@ class Sink:
         self._stalls = stalls
         self._taken = taken
         self._accepts = False
-        self._ready.value = 0
         self.rule = StabilityRule(name)
 
     def reset(self) -> None:
-        """Reset may take a beat back."""
+        """Take nothing."""
+        self._ready.value = 0
+        self._accepts = False
         self.rule.reset()
 
     def drive(self) -> None:

@@ -1,0 +1,125 @@
+"""What the benches inside the simulator share: reset, the clock, the checker, and the run of a job cycle by cycle."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import numpy as np
+from cocotb.clock import Clock
+
+from .axi_stream import Agent, Cycles, Source, Stalls
+from .plan import Job, Outcome, read_jobs, write_outcomes
+
+__all__ = ["Checker", "run_all", "run_cycles", "start_clock"]
+
+PERIOD = 10  # ns; any will do
+LINGER = 40  # cycles watched after the last expected beat, for beats too many
+
+
+class Checker:
+    """Compares beats with the expected ones as they come."""
+
+    def __init__(self, job: Job) -> None:
+        self._expected = as_integers(job.expected)
+        self._mask = as_integers(job.mask)
+        self._last = job.expected_last.tolist()
+        self.wrong = 0
+        self.last_cycle = -1
+        self.words: list[int] = []
+        self.lasts: list[bool] = []
+
+    @property
+    def complete(self) -> bool:
+        """Whether as many beats came as were expected."""
+        return len(self.words) >= len(self._expected)
+
+    def restart(self) -> None:
+        """Expect the first beat again; beats found wrong stay counted."""
+        self.words, self.lasts = [], []
+
+    def __call__(self, word: int, last: bool, cycle: int) -> None:
+        """Take a beat."""
+        index = len(self.words)
+        if index >= len(self._expected):
+            self.wrong += 1
+        elif word < 0 or word & self._mask[index] != self._expected[index] or last != self._last[index]:
+            self.wrong += 1
+        self.words.append(word)
+        self.lasts.append(last)
+        self.last_cycle = cycle
+
+
+def as_integers(words: np.ndarray) -> list[int]:
+    """Words [n, bytes] as Python's integers."""
+    data, size = words.tobytes(), words.shape[1]
+    return [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size or 1)]
+
+
+def as_words(integers: list[int], size: int) -> np.ndarray:
+    """Python's integers as words [n, size]; -1, an undefined word, becomes zeros."""
+    data = b"".join(max(value, 0).to_bytes(size, "little") for value in integers)
+    return np.frombuffer(data, np.uint8).reshape(-1, size)
+
+
+def start_clock(dut: Any) -> None:
+    """Start the clock, unless the design's harness has one of its own."""
+    Clock(dut.clk, PERIOD, unit="ns").start()
+
+
+async def run_cycles(
+    dut: Any,
+    job: Job,
+    sources: list[Source],
+    agents: list[Agent],
+    complete: Callable[[], bool],
+    restart: Callable[[], None],
+) -> int:
+    """Run a job cycle by cycle, resets included; give the number of cycles after the last reset.
+
+    `restart` is called after each reset that interrupts the run: what came before it is checked, and then expected
+    again.
+    """
+    cycles = Cycles(dut.clk, dut.rst, [*sources, *agents])
+    await cycles.reset(3)
+    words = [as_integers(job.a), as_integers(job.b)]
+    lasts = [job.a_last.tolist(), []]
+
+    def load() -> None:
+        for source, beats, ends in zip(sources, words, lasts, strict=False):
+            source.load(beats, ends)
+
+    stalls = Stalls(0.5, job.seed)
+    for after in job.resets.tolist():
+        load()
+        await cycles.run(after)
+        await cycles.reset(1 + stalls.bits(2))
+        restart()
+    load()
+    begun = cycles.cycle
+    await cycles.run(job.limit, complete)
+    await cycles.run(LINGER)
+    return cycles.cycle - begun
+
+
+async def run_all(dut: Any, run: Callable[[Any, Job], Awaitable[Outcome]]) -> None:
+    """Run every job of the plan and leave their outcomes; fails where the checker found something."""
+    outcomes = []
+    jobs = read_jobs()
+    start_clock(dut)
+    try:
+        for job in jobs:
+            outcomes.append(await run(dut, job))
+    finally:
+        write_outcomes(outcomes)
+    wrong = sum(outcome.wrong for outcome in outcomes)
+    violations = [text for outcome in outcomes for text in outcome.violations]
+    if wrong or violations:
+        raise AssertionError(f"{wrong} wrong beats; {'; '.join(violations[:5]) or 'no rule broken'}")
+
+
+def timer() -> Callable[[], float]:
+    """Seconds since the call."""
+    began = time.perf_counter()
+    return lambda: time.perf_counter() - began

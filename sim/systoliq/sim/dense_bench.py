@@ -1,0 +1,39 @@
+"""The bench of a dense layer behind AXI4-Stream names; runs inside the simulator, started by `cosimulation`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cocotb
+import numpy as np
+
+from .axi_stream import Sink, Source, Stalls
+from .bench import Checker, as_words, run_all, run_cycles, timer
+from .plan import Job, Outcome
+
+__all__ = ["dense"]
+
+
+@cocotb.test
+async def dense(dut: Any) -> None:
+    """All jobs of the plan, one after the other."""
+    await run_all(dut, _run)
+
+
+async def _run(dut: Any, job: Job) -> Outcome:
+    seconds = timer()
+    checker = Checker(job)
+    source = Source(dut, "s_axis_a", Stalls(job.stalls[0], job.seed))
+    sink = Sink(dut, "m_axis_y", Stalls(job.stalls[1], job.seed + 1), checker)
+    cycles = await run_cycles(dut, job, [source], [sink], lambda: checker.complete, checker.restart)
+    return Outcome(
+        words=as_words(checker.words, job.expected.shape[1]),
+        last=np.array(checker.lasts, bool),
+        valid=np.zeros((0, 0), np.uint8),
+        wrong=checker.wrong,
+        violations=tuple(sink.rule.violations),
+        first_cycle=-1 if source.first is None else source.first,
+        last_cycle=checker.last_cycle,
+        cycles=cycles,
+        seconds=seconds(),
+    )
