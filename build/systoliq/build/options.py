@@ -1,0 +1,127 @@
+"""How much hardware and which rounding: the options that `emit`, `simulate` and `demo` share, as one object."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from systoliq.golden.exact import smallest_exact
+from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import MANTISSA_BITS, Requantization, Rounding
+from systoliq.hw import ArrayConfig
+
+from .errors import InputError
+
+__all__ = ["REQUANTIZERS", "HardwareOptions"]
+
+REQUANTIZERS = (*(rounding.value for rounding in Rounding), "auto")
+
+_SUM_BITS = 32  # ONNX sums in int32
+_COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
+
+
+@dataclass(frozen=True, kw_only=True)
+class HardwareOptions:
+    """What the user asked for; None leaves the choice to the source, see `array_for_layer` and `bare_array`."""
+
+    rows: int | None = None
+    cols: int | None = None
+    depth: int | None = None
+    a_bits: int | None = None
+    b_bits: int | None = None
+    a_signed: bool | None = None
+    b_signed: bool | None = None
+    accumulator_bits: int | Literal["auto"] | None = None
+    requantizer: str = Rounding.NEAR_TIE.value
+    multiplier_bits: int | None = None
+    wrap: bool = False
+
+    def __post_init__(self) -> None:
+        if self.requantizer not in REQUANTIZERS:
+            raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {self.requantizer!r}")
+        if self.requantizer == "auto" and self.multiplier_bits is not None:
+            raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {self.multiplier_bits}")
+        for name in ("a_bits", "b_bits"):
+            bits = getattr(self, name)
+            if bits is not None and not 2 <= bits <= 16:
+                raise ValueError(f"{name} must be 2 to 16, not {bits}")
+
+    def replace(self, **changes: Any) -> HardwareOptions:
+        """A copy with `changes` made, validated again."""
+        return dataclasses.replace(self, **changes)
+
+    def bare_array(self) -> ArrayConfig:
+        """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""
+        if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
+            raise InputError("requantizer and multiplier_bits must be left out for the source array: it has none")
+        return self._config(
+            rows=8,
+            cols=8,
+            a=IntFormat(self.a_bits or INT8.bits, signed=self.a_signed is not False),
+            b=IntFormat(self.b_bits or INT8.bits, signed=self.b_signed is not False),
+            accumulator_bits=_SUM_BITS if self.accumulator_bits in (None, "auto") else self.accumulator_bits,
+        )
+
+    def narrowed(self, layer: MatMulLayer) -> MatMulLayer:
+        """`layer` with activations of `a_bits` bits, where that was asked for."""
+        if self.a_signed is not None or self.b_signed is not None:
+            raise InputError(
+                "signedness must be left to the layer's zero points; it can be chosen for the source array"
+            )
+        if self.a_bits in (None, layer.a_format.bits):
+            return layer
+        a_format = IntFormat(self.a_bits, signed=layer.a_format.signed)
+        if a_format.bits > layer.a_format.bits:
+            raise InputError(f"a_bits must be at most {layer.a_format.bits}, the layer's own, not {self.a_bits}")
+        return layer.replace(a_format=a_format)
+
+    def array_for_layer(self, layer: MatMulLayer) -> ArrayConfig:
+        """The array for `layer`: one row, and columns for all of N up to 16, where nothing else was said."""
+        tiles = -(-layer.n // _COLUMNS_LIMIT)
+        b = IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
+        product_bits = layer.a_format.bits + b.bits + 1
+        bits = self.accumulator_bits
+        if bits == "auto":
+            bits = max(_bits_for_sums(layer), product_bits)
+        if bits is not None and bits > _SUM_BITS:
+            raise InputError(
+                f"accumulator_bits must be at most {_SUM_BITS} for a layer, not {bits}: ONNX sums in int32"
+            )
+        if self.wrap and bits not in (None, _SUM_BITS) and _bits_for_sums(layer) > bits:
+            raise InputError(
+                f"accumulator_bits must be {_SUM_BITS} where sums may wrap, as ONNX's int32 does, not {bits}"
+            )
+        return self._config(
+            rows=1, cols=-(-layer.n // tiles), a=layer.a_format, b=b, accumulator_bits=bits or _SUM_BITS
+        )
+
+    def requantization(self, layer: MatMulLayer) -> Requantization:
+        """The integer constants for `layer`: `auto` looks for the smallest form that is exact."""
+        scale, zero_point, output = layer.scale, layer.y_zero_point, layer.y_format
+        if self.requantizer == "auto":
+            low, high = layer.accumulator_range()
+            if self.wrap and _bits_for_sums(layer) > _SUM_BITS:
+                low, high = np.full(layer.n, -(1 << 31)), np.full(layer.n, (1 << 31) - 1)
+            return smallest_exact(scale, zero_point, output, low, high).requantization
+        bits = MANTISSA_BITS if self.multiplier_bits is None else self.multiplier_bits
+        rounding = Rounding(self.requantizer)
+        return Requantization.from_scales(scale, zero_point, output, rounding=rounding, multiplier_bits=bits)
+
+    def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:
+        return ArrayConfig(
+            rows=rows if self.rows is None else self.rows,
+            cols=cols if self.cols is None else self.cols,
+            depth=1 if self.depth is None else self.depth,
+            **fields,
+        )
+
+
+def _bits_for_sums(layer: MatMulLayer) -> int:
+    """Bits, the sign included, of the widest sum that `layer` can reach."""
+    low, high = layer.accumulator_range()
+    least, most = int(low.min()), int(high.max())
+    return max(most.bit_length(), (~least).bit_length() if least < 0 else 0) + 1

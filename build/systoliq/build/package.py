@@ -1,0 +1,107 @@
+"""The package: Verilog, testbench, golden vectors, lint waivers and sidecar of a design, as files."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .array_testbench import array_testbench
+from .design import ArrayDesign, Design, LayerDesign
+from .layer_testbench import layer_testbench
+from .output import write_output
+from .sidecar import sidecar
+from .stimulus import array_stimulus, layer_stimulus
+from .waivers import verilator_waivers
+
+__all__ = ["Package", "make_package"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Package:
+    """Files of one design, not yet written: contents and descriptions by name, and what the sidecar says."""
+
+    design: Design
+    files: Mapping[str, bytes]
+    sidecar: Mapping[str, Any]
+
+    def write(self, directory: Path) -> None:
+        """Write all files as `directory`, whole or not at all; see `write_output`."""
+        write_output(directory, self.files)
+
+
+def make_package(design: Design, *, extra: Mapping[str, tuple[str, bytes]] | None = None) -> Package:
+    """The package of `design`; `extra` adds files, each name with a description for the sidecar and its content."""
+    name = design.name
+    parts = _layer_parts(design) if isinstance(design, LayerDesign) else _array_parts(design)
+    described: dict[str, tuple[str, bytes]] = {
+        f"{name}.v": (f"Verilog-2005, top module {name}", design.verilog.encode()),
+        f"{name}.vlt": ("lint waivers for Verilator, each with its reason", verilator_waivers(f"{name}.v").encode()),
+        **parts.files,
+        **(extra or {}),
+    }
+    content = sidecar(design, {file: text for file, (text, _) in described.items()}, parts.facts)
+    files = {file: data for file, (_, data) in described.items()}
+    files[f"{name}.json"] = (json.dumps(content, indent=2) + "\n").encode()
+    return Package(design=design, files=files, sidecar=content)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Parts:
+    files: Mapping[str, tuple[str, bytes]]
+    facts: Mapping[str, Any]
+
+
+def _layer_parts(design: LayerDesign) -> _Parts:
+    name, stimulus = design.name, layer_stimulus(design)
+    vectors = {"a": stimulus.a, "y": stimulus.y}
+    if stimulus.float32_mismatches:
+        vectors["y_hardware"] = stimulus.expected
+    return _Parts(
+        files={
+            f"{name}_tb.v": (_TESTBENCH, layer_testbench(design, stimulus).encode()),
+            f"{name}_vectors.npz": ("golden vectors: a and y = the float32 formula", _npz(vectors)),
+            f"{name}_layer.npz": ("the layer, a SOURCE of systoliq", _npz(design.layer.arrays())),
+        },
+        facts={
+            "vectors": {
+                "rows": len(stimulus.a),
+                "batches": list(stimulus.batches),
+                "expected": "the float32 formula"
+                if not stimulus.float32_mismatches
+                else "the requantizer's own integer form, which is not exact",
+                "float32_mismatches": stimulus.float32_mismatches,
+            }
+        },
+    )
+
+
+def _array_parts(design: ArrayDesign) -> _Parts:
+    name, stimulus = design.name, array_stimulus(design)
+    vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": stimulus.sums}
+    return _Parts(
+        files={
+            f"{name}_tb.v": (_TESTBENCH, array_testbench(design, stimulus).encode()),
+            f"{name}_vectors.npz": (
+                "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]",
+                _npz(vectors),
+            ),
+        },
+        facts={"vectors": {"tiles": len(stimulus.inner), "inner": list(stimulus.inner)}},
+    )
+
+
+_TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
+
+
+def _npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """An .npz archive; numpy dates its members 1980, so that the same arrays give the same bytes."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **dict(arrays))
+    return file.getvalue()

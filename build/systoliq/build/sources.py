@@ -1,0 +1,158 @@
+"""SOURCE: what the user names on the command line, turned into a design.
+
+"resnet8-fc" | "digits" | "array" | FILE.npz   --open_source-->   LayerDesign | ArrayDesign
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
+from systoliq.hw import BareArray, Dense
+
+from .design import ArrayDesign, Design, LayerDesign
+from .errors import InputError
+from .options import HardwareOptions
+
+__all__ = ["PRESETS", "layer_design", "open_source", "resnet8_fc_layer"]
+
+PRESETS = {
+    "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
+    "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that is trained and quantized here",
+    "array": "the bare array with its drain, no layer: for synthesis and speed studies",
+}
+
+_SEED = 8  # of the example weights
+_SHORT_NAMES = {"weights": "b", "a_zp": "a_zero_point", "b_zp": "b_zero_point", "y_zp": "y_zero_point"}
+
+# shared/spec/core_operation_qlinearmatmul.md, "ResNet8 FC Layer Example"
+_RESNET8_FC = {
+    "a_scale": np.float32(0.1903),
+    "a_zero_point": np.int8(20),
+    "b_scale": np.float32(0.0245),
+    "b_zero_point": np.int8(0),
+    "y_scale": np.float32(0.1585),
+    "y_zero_point": np.int8(0),
+}
+_RESNET8_FC_SHAPE = (64, 10)
+
+# Verilog-2005's words that a file is likely to be named after; a module cannot be.
+_RESERVED = frozenset(
+    (
+        "buf",
+        "case",
+        "cell",
+        "config",
+        "design",
+        "event",
+        "function",
+        "input",
+        "instance",
+        "large",
+        "library",
+        "medium",
+        "module",
+        "output",
+        "parameter",
+        "real",
+        "release",
+        "signed",
+        "small",
+        "strength",
+        "table",
+        "task",
+        "time",
+        "unsigned",
+        "use",
+        "wire",
+    )
+)
+
+
+def open_source(
+    source: str,
+    options: HardwareOptions,
+    *,
+    weights: Path | None = None,
+    use_bias: bool = True,
+    name: str | None = None,
+) -> Design:
+    """The design that `source` names: a preset, or a layer file (.npz with the keys of `layer_file.KEYS`)."""
+    if weights is not None and source != "resnet8-fc":
+        raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
+    if source == "array":
+        if not use_bias:
+            raise InputError("no_bias must be left out for the source array: it has no bias")
+        return ArrayDesign(
+            name=_module_name("array" if name is None else name),
+            array=BareArray(options.bare_array()),
+            wrap=options.wrap,
+        )
+    layer, origin = _open_layer(source, weights)
+    if not use_bias:
+        layer = layer.replace(bias=None)
+    return layer_design(layer, options, origin=origin, name=name)
+
+
+def layer_design(layer: MatMulLayer, options: HardwareOptions, *, origin: str, name: str | None = None) -> LayerDesign:
+    """The hardware for `layer` under `options`; `origin` tells where its weights come from."""
+    layer = options.narrowed(layer)
+    dense = Dense(layer, options.requantization(layer), options.array_for_layer(layer), wrap=options.wrap)
+    return LayerDesign(name=_module_name(layer.name if name is None else name), dense=dense, origin=origin)
+
+
+def _open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
+    if source == "resnet8-fc":
+        return resnet8_fc_layer(weights)
+    if source == "digits":
+        from .digits import train_digits  # needs scikit-learn, which only this source asks for
+
+        trained = train_digits()
+        return trained.layer, trained.origin
+    if not source.endswith(".npz") and not Path(source).exists():
+        raise InputError(f"SOURCE must be {', '.join(PRESETS)} or a layer file .npz, not {source!r}")
+    return MatMulLayer.load(source), f"the layer file {Path(source).name}"
+
+
+def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:
+    """The 64 -> 10 layer and where its weights come from: a seeded generator, or the archive `weights`.
+
+    The archive must hold `b` (or `weights`), int8 or uint8 [64, 10]; what else of a layer it holds (`bias`, scales,
+    zero points, under the names of ONNX or short ones) takes the place of the preset's; other arrays are left alone.
+    """
+    if weights is None:
+        generator = np.random.default_rng(_SEED)
+        b = np.clip(np.rint(generator.normal(0, 32, _RESNET8_FC_SHAPE)), -127, 127).astype(np.int8)
+        bias = generator.integers(-200, 200, _RESNET8_FC_SHAPE[1]).astype(np.int32)
+        layer = MatMulLayer(name="resnet8_fc", b=b, bias=bias, **_RESNET8_FC)
+        return layer, f"example weights and bias from a generator with seed {_SEED}: not a trained network"
+    given: dict[str, Any] = {}
+    for key, array in read_arrays(weights).items():
+        field = _SHORT_NAMES.get(key, key)
+        if field not in KEYS + OPTIONAL_KEYS:
+            continue
+        if field in given:
+            raise InputError(f"{weights}: must have {field!r} under one name, not also as {key!r}")
+        given[field] = array
+    if "b" not in given:
+        raise InputError(f"{weights}: must have the key 'b' (or 'weights')")
+    if given["b"].shape != _RESNET8_FC_SHAPE:
+        raise InputError(f"{weights}: b must have the shape {list(_RESNET8_FC_SHAPE)}, not {list(given['b'].shape)}")
+    try:
+        layer = MatMulLayer(name="resnet8_fc", **{**_RESNET8_FC, **given})
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{weights}: {error}") from error
+    kept = [key for key in _RESNET8_FC if key not in given]
+    rest = f"; {', '.join(kept)} of the preset" if kept else ""
+    return layer, f"{', '.join(key for key in KEYS + OPTIONAL_KEYS if key in given)} of {Path(weights).name}{rest}"
+
+
+def _module_name(name: str) -> str:
+    """`name` as a plain Verilog identifier."""
+    plain = re.sub(r"\W", "_", name, flags=re.ASCII)
+    return plain if re.match(r"[A-Za-z]", plain) and plain not in _RESERVED else f"layer_{plain}"
