@@ -19,18 +19,18 @@ $(STAMP): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || \
 	  { echo "$(PYTHON) was not found: apt-get install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
-	  { echo "Python must be >= 3.10, not $$($(PYTHON) -V 2>&1): make $(or $(MAKECMDGOALS),venv) PYTHON=/path/to/a/newer/python3" >&2; exit 1; }
+	  { echo "Python must be >= 3.10, but this is $$($(PYTHON) -V 2>&1): make $(or $(MAKECMDGOALS),venv) PYTHON=/path/to/a/newer/python3" >&2; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || \
 	  { rm -rf $(VENV); echo "the venv module does not work: apt-get install python3-venv" >&2; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
 	@touch $@
 
 demo: $(STAMP) ## train, quantize, emit Verilog, run it, compare every output
-	@$(BIN)/python -m systoliq.sim.tools verilator c++ libpython
+	@$(BIN)/python -m systoliq.sim verilator c++ libpython
 	$(BIN)/systoliq demo
 
 test: lint ## lint, types and all tests
-	@$(BIN)/python -m systoliq.sim.tools verilator c++ libpython icarus make perl
+	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 lint: $(STAMP) ## ruff and mypy
@@ -47,8 +47,8 @@ bench: $(STAMP) ## measure area, frequency and cycles
 	$(BIN)/systoliq bench
 
 prove: $(STAMP) ## prove the hardware's integer forms
-	@test -e build/systoliq/build/prove.py || { echo "there are no proofs yet" >&2; exit 1; }
-	$(BIN)/systoliq prove
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
+	$(BIN)/python -m systoliq.build.prove
 
 clean: ## remove .venv, out/ and the tools' caches; builds in ~/.cache/systoliq stay
 	rm -rf $(VENV) out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

