@@ -123,7 +123,7 @@ class Requantizer(wiring.Component):
         else:
             excess = integer[floor_bits - 1 :]
             fits = excess.all() | ~excess.any()
-            m.d.comb += floor.eq(Mux(fits, integer, Cat(integer[-1].replicate(floor_bits - 1) ^ -1, integer[-1])))
+            m.d.comb += floor.eq(Mux(fits, integer, Cat((~integer[-1]).replicate(floor_bits - 1), integer[-1])))
         rounding = RoundingStage(config.rounding, floor_bits)
         m.submodules.rounding = place(rounding, platform)
         m.d.comb += [
