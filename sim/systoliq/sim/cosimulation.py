@@ -255,7 +255,9 @@ def cosimulate_array(
                 f"{name} must be a matrix of integers, not of shape {list(operand.shape)} and type {operand.dtype}"
             )
         if not expected_format.contains(operand):
-            raise ValueError(f"{name} must be in {expected_format.name}, not {int(operand.min())} to {int(operand.max())}")
+            raise ValueError(
+                f"{name} must be in {expected_format.name}, not {int(operand.min())} to {int(operand.max())}"
+            )
     (m, k), (inner, n) = a.shape, b.shape
     if k != inner:
         raise ValueError(f"b must have K = {k} rows for a of shape {[m, k]}, not shape {[inner, n]}")
