@@ -84,9 +84,8 @@ class SystolicArray(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        mac_latency = Mac.latency_of(self.config)
-        clear = delay(m, self.first, mac_latency - 1, name="clear")
-        capture = delay(m, self.last, mac_latency, name="capture")
+        clear = delay(m, self.first, Mac.clear_delay_of(self.config), name="clear")
+        capture = delay(m, self.last, Mac.latency_of(self.config), name="capture")
         insert = capture
         above = None
         for index in range(self.config.rows):

@@ -6,6 +6,8 @@ import dataclasses
 
 from systoliq.golden.formats import INT8, IntFormat
 
+from .cells import CELLS
+
 __all__ = ["ArrayConfig"]
 
 
@@ -21,7 +23,8 @@ class ArrayConfig:
     """An output-stationary array of ``rows`` x ``cols`` elements, each of ``depth`` multipliers.
 
     The array performs ``rows * cols * depth`` multiply-accumulates a cycle on operands of format ``a`` and ``b``
-    (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``.
+    (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``. ``cells`` names the cells that
+    multiply: ``portable`` logic, or those of an FPGA family (`systoliq.hw.cells`), which compute the same.
     """
 
     rows: int = 1
@@ -30,6 +33,7 @@ class ArrayConfig:
     a: IntFormat = INT8
     b: IntFormat = INT8
     accumulator_bits: int = 32
+    cells: str = "portable"
 
     def __post_init__(self) -> None:
         for name in ("rows", "cols", "depth", "accumulator_bits"):
@@ -47,6 +51,8 @@ class ArrayConfig:
             )
         if self.accumulator_bits > 48:
             raise ValueError(f"accumulator_bits must be at most 48, not {self.accumulator_bits}")
+        if self.cells not in CELLS:
+            raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
 
     def replace(self, **changes: object) -> ArrayConfig:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

@@ -1,18 +1,24 @@
 """Multiply-accumulate: ``depth`` products a cycle, summed into one accumulator.
 
-This is the one interface behind which vendor cells stand; this portable form is the default.
+This is the one interface behind which vendor cells stand; ``ArrayConfig.cells`` chooses them.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, signed, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat
 
+from .cells.ecp5 import clearing_adder
 from .config import ArrayConfig
+from .delay import delay
+from .hierarchy import place
+from .multiplier import Multiplier
 
 __all__ = ["Mac", "operand_layout"]
+
+WHOLE_BITS = 24  # a carry chain as long as this still meets 200 MHz on ECP5 (speed 6); longer accumulators are split
 
 
 def operand_layout(operand: IntFormat, count: int) -> data.ArrayLayout:
@@ -21,11 +27,15 @@ def operand_layout(operand: IntFormat, count: int) -> data.ArrayLayout:
 
 
 class Mac(wiring.Component):
-    """``sum = (0 if clear else sum) + a[0]*b[0] + ... + a[depth-1]*b[depth-1]``, modulo ``2**accumulator_bits``.
+    """``sum`` adds up ``a[0]*b[0] + ... + a[depth-1]*b[depth-1]``, modulo ``2**accumulator_bits``.
 
-    Operands are sampled every cycle. ``sum`` includes those seen in cycle t from cycle ``t + latency`` on, and
-    ``clear`` acts on the addition of the operands seen ``latency - 1`` cycles before it. There is no reset: the first
-    ``clear`` makes the sum known.
+    Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t. ``clear`` in cycle
+    ``t + clear_delay`` begins a new sum with the operands seen in cycle t; the sum before it is complete and shows in
+    the cycle in which the contract says so. There is no reset: the first ``clear`` makes the sum known.
+
+    No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers' synchronous
+    reset, or on ECP5 inside the carry chain. One of more than 24 bits is split: the upper half adds the lower one's
+    carry a cycle later.
     """
 
     kind = "mac"
@@ -42,34 +52,79 @@ class Mac(wiring.Component):
         )
 
     @staticmethod
+    def _total_delay(config: ArrayConfig) -> int:
+        """Cycles from operands to their total before the accumulator: multiplier, a register per adder level."""
+        return Multiplier.latency_of(config.cells) + (config.depth - 1).bit_length()
+
+    @staticmethod
+    def _total_delay(config: ArrayConfig) -> int:
+        """Cycles from operands to their total before the accumulator: multiplier, a register per adder level."""
+        return Multiplier.latency_of(config.cells) + (config.depth - 1).bit_length()
+
+    @staticmethod
     def latency_of(config: ArrayConfig) -> int:
-        """Operand register, product register, one register per adder level, accumulator."""
-        return 3 + (config.depth - 1).bit_length()
+        """The total of the products, the carry's way into the upper half of a split accumulator, ECP5's register."""
+        return Mac._total_delay(config) + (config.accumulator_bits > WHOLE_BITS) + (config.cells == "ecp5")
+
+    @staticmethod
+    def clear_delay_of(config: ArrayConfig) -> int:
+        """Cycles from the first operands of a sum to its ``clear``: the one before their addition."""
+        return Mac._total_delay(config) - 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        terms = []
+        terms: list[Value] = []
+        a_bits, b_bits = (operand.bits + (not operand.signed) for operand in (config.a, config.b))
         for i in range(config.depth):
-            a = Signal.like(self.a[i], name=f"a_{i}", reset_less=True)
-            b = Signal.like(self.b[i], name=f"b_{i}", reset_less=True)
-            product = Signal(signed(config.product_bits), name=f"product_{i}", reset_less=True)
-            m.d.sync += [a.eq(self.a[i]), b.eq(self.b[i]), product.eq(a * b)]
-            terms.append(product)
+            multiplier = Multiplier(a_bits, b_bits, cells=config.cells)
+            m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
+            m.d.comb += [multiplier.a.eq(self.a[i]), multiplier.b.eq(self.b[i])]
+            terms.append(multiplier.product[: config.product_bits].as_signed())
         level = 0
         while len(terms) > 1:
             level += 1
             bits = min(config.product_bits + level, config.accumulator_bits)
-            pairs = []
+            pairs: list[Value] = []
             for i in range(0, len(terms), 2):
                 total = Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True)
                 m.d.sync += total.eq(sum(terms[i + 1 : i + 2], terms[i]))
                 pairs.append(total)
             terms = pairs
-        accumulator = Signal(signed(config.accumulator_bits), reset_less=True)
-        feedback = Signal(signed(config.accumulator_bits))
-        with m.If(~self.clear):
-            m.d.comb += feedback.eq(accumulator)
-        m.d.sync += accumulator.eq(feedback + terms[0])
-        m.d.comb += self.sum.eq(accumulator)
+        self._accumulate(m, terms[0])
         return m
+
+    def _accumulate(self, m: Module, total: Value) -> None:
+        bits = self.config.accumulator_bits
+        accumulator = _cleared_inside if self.config.cells == "ecp5" else _cleared_after
+        if bits <= WHOLE_BITS:
+            m.d.comb += self.sum.eq(accumulator(m, total, self.clear, bits, name="sum")[0])
+            return
+        low_bits = (bits - 1) // 2 | 1  # odd: ECP5's carry chain comes in pairs of bits, and the carry out takes one
+        low, carry = accumulator(m, total[:low_bits], self.clear, low_bits, name="low", carry_out=True)
+        upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
+        clear = delay(m, self.clear, 1, name="clear")
+        high, _ = accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry)
+        m.d.comb += self.sum.eq(Cat(delay(m, low, 1, name="low_sum"), high).as_signed())
+
+
+def _cleared_after(
+    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+) -> tuple[Value, Value]:
+    """(The sum that is about to be stored, the carry out of the one before); cleared by the registers' reset."""
+    held = Signal(unsigned(bits), name=f"{name}_held", reset_less=True)
+    after = Signal(unsigned(bits + carry_out), name=f"{name}_after")
+    m.d.comb += after.eq(held + term + (0 if carry_in is None else carry_in))
+    m.d.sync += held.eq(Mux(clear, 0, after))
+    return after[:bits], delay(m, after[bits:], 1, name=f"{name}_carry")
+
+
+def _cleared_inside(
+    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+) -> tuple[Value, Value]:
+    """(The sum that was stored, the carry out of it); cleared in the adder's own lookup tables, a cycle later."""
+    held = Signal(unsigned(bits), name=f"{name}_held", reset_less=True)
+    clear = delay(m, clear, 1, name=f"{name}_clear")
+    after = clearing_adder(m, term, held, clear, name=name, carry_in=carry_in, carry_out=carry_out)
+    m.d.sync += held.eq(after[:bits])
+    return held, delay(m, after[bits:], 1, name=f"{name}_carry")

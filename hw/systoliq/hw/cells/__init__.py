@@ -1,0 +1,23 @@
+"""Vendor cells: the multiply-accumulate hardware of FPGA families, wired up by name.
+
+Each function here returns an instance; what stands around it is ours (`multiplier`, `mac`). ``models`` holds a Verilog
+simulation model of our own for each cell, in the modes that we use, because the vendors' may not be passed on.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = ["CELLS", "model_files"]
+
+CELLS = ("portable", "ecp5", "ice40", "xilinx")
+"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack."""
+
+_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v")}
+
+
+def model_files(cells: str) -> list[Path]:
+    """The simulation models that a design made of ``cells`` needs beside its own Verilog."""
+    if cells not in CELLS:
+        raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {cells!r}")
+    return [Path(__file__).parent / "models" / name for name in _MODELS.get(cells, ())]

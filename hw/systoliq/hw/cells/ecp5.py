@@ -1,0 +1,82 @@
+"""ECP5: the 18 x 18 multiplier with its registers, and an adder whose lookup tables clear an accumulator.
+
+Sources: Lattice TN1267 (sysDSP, now FPGA-TN-02205) for MULT18X18D; Yosys' simulation model for CCU2C, two bits of a carry
+chain with a lookup table of four inputs each, of which a plain adder leaves two idle.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import ClockSignal, Const, Instance, Module, Signal, Value
+
+__all__ = ["clearing_adder", "mult18x18d"]
+
+_WIDTH = 18
+
+
+def _bits(port: str, value: Value, width: int) -> dict[str, Value]:
+    """``value`` sign-extended over the ports ``port0``, ``port1``..."""
+    return {f"i_{port}{i}": value[min(i, len(value) - 1)] for i in range(width)}
+
+
+def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
+    """``product = a * b`` of three cycles ago, all signed: input, pipeline and output registers on, never reset."""
+    if len(a) > _WIDTH or len(b) > _WIDTH:
+        raise ValueError(f"operands must have at most {_WIDTH} bits, not {len(a)} and {len(b)}")
+    registers = {}
+    for register in ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"):
+        registers |= {f"p_REG_{register}_CLK": "CLK0", f"p_REG_{register}_CE": "CE0", f"p_REG_{register}_RST": "RST0"}
+    return Instance(
+        "MULT18X18D",
+        **registers,
+        p_GSR="DISABLED",
+        p_RESETMODE="SYNC",
+        p_SOURCEB_MODE="B_SHIFT",
+        i_CLK0=ClockSignal(),
+        i_CE0=1,
+        i_RST0=0,
+        i_SIGNEDA=1,
+        i_SIGNEDB=1,
+        i_SOURCEA=0,
+        i_SOURCEB=0,
+        **_bits("A", a, _WIDTH),
+        **_bits("B", b, _WIDTH),
+        **{f"o_P{i}": product[i] for i in range(len(product))},
+    )
+
+
+# Lookup tables of CCU2C, indexed by DCBA; the lowest four bits say what is carried on where the carry-in is not.
+_ADD_UNLESS = 0xA6AA  # A + (B and not C), D = 1
+_FEED = 0x000A  # A becomes the carry, D = 1
+
+
+def clearing_adder(
+    m: Module, term: Value, held: Value, clear: Value, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+) -> Value:
+    """``term + (0 if clear else held) + carry_in``, as wide as ``held`` and one bit more with ``carry_out``.
+
+    Costs one lookup table a bit: the choice is made inside the carry chain, where Yosys would put one before it.
+    """
+    bits = len(held)
+    places = [(carry_in, None)] if carry_in is not None else []
+    places += [(term[min(i, len(term) - 1)], held[i]) for i in range(bits)]
+    places += [(0, 0)] * carry_out
+    total = Signal(len(places) + len(places) % 2, name=f"{name}_total")
+    carry: Value | int = 0
+    for i in range(0, len(total), 2):
+        pins: dict[str, object] = {}
+        for half, (a, b) in enumerate((places + [(0, 0)])[i : i + 2]):
+            feeds = b is None
+            pins |= {
+                f"p_INIT{half}": Const(_FEED if feeds else _ADD_UNLESS, 16),
+                f"p_INJECT1_{half}": "NO",
+                f"i_A{half}": a,
+                f"i_B{half}": 0 if feeds else b,
+                f"i_C{half}": 0 if feeds else clear,
+                f"i_D{half}": 1,
+                f"o_S{half}": total[i + half],
+            }
+        following = Signal(name=f"{name}_carry_{i + 2}")
+        m.submodules[f"{name}_bits_{i}"] = Instance("CCU2C", **pins, i_CIN=carry, o_COUT=following)
+        carry = following
+    first = int(carry_in is not None)
+    return total[first : first + bits + carry_out]
