@@ -10,18 +10,30 @@ from __future__ import annotations
 import re
 
 from amaranth.back import rtlil
-from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetSignal, Value
+from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value
 from amaranth.lib import wiring
 
 __all__ = ["Emission", "place"]
 
 
-def place(component: wiring.Component, platform: object) -> Elaboratable:
+def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
     """The submodule that stands for ``component`` under ``platform``.
 
-    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable.
+    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable. ``clear`` resets
+    the component as the reset of its parent does.
     """
-    return platform.instance(component) if isinstance(platform, Emission) else component
+    if isinstance(platform, Emission):
+        return platform.instance(component, clear=clear)
+    return component if clear is None else ResetInserter(clear)(component)
+
+
+def _mark_used(component: object) -> None:
+    """Keep Amaranth from taking ``component`` and its parts for forgotten: only the first of a kind is elaborated."""
+    component._MustUse__used = True  # type: ignore[attr-defined]
+    for part in vars(component).values():
+        for each in part if isinstance(part, list) else [part]:
+            if isinstance(each, Elaboratable) and isinstance(each, wiring.Component):
+                _mark_used(each)
 
 
 class Emission:
@@ -34,13 +46,14 @@ class Emission:
         self.prefix = prefix
         self._modules: dict[str, str] = {}
 
-    def instance(self, component: wiring.Component) -> Instance:
+    def instance(self, component: wiring.Component, *, clear: Value | None = None) -> Instance:
         name = f"{self.prefix}_{component.kind}"  # type: ignore[attr-defined]
         if name not in self._modules:
             self._modules[name] = self._convert(component, name)
-        component._MustUse__used = True  # only the first of a kind is elaborated: not a forgotten submodule
+        _mark_used(component)
         text = self._modules[name]
-        clocking = {"clk": ClockSignal(), "rst": ResetSignal()}
+        reset = ResetSignal() if clear is None else ResetSignal() | clear
+        clocking = {"clk": ClockSignal(), "rst": reset}
         used = [("i", port, signal) for port, signal in clocking.items() if f" \\{port}\n" in text]
         ports = [
             ("i" if member.flow == wiring.In else "o", "__".join(map(str, path)), Value.cast(value))

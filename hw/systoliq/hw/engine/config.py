@@ -1,0 +1,126 @@
+"""How much hardware an engine has, and how many cycles a job takes on it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from systoliq.golden.formats import INT8
+
+from ..config import ArrayConfig
+
+__all__ = ["EngineConfig", "JobShape"]
+
+
+def _ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class EngineConfig:
+    """A ``rows`` x ``cols`` array of ``depth`` int8 multipliers an element, with operand buffers and ``lanes``.
+
+    ``a_words`` and ``b_words`` are the depths of the operand buffers, in words of ``rows * depth`` elements of A and
+    ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), that of B
+    all of a job's B (that times ceil(N / cols)). ``lanes`` (a divisor of ``cols``) drain ``lanes`` results a cycle.
+    ``max_columns`` (N of a job) and ``max_rows`` (M of a job with a zero point per row) size the constant tables.
+    """
+
+    rows: int = 4
+    cols: int = 4
+    depth: int = 1
+    lanes: int = 4
+    a_words: int = 256
+    b_words: int = 1024
+    max_columns: int = 256
+    max_rows: int = 256
+
+    def __post_init__(self) -> None:
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise TypeError(f"{field.name} must be a positive integer, not {value!r}")
+            if value < 1:
+                raise ValueError(f"{field.name} must be a positive integer, not {value!r}")
+        for name, least in (("a_words", 4), ("b_words", 4), ("max_columns", 2), ("max_rows", 2)):
+            value = getattr(self, name)
+            if value & (value - 1) or not least <= value <= 1 << 16:
+                raise ValueError(f"{name} must be a power of two from {least} to 65536, not {value!r}")
+        if self.cols % self.lanes:
+            raise ValueError(f"lanes must divide cols = {self.cols}, not {self.lanes!r}")
+        for name in ("rows", "cols", "depth"):
+            if getattr(self, name) > 256:
+                raise ValueError(f"{name} must be at most 256, not {getattr(self, name)!r}")
+
+    def replace(self, **changes: int) -> EngineConfig:
+        """A copy with ``changes`` made, validated again."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def interval(self) -> int:
+        """Columns served by one lane."""
+        return self.cols // self.lanes
+
+    @property
+    def drain_cycles(self) -> int:
+        """Cycles for which the lanes are busy with one tile: a slot for the column sums, one for each row."""
+        return (self.rows + 1) * self.interval
+
+    @property
+    def array(self) -> ArrayConfig:
+        """The array with its row and column of ones, which give the column sums of B and the row sums of A."""
+        return ArrayConfig(rows=self.rows + 1, cols=self.cols + 1, depth=self.depth, a=INT8, b=INT8)
+
+    @property
+    def table_words(self) -> int:
+        """Entries of one lane's constant table (a power of two)."""
+        return max(2, 1 << (_ceil_div(self.max_columns, self.lanes) - 1).bit_length())
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobShape:
+    """A [m, k] x [k, n] product on an engine: its tiles, words and cycles."""
+
+    m: int
+    k: int
+    n: int
+    config: EngineConfig
+
+    @property
+    def beats(self) -> int:
+        """Beats of a tile."""
+        return _ceil_div(self.k, self.config.depth)
+
+    @property
+    def groups(self) -> int:
+        return _ceil_div(self.m, self.config.rows)
+
+    @property
+    def column_tiles(self) -> int:
+        return _ceil_div(self.n, self.config.cols)
+
+    @property
+    def a_words(self) -> int:
+        """Words in the stream of A: group after group."""
+        return self.groups * self.beats
+
+    @property
+    def b_words(self) -> int:
+        """Words in the stream of B: column tile after column tile."""
+        return self.column_tiles * self.beats
+
+    @property
+    def macs(self) -> int:
+        """Useful multiply-accumulates."""
+        return self.m * self.k * self.n
+
+    @property
+    def tile_cycles(self) -> int:
+        """Cycles from one tile to the next."""
+        return max(self.beats, self.config.drain_cycles)
+
+    @property
+    def edge_limit(self) -> float:
+        """The utilization that ragged edges alone allow: useful share of the tiles' multiply-accumulates."""
+        config = self.config
+        whole = self.groups * config.rows * self.beats * config.depth * self.column_tiles * config.cols
+        return self.macs / whole

@@ -1,0 +1,152 @@
+"""An engine lane: corrects sums for zero points, adds the bias and requantizes, with constants from a table."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import INT8
+from systoliq.golden.requantization import Rounding
+
+from ..delay import delay
+from ..hierarchy import place
+from ..requantizer import Requantizer, RequantizerConfig
+from .config import EngineConfig
+from .drain_control import drain_step
+
+__all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry", "engine_flags"]
+
+MIN_SHIFT, MAX_SHIFT = 14, 63
+"""Shifts of a 24-bit multiplier with its top bit set: 14 belongs to a scale of 2^9 to 2^10, which saturates all."""
+
+ROW_SUM_BITS = 24  # of 65535 int8 elements
+LaneRow = data.StructLayout({"zero_point": signed(8), "row_sum": signed(ROW_SUM_BITS + 1)})
+"""A row of A: its zero point, and the sum of its elements less their zero points."""
+
+column_entry = data.StructLayout(
+    {"bias": signed(32), "multiplier": unsigned(24), "shift": unsigned(6), "zero_point": signed(8)}
+)
+"""An entry of the column table."""
+
+
+def engine_flags(lanes: int) -> data.StructLayout:
+    """What goes with a beat of results: tile and job ends, and how many lanes hold a result."""
+    return data.StructLayout({"last": 1, "tile_last": 1, "columns": unsigned(lanes.bit_length())})
+
+
+class EngineLane(wiring.Component):
+    """``y`` = requantized or plain ``sum (a - a_zp) (b - b_zp) + bias``, modulo 2^32, of one column after the other.
+
+    In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``row`` is that of the current row in its first step.
+    ``step_next`` and ``row_next`` are theirs for the lane to the right, ``interval`` cycles later. ``push`` marks ``y``
+    and ``flags`` ``latency`` cycles after the step.
+
+    ``y`` holds an int8 or uint8 in its low 8 bits, or with ``int32`` the sum itself. ``y_unsigned`` and ``int32`` must
+    not change while the lane works. ``zero_point`` is that of Y, less 128 where Y is unsigned.
+    """
+
+    kind = "lane"
+
+    def __init__(self, config: EngineConfig) -> None:
+        self.config = config
+        self.requantizer = Requantizer(
+            RequantizerConfig(
+                accumulator_bits=32,
+                multiplier_bits=24,
+                min_shift=MIN_SHIFT,
+                max_shift=MAX_SHIFT,
+                offset_bits=1,
+                output=INT8,
+                rounding=Rounding.NEAR_TIE,
+            )
+        )
+        super().__init__(
+            {
+                "step": In(drain_step(config)),
+                "step_next": Out(drain_step(config)),
+                "row": In(LaneRow),
+                "row_next": Out(LaneRow),
+                "sums": In(data.ArrayLayout(signed(32), config.interval)),
+                "y_unsigned": In(1),
+                "int32": In(1),
+                "zero_point": In(signed(8)),
+                "column_write": In(1),
+                "column_address": In(range(config.table_words)),
+                "column_value": In(column_entry),
+                "push": Out(1),
+                "y": Out(32),
+                "flags": Out(engine_flags(config.lanes)),
+            }
+        )
+
+    @property
+    def latency(self) -> int:
+        """Sum and constants, products of the zero points, requantizer."""
+        return 2 + self.requantizer.latency
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config, requantizer = self.config, self.requantizer
+        m.submodules.requantizer = place(requantizer, platform)
+        m.submodules.constants = table = Memory(shape=column_entry, depth=config.table_words, init=[])
+        write, read = table.write_port(), table.read_port()
+        m.d.comb += [
+            write.en.eq(self.column_write),
+            write.addr.eq(self.column_address),
+            write.data.eq(self.column_value),
+            read.en.eq(1),
+            read.addr.eq(self.step.entry),
+        ]
+
+        # Cycle 0: the sum at hand, its row's context, its column's sum.
+        chosen = Signal(signed(32))
+        m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
+        held = Signal(LaneRow, reset_less=True)
+        now = Signal(LaneRow)
+        m.d.comb += [now.eq(Mux(self.step.step == 0, self.row, held)), self.row_next.eq(held)]
+        column_sums = [
+            Signal(signed(ROW_SUM_BITS), name=f"column_sum_{i}", reset_less=True) for i in range(config.interval)
+        ]
+        for i, column_sum in enumerate(column_sums):
+            with m.If(self.step.column_sum & (self.step.step == i)):
+                m.d.sync += column_sum.eq(chosen)
+        column_sum = Signal(signed(ROW_SUM_BITS))
+        for i in range(config.interval):
+            with m.If(self.step.step == i):
+                m.d.comb += column_sum.eq(column_sums[i])
+
+        # Cycle 1: products of zero points and sums.
+        acc = Signal(signed(32), reset_less=True)
+        row = Signal(LaneRow, name="row_1", reset_less=True)
+        column_sum_1 = Signal(signed(ROW_SUM_BITS), reset_less=True)
+        m.d.sync += [held.eq(now), row.eq(now), acc.eq(chosen), column_sum_1.eq(column_sum)]
+        constants = read.data
+        biased = Signal(signed(32), reset_less=True)
+        by_column = Signal(signed(34), reset_less=True)
+        by_row = Signal(signed(34), reset_less=True)
+        m.d.sync += [
+            biased.eq(acc + constants.bias),
+            by_column.eq(constants.zero_point * row.row_sum),
+            by_row.eq(row.zero_point * column_sum_1),
+        ]
+
+        # Cycle 2: the accumulator as ONNX defines it.
+        total = Signal(signed(32))
+        m.d.comb += [
+            total.eq(biased - by_column - by_row),
+            requantizer.acc.eq(total),
+            requantizer.multiplier.eq(delay(m, constants.multiplier, 1, name="multiplier")),
+            requantizer.shift.eq(delay(m, constants.shift, 1, name="shift")),
+            requantizer.zero_point.eq(self.zero_point),
+        ]
+        plain = delay(m, total, requantizer.latency, name="total")
+        flip = self.y_unsigned << 7
+        m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
+
+        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step", reset_less=False))
+        control = Cat(self.step.push, self.step.last, self.step.tile_last, self.step.columns)
+        control = delay(m, control, self.latency, name="control", reset_less=False)
+        m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
+        return m

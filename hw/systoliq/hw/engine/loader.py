@@ -1,0 +1,72 @@
+"""The loader: lets exactly one job's words of an operand in, and checks that its stream ends where it should."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from .loop import Countdown
+
+__all__ = ["Loader", "operand_word"]
+
+
+def operand_word(word: data.ArrayLayout) -> data.StructLayout:
+    """A word of an operand and ``last``, which ends the operand's stream for a job."""
+    return data.StructLayout({"data": word, "last": 1})
+
+
+class Loader(wiring.Component):
+    """Passes ceil(length / span) * ceil(k / depth) words after ``start``, and nothing at any other time.
+
+    ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then stops,
+    as it does when ``halt`` is raised: the stream waits, and nothing is lost.
+    """
+
+    def __init__(self, word: data.ArrayLayout, *, span: int, depth: int, kind: str) -> None:
+        self.word = word
+        self.span = span
+        self.depth = depth
+        self.kind = kind
+        super().__init__(
+            {
+                "i": In(stream.Signature(operand_word(word))),
+                "o": Out(stream.Signature(word)),
+                "start": In(1),
+                "halt": In(1),
+                "length": In(16),
+                "k": In(16),
+                "early": Out(1),
+                "late": Out(1),
+                "active": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        active = Signal()
+        passed = Signal()
+        end = Signal()
+        m.d.comb += [
+            self.active.eq(active),
+            self.o.valid.eq(self.i.valid & active & ~self.halt),
+            self.o.payload.eq(self.i.payload.data),
+            self.i.ready.eq(self.o.ready & active & ~self.halt),
+            passed.eq(self.i.valid & self.i.ready),
+        ]
+        inner = Countdown(m, self.k, self.depth, name="k")
+        outer = Countdown(m, self.length, self.span, name="length")
+        m.d.comb += [
+            end.eq(inner.final & outer.final),
+            self.early.eq(passed & self.i.payload.last & ~end),
+            self.late.eq(passed & ~self.i.payload.last & end),
+        ]
+        with m.If(passed):
+            inner.advance()
+            with m.If(inner.final):
+                outer.advance()
+            with m.If(end | self.early):
+                m.d.sync += active.eq(0)
+        with m.If(self.start):
+            m.d.sync += active.eq(1)
+        return m

@@ -1,0 +1,242 @@
+"""The engine's register map: the one description from which hardware, documentation, C header and drivers are made."""
+
+from __future__ import annotations
+
+import dataclasses
+
+__all__ = ["COLUMN_TABLE", "ERRORS", "REGISTERS", "ROW_TABLE", "Field", "Register", "Table"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Field:
+    """``bits`` bits of a register from bit ``lsb`` up."""
+
+    name: str
+    lsb: int
+    bits: int
+    doc: str
+    signed: bool = False
+
+    @property
+    def mask(self) -> int:
+        """The field's bits in the register."""
+        return ((1 << self.bits) - 1) << self.lsb
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Register:
+    """A 32-bit register. ``access``: "rw"; "ro" (writes are ignored); "wo" (acts when written, reads as 0)."""
+
+    name: str
+    offset: int
+    access: str
+    doc: str
+    fields: tuple[Field, ...]
+
+    def field(self, name: str) -> Field:
+        """The field called ``name``."""
+        return next(field for field in self.fields if field.name == name)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Table:
+    """A memory of entries of ``stride`` bytes; the words of an entry are write-only, the last one commits the entry."""
+
+    name: str
+    base: int
+    stride: int
+    doc: str
+    words: tuple[Register, ...]
+
+
+def _whole(name: str, doc: str, bits: int = 32, *, signed: bool = False) -> tuple[Field, ...]:
+    return (Field(name=name, lsb=0, bits=bits, doc=doc, signed=signed),)
+
+
+REGISTERS: tuple[Register, ...] = (
+    Register(name="ID", offset=0x00, access="ro", doc="Identification: 0x5351, 'SQ'.", fields=_whole("id", "0x5351")),
+    Register(
+        name="VERSION",
+        offset=0x04,
+        access="ro",
+        doc="Version of this register map.",
+        fields=(
+            Field(name="minor", lsb=0, bits=16, doc="Counts compatible changes."),
+            Field(name="major", lsb=16, bits=16, doc="Counts incompatible changes."),
+        ),
+    ),
+    Register(
+        name="ARRAY",
+        offset=0x08,
+        access="ro",
+        doc="Size of the array.",
+        fields=(
+            Field(name="rows", lsb=0, bits=9, doc="Rows."),
+            Field(name="cols", lsb=9, bits=9, doc="Columns."),
+            Field(name="depth", lsb=18, bits=9, doc="Multipliers per element."),
+        ),
+    ),
+    Register(
+        name="LANES", offset=0x0C, access="ro", doc="Drain lanes.", fields=_whole("lanes", "Results a beat of Y.", 9)
+    ),
+    Register(
+        name="BUFFERS",
+        offset=0x10,
+        access="ro",
+        doc="Sizes of buffers and tables, as powers of two.",
+        fields=(
+            Field(name="a_words_log2", lsb=0, bits=5, doc="Words in the buffer of A."),
+            Field(name="b_words_log2", lsb=8, bits=5, doc="Words in the buffer of B."),
+            Field(name="max_columns_log2", lsb=16, bits=5, doc="N of a job at the most."),
+            Field(name="max_rows_log2", lsb=24, bits=5, doc="M of a job with a zero point per row at the most."),
+        ),
+    ),
+    Register(
+        name="CONTROL",
+        offset=0x14,
+        access="wo",
+        doc="Commands.",
+        fields=(
+            Field(name="start", lsb=0, bits=1, doc="Start the job that the registers below describe."),
+            Field(
+                name="clear",
+                lsb=1,
+                bits=1,
+                doc="Give up the job, empty the buffers, forget error and done. Registers and tables stay.",
+            ),
+            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done, and with it the interrupt."),
+        ),
+    ),
+    Register(
+        name="STATUS",
+        offset=0x18,
+        access="ro",
+        doc="State.",
+        fields=(
+            Field(name="busy", lsb=0, bits=1, doc="A job is running."),
+            Field(name="done", lsb=1, bits=1, doc="A job ended: its last result was taken."),
+            Field(name="error", lsb=8, bits=8, doc="0, or the code of the first error; only clear ends it."),
+        ),
+    ),
+    Register(
+        name="INTERRUPT",
+        offset=0x1C,
+        access="rw",
+        doc="What raises the interrupt line.",
+        fields=(
+            Field(name="on_done", lsb=0, bits=1, doc="While done is set."),
+            Field(name="on_error", lsb=1, bits=1, doc="While error is not 0."),
+        ),
+    ),
+    Register(name="M", offset=0x20, access="rw", doc="Rows of A and Y.", fields=_whole("m", "1 to 65535.", 16)),
+    Register(name="K", offset=0x24, access="rw", doc="Columns of A.", fields=_whole("k", "1 to 65535.", 16)),
+    Register(name="N", offset=0x28, access="rw", doc="Columns of B and Y.", fields=_whole("n", "1 to 65535.", 16)),
+    Register(
+        name="FORMAT",
+        offset=0x2C,
+        access="rw",
+        doc="Formats of the job.",
+        fields=(
+            Field(name="a_unsigned", lsb=0, bits=1, doc="A is uint8, not int8."),
+            Field(name="b_unsigned", lsb=1, bits=1, doc="B is uint8, not int8."),
+            Field(name="y_unsigned", lsb=2, bits=1, doc="Y is uint8, not int8."),
+            Field(name="y_int32", lsb=3, bits=1, doc="Y is the int32 accumulator (MatMulInteger)."),
+            Field(name="row_zero_points", lsb=4, bits=1, doc="Zero points of A from the row table."),
+        ),
+    ),
+    Register(
+        name="ZERO_POINTS",
+        offset=0x30,
+        access="rw",
+        doc="Zero points of the whole tensor, less 128 where the operand is unsigned.",
+        fields=(
+            Field(name="a", lsb=0, bits=8, doc="Of A.", signed=True),
+            Field(name="y", lsb=8, bits=8, doc="Of Y.", signed=True),
+        ),
+    ),
+    Register(
+        name="BUSY_CYCLES",
+        offset=0x34,
+        access="ro",
+        doc="Cycles of the job: from the first beat of A or B taken to the last of Y, both included.",
+        fields=_whole("cycles", "Wraps at 2^32."),
+    ),
+    Register(
+        name="INPUT_STALLS",
+        offset=0x38,
+        access="ro",
+        doc="Cycles of the job in which the array waited for A or B.",
+        fields=_whole("cycles", "Wraps at 2^32."),
+    ),
+    Register(
+        name="OUTPUT_STALLS",
+        offset=0x3C,
+        access="ro",
+        doc="Cycles of the job in which a result waited for the receiver.",
+        fields=_whole("cycles", "Wraps at 2^32."),
+    ),
+)
+
+COLUMN_TABLE = Table(
+    name="COLUMN_TABLE",
+    base=0x100000,
+    stride=16,
+    doc="Constants of column n of Y: entry (n // lanes) * lane_slots + n % lanes, lane_slots = lanes rounded up to a "
+    "power of two.",
+    words=(
+        Register(name="BIAS", offset=0x0, access="wo", doc="Added to the sum.", fields=_whole("bias", "", signed=True)),
+        Register(
+            name="MULTIPLIER",
+            offset=0x4,
+            access="wo",
+            doc="Mantissa of the scale.",
+            fields=_whole("multiplier", "", 24),
+        ),
+        Register(
+            name="SHIFT",
+            offset=0x8,
+            access="wo",
+            doc="14 to 63: y = acc * multiplier / 2^shift.",
+            fields=_whole("shift", "", 6),
+        ),
+        Register(
+            name="ZERO_POINT",
+            offset=0xC,
+            access="wo",
+            doc="Zero point of B, less 128 where B is unsigned. Writing it commits the entry.",
+            fields=_whole("zero_point", "", 8, signed=True),
+        ),
+    ),
+)
+
+ROW_TABLE = Table(
+    name="ROW_TABLE",
+    base=0x80000,
+    stride=4,
+    doc="Zero point of A of row m, less 128 where A is unsigned: entry m.",
+    words=(
+        Register(
+            name="ZERO_POINT",
+            offset=0x0,
+            access="wo",
+            doc="Commits the entry.",
+            fields=_whole("zero_point", "", 8, signed=True),
+        ),
+    ),
+)
+
+ERRORS: dict[str, tuple[int, str]] = {
+    "ILLEGAL_SHAPE": (1, "M, K and N must be at least 1."),
+    "A_TOO_LARGE": (2, "A group of rows must fit the buffer of A: ceil(K / depth) words."),
+    "B_TOO_LARGE": (3, "B must fit its buffer: ceil(K / depth) * ceil(N / cols) words."),
+    "TOO_MANY_COLUMNS": (4, "N must not exceed the column table."),
+    "TOO_MANY_ROWS": (5, "M must not exceed the row table where zero points are per row."),
+    "START_WHILE_BUSY": (6, "A job was started before the one running ended. That job goes on undisturbed."),
+    "A_ENDED_EARLY": (7, "tlast in the stream of A before its last word."),
+    "A_ENDED_LATE": (8, "The last word of A came without tlast."),
+    "B_ENDED_EARLY": (9, "tlast in the stream of B before its last word."),
+    "B_ENDED_LATE": (10, "The last word of B came without tlast."),
+}
+"""Name -> (code in STATUS.error, meaning)."""
+
+VERSION = (1, 0)
