@@ -1,9 +1,28 @@
-"""What can go wrong on the user's side: errors that the command line tells in one line."""
+"""What can go wrong on the user's side, and is told in one line: `error: ...`."""
 
 from __future__ import annotations
 
-__all__ = ["InputError"]
+import importlib
+from types import ModuleType
+
+__all__ = ["InputError", "MissingPackageError", "need"]
 
 
 class InputError(ValueError):
     """What was asked for cannot be done; the message names the thing, what was expected and what was given."""
+
+
+class MissingPackageError(RuntimeError):
+    """A Python package that only some commands need is not installed."""
+
+
+def need(module: str, package: str, purpose: str) -> ModuleType:
+    """Import `module`, or say which package it comes with and how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
+            raise
+        raise MissingPackageError(
+            f"{package} is not installed; it is needed for {purpose}: pip install 'systoliq[demo]' (or {package})"
+        ) from error

@@ -20,7 +20,7 @@ from .sidecar import sidecar
 from .stimulus import array_stimulus, layer_stimulus
 from .waivers import verilator_waivers
 
-__all__ = ["Package", "make_package"]
+__all__ = ["Package", "make_package", "npz_bytes"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -66,8 +66,8 @@ def _layer_parts(design: LayerDesign) -> _Parts:
     return _Parts(
         files={
             f"{name}_tb.v": (_TESTBENCH, layer_testbench(design, stimulus).encode()),
-            f"{name}_vectors.npz": ("golden vectors: a and y = the float32 formula", _npz(vectors)),
-            f"{name}_layer.npz": ("the layer, a SOURCE of systoliq", _npz(design.layer.arrays())),
+            f"{name}_vectors.npz": ("golden vectors: a and y = the float32 formula", npz_bytes(vectors)),
+            f"{name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(design.layer.arrays())),
         },
         facts={
             "vectors": {
@@ -90,7 +90,7 @@ def _array_parts(design: ArrayDesign) -> _Parts:
             f"{name}_tb.v": (_TESTBENCH, array_testbench(design, stimulus).encode()),
             f"{name}_vectors.npz": (
                 "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]",
-                _npz(vectors),
+                npz_bytes(vectors),
             ),
         },
         facts={"vectors": {"tiles": len(stimulus.inner), "inner": list(stimulus.inner)}},
@@ -100,7 +100,7 @@ def _array_parts(design: ArrayDesign) -> _Parts:
 _TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
 
 
-def _npz(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
     """An .npz archive; numpy dates its members 1980, so that the same arrays give the same bytes."""
     file = io.BytesIO()
     np.savez(file, allow_pickle=False, **dict(arrays))

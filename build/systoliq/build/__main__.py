@@ -1,0 +1,5 @@
+"""`python -m systoliq.build` is `systoliq`."""
+
+from .cli import main
+
+main()
