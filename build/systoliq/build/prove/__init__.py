@@ -1,0 +1,1 @@
+"""systoliq.build.prove: formal proofs of the hardware, and for each a seeded bug that it catches."""

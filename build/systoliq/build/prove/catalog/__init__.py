@@ -1,0 +1,22 @@
+"""The catalog: every property, by the block that it is about."""
+
+from __future__ import annotations
+
+from ..property import Property
+
+__all__ = ["find", "properties"]
+
+
+def properties() -> tuple[Property, ...]:
+    """All properties, in the order of the data's way."""
+    from . import requantizer, rounding, streams
+
+    return (*rounding.PROPERTIES, *requantizer.PROPERTIES, *streams.PROPERTIES)
+
+
+def find(name: str) -> Property:
+    """The property called ``name``."""
+    for prop in properties():
+        if prop.name == name:
+            return prop
+    raise ValueError(f"name must be that of a property, not {name!r}")

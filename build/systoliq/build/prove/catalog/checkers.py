@@ -1,0 +1,79 @@
+"""What a stream is held to, written once: hold what you offer, and lose, repeat and reorder nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amaranth.hdl import Assert, Cover, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+__all__ = ["ReadyBlindHarness", "check_held", "check_order"]
+
+
+def check_held(m: Module, valid: Value, ready: Value, payload: Value) -> None:
+    """Once offered, a payload stays until it is taken."""
+    waiting = Signal(name="check_waiting")
+    offered = Signal(payload.shape(), name="check_offered")
+    m.d.sync += [waiting.eq(valid & ~ready), offered.eq(payload)]
+    with m.If(waiting):
+        m.d.comb += [Assert(valid), Assert(payload == offered)]
+    m.d.comb += Cover(waiting & ready)
+
+
+def check_order(
+    m: Module, *, mark: Value, put: Value, put_payload: Value, take: Value, head: Value, head_payload: Value, most: int
+) -> Signal:
+    """What is put comes out, each once, in order. Returns how many payloads are inside.
+
+    The solver marks any one payload with ``mark`` as it is ``put``; the number of payloads before it is counted down by
+    those that leave (``take``); then it must be the one at the ``head``. With that true of every payload nothing is lost,
+    repeated or reordered. ``most`` is the number of payloads that may be inside.
+    """
+    inside = Signal(range(most + 1), name="check_inside")
+    marked = Signal(name="check_marked")
+    before = Signal(range(most + 1), name="check_before")
+    kept = Signal(put_payload.shape(), name="check_kept")
+    m.d.sync += inside.eq(inside + put - take)
+    m.d.comb += [Assert(~take | (inside != 0)), Assert(~put | take | (inside != most))]
+    begin = mark & put & ~marked
+    with m.If(begin):
+        m.d.sync += [marked.eq(1), kept.eq(put_payload), before.eq(inside - take)]
+    with m.Elif(marked & take):
+        m.d.sync += [before.eq(Mux(before == 0, 0, before - 1)), marked.eq(before != 0)]
+    with m.If(marked & (before == 0) & head):
+        m.d.comb += Assert(head_payload == kept)
+    m.d.comb += [Cover(marked & (before == 0) & take), Cover(inside == most)]
+    return inside
+
+
+class ReadyBlindHarness(wiring.Component):
+    """Two copies of a block that see the same, until their outputs' ``ready`` differ: ``valid`` must not tell.
+
+    ``connect(dut, m, drive)`` drives the block's inputs with ``drive(value)``, which gives both copies the same free
+    value, and returns its output stream.
+    """
+
+    def __init__(self, make: Callable[[], Any], inputs: dict[str, int], connect: Callable[[Any, Module, Any], Any]):
+        self._make, self._connect = make, connect
+        super().__init__({name: In(width) for name, width in inputs.items()} | {"ready": In(2)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        streams = []
+        for index in range(2):
+            dut = self._make()
+            m.submodules[f"dut_{index}"] = dut
+            output = self._connect(dut, m, self)
+            m.d.comb += output.ready.eq(self.ready[index])
+            streams.append(output)
+        one, other = streams
+        differed = Signal()
+        m.d.sync += differed.eq(differed | (self.ready[0] != self.ready[1]))
+        with m.If(~differed):
+            m.d.comb += Assert(one.valid == other.valid)
+            with m.If(one.valid):
+                m.d.comb += Assert(Value.cast(one.payload) == Value.cast(other.payload))
+        m.d.comb += Cover(~differed & one.valid & (self.ready[0] != self.ready[1]))
+        return m

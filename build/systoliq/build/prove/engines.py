@@ -1,0 +1,144 @@
+"""Deciding a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .netlist import Netlist
+from .property import Bounded, FromAnyState, Induction, Property, Unbounded, Verdict
+from .unroll import Unrolling
+
+__all__ = ["Outcome", "decide"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict and, where it is not PROVEN, why: a trace, an unreachable cover, a message."""
+
+    verdict: Verdict
+    detail: str = ""
+
+
+class _Clock:
+    """Shares the seconds of one property among its queries."""
+
+    def __init__(self, seconds: float) -> None:
+        self._end = time.monotonic() + seconds
+
+    def left(self) -> float:
+        return max(self._end - time.monotonic(), 0.001)
+
+
+def decide(prop: Property, folder: Path) -> Outcome:
+    """Prove ``prop`` within its seconds; intermediate files go to ``folder``."""
+    clock = _Clock(prop.seconds)
+    harness = prop.harness()
+    netlist = Netlist(harness, folder)
+    unrolling = Unrolling(netlist.smt(), getattr(harness, "formulas", ()))
+    if not unrolling.claims_at(0):
+        return Outcome(Verdict.ERROR, "the harness claims nothing")
+    outcome = _reach_covers(prop, unrolling, clock)
+    if outcome is None:
+        if isinstance(prop.method, Unbounded):
+            outcome = _pdr(netlist.aiger(), folder, clock)
+        else:
+            outcome = _unrolled(prop, unrolling, clock)
+    return outcome
+
+
+def _unrolled(prop: Property, unrolling: Unrolling, clock: _Clock) -> Outcome:
+    method = prop.method
+    cycles = method.cycles  # type: ignore[union-attr]
+    text = unrolling.cycles(cycles)
+    if isinstance(method, FromAnyState):
+        return _refute(unrolling, text, unrolling.claims_at(cycles), cycles, clock)
+    first = cycles if isinstance(method, Bounded) else cycles - 1
+    everywhere = [claim for t in range(first + 1) for claim in unrolling.claims_at(t)]
+    outcome = _refute(unrolling, text + unrolling.initial(), everywhere, cycles, clock)
+    if isinstance(method, Induction) and outcome.verdict is Verdict.PROVEN:
+        hypothesis = "".join(f"(assert {claim})\n" for t in range(cycles) for claim in unrolling.claims_at(t))
+        outcome = _refute(unrolling, text + hypothesis, unrolling.claims_at(cycles), cycles, clock)
+    return outcome
+
+
+def _refute(unrolling: Unrolling, text: str, claims: Sequence[str], cycles: int, clock: _Clock) -> Outcome:
+    """PROVEN if no state and input that satisfy ``text`` make one of ``claims`` false."""
+    goal = "(assert (not (and true " + " ".join(claims) + ")))\n"
+    answer, trace = _solve(text + goal, unrolling, cycles, clock)
+    if answer == "unsat":
+        return Outcome(Verdict.PROVEN)
+    if answer == "sat":
+        return Outcome(Verdict.FAILED, trace)
+    return Outcome(Verdict.TIMEOUT)
+
+
+def _reach_covers(prop: Property, unrolling: Unrolling, clock: _Clock) -> Outcome | None:
+    """None if each cover can be reached, and with it the conditions be met."""
+    method = prop.method
+    anywhere = isinstance(method, FromAnyState)
+    cycles = method.cover_cycles if isinstance(method, Unbounded) else method.cycles
+    text = unrolling.cycles(cycles) + ("" if anywhere else unrolling.initial())
+    if not unrolling.covers:
+        return Outcome(Verdict.ERROR, "the harness covers nothing: its proof could be vacuous")
+    for name in unrolling.covers:
+        when = [cycles] if anywhere else range(cycles + 1)
+        goal = "(assert (or false " + " ".join(unrolling.at(name, t) for t in when) + "))\n"
+        answer, _ = _solve(text + goal, unrolling, cycles, clock)
+        if answer == "unsat":
+            return Outcome(Verdict.UNREACHABLE, f"cover {name} is not reached within {cycles} cycles")
+        if answer != "sat":
+            return Outcome(Verdict.TIMEOUT)
+    return None
+
+
+def _solve(text: str, unrolling: Unrolling, cycles: int, clock: _Clock) -> tuple[str, str]:
+    """("sat", trace), ("unsat", "") or ("unknown", "")."""
+    import bitwuzla
+
+    options = bitwuzla.Options()
+    options.set(bitwuzla.Option.PRODUCE_MODELS, True)
+    options.set(bitwuzla.Option.TIME_LIMIT_PER, int(clock.left() * 1000) + 1)
+    parser = bitwuzla.Parser(bitwuzla.TermManager(), options)
+    parser.parse(text, True, False)
+    solver = parser.bitwuzla()
+    result = solver.check_sat()
+    if result != bitwuzla.Result.SAT:
+        return ("unsat" if result == bitwuzla.Result.UNSAT else "unknown"), ""
+    lines = []
+    for port, name in unrolling.ports.items():
+        values = (solver.get_value(parser.parse_term(unrolling.at(name, t))) for t in range(cycles + 1))
+        lines.append(f"{port}: " + " ".join(_short(str(value)) for value in values))
+    return "sat", "\n".join(lines)
+
+
+def _short(value: str) -> str:
+    if value.startswith("#b"):
+        return f"{int(value[2:], 2):x}"
+    return {"true": "1", "false": "0"}.get(value, value)
+
+
+def _pdr(aiger: Path, folder: Path, clock: _Clock) -> Outcome:
+    import pyosys
+
+    abc = Path(pyosys.__file__).parent / "yosys-abc"
+    limit = max(int(clock.left()), 1)
+    script = f"read_aiger {aiger}; fold; strash; pdr -T {limit}"
+    try:
+        process = subprocess.run(
+            [abc, "-c", script], cwd=folder, capture_output=True, text=True, timeout=limit + 10, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome(Verdict.TIMEOUT)
+    output = process.stdout
+    if "Property proved." in output and "Verification of invariant" in output and "was successful" in output:
+        return Outcome(Verdict.PROVEN)
+    if match := re.search(r"Output \d+ of miter .* was asserted in frame (\d+)", output):
+        return Outcome(Verdict.FAILED, f"false in cycle {match[1]}")
+    if process.returncode:
+        return Outcome(Verdict.ERROR, output[-400:])
+    return Outcome(Verdict.TIMEOUT, output[-400:])

@@ -1,0 +1,119 @@
+"""What is proven: a property is data - a harness, a claim, a method, and a bug that must make it fail."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Bounded", "FromAnyState", "Induction", "Method", "Property", "SeededBug", "Unbounded", "Verdict"]
+
+
+@dataclass(frozen=True)
+class FromAnyState:
+    """Whatever the registers held, the claim is true ``cycles`` cycles later: hence for all time from then on.
+
+    For blocks without feedback; ``cycles`` is their latency. Also k-induction without a hypothesis. Solver: Bitwuzla.
+    """
+
+    cycles: int
+
+    def __str__(self) -> str:
+        return "any state" if self.cycles else "combinational"
+
+    @property
+    def bound(self) -> str:
+        """What the proof covers, in words."""
+        return f"all time ({self.cycles} cycles)" if self.cycles else "all inputs"
+
+
+@dataclass(frozen=True)
+class Induction:
+    """k-induction: true in the first ``cycles`` cycles, and in every cycle that follows ``cycles`` good ones."""
+
+    cycles: int
+
+    def __str__(self) -> str:
+        return "k-induction"
+
+    @property
+    def bound(self) -> str:
+        """What the proof covers, in words."""
+        return f"all time (k = {self.cycles})"
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """True in each of the first ``cycles`` cycles after power-up. Solver: Bitwuzla."""
+
+    cycles: int
+
+    def __str__(self) -> str:
+        return "bounded"
+
+    @property
+    def bound(self) -> str:
+        """What the proof covers, in words."""
+        return f"{self.cycles} cycles"
+
+
+@dataclass(frozen=True)
+class Unbounded:
+    """True for ever from power-up, by property-directed reachability: ABC finds the inductive invariant and checks it.
+
+    ``cover_cycles``: within how many cycles the harness' covers can be reached.
+    """
+
+    cover_cycles: int
+
+    def __str__(self) -> str:
+        return "PDR"
+
+    @property
+    def bound(self) -> str:
+        """What the proof covers, in words."""
+        return "all time"
+
+
+Method = FromAnyState | Induction | Bounded | Unbounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeededBug:
+    """A defect put into the source of the hardware: in ``systoliq.hw.<module>`` the text ``old`` becomes ``new``."""
+
+    module: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Property:
+    """One claim about one block.
+
+    ``harness`` makes the component to prove: its ports are free inputs, its ``Assert`` statements are the claim, its
+    ``Assume`` statements the conditions, and each ``Cover`` must be reachable. Its attribute ``formulas``, where it has
+    one, holds further claims in SMT-LIB, for what hardware cannot say about itself, such as IEEE 754 arithmetic;
+    ``{port}`` stands for a port of the harness (anything else may be optimized away).
+
+    ``quick`` properties, and the bugs of them, are tried in the test run; all of them by ``make prove``.
+    """
+
+    name: str
+    claim: str
+    harness: Callable[[], Any]
+    method: Method
+    bug: SeededBug
+    seconds: int = 600
+    quick: bool = False
+
+
+class Verdict(enum.Enum):
+    """How a proof ended; only PROVEN is a success."""
+
+    PROVEN = "proven"
+    FAILED = "failed"
+    UNREACHABLE = "unreachable"
+    TIMEOUT = "timeout"
+    ERROR = "error"

@@ -1,0 +1,91 @@
+"""Unrolling: copies of a netlist's SMT-LIB functions, one for each clock cycle, each a definition over the one before.
+
+Yosys writes functions of an abstract state. Here every register of cycle t + 1 is *defined* as its next-state function
+in cycle t, so the solver sees one expression over the first state and the inputs, and equal logic becomes equal terms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from .netlist import TOP
+
+__all__ = ["Unrolling"]
+
+_DECLARE = re.compile(r"\(declare-fun (\|[^|]+\|) \(\|[^|]+\|\) (.+?)\)(?: ;.*)?$")
+_DEFINE = re.compile(r"\(define-fun (\|[^|]+\|) \(\(state \|[^|]+\|\)\) (Bool|\(_ BitVec \d+\)) (.+)\)(?: ;.*)?$")
+_NEXT = re.compile(r"\(= (.+) \((\|[^|]+\|) next_state\)\)(?: ;.*)?$")
+_OF_STATE = re.compile(r"\((\|[^|]+\|) state\)")
+_PORT = re.compile(r"^; yosys-smt2-(?:in|out)put (\S+) \d+$", re.MULTILINE)
+_WIRE = re.compile(r"\{([^}]+)\}")
+_OPEN = re.compile(r"\(define-fun (\|[^|]+\|) .*\(and$")
+
+
+class Unrolling:
+    """``text`` of Yosys' ``write_smt2 -wires`` for a flat design, ready to be written out cycle by cycle."""
+
+    def __init__(self, text: str, formulas: Sequence[str] = ()) -> None:
+        self._formulas = formulas
+        self._sorts: dict[str, str] = {}
+        self._steps: list[tuple[str, str, str]] = []
+        self._next: dict[str, str] = {}
+        groups: dict[str, list[str]] = {}
+        group: list[str] | None = None
+        for line in map(str.strip, text.splitlines()):
+            if group is not None:
+                if line.startswith("))"):
+                    group = None
+                else:
+                    group.append(line)
+            elif match := _OPEN.match(line):
+                group = groups.setdefault(match[1], [])
+            elif (match := _DECLARE.match(line)) and not match[1].endswith("_is|"):
+                self._sorts[match[1]] = match[2]
+                self._steps.append((match[1], match[2], ""))
+            elif match := _DEFINE.match(line):
+                self._steps.append((match[1], match[2], match[3]))
+        for line in groups.get(f"|{TOP}_t|", []):
+            match = _NEXT.match(line)
+            if match is None:
+                raise ValueError(f"next-state function must be one equation a line, not {line!r}")
+            self._next[match[2]] = match[1]
+        self._initial = [line.partition(" ;")[0] for line in groups.get(f"|{TOP}_i|", [])]
+        names = [name for name, _, _ in self._steps]
+        claim, cover, assume = (re.compile(rf"\|{TOP}_{kind} \d+\|") for kind in "acu")
+        self._claims = [name for name in names if claim.fullmatch(name)]
+        self.covers = [name for name in names if cover.fullmatch(name)]
+        self._assumptions = [name for name in names if assume.fullmatch(name)]
+        self.ports = {name: f"|{TOP}_n {name}|" for name in _PORT.findall(text) if name not in ("clk", "rst")}
+
+    def cycles(self, count: int) -> str:
+        """Declarations and definitions of cycles 0 .. ``count``, and the conditions in all of them."""
+        lines = ["(set-logic ALL)"]
+        for t in range(count + 1):
+            for name, sort, body in self._steps:
+                if body:
+                    lines.append(f"(define-fun {self.at(name, t)} () {sort} {self.expression(body, t)})")
+                elif t and name in self._next:
+                    before = self.expression(self._next[name], t - 1)
+                    lines.append(f"(define-fun {self.at(name, t)} () {sort} {before})")
+                else:
+                    lines.append(f"(declare-const {self.at(name, t)} {sort})")
+            lines += [f"(assert {self.at(name, t)})" for name in self._assumptions]
+        return "\n".join(lines) + "\n"
+
+    def initial(self) -> str:
+        """The registers' values at power-up, in cycle 0."""
+        return "".join(f"(assert {self.expression(line, 0)})\n" for line in self._initial)
+
+    def claims_at(self, t: int) -> list[str]:
+        """What must be true in cycle ``t``: the assertions, and the formulas over the harness' ports."""
+        formulas = [_WIRE.sub(lambda match: self.at(self.ports[match[1]], t), formula) for formula in self._formulas]
+        return [self.at(name, t) for name in self._claims] + formulas
+
+    def at(self, name: str, t: int) -> str:
+        """The quoted symbol ``name`` in cycle ``t``."""
+        return f"{name[:-1]}@{t}|"
+
+    def expression(self, text: str, t: int) -> str:
+        """``text``, an expression over ``state``, in cycle ``t``."""
+        return _OF_STATE.sub(lambda match: self.at(match[1], t), text)

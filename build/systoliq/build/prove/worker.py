@@ -1,0 +1,35 @@
+"""One proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
+
+    python -m systoliq.build.prove.worker FOLDER NAME [BUG]
+
+BUG is a seeded bug as JSON. The outcome is written to FOLDER/outcome.json; what the tools print is their log.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from .property import SeededBug, Verdict
+from .seeded import seed
+
+
+def main(folder: Path, name: str, bug: SeededBug | None) -> None:
+    """Prove the property ``name``, of hardware with ``bug`` where there is one."""
+    if bug is not None:
+        seed(bug)
+    from .catalog import find  # imports the hardware
+    from .engines import Outcome, decide
+
+    try:
+        outcome = decide(find(name), folder)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is the outcome of this proof
+        outcome = Outcome(Verdict.ERROR, f"{type(error).__name__}: {error}")
+    content = {**asdict(outcome), "verdict": outcome.verdict.value}
+    (folder / "outcome.json").write_text(json.dumps(content))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], SeededBug(**json.loads(sys.argv[3])) if sys.argv[3:] else None)
