@@ -73,7 +73,7 @@ class Stalls:
 
     def __init__(self, probability: float, seed: int) -> None:
         self.probability = probability
-        self._random = random.Random(seed)  # noqa: S311 - not for secrets
+        self._random = random.Random(seed)
 
     def __call__(self) -> bool:
         """Draw for one cycle."""

@@ -42,10 +42,10 @@ class Checker:
     def __call__(self, word: int, last: bool, cycle: int) -> None:
         """Take a beat."""
         index = len(self.words)
-        if index >= len(self._expected):
+        if index >= len(self._expected) or word < 0:
             self.wrong += 1
-        elif word < 0 or word & self._mask[index] != self._expected[index] or last != self._last[index]:
-            self.wrong += 1
+        else:
+            self.wrong += word & self._mask[index] != self._expected[index] or last != self._last[index]
         self.words.append(word)
         self.lasts.append(last)
         self.last_cycle = cycle
@@ -100,13 +100,13 @@ async def run_cycles(
 
 async def run_all(dut: Any, run: Callable[[Any, Job], Awaitable[Outcome]], *, clock: bool = True) -> None:
     """Run every job of the plan and leave their outcomes; fails where the checker found something."""
-    outcomes = []
+    outcomes: list[Outcome] = []
     jobs = read_jobs()
     if clock:
         Clock(dut.clk, PERIOD, unit="ns", impl="gpi").start()
     try:
         for job in jobs:
-            outcomes.append(await run(dut, job))
+            outcomes.append(await run(dut, job))  # noqa: PERF401 - those before an error are kept
     finally:
         write_outcomes(outcomes)
     wrong = sum(outcome.wrong for outcome in outcomes)

@@ -14,8 +14,7 @@ import numpy.typing as npt
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from .bench import LINGER, run_all, timer
-from .harness import PATTERN_CYCLES
-from .plan import Flags, Job, Outcome, Words
+from .plan import PATTERN_CYCLES, Flags, Job, Outcome, Words
 
 __all__ = ["bulk"]
 

@@ -10,10 +10,11 @@ import dataclasses
 from systoliq.hw import BareArray, Dense
 from systoliq.hw.axi import axi_bits
 
-__all__ = ["PATTERN_CYCLES", "TOP", "Ports", "harness_verilog"]
+from .plan import PATTERN_CYCLES
+
+__all__ = ["TOP", "Ports", "harness_verilog"]
 
 TOP = "harness"
-PATTERN_CYCLES = 1 << 15  # cycles after which a pattern of pauses repeats
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -53,11 +54,11 @@ class Ports:
 def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
     """Verilog of module `harness` around module `design`.
 
-    It runs while `run` is 1: from `a.bin` (and `b.bin`) come beats, each a byte of `last` and the data, most significant
-    byte first, and to `out.bin` go the results, in little-endian words of 32 bits, followed by `last` or the sums' valid
-    bits, filled up to 32 bits too. Where a bit of `stalled` (0: a, 1: b, 2: the results) is set, the stream pauses in
-    the cycles marked in `a_pauses.bin`, `b_pauses.bin` or `out_pauses.bin`, `PATTERN_CYCLES` bits each, most significant
-    first. `done` rises `linger` cycles after `expected` results came, or after `limit` cycles.
+    It runs while `run` is 1: from `a.bin` (and `b.bin`) come beats, each a byte of `last` and the data, most
+    significant byte first, and to `out.bin` go the results, in little-endian words of 32 bits, followed by `last` or
+    the sums' valid bits, filled up to 32 bits too. Where a bit of `stalled` (0: a, 1: b, 2: the results) is set, the
+    stream pauses in the cycles marked in `a_pauses.bin`, `b_pauses.bin` or `out_pauses.bin`, `PATTERN_CYCLES` bits
+    each, most significant first. `done` rises `linger` cycles after `expected` results came, or after `limit` cycles.
 
     `own_clock`: the clock is made here, which costs Icarus less than VPI; Verilator needs it from outside.
     """

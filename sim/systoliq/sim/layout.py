@@ -1,7 +1,7 @@
 """How matrices lie in the words of the ports: numpy in, bytes of beats out, and back.
 
-A word is a row of bytes, least significant first, as AXI4-Stream numbers them; elements stand in it side by side without
-gaps, the first in the lowest bits.
+A word is a row of bytes, least significant first, as AXI4-Stream numbers them; elements stand in it side by side
+without gaps, the first in the lowest bits.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ class DenseLayout:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ArrayLayout:
-    """Beats of a `BareArray` for A [m, k] times B [k, n], cut into tiles: all columns of a row of tiles, then the next."""
+    """Beats of a `BareArray` for A [m, k] times B [k, n], in tiles: all columns of a row of tiles, then the next."""
 
     array: BareArray
     m: int
@@ -173,7 +173,9 @@ class ArrayLayout:
         """Bytes of the word of all columns' sums."""
         return _port_bytes(self.array.config.cols * self.array.config.accumulator_bits)
 
-    def pack(self, a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> tuple[Words, npt.NDArray[np.bool_], Words]:
+    def pack(
+        self, a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]
+    ) -> tuple[Words, npt.NDArray[np.bool_], Words]:
         """Words of A, which of them end a tile, and words of B; pads are zeros."""
         config, (down, across) = self.array.config, self.tiles
         rows, cols, depth, beats = config.rows, config.cols, config.depth, self.beats

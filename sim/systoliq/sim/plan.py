@@ -1,4 +1,7 @@
-"""What passes between the host and a bench inside the simulator: a plan in, outcomes out, as files in the run's folder."""
+"""What passes between the host and a bench inside the simulator: jobs in, outcomes out, as files in the run's folder.
+
+The benches import this and not the hardware, which would cost them half a second.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,21 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["Job", "Outcome", "read_jobs", "read_outcomes", "write_jobs", "write_outcomes"]
+__all__ = [
+    "PATTERN_CYCLES",
+    "VARIABLE",
+    "Flags",
+    "Job",
+    "Outcome",
+    "Words",
+    "read_jobs",
+    "read_outcomes",
+    "write_jobs",
+    "write_outcomes",
+]
 
 VARIABLE = "SYSTOLIQ_PLAN"  # the folder, for the bench
+PATTERN_CYCLES = 1 << 15  # after so many cycles a bulk run's pauses repeat
 _JOBS = "jobs.npz"
 _OUTCOMES = "outcomes.npz"
 
