@@ -48,8 +48,11 @@ def write_output(directory: Path, files: Mapping[str, bytes]) -> None:
     clash = sorted(strangers & set(files))
     if clash:
         raise InputError(f"{directory}: must not hold a {clash[0]} of somebody else's")
-    directory.parent.mkdir(parents=True, exist_ok=True)
-    building = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    except OSError as error:
+        raise InputError(f"{directory}: cannot be written ({error.strerror})") from error
     try:
         building.chmod(directory.stat().st_mode & 0o777 if directory.is_dir() else 0o777 & ~_umask())
         for name, content in files.items():

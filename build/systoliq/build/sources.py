@@ -89,7 +89,7 @@ def open_source(
         if not use_bias:
             raise InputError("no_bias must be left out for the source array: it has no bias")
         return ArrayDesign(
-            name=_module_name("array" if name is None else name),
+            name=_module_name(name, "array"),
             array=BareArray(options.bare_array()),
             wrap=options.wrap,
         )
@@ -103,7 +103,7 @@ def layer_design(layer: MatMulLayer, options: HardwareOptions, *, origin: str, n
     """The hardware for `layer` under `options`; `origin` tells where its weights come from."""
     layer = options.narrowed(layer)
     dense = Dense(layer, options.requantization(layer), options.array_for_layer(layer), wrap=options.wrap)
-    return LayerDesign(name=_module_name(layer.name if name is None else name), dense=dense, origin=origin)
+    return LayerDesign(name=_module_name(name, layer.name), dense=dense, origin=origin)
 
 
 def _open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
@@ -152,7 +152,13 @@ def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:
     return layer, f"{', '.join(key for key in KEYS + OPTIONAL_KEYS if key in given)} of {Path(weights).name}{rest}"
 
 
-def _module_name(name: str) -> str:
-    """`name` as a plain Verilog identifier."""
+def _module_name(given: str | None, default: str) -> str:
+    """The name that was asked for, which must be a plain Verilog identifier, or `default` made into one."""
+    if given is not None and _identifier(given) != given:
+        raise InputError(f"name must be a Verilog identifier, letters, digits and _, not {given!r}")
+    return _identifier(default) if given is None else given
+
+
+def _identifier(name: str) -> str:
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
     return plain if re.match(r"[A-Za-z]", plain) and plain not in _RESERVED else f"layer_{plain}"

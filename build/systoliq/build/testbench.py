@@ -15,8 +15,8 @@ __all__ = ["Sender", "bench", "calls", "fill", "literal"]
 
 _BENCH = """\
 // Self-checking testbench of the module <<name>>, written by systoliq. From any folder:
-//     iverilog -g2005 -o t DIR/*.v && vvp t
-//     verilator --binary --timing --top-module <<name>>_tb DIR/*.v DIR/*.vlt && obj_dir/V<<name>>_tb
+//     $ iverilog -g2005 -o t DIR/*.v && vvp t
+//     $ verilator --binary --timing --top-module <<name>>_tb DIR/*.v DIR/*.vlt && obj_dir/V<<name>>_tb
 // It prints PASS, or FAIL with the first mismatch.
 //
 <<story>>

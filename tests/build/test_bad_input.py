@@ -1,0 +1,187 @@
+"""Bad input: one line that names the thing, exit status 2, no traceback, nothing left behind."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+NAN = np.float32("nan")
+PER_COLUMN_ZERO = np.zeros(5, np.float32)
+
+# Changes to the arrays of a layer file (None takes a key out), and what the error must say.
+LAYERS = {
+    "missing key": ({"a_scale": None}, "layer.npz: layer file must have the key 'a_scale'"),
+    "extra key": ({"a": np.zeros(3, np.int8)}, "layer.npz: layer file must not have the key 'a'"),
+    "wrong type of weights": ({"b": np.zeros((9, 5), np.int64)}, "layer.npz: b must be an array of int8, uint8"),
+    "wrong type of a zero point": ({"a_zero_point": np.float32(3)}, "layer.npz: a_zero_point must be an array of int8"),
+    "wrong type of the bias": ({"bias": np.zeros(5, np.int64)}, "layer.npz: bias must be int32, not int64"),
+    "one-dimensional weights": ({"b": np.zeros(9, np.int8)}, "layer.npz: b must have the shape [K, N]"),
+    "no rows": ({"b": np.zeros((0, 5), np.int8)}, "layer.npz: b must have the shape [K, N] with K and N at least 1"),
+    "wrong shape of the bias": ({"bias": np.zeros(4, np.int32)}, "layer.npz: bias must have the shape [5]"),
+    "wrong shape of a scale": ({"b_scale": np.ones(4, np.float32)}, "layer.npz: b_scale must be a scalar, [5] or [1, 5]"),
+    "NaN": ({"a_scale": NAN}, "layer.npz: a_scale must be positive and finite, not nan"),
+    "zero": ({"b_scale": PER_COLUMN_ZERO}, "layer.npz: b_scale must be positive and finite, not 0.0"),
+    "infinity": ({"y_scale": np.float32("inf")}, "layer.npz: y_scale must be positive and finite, not inf"),
+    "negative": ({"a_scale": np.float32(-1)}, "layer.npz: a_scale must be positive and finite, not -1.0"),
+}
+
+# Options of `emit SOURCE`, and what the error must say.
+OPTIONS = {
+    "unknown preset": ("resnet50", [], "SOURCE must be resnet8-fc, digits, array or a layer file .npz, not 'resnet50'"),
+    "missing file": ("nothing.npz", [], "nothing.npz: there is no such file"),
+    "zero rows": ("resnet8-fc", ["--rows", 0], "rows must be a positive integer, not 0"),
+    "negative columns": ("array", ["--cols", -3], "cols must be a positive integer, not -3"),
+    "zero depth": ("array", ["--depth", 0], "depth must be a positive integer, not 0"),
+    "no number": ("array", ["--rows", "many"], "'--rows': 'many' is not a valid integer"),
+    "A too wide": ("array", ["--a-bits", 17], "a_bits must be 2 to 16, not 17"),
+    "B too narrow": ("array", ["--b-bits", 1], "b_bits must be 2 to 16, not 1"),
+    "A wider than the layer's": ("resnet8-fc", ["--a-bits", 9], "a_bits must be at most 8, the layer's own, not 9"),
+    "A too narrow for its zero point": ("resnet8-fc", ["--a-bits", 4], "a_zero_point must be in int4, -8 to 7, not 20"),
+    "sign of a layer": ("resnet8-fc", ["--a-unsigned"], "signedness must be left to the layer's zero points"),
+    "weights outside their width": ("resnet8-fc", ["--b-bits", 4], "weights of column 0 span -86 to 77"),
+    "accumulator too narrow": ("resnet8-fc", ["--accumulator-bits", 18], "accumulator_bits must be at least 19 to hold"),
+    "accumulator narrower than a product": ("array", ["--accumulator-bits", 15], "accumulator_bits must be at least 16"),
+    "accumulator wider than ONNX's": ("resnet8-fc", ["--accumulator-bits", 40], "accumulator_bits must be at most 32"),
+    "accumulator that wraps otherwise": (
+        "resnet8-fc",
+        ["--accumulator-bits", 18, "--wrap"],
+        "accumulator_bits must be 32 where sums may wrap, as ONNX's int32 does, not 18",
+    ),
+    "accumulator that is no number": ("array", ["--accumulator-bits", "few"], "must be an integer or auto, not 'few'"),
+    "unknown requantizer": ("resnet8-fc", ["--requantizer", "up"], "'up' is not one of 'near-tie'"),
+    "multiplier too wide": ("resnet8-fc", ["--multiplier-bits", 25], "multiplier_bits must be 1 to 24, not 25"),
+    "multiplier of auto": (
+        "resnet8-fc",
+        ["--requantizer", "auto", "--multiplier-bits", 8],
+        "multiplier_bits must be left out where requantizer is auto, not 8",
+    ),
+    "requantizer of an array": ("array", ["--requantizer", "floor"], "must be left out for the source array"),
+    "bias of an array": ("array", ["--no-bias"], "no_bias must be left out for the source array"),
+    "weights of an array": ("array", ["--weights", "w.npz"], "weights must be given for the source resnet8-fc only"),
+    "missing weights": ("resnet8-fc", ["--weights", "w.npz"], "w.npz: there is no such file"),
+    "name": ("array", ["--name", "1st"], "name must be a Verilog identifier, letters, digits and _, not '1st'"),
+    "unknown option": ("array", ["--row", "1"], "--row"),
+}
+
+
+def assert_refused(result, text):
+    assert result.exit_code == 2, (result.output, result.exception)
+    assert isinstance(result.exception, SystemExit)
+    assert result.stderr.startswith("error: ")
+    assert result.stderr.count("\n") == 1
+    assert text in result.stderr
+    assert result.stdout == ""
+
+
+@pytest.mark.parametrize(("changes", "text"), LAYERS.values(), ids=LAYERS)
+def test_layer_file(changes, text, call, arrays, save, tmp_path):
+    arrays = {key: value for key, value in (arrays | changes).items() if value is not None}
+    path = save("layer.npz", **arrays)
+    assert_refused(call("emit", path, "--out", tmp_path / "out"), text)
+    assert [item.name for item in tmp_path.iterdir()] == ["layer.npz"]
+
+
+@pytest.mark.parametrize(("source", "options", "text"), OPTIONS.values(), ids=OPTIONS)
+def test_options(source, options, text, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(call("emit", source, "--out", tmp_path / "out", *options), text)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_no_archive(call, tmp_path):
+    path = tmp_path / "layer.npz"
+    path.write_text("no archive\n")
+    assert_refused(call("emit", path, "--out", tmp_path / "out"), "layer.npz: must be a readable .npz archive")
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({"bias": np.zeros(10, np.int32)}, "w.npz: must have the key 'b' (or 'weights')"),
+        ({"b": np.zeros((10, 64), np.int8)}, "w.npz: b must have the shape [64, 10], not [10, 64]"),
+        ({"b": np.zeros((64, 10), np.int32)}, "w.npz: b must be an array of int8, uint8"),
+        ({"b": np.zeros((64, 10), np.int8), "weights": np.zeros(1)}, "w.npz: must have 'b' under one name"),
+        ({"b": np.zeros((64, 10), np.int8), "bias": np.zeros(10)}, "w.npz: bias must be int32"),
+    ],
+)
+def test_weights(content, text, call, save, tmp_path):
+    path = save("w.npz", **content)
+    assert_refused(call("emit", "resnet8-fc", "--weights", path, "--out", tmp_path / "out"), text)
+    assert not (tmp_path / "out").exists()
+
+
+INT8, UINT8 = np.int8, np.uint8
+
+
+@pytest.mark.parametrize(
+    ("source", "content", "text"),
+    [
+        ("resnet8-fc", {"b": np.zeros(3)}, "in.npz: must have the key 'a'; it has b"),
+        ("resnet8-fc", {"a": np.zeros((2, 63), INT8)}, "in.npz: a must have the shape [M, 64] or [64]"),
+        ("resnet8-fc", {"a": np.zeros((2, 64), UINT8)}, "in.npz: a must be int8 to hold int8, not uint8"),
+        ("resnet8-fc", {"a": np.zeros((0, 64), INT8)}, "in.npz: a must have the shape [M, 64] with M at least 1"),
+        ("array", {"a": np.zeros((2, 3), INT8)}, "in.npz: must have the key 'b'; it has a"),
+        ("array", {"a": np.zeros((2, 3), INT8), "b": np.zeros((4, 2), INT8)}, "in.npz: b must have K = 3 rows for a"),
+        ("array", {"a": np.zeros((2, 3)), "b": np.zeros((3, 2), INT8)}, "in.npz: a must be int8 to hold int8, not float64"),
+        ("array", {"a": np.zeros(3, INT8), "b": np.zeros((3, 2), INT8)}, "in.npz: a must be a matrix with at least one"),
+    ],
+)
+def test_input_of_simulate(source, content, text, call, save, tmp_path):
+    path = save("in.npz", **content)
+    assert_refused(call("simulate", source, "--input", path, "--output", tmp_path / "y.npz"), text)
+    assert not (tmp_path / "y.npz").exists()
+
+
+def test_input_outside_its_width(call, save):
+    path = save("in.npz", a=np.full((1, 3), 9, INT8), b=np.zeros((3, 2), INT8))
+    assert_refused(call("simulate", "array", "--input", path, "--a-bits", 4), "a[0, 0] must be in int4, -8 to 7, not 9")
+
+
+def test_sums_that_pass_the_accumulator(call, save):
+    path = save("in.npz", a=np.zeros((1, 5), INT8), b=np.zeros((5, 1), INT8))
+    text = "K must be at most 3, beyond which sums of int8 x int8 can pass 17 bits, not 5"
+    assert_refused(call("simulate", "array", "--input", path, "--accumulator-bits", 17), text)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        (["--stalls", 1], "stalls must be at least 0 and below 1, not 1.0"),
+        (["--stalls", "nan"], "stalls must be at least 0 and below 1, not nan"),
+        (["--waves", "run.vvv"], "waves must end in .vcd under verilator, not 'run.vvv'"),
+        (["--waves", "run.fst"], "waves must end in .vcd under verilator, not 'run.fst'"),
+        (["--output", "nowhere/y.npz"], "output: the directory"),
+        (["--report", "."], "report must be a file, but . is a directory"),
+        (["--simulator", "modelsim"], "'modelsim' is not one of 'verilator', 'icarus'"),
+    ],
+)
+def test_options_of_simulate(options, text, call, save, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = save("in.npz", a=np.zeros((2, 64), INT8))
+    assert_refused(call("simulate", "resnet8-fc", "--input", path, *options), text)
+
+
+def test_debug_shows_where_it_came_from(call, tmp_path):
+    result = call("emit", "resnet50", "--out", tmp_path / "out", "--debug")
+    assert isinstance(result.exception, ValueError)
+
+
+def test_ctrl_c_ends_quietly(call, tmp_path, monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("systoliq.build.cli.open_source", interrupt)
+    result = call("emit", "array", "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert result.stderr.strip() == ""
+
+
+def test_without_scikit_learn_the_error_says_what_to_install(call, tmp_path, monkeypatch):
+    from systoliq.build import digits
+
+    digits.train_digits.cache_clear()
+    monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)
+    result = call("emit", "digits", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "error: scikit-learn is not installed; it is needed for the source digits" in result.stderr
+    assert "pip install 'systoliq[demo]'" in result.stderr
