@@ -1,8 +1,8 @@
-"""The systolic array: rows of processing elements and the control that travels with A."""
+"""The systolic array: columns of processing elements and the control that travels with A."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, signed
+from amaranth.hdl import Cat, Module, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,42 +12,52 @@ from .hierarchy import place
 from .mac import Mac, operand_layout
 from .processing_element import ProcessingElement
 
-__all__ = ["ArrayRow", "SystolicArray"]
+__all__ = ["ArrayColumn", "SystolicArray"]
 
 
-class ArrayRow(wiring.Component):
-    """``cols`` processing elements side by side: A and control enter at the left, B and the drain chain from above."""
+class ArrayColumn(wiring.Component):
+    """``rows`` processing elements, one below the other: A and control enter at the left, B above; sums leave below.
 
-    def __init__(self, config: ArrayConfig, *, top: bool) -> None:
+    Operands and control of all rows stand side by side in one word each, row 0 in the lowest bits; ``insert`` begins
+    with row 1. Emission takes time for each named field and each bit between blocks: hence plain words, and columns,
+    which pass on operands, where rows would pass on sums.
+    """
+
+    kind = "column"
+
+    def __init__(self, config: ArrayConfig) -> None:
         self.config = config
-        self.top = top
-        self.kind = "row_top" if top else "row"
-        b = data.ArrayLayout(operand_layout(config.b, config.depth), config.cols)
-        drain = data.ArrayLayout(signed(config.accumulator_bits), config.cols)
-        ports = {
-            "a": In(operand_layout(config.a, config.depth)),
-            "b": In(b),
-            "b_next": Out(b),
-            "clear": In(1),
-            "capture": In(1),
-            "drain_next": Out(drain),
+        self._sideways = {"a": config.rows * config.depth * config.a.bits, "clear": config.rows, "capture": config.rows}
+        if config.rows > 1:
+            self._sideways["insert"] = config.rows - 1
+        ports = {name: In(bits) for name, bits in self._sideways.items()}
+        ports |= {f"{name}_next": Out(bits) for name, bits in self._sideways.items()}
+        ports |= {
+            "b": In(operand_layout(config.b, config.depth)),
+            "sum": Out(signed(config.accumulator_bits)),
         }
-        if not top:
-            ports |= {"drain": In(drain), "insert": In(1)}
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        sideways = ("a", "clear", "capture") + (() if self.top else ("insert",))
-        left = {name: getattr(self, name) for name in sideways}
-        for col in range(self.config.cols):
-            pe = ProcessingElement(self.config, top=self.top)
-            m.submodules[f"pe_{col}"] = place(pe, platform)
-            m.d.comb += [getattr(pe, name).eq(value) for name, value in left.items()]
-            m.d.comb += [pe.b.eq(self.b[col]), self.b_next[col].eq(pe.b_next), self.drain_next[col].eq(pe.drain_next)]
-            if not self.top:
-                m.d.comb += pe.drain.eq(self.drain[col])
-            left = {name: getattr(pe, f"{name}_next") for name in sideways}
+        b = self.b
+        drain = None
+        onward: dict[str, list[Value]] = {name: [] for name in self._sideways}
+        for row in range(self.config.rows):
+            pe = ProcessingElement(self.config, top=drain is None)
+            m.submodules[f"pe_{row}"] = place(pe, platform)
+            for name in self._sideways:
+                if name == "insert" and drain is None:
+                    continue
+                here, there = (Value.cast(getattr(pe, port)) for port in (name, f"{name}_next"))
+                m.d.comb += here.eq(getattr(self, name).word_select(len(onward[name]), len(here)))
+                onward[name].append(there)
+            m.d.comb += pe.b.eq(b)
+            if drain is not None:
+                m.d.comb += pe.drain.eq(drain)
+            b, drain = pe.b_next, pe.drain_next
+        m.d.comb += [getattr(self, f"{name}_next").eq(Cat(values)) for name, values in onward.items()]
+        m.d.comb += self.sum.eq(drain)
         return m
 
 
@@ -56,8 +66,8 @@ class SystolicArray(wiring.Component):
 
     Operands arrive skewed: what row 0 and column 0 see in cycle t, row r sees in ``t + r`` and column c in ``t + c``
     (see `Skew`). ``first`` and ``last`` mark the first and last beat of a tile, in step with row 0; a cycle without a
-    beat carries ``a = 0`` and neither mark. Beats of a tile may be any number of cycles apart, and the last beats of two
-    tiles must be at least ``rows * interval`` cycles apart.
+    beat carries ``a = 0`` and neither mark. Beats of a tile may be any number of cycles apart, and the last beats of
+    two tiles must be at least ``rows * interval`` cycles apart.
 
     ``sums[c]`` shows the sum of row r, column c in cycle ``t + latency + r * interval + c``, where t is the cycle of
     the ``last`` beat, and with one row until ``rows * interval`` cycles later; else for that one cycle.
@@ -84,23 +94,20 @@ class SystolicArray(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        clear = delay(m, self.first, Mac.clear_delay_of(self.config), name="clear")
-        capture = delay(m, self.last, Mac.latency_of(self.config), name="capture")
-        insert = capture
-        above = None
-        for index in range(self.config.rows):
-            row = ArrayRow(self.config, top=above is None)
-            m.submodules[f"row_{index}"] = place(row, platform)
-            m.d.comb += [row.a.eq(self.a[index]), row.clear.eq(clear), row.capture.eq(capture)]
-            if above is None:
-                m.d.comb += row.b.eq(self.b)
-            else:
-                m.d.comb += [row.b.eq(above.b_next), row.drain.eq(above.drain_next), row.insert.eq(insert)]
-            if index < self.config.rows - 1:
-                clear = delay(m, clear, 1, name=f"clear_row_{index + 1}")
-                capture = delay(m, capture, 1, name=f"capture_row_{index + 1}")
-                insert = delay(m, insert, 1 + self.interval, name=f"insert_row_{index + 1}")
-            above = row
-        assert above is not None
-        m.d.comb += self.sums.eq(above.drain_next)
+        clear = [delay(m, self.first, Mac.clear_delay_of(self.config), name="clear")]
+        capture = [delay(m, self.last, Mac.latency_of(self.config), name="capture")]
+        insert = [capture[0]]
+        for row in range(1, self.config.rows):
+            clear.append(delay(m, clear[-1], 1, name=f"clear_row_{row}"))
+            capture.append(delay(m, capture[-1], 1, name=f"capture_row_{row}"))
+            insert.append(delay(m, insert[-1], 1 + self.interval, name=f"insert_row_{row}"))
+        left = {"a": Value.cast(self.a), "clear": Cat(clear), "capture": Cat(capture)}
+        if self.config.rows > 1:
+            left["insert"] = Cat(insert[1:])
+        for col in range(self.config.cols):
+            column = ArrayColumn(self.config)
+            m.submodules[f"column_{col}"] = place(column, platform)
+            m.d.comb += [getattr(column, name).eq(value) for name, value in left.items()]
+            m.d.comb += [column.b.eq(self.b[col]), self.sums[col].eq(column.sum)]
+            left = {name: getattr(column, f"{name}_next") for name in left}
         return m

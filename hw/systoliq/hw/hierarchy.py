@@ -7,7 +7,10 @@ kind's module, and under any other platform (the Amaranth simulator) it is elabo
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import re
+from collections.abc import Iterator
 
 from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value
@@ -19,8 +22,8 @@ __all__ = ["Emission", "place"]
 def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
     """The submodule that stands for ``component`` under ``platform``.
 
-    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable. ``clear`` resets
-    the component as the reset of its parent does.
+    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable. ``clear``
+    resets the component as the reset of its parent does.
     """
     if isinstance(platform, Emission):
         return platform.instance(component, clear=clear)
@@ -34,6 +37,20 @@ def _mark_used(component: object) -> None:
         for each in part if isinstance(part, list) else [part]:
             if isinstance(each, Elaboratable) and isinstance(each, wiring.Component):
                 _mark_used(each)
+
+
+@contextlib.contextmanager
+def _no_collection() -> Iterator[None]:
+    """Amaranth makes a tuple for every few wires: to look through them all for cycles again and again takes a third of
+    the time of a large array's emission, and finds none.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 class Emission:
@@ -66,7 +83,8 @@ class Emission:
 
         The top always has the ports ``clk`` and ``rst``.
         """
-        text = self._convert(top, name)
+        with _no_collection():
+            text = self._convert(top, name)
         return "\n".join([text, *self._modules.values()])
 
     def _convert(self, component: wiring.Component, name: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Value
+from amaranth.hdl import Cat, Module, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,7 +12,7 @@ __all__ = ["Skew"]
 
 
 class Skew(wiring.Component):
-    """``out[i]`` in cycle t is ``word[i]`` of cycle ``t - i``: a triangle of registers."""
+    """``out[i]`` in cycle t is ``word[i]`` of cycle ``t - i``: a triangle of registers, each stage a lane narrower."""
 
     def __init__(self, layout: data.ArrayLayout, *, kind: str) -> None:
         self.kind = kind
@@ -20,6 +20,11 @@ class Skew(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for i in range(self.word.shape().length):
-            m.d.comb += Value.cast(self.out[i]).eq(delay(m, Value.cast(self.word[i]), i, name=f"lane_{i}"))
+        waiting = Value.cast(self.word)
+        bits = len(waiting) // self.word.shape().length
+        lanes = [waiting[:bits]]
+        for lane in range(1, self.word.shape().length):
+            waiting = delay(m, waiting[bits:], 1, name=f"stage_{lane}")
+            lanes.append(waiting[:bits])
+        m.d.comb += Value.cast(self.out).eq(Cat(lanes))
         return m
