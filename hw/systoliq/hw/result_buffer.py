@@ -58,7 +58,8 @@ class ResultBuffer(wiring.Component):
             y, kept = Value.cast(self.y[lane]), Value.cast(self.o.payload.data[lane])
             if latest:
                 y, kept = Cat(y, self.flags), Cat(kept, self.o.payload.flags)
-            queue = Queue(len(y), depth=self.capacity, kind="queue_latest" if latest else "queue")
+            # One of two refuses a push in the cycle after another one, while its output register is still empty.
+            queue = Queue(len(y), depth=max(self.capacity, 3), kind="queue_latest" if latest else "queue")
             m.submodules[f"queue_{lane}"] = place(queue, platform)
             m.d.comb += [
                 queue.i.payload.eq(y),
