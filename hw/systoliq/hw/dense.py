@@ -9,9 +9,10 @@ Rows of A stream in, rows of Y stream out:
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Cat, Module, Signal, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
+
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 
@@ -56,11 +57,13 @@ class Dense(wiring.Component):
         self.requantization = requantization
         self.folding: Folding = fold(layer, config.b.bits)
         self.config = config.replace(a=layer.a_format, b=self.folding.b_format)
-        self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
         self.sum_bits = self._sum_bits(wrap)
+        # Sums are exact modulo any width that holds the results: the array is built no wider than that.
+        narrow = self.config.replace(accumulator_bits=max(self.sum_bits, self.config.product_bits))
+        self.schedule = Schedule(k=layer.k, n=layer.n, config=narrow)
         self._ones = int(self.folding.needs_row_sums)
-        self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
-        lane_config = RequantizerConfig.of(requantization, self.sum_bits)
+        self.array = SystolicArray(narrow.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
+        lane_config = RequantizerConfig.of(requantization, self.sum_bits, cells=config.cells)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
         self.result_buffer = ResultBuffer(
@@ -125,8 +128,8 @@ class Dense(wiring.Component):
 
     @property
     def _drain_start(self) -> int:
-        """Cycles from the last beat of a tile at the sequencer to the first sum at lane 0 (1: the weight memory)."""
-        return 1 + self.array.latency + self._ones
+        """Cycles from a tile's last beat at the sequencer to the first sum at lane 0 (2: address, weight memory)."""
+        return 2 + self.array.latency + self._ones
 
     @property
     def _flight_cycles(self) -> int:
@@ -177,10 +180,19 @@ class Dense(wiring.Component):
             beats = replay.o
         wiring.connect(m, beats, sequencer.i)
 
+        # The operands are cleared where no beat was taken a cycle after they come: whether one is taken is known late.
+        taken = Signal()
+        offered = Signal(self._word, reset_less=True)
         word = Signal(self._word, reset_less=True)
         first = Signal()
         last = Signal()
-        m.d.sync += [word.eq(sequencer.word), first.eq(sequencer.first), last.eq(sequencer.last)]
+        m.d.sync += [
+            taken.eq(sequencer.i.valid & sequencer.i.ready),
+            offered.eq(sequencer.i.payload.data),
+            word.eq(Mux(taken, Value.cast(offered), 0)),
+            first.eq(delay(m, sequencer.first, 1, name="first", reset_less=False)),
+            last.eq(delay(m, sequencer.last, 1, name="last", reset_less=False)),
+        ]
 
         m.submodules.array = place(self.array, platform)
         m.d.comb += [self.array.first.eq(first), self.array.last.eq(last)]
@@ -192,7 +204,7 @@ class Dense(wiring.Component):
             m.d.comb += self.array.a.eq(word)
 
         contents = [self._ones_words()] * self._ones + [self._weight_words(p) for p in range(schedule.config.cols)]
-        address = sequencer.address
+        address = delay(m, sequencer.address, 1, name="address")
         for index, words in enumerate(contents):
             column = WeightColumn(operand_layout(self.config.b, self.config.depth), words, kind=f"weights_{index}")
             m.submodules[f"weights_{index}"] = place(column, platform)
@@ -204,7 +216,7 @@ class Dense(wiring.Component):
         m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
         if self._ones:
-            row_sum = Signal(signed(self.config.accumulator_bits), reset_less=True)
+            row_sum = Signal(signed(schedule.config.accumulator_bits), reset_less=True)
             m.d.sync += row_sum.eq(self.array.sums[0])
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)

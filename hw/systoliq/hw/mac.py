@@ -8,6 +8,7 @@ from __future__ import annotations
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
+
 from systoliq.golden.formats import IntFormat
 
 from .cells.ecp5 import clearing_adder
@@ -29,13 +30,13 @@ def operand_layout(operand: IntFormat, count: int) -> data.ArrayLayout:
 class Mac(wiring.Component):
     """``sum`` adds up ``a[0]*b[0] + ... + a[depth-1]*b[depth-1]``, modulo ``2**accumulator_bits``.
 
-    Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t. ``clear`` in cycle
-    ``t + clear_delay`` begins a new sum with the operands seen in cycle t; the sum before it is complete and shows in
-    the cycle in which the contract says so. There is no reset: the first ``clear`` makes the sum known.
+    Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t and none later.
+    ``clear`` in cycle ``t + clear_delay`` begins a new sum with the operands seen in cycle t: in cycle
+    ``t + latency - 1`` ``sum`` still shows all of the one before. There is no reset: the first ``clear`` makes it known.
 
-    No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers' synchronous
-    reset, or on ECP5 inside the carry chain. One of more than 24 bits is split: the upper half adds the lower one's
-    carry a cycle later.
+    No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
+    synchronous reset, or on ECP5 inside the carry chain. One of more than 24 bits is split: the upper half adds the
+    lower one's carry a cycle later.
     """
 
     kind = "mac"
@@ -98,18 +99,18 @@ class Mac(wiring.Component):
         bits = self.config.accumulator_bits
         accumulator = _cleared_inside if self.config.cells == "ecp5" else _cleared_after
         if bits <= WHOLE_BITS:
-            m.d.comb += self.sum.eq(accumulator(m, total, self.clear, bits, name="sum")[0])
+            m.d.comb += self.sum.eq(accumulator(m, total, self.clear, bits, name="sum", carry_out=False)[0])
             return
         low_bits = (bits - 1) // 2 | 1  # odd: ECP5's carry chain comes in pairs of bits, and the carry out takes one
-        low, carry = accumulator(m, total[:low_bits], self.clear, low_bits, name="low", carry_out=True)
+        low, carry = accumulator(m, total[:low_bits], self.clear, low_bits, name="low")
         upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
         clear = delay(m, self.clear, 1, name="clear")
-        high, _ = accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry)
+        high, _ = accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry, carry_out=False)
         m.d.comb += self.sum.eq(Cat(delay(m, low, 1, name="low_sum"), high).as_signed())
 
 
 def _cleared_after(
-    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = True
 ) -> tuple[Value, Value]:
     """(The sum that is about to be stored, the carry out of the one before); cleared by the registers' reset."""
     held = Signal(unsigned(bits), name=f"{name}_held", reset_less=True)
@@ -120,7 +121,7 @@ def _cleared_after(
 
 
 def _cleared_inside(
-    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+    m: Module, term: Value, clear: Value, bits: int, *, name: str, carry_in: Value | None = None, carry_out: bool = True
 ) -> tuple[Value, Value]:
     """(The sum that was stored, the carry out of it); cleared in the adder's own lookup tables, a cycle later."""
     held = Signal(unsigned(bits), name=f"{name}_held", reset_less=True)

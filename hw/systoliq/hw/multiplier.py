@@ -16,23 +16,21 @@ from .hierarchy import place
 
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
-LIMB_BITS = 17  # unsigned bits that fit a signed 18-bit operand, the width of ECP5's and iCE40's wider neighbours' cells
+LIMB_BITS = 17  # unsigned bits that fit a signed operand of 18 bits, the width of ECP5's cell
 
 
 class Multiplier(wiring.Component):
     """``product`` shows ``a * b`` of ``latency`` cycles ago. Operands are signed, of up to 18 bits. No reset.
 
     ``portable`` has a register before and one after the product, which synthesis tools move into a multiplier cell that
-    has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves) and
-    a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle.
+    has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves)
+    and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle.
     """
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
         self.cells = cells
         self.kind = f"multiplier_{a_bits}x{b_bits}"
-        super().__init__(
-            {"a": In(signed(a_bits)), "b": In(signed(b_bits)), "product": Out(signed(a_bits + b_bits))}
-        )
+        super().__init__({"a": In(signed(a_bits)), "b": In(signed(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @staticmethod
     def latency_of(cells: str) -> int:
@@ -56,24 +54,21 @@ class Multiplier(wiring.Component):
 
 
 class WideMultiplier(wiring.Component):
-    """``product`` shows ``a * b`` of ``latency`` cycles ago: ``a`` signed, ``b`` unsigned, of up to 35 and 34 bits.
+    """``product`` shows ``a * b`` of ``latency`` cycles ago, ``a`` signed and ``b`` unsigned, of any width.
 
-    An operand of more bits than a cell takes is cut into two limbs of which the lower has `LIMB_BITS` bits. The outer
-    products stand side by side in the result, so that two limbs each cost two additions, each with its own register.
+    With cells of 18 x 18 bits an operand of more bits (up to 35, or 34 unsigned) is cut into two limbs of which the
+    lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
+    additions, each with its own register. Other cells, and wider operands, leave the cutting to synthesis.
     """
 
     kind = "wide_multiplier"
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
-        for name, bits, most in (("a_bits", a_bits, 2 * LIMB_BITS + 1), ("b_bits", b_bits, 2 * LIMB_BITS)):
-            if not 1 <= bits <= most:
-                raise ValueError(f"{name} must be 1 to {most}, not {bits}")
-        self.cells = cells
-        self._cut_a = a_bits > LIMB_BITS + 1
-        self._cut_b = b_bits > LIMB_BITS
-        super().__init__(
-            {"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))}
-        )
+        fits = a_bits <= 2 * LIMB_BITS + 1 and b_bits <= 2 * LIMB_BITS
+        self.cells = cells if fits else "portable"
+        self._cut_a = self.cells == "ecp5" and a_bits > LIMB_BITS + 1
+        self._cut_b = self.cells == "ecp5" and b_bits > LIMB_BITS
+        super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
     def latency(self) -> int:

@@ -11,11 +11,13 @@ import dataclasses
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.requantization import Requantization, Rounding
 
 from .delay import delay
 from .hierarchy import place
+from .multiplier import WideMultiplier
 from .rounding import FRACTION_BITS, RoundingStage
 
 __all__ = ["Requantizer", "RequantizerConfig"]
@@ -27,8 +29,9 @@ FLOAT32_BITS = 24  # significant bits of a float32
 class RequantizerConfig:
     """What a requantizer lane must cope with.
 
-    ``accumulator_bits`` is the width of the signed input; multipliers are unsigned, below ``2**multiplier_bits``; shifts
-    lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
+    ``accumulator_bits`` is the width of the signed input; multipliers are unsigned, below ``2**multiplier_bits``;
+    shifts lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
+    ``cells`` are those of `ArrayConfig`.
     """
 
     accumulator_bits: int
@@ -38,9 +41,10 @@ class RequantizerConfig:
     offset_bits: int
     output: IntFormat
     rounding: Rounding
+    cells: str = "portable"
 
     @classmethod
-    def of(cls, requantization: Requantization, accumulator_bits: int) -> RequantizerConfig:
+    def of(cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable") -> RequantizerConfig:
         """The narrowest lane that serves every column of ``requantization``."""
         widest = max(max(requantization.offset), -1 - min(requantization.offset))
         return cls(
@@ -51,6 +55,7 @@ class RequantizerConfig:
             offset_bits=widest.bit_length() + 1,
             output=requantization.output,
             rounding=requantization.rounding,
+            cells=cells,
         )
 
     @property
@@ -70,6 +75,7 @@ class Requantizer(wiring.Component):
     def __init__(self, config: RequantizerConfig) -> None:
         self.config = config
         y_shape = signed(config.output.bits) if config.output.signed else unsigned(config.output.bits)
+        self._multiplier = WideMultiplier(config.accumulator_bits, config.multiplier_bits, cells=config.cells)
         self._rounds_accumulator = config.rounding is Rounding.NEAR_TIE and config.accumulator_bits > FLOAT32_BITS + 1
         super().__init__(
             {
@@ -84,8 +90,11 @@ class Requantizer(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Input, [round to 24 bits,] product, [offset,] shift, round, add and saturate: a register after each."""
-        return 5 + self._rounds_accumulator + (self.config.rounding is Rounding.FLOOR)
+        """Input, [round to 24 bits,] product, [offset,] [shift,] clamp, [rounding (2),] add, saturate: a register each."""
+        config = self.config
+        rounds = config.rounding is not Rounding.FLOOR
+        shifts = config.min_shift != config.max_shift
+        return 1 + self._rounds_accumulator + self._multiplier.latency + (not rounds) + shifts + 1 + 2 * rounds + 2
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -98,21 +107,22 @@ class Requantizer(wiring.Component):
             return held
 
         acc = register(self.acc, "acc_1")
-        multiplier = register(self.multiplier, "multiplier_1")
         stage += 1
         if self._rounds_accumulator:
             acc = register(_round_to_float32(m, acc), "acc_24")
-            multiplier = register(multiplier, "multiplier_24")
             stage += 1
-        product = register(acc * multiplier, "product")
-        stage += 1
+        m.submodules.multiplier = place(self._multiplier, platform)
+        m.d.comb += [self._multiplier.a.eq(acc), self._multiplier.b.eq(delay(m, self.multiplier, stage, name="factor"))]
+        product = self._multiplier.product
+        stage += self._multiplier.latency
         if config.rounding is Rounding.FLOOR:
             product = register(product + delay(m, self.offset, stage, name="offset"), "product_offset")
             stage += 1
 
         aligned, point, sticky = self._align(m, product, delay(m, self.shift, stage, name="shift"))
-        aligned, sticky = register(aligned, "aligned"), register(sticky, "sticky")
-        stage += 1
+        if config.min_shift != config.max_shift:
+            aligned, sticky = register(aligned, "aligned"), register(sticky, "sticky")
+            stage += 1
 
         # The integer part, clamped to a range in which every value saturates whatever the zero point adds.
         floor_bits = config.output.bits + 3
@@ -124,29 +134,28 @@ class Requantizer(wiring.Component):
             excess = integer[floor_bits - 1 :]
             fits = excess.all() | ~excess.any()
             m.d.comb += floor.eq(Mux(fits, integer, Cat((~integer[-1]).replicate(floor_bits - 1), integer[-1])))
-        rounding = RoundingStage(config.rounding, floor_bits)
-        m.submodules.rounding = place(rounding, platform)
-        m.d.comb += [
-            rounding.floor.eq(floor),
-            rounding.fraction.eq(aligned[point - FRACTION_BITS : point]),
-            rounding.sticky.eq(sticky | aligned[: point - FRACTION_BITS].any()),
-        ]
-        floor, up = register(floor, "floor_1"), register(rounding.up, "up_1")
+        floor = register(floor, "floor_1")
+        fraction = register(aligned[point - FRACTION_BITS : point], "fraction")
+        sticky = register(sticky | aligned[: point - FRACTION_BITS].any(), "sticky_1")
         stage += 1
 
         zero_point = delay(m, self.zero_point, stage, name="zero_point").as_signed()
-        total = Signal(signed(floor_bits + 1))
-        m.d.comb += total.eq(floor + up + zero_point)
-        y = Signal.like(self.y, reset_less=True)
-        with m.If(total < config.output.min):
-            m.d.sync += y.eq(config.output.min)
-        with m.Elif(total > config.output.max):
-            m.d.sync += y.eq(config.output.max)
-        with m.Else():
-            m.d.sync += y.eq(total)
-        stage += 1
-        assert stage == self.latency
-        m.d.comb += self.y.eq(y)
+        total = floor + zero_point
+        if config.rounding is not Rounding.FLOOR:
+            rounding = RoundingStage(config.rounding, floor_bits, registered=True)
+            m.submodules.rounding = place(rounding, platform)
+            m.d.comb += [rounding.floor.eq(floor), rounding.fraction.eq(fraction), rounding.sticky.eq(sticky)]
+            up = register(rounding.up, "up")
+            total = delay(m, total, 2, name="floor_zero_point").as_signed() + up
+        total = register(total, "total")
+
+        # Outside the range of y where the bits from y's sign upwards are not alike (unsigned: those above y not zero).
+        output = config.output
+        excess = total[output.bits - output.signed :]
+        outside = excess.any() & ~excess.all() if output.signed else excess.any()
+        below, above = Const(output.min, output.bits), Const(output.max, output.bits)
+        y = Mux(outside, Mux(total[-1], below, above), total[: output.bits])
+        m.d.comb += self.y.eq(register(y, "y_register"))
         return m
 
     def _align(self, m: Module, product: Value, shift: Value) -> tuple[Value, int, Value]:

@@ -1,15 +1,18 @@
 """The rounding decision of the requantizer: the part that is exchanged between its exact and its plain forms.
 
 A fixed-point value lies ``fraction / 2**bits`` above its integer part ``floor``; the block says whether the result is
-``floor + 1`` (``up``) or ``floor``. It is combinational.
+``floor + 1`` (``up``) or ``floor``. It is combinational, or has one register in its middle.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, signed, unsigned
+from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from systoliq.golden.requantization import Rounding
+
+from .delay import delay
 
 __all__ = ["FRACTION_BITS", "RoundingStage"]
 
@@ -24,7 +27,8 @@ class RoundingStage(wiring.Component):
     """Decides ``up`` for one value.
 
     ``floor`` (signed) is the integer part, clamped where it is far outside the output's range. ``fraction`` holds the
-    first `FRACTION_BITS` bits after the binary point and ``sticky`` whether any later bit is set.
+    first `FRACTION_BITS` bits after the binary point and ``sticky`` whether any later bit is set. ``registered`` puts a
+    register into the middle of the decision: ``up`` then comes a cycle after its number.
 
     * ``NEAREST``: half to even on the exact value.
     * ``NEAR_TIE``: as float32 multiplication followed by half-to-even rounds. With i the index of the top bit of the
@@ -33,8 +37,9 @@ class RoundingStage(wiring.Component):
     * ``FLOOR``: never up.
     """
 
-    def __init__(self, rounding: Rounding, floor_bits: int) -> None:
+    def __init__(self, rounding: Rounding, floor_bits: int, *, registered: bool = False) -> None:
         self.rounding = rounding
+        self.registered = registered
         self.floor_bits = floor_bits
         self.kind = f"round_{rounding.value.replace('-', '_')}"
         super().__init__(
@@ -51,10 +56,16 @@ class RoundingStage(wiring.Component):
         if self.rounding is Rounding.FLOOR:
             return m
         half = self.fraction[-1]
-        tie = Signal()
-        m.d.comb += self.up.eq(Mux(tie, self.floor[0], half))
+
+        def decide(ties: Value) -> None:
+            odd, above, tie = (
+                delay(m, value, int(self.registered), name=name)
+                for name, value in (("odd", self.floor[0]), ("above", half), ("ties", ties))
+            )
+            m.d.comb += self.up.eq(Mux(tie.any(), odd, above))
+
         if self.rounding is Rounding.NEAREST:
-            m.d.comb += tie.eq(half & (self.fraction[:-1] == 0) & ~self.sticky)
+            decide(half & (self.fraction[:-1] == 0) & ~self.sticky)
             return m
 
         # fraction[-k] has weight 2**-k. One half is 0.1000...; just below it stands 0.0111...
@@ -68,9 +79,12 @@ class RoundingStage(wiring.Component):
         for k in range(1, FRACTION_BITS + 1):
             bit = self.fraction[FRACTION_BITS - k]
             m.d.comb += [differs[k - 1].eq(bit ^ half), zero_after[k - 1].eq(zero_after[k] & ~bit)]
+        ties = Signal(unsigned(self.floor_bits))  # a tie, and its integer part has this length
         for top in range(-1, self.floor_bits - 1):  # top = i, the index of the leading one of the integer part
             window = 24 - top
             leading = magnitude == 0 if top < 0 else magnitude[top:] == 1
             with m.If(leading):
-                m.d.comb += tie.eq(differs[1 : window - 1].all() & (differs[window - 1] | (half & zero_after[window])))
+                near = differs[1 : window - 1].all() & (differs[window - 1] | (half & zero_after[window]))
+                m.d.comb += ties[top + 1].eq(near)
+        decide(ties)
         return m

@@ -1,7 +1,7 @@
 """ECP5: the 18 x 18 multiplier with its registers, and an adder whose lookup tables clear an accumulator.
 
-Sources: Lattice TN1267 (sysDSP, now FPGA-TN-02205) for MULT18X18D; Yosys' simulation model for CCU2C, two bits of a carry
-chain with a lookup table of four inputs each, of which a plain adder leaves two idle.
+Sources: Lattice TN1267 (sysDSP, now FPGA-TN-02205) for MULT18X18D; Yosys' simulation model for CCU2C, two bits of a
+carry chain with a lookup table of four inputs each, of which a plain adder leaves two idle.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ __all__ = ["clearing_adder", "mult18x18d"]
 _WIDTH = 18
 
 
-def _bits(port: str, value: Value, width: int) -> dict[str, Value]:
-    """``value`` sign-extended over the ports ``port0``, ``port1``..."""
-    return {f"i_{port}{i}": value[min(i, len(value) - 1)] for i in range(width)}
+def _at_top(port: str, value: Value) -> dict[str, Value | int]:
+    """``value`` on the highest of ``port0`` to ``port17``, zeros below it: ten copies of a sign cost wires."""
+    pad = _WIDTH - len(value)
+    return {f"i_{port}{i}": value[i - pad] if i >= pad else 0 for i in range(_WIDTH)}
 
 
 def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
@@ -38,9 +39,9 @@ def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
         i_SIGNEDB=1,
         i_SOURCEA=0,
         i_SOURCEB=0,
-        **_bits("A", a, _WIDTH),
-        **_bits("B", b, _WIDTH),
-        **{f"o_P{i}": product[i] for i in range(len(product))},
+        **_at_top("A", a),
+        **_at_top("B", b),
+        **{f"o_P{2 * _WIDTH - len(product) + i}": product[i] for i in range(len(product))},
     )
 
 
@@ -50,7 +51,7 @@ _FEED = 0x000A  # A becomes the carry, D = 1
 
 
 def clearing_adder(
-    m: Module, term: Value, held: Value, clear: Value, *, name: str, carry_in: Value | None = None, carry_out: bool = False
+    m: Module, term: Value, held: Value, clear: Value, *, name: str, carry_in: Value | None, carry_out: bool
 ) -> Value:
     """``term + (0 if clear else held) + carry_in``, as wide as ``held`` and one bit more with ``carry_out``.
 
@@ -64,7 +65,7 @@ def clearing_adder(
     carry: Value | int = 0
     for i in range(0, len(total), 2):
         pins: dict[str, object] = {}
-        for half, (a, b) in enumerate((places + [(0, 0)])[i : i + 2]):
+        for half, (a, b) in enumerate([*places, (0, 0)][i : i + 2]):
             feeds = b is None
             pins |= {
                 f"p_INIT{half}": Const(_FEED if feeds else _ADD_UNLESS, 16),
