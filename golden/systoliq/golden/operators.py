@@ -29,8 +29,8 @@ def matmul_integer(
     a: [..., M, K] or [K], int8 or uint8. b: [..., K, N] or [K], int8 or uint8, independent of a. Zero points have their
     operand's type and default to 0. Returns [..., M, N], without M or N where that operand is 1-D.
     """
-    a, b = _operands(a, b)
-    return _unpromote(_accumulate(a, b, a_zero_point, b_zero_point), a, b)
+    a, b = matmul_operands(a, b)
+    return unpromote(_accumulate(a, b, a_zero_point, b_zero_point), a, b)
 
 
 def qlinear_matmul(
@@ -47,7 +47,7 @@ def qlinear_matmul(
 
     Scales are float32, float16 or bfloat16 and need not be sensible: a scale that is NaN gives the least output.
     """
-    a, b = _operands(a, b)
+    a, b = matmul_operands(a, b)
     scale = combined_scale(
         along("row", "a_scale", as_scale("a_scale", a_scale), a.shape),
         along("column", "b_scale", as_scale("b_scale", b_scale), b.shape),
@@ -56,10 +56,11 @@ def qlinear_matmul(
     zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
     acc = _accumulate(a, b, a_zero_point, b_zero_point)
     y = requantize_float32(acc, scale, int(zero_point), IntFormat.of(zero_point.dtype))
-    return _unpromote(y, a, b)
+    return unpromote(y, a, b)
 
 
-def _operands(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def matmul_operands(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """`a` and `b` as arrays of 8 bits whose shapes numpy.matmul takes, or an error naming both."""
     a, b = as_operand("a", a), as_operand("b", b)
     for name, operand in (("a", a), ("b", b)):
         if operand.ndim == 0:
@@ -91,6 +92,7 @@ def _accumulate(
     return wrap_int32(exact_matmul(rows, columns))
 
 
-def _unpromote(result: npt.NDArray[Any], a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def unpromote(result: npt.NDArray[Any], a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """`result` [..., M, N] without the dimensions that a 1-D `a` or `b` was promoted by."""
     added = (-2,) * (a.ndim == 1) + (-1,) * (b.ndim == 1)
     return result.squeeze(added)

@@ -16,7 +16,7 @@ from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value
 from amaranth.lib import wiring
 
-__all__ = ["Emission", "place"]
+__all__ = ["Emission", "mark_used", "place"]
 
 
 def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
@@ -30,13 +30,16 @@ def place(component: wiring.Component, platform: object, *, clear: Value | None 
     return component if clear is None else ResetInserter(clear)(component)
 
 
-def _mark_used(component: object) -> None:
-    """Keep Amaranth from taking ``component`` and its parts for forgotten: only the first of a kind is elaborated."""
+def mark_used(component: object) -> None:
+    """Keep Amaranth from taking ``component`` and its parts for forgotten.
+
+    Only the first of a kind is elaborated, and none where a component is made for its latency or cycle model alone.
+    """
     component._MustUse__used = True  # type: ignore[attr-defined]
     for part in vars(component).values():
         for each in part if isinstance(part, list) else [part]:
             if isinstance(each, Elaboratable) and isinstance(each, wiring.Component):
-                _mark_used(each)
+                mark_used(each)
 
 
 @contextlib.contextmanager
@@ -67,7 +70,7 @@ class Emission:
         name = f"{self.prefix}_{component.kind}"  # type: ignore[attr-defined]
         if name not in self._modules:
             self._modules[name] = self._convert(component, name)
-        _mark_used(component)
+        mark_used(component)
         text = self._modules[name]
         reset = ResetSignal() if clear is None else ResetSignal() | clear
         clocking = {"clk": ClockSignal(), "rst": reset}

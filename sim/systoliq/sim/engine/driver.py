@@ -1,0 +1,181 @@
+"""The driver: what software does with the engine's registers and streams to run a job, step by step.
+
+`sequence` is the one description: the bench inside the simulator carries it out, and `describe` prints it for those who
+write the same for a processor. Addresses and bit positions come from the register description given, nothing else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden import INT8, Requantization
+from systoliq.hw.engine import COLUMN_TABLE, REGISTERS, ROW_TABLE, EngineConfig, lane_slots
+from systoliq.hw.engine.registers import Register, Table
+
+from .plan import Job
+
+__all__ = ["Map", "Step", "column_constants", "describe", "sequence"]
+
+MULTIPLIER_BITS = 24
+ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 0 does not matter
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Map:
+    """The register description that a driver works with."""
+
+    registers: Sequence[Register] = REGISTERS
+    column_table: Table = COLUMN_TABLE
+    row_table: Table = ROW_TABLE
+
+    def register(self, name: str) -> Register:
+        """The register called `name`."""
+        return next(register for register in self.registers if register.name == name)
+
+    def write(self, name: str, text: str = "", **fields: int) -> Step:
+        """Write a register: `fields`, and zeros elsewhere."""
+        register = self.register(name)
+        value = 0
+        for field_name, field_value in fields.items():
+            field = register.field(field_name)
+            value |= (field_value << field.lsb) & field.mask
+        named = " | ".join(f"{key} = {given}" for key, given in fields.items())
+        return Step(action="write", name=name, address=register.offset, value=value, text=text or named)
+
+    def read(self, name: str, text: str = "") -> Step:
+        """Read a register."""
+        return Step(action="read", name=name, address=self.register(name).offset, text=text)
+
+    def extract(self, name: str, field_name: str, word: int) -> int:
+        """A field of a register that was read."""
+        field = self.register(name).field(field_name)
+        return (word & field.mask) >> field.lsb
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step of a driver.
+
+    "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it; "send" and "receive" set a
+    transfer of a stream going; "wait" is for the interrupt.
+    """
+
+    action: Literal["write", "fill", "read", "send", "receive", "wait"]
+    name: str
+    address: int = 0
+    value: int = 0
+    data: bytes = b""
+    text: str = ""
+
+    def __str__(self) -> str:
+        what = {
+            "write": f"write {self.name} (0x{self.address:06x}) = 0x{self.value:08x}",
+            "fill": f"write {len(self.data)} bytes to {self.name} (0x{self.address:06x})",
+            "read": f"read {self.name} (0x{self.address:06x})",
+        }.get(self.action, f"{self.action} {self.name}")
+        return f"{what}: {self.text}" if self.text else what
+
+
+def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[Step]:
+    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`."""
+    registers = registers or Map()
+    per_row = len(job.a_zero_point) > 1
+    a_offset = 128 if job.a.dtype == np.uint8 else 0
+    y_offset = 0 if job.y_format.signed else 128
+    steps = [
+        registers.write("INTERRUPT", on_done=1, on_error=1),
+        registers.write("M", m=job.m),
+        registers.write("K", k=job.k),
+        registers.write("N", n=job.n),
+        registers.write(
+            "FORMAT",
+            a_unsigned=int(job.a.dtype == np.uint8),
+            b_unsigned=int(job.b.dtype == np.uint8),
+            y_unsigned=int(not job.y_format.signed),
+            y_int32=int(job.scale is None),
+            row_zero_points=int(per_row),
+        ),
+        registers.write("ZERO_POINTS", a=int(job.a_zero_point[0]) - a_offset, y=job.y_zero_point - y_offset),
+        Step(
+            action="fill",
+            name=registers.column_table.name,
+            address=registers.column_table.base,
+            data=column_table(job, config, registers.column_table),
+            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
+        ),
+    ]
+    if per_row:
+        values = (job.a_zero_point.astype(np.int64) - a_offset) & 0xFF
+        entries = np.zeros((len(values), registers.row_table.stride // 4), "<u4")
+        entries[:, registers.row_table.words[0].offset // 4] = values
+        steps.append(
+            Step(
+                action="fill",
+                name=registers.row_table.name,
+                address=registers.row_table.base,
+                data=entries.tobytes(),
+                text="zero point of each row of A",
+            )
+        )
+    return [
+        *steps,
+        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going"),
+        Step(action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"),
+        Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
+        registers.write("CONTROL", start=1),
+        Step(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
+        registers.read("STATUS", "with an error: stop the three transfers, write CONTROL.clear, report it"),
+        registers.read("BUSY_CYCLES"),
+        registers.read("INPUT_STALLS"),
+        registers.read("OUTPUT_STALLS"),
+        registers.write("CONTROL", acknowledge=1),
+    ]
+
+
+def recovery(registers: Map | None = None) -> list[Step]:
+    """Steps after an error, once the transfers are stopped."""
+    registers = registers or Map()
+    return [registers.write("CONTROL", clear=1)]
+
+
+def describe(steps: Sequence[Step]) -> str:
+    """The steps as a numbered list."""
+    return "".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1))
+
+
+def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Multipliers of 24 bits, the top one set (or 0), and shifts: scale = multiplier / 2^shift.
+
+    Scales that leave every accumulator at zero give 0, those that saturate all give 2^8: the shift is 14 to 55.
+    """
+    distinct, where = np.unique(scale, return_inverse=True)
+    constants = Requantization.from_scales(distinct, 0, INT8)
+    multipliers, shifts = np.array(constants.multiplier, np.int64), np.array(constants.shift, np.int64)
+    for index, multiplier in enumerate(constants.multiplier):
+        missing = MULTIPLIER_BITS - multiplier.bit_length()
+        multipliers[index] <<= missing if multiplier else 0
+        shifts[index] = shifts[index] + missing if multiplier else ZERO_SHIFT
+    return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
+
+
+def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
+    """What is written to the column table, its first entry first."""
+    n = np.arange(job.n)
+    entry = n // config.lanes * lane_slots(config) + n % config.lanes
+    words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
+    multipliers, shifts = column_constants(np.zeros(job.n, np.float32) if job.scale is None else job.scale)
+    values: dict[str, npt.NDArray[Any]] = {
+        "BIAS": job.bias.astype(np.int64),
+        "MULTIPLIER": multipliers,
+        "SHIFT": shifts,
+        "ZERO_POINT": job.b_zero_point.astype(np.int64) - (128 if job.b.dtype == np.uint8 else 0),
+    }
+    for register in table.words:
+        field = register.fields[0]
+        words[entry, register.offset // 4] = (values[register.name] << field.lsb) & field.mask
+    return words.tobytes()

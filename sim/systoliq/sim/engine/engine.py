@@ -1,0 +1,232 @@
+"""The engine as a program sees it: the operators with golden's signatures, on the emitted Verilog under a simulator.
+
+    engine = Engine(EngineConfig(rows=8, cols=8, depth=2, lanes=8))
+    y = engine.qlinear_matmul(a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+    engine.reports  # cycles of each job
+
+Starting a simulator costs half a second; `run` takes any number of operations in one go.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.hw import emit_verilog
+from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.hierarchy import mark_used
+
+from ..cache import run_directory
+from ..engine_bench import VARIABLE, Outcome, Work, leave_work, take_outcomes
+from ..process import SimulationError
+from ..runner import Simulation, SimulatorName, SimulatorWarning, build
+from . import layout
+from .driver import Map, Step, recovery, sequence
+from .errors import engine_error
+from .plan import Job, Plan, plan_matmul_integer, plan_qlinear_matmul
+
+__all__ = ["Engine", "JobReport", "Result", "Stalls"]
+
+TOP = "engine"
+BENCH = "systoliq.sim.engine_bench"
+Stalls = tuple[float, float, float]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class JobReport:
+    """How one job went. `cycles` and the stalls are the engine's own counters, `model_cycles` is its cycle model.
+
+    `seconds` is the simulator's time, tables and all.
+    """
+
+    shape: JobShape
+    cycles: int
+    model_cycles: int
+    input_stalls: int
+    output_stalls: int
+    simulated_cycles: int
+    seconds: float
+
+    @property
+    def utilization(self) -> float:
+        """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
+        config = self.shape.config
+        return self.shape.macs / (self.cycles * config.rows * config.cols * config.depth)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What an operation gave, and how each of its jobs went."""
+
+    y: npt.NDArray[Any]
+    reports: tuple[JobReport, ...]
+
+
+class Engine:
+    """An engine of `config` under a simulator; built at its first use, and kept in the cache.
+
+    `reports` tells of the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
+    """
+
+    def __init__(
+        self,
+        config: EngineConfig | None = None,
+        *,
+        simulator: SimulatorName = "verilator",
+        progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.config = config or EngineConfig()
+        self.simulator = simulator
+        self.reports: tuple[JobReport, ...] = ()
+        self.log: Path | None = None
+        self._progress = progress
+        self.hardware = AxiEngine(self.config)
+        mark_used(self.hardware)  # for its cycle model alone, as long as nothing runs
+
+    @functools.cached_property
+    def simulation(self) -> Simulation:
+        """The built simulation."""
+        with warnings.catch_warnings():
+            # Yosys writes `!vector` and shifts wider than their target; lint of the emitted Verilog is its own test.
+            warnings.simplefilter("ignore", SimulatorWarning)
+            return build(emit_verilog(self.hardware, TOP), TOP, self.simulator, progress=self._progress)
+
+    def matmul_integer(
+        self,
+        a: npt.ArrayLike,
+        b: npt.ArrayLike,
+        a_zero_point: npt.ArrayLike | None = None,
+        b_zero_point: npt.ArrayLike | None = None,
+    ) -> npt.NDArray[Any]:
+        """`systoliq.golden.matmul_integer`, by the hardware; K up to 65535."""
+        return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point))
+
+    def qlinear_matmul(
+        self,
+        a: npt.ArrayLike,
+        a_scale: npt.ArrayLike,
+        a_zero_point: npt.ArrayLike,
+        b: npt.ArrayLike,
+        b_scale: npt.ArrayLike,
+        b_zero_point: npt.ArrayLike,
+        y_scale: npt.ArrayLike,
+        y_zero_point: npt.ArrayLike,
+    ) -> npt.NDArray[Any]:
+        """`systoliq.golden.qlinear_matmul`, by the hardware; K up to 65535.
+
+        ValueError where a combined scale is negative, infinite or NaN.
+        """
+        return self._single(
+            self.plan_qlinear_matmul(a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        )
+
+    def plan_matmul_integer(self, *inputs: npt.ArrayLike | None) -> Plan:
+        """The jobs of a `matmul_integer` with these arguments, for `run`."""
+        return plan_matmul_integer(self.config, *inputs)  # type: ignore[arg-type]
+
+    def plan_qlinear_matmul(self, *inputs: npt.ArrayLike) -> Plan:
+        """The jobs of a `qlinear_matmul` with these arguments, for `run`."""
+        return plan_qlinear_matmul(self.config, *inputs)
+
+    def run(
+        self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0
+    ) -> list[Result]:
+        """Run operations one after the other in one simulator process.
+
+        `stalls` are the probabilities of a pause in a cycle of A, B and Y, for all operations or for each.
+        """
+        given = list(stalls)
+        each: list[Any] = [stalls] * len(plans) if not given or not isinstance(given[0], tuple) else given
+        if len(each) != len(plans):
+            raise ValueError(f"stalls must be three probabilities, or three for each of {len(plans)} operations")
+        jobs = [(job, these) for plan, these in zip(plans, each, strict=True) for job in plan.jobs]
+        finished = iter(self.run_jobs(*zip(*jobs, strict=True), seed=seed)) if jobs else iter(())
+        results = []
+        for plan in plans:
+            parts = [next(finished) for _ in plan.jobs]
+            y = plan.assemble([part for part, _ in parts])
+            results.append(Result(y=y, reports=tuple(report for _, report in parts)))
+        return results
+
+    def run_jobs(
+        self, jobs: Iterable[Job], stalls: Iterable[Stalls], *, seed: int = 0
+    ) -> list[tuple[npt.NDArray[Any], JobReport]]:
+        """Run jobs as they are: Y [m, n] and the report of each. `EngineError` where the engine refuses one."""
+        jobs = list(jobs)
+        shapes = [JobShape(m=job.m, k=job.k, n=job.n, config=self.config) for job in jobs]
+        work = [self._work(*each, seed + 3 * i) for i, each in enumerate(zip(jobs, shapes, stalls, strict=True))]
+        outcomes = self._simulate(work, seed)
+        return [self._finish(*each) for each in zip(jobs, shapes, work, outcomes, strict=True)]
+
+    def _single(self, plan: Plan) -> npt.NDArray[Any]:
+        (result,) = self.run([plan])
+        self.reports = result.reports
+        return result.y
+
+    def _work(self, job: Job, shape: JobShape, stalls: Stalls, seed: int) -> Work:
+        fill = seed * 37 & 0xFF  # what lies beyond the operands must not matter
+        words = {
+            "a": layout.pack_a(self.config, job.a, fill=fill),
+            "b": layout.pack_b(self.config, job.b, fill=fill ^ 0xFF),
+        }
+        patience = 1.0
+        for probability in stalls:
+            if not 0 <= probability < 1:
+                raise ValueError(f"stalls must be at least 0 and below 1, not {probability!r}")
+            patience /= 1 - probability
+        beats = len(words["a"]) + len(words["b"]) + layout.y_beats(self.config, job.m, job.n)
+        return Work(
+            steps=_plain(sequence(job, self.config)),
+            recovery=_plain(recovery()),
+            words={name: _integers(each) for name, each in words.items()},
+            error=Map().register("STATUS").field("error").mask,
+            stalls=stalls,
+            seed=seed,
+            limit=int(4 * patience * (self.hardware.core.cycles(shape) + beats)) + 1000,
+        )
+
+    def _simulate(self, work: list[Work], seed: int) -> list[Outcome]:
+        folder = run_directory()
+        leave_work(folder, work)
+        results = self.simulation.run(BENCH, env={VARIABLE: str(folder)}, directory=folder, seed=seed)
+        self.log = results.log
+        results.check()
+        outcomes = take_outcomes(folder)
+        if outcomes is None or len(outcomes) != len(work):
+            raise SimulationError(f"the bench left no outcome; log: {results.log}")
+        return outcomes
+
+    def _finish(self, job: Job, shape: JobShape, work: Work, outcome: Outcome) -> tuple[npt.NDArray[Any], JobReport]:
+        of = f"job of M = {job.m}, K = {job.k}, N = {job.n}"
+        if code := Map().extract("STATUS", "error", outcome.registers.get("STATUS", 0)):
+            raise engine_error(code, of)
+        if outcome.timed_out or outcome.y is None:
+            raise SimulationError(f"{of} gave no result within {work.limit} cycles; log: {self.log}")
+        if outcome.violations:
+            raise SimulationError(f"{of}: {'; '.join(outcome.violations[:5])}; log: {self.log}")
+        report = JobReport(
+            shape=shape,
+            cycles=outcome.registers["BUSY_CYCLES"],
+            model_cycles=self.hardware.core.cycles(shape),
+            input_stalls=outcome.registers["INPUT_STALLS"],
+            output_stalls=outcome.registers["OUTPUT_STALLS"],
+            simulated_cycles=outcome.cycles,
+            seconds=outcome.seconds,
+        )
+        return layout.unpack_y(self.config, outcome.y, job.m, job.n, job.y_dtype), report
+
+
+def _plain(steps: Sequence[Step]) -> list[tuple[str, str, int, int, bytes]]:
+    return [(step.action, step.name, step.address, step.value, step.data) for step in steps]
+
+
+def _integers(words: npt.NDArray[np.uint8]) -> list[int]:
+    data, size = words.tobytes(), words.shape[1]
+    return [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size)]

@@ -1,0 +1,250 @@
+"""The bench of the engine: bus models on its four ports carry out the driver's steps; runs inside the simulator.
+
+The bus models are cocotbext-axi's. Between the host and the bench pass pickled `Work` and `Outcome`, both only for the
+other end of one run. It is no part of the package `engine`, which imports the hardware: half a second, here lost.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import os
+import pickle
+import random
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import First, RisingEdge, Timer
+
+from .axi_stream import StabilityRule
+
+with warnings.catch_warnings():
+    # Its 0.1.28 is written for cocotb 1.x and 2.x alike: it imports what 2.x deprecates (Edge, setimmediatevalue).
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from cocotbext.axi import (
+        AxiLiteBus,
+        AxiLiteMaster,
+        AxiResp,
+        AxiStreamBus,
+        AxiStreamFrame,
+        AxiStreamSink,
+        AxiStreamSource,
+    )
+warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
+
+__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "engine", "leave_work", "take_outcomes"]
+
+VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
+PERIOD = 10  # ns; any will do
+_WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Work:
+    """One job for the bench.
+
+    `steps` and `recovery` are (action, name, address, value, data) of the driver's `Step`s; `words` what is sent on "a"
+    and "b"; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of STATUS.error.
+    """
+
+    steps: Sequence[tuple[str, str, int, int, bytes]]
+    recovery: Sequence[tuple[str, str, int, int, bytes]]
+    words: dict[str, list[int]]
+    error: int
+    stalls: tuple[float, float, float]
+    seed: int
+    limit: int
+
+
+@dataclasses.dataclass(kw_only=True)
+class Outcome:
+    """What a job gave: bytes of Y (None where none came to an end), registers read, and what was wrong."""
+
+    y: bytes | None = None
+    registers: dict[str, int] = dataclasses.field(default_factory=dict)
+    violations: list[str] = dataclasses.field(default_factory=list)
+    timed_out: bool = False
+    cycles: int = 0  # of the simulator, tables and all
+    seconds: float = 0.0
+
+
+def leave_work(folder: Path, work: Sequence[Work]) -> None:
+    """Leave the jobs for the bench."""
+    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
+
+
+def take_outcomes(folder: Path) -> list[Outcome] | None:
+    """The outcomes; None where the bench did not come to leave them."""
+    path = folder / _OUTCOMES
+    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+
+
+class Bench:
+    """The engine's surroundings: clock, reset, an AXI4-Lite master, two stream sources and a stream sink."""
+
+    def __init__(self, dut: Any) -> None:
+        for name in ("s_axi_ctrl", "s_axis_a", "s_axis_b", "m_axis_y"):
+            logging.getLogger(f"cocotb.{dut._name}").setLevel(logging.ERROR)  # it logs each frame, byte by byte
+            logging.getLogger(f"cocotb.{dut._name}.{name}").setLevel(logging.ERROR)
+        self.dut = dut
+        self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi_ctrl"), dut.clk, dut.rst)
+        # One "byte" a word: the source then puts a whole word on the wires in one step.
+        self.sources = {
+            name: AxiStreamSource(AxiStreamBus.from_prefix(dut, f"s_axis_{name}"), dut.clk, dut.rst, byte_lanes=1)
+            for name in ("a", "b")
+        }
+        self.sink = AxiStreamSink(AxiStreamBus.from_prefix(dut, "m_axis_y"), dut.clk, dut.rst)
+
+    @classmethod
+    async def start(cls, dut: Any) -> Bench:
+        """Clock and reset the engine, then put the bus models on it, which cannot read an undefined ready."""
+        for name in ("s_axi_ctrl_aw", "s_axi_ctrl_w", "s_axi_ctrl_ar", "s_axis_a_t", "s_axis_b_t"):
+            getattr(dut, f"{name}valid").value = 0
+        for name in ("s_axi_ctrl_bready", "s_axi_ctrl_rready", "m_axis_y_tready"):
+            getattr(dut, name).value = 0
+        dut.rst.value = 1
+        Clock(dut.clk, PERIOD, unit="ns", impl="gpi").start()
+        await Timer(3 * PERIOD, "ns")
+        bench = cls(dut)
+        await bench.reset()
+        return bench
+
+    async def cycles(self, count: int) -> None:
+        """Let cycles pass."""
+        await Timer(count * PERIOD, "ns")
+
+    async def reset(self, cycles: int = 3) -> None:
+        """Reset the engine and the bus models, whatever they are at."""
+        await RisingEdge(self.dut.clk)
+        self.dut.rst.value = 1
+        await self.cycles(cycles)
+        await RisingEdge(self.dut.clk)
+        self.dut.rst.value = 0
+        self.forget()
+        await RisingEdge(self.dut.clk)
+
+    def forget(self) -> None:
+        """Stop the transfers under way, as the reset of a DMA engine does; what they had not moved is lost."""
+        for model in (*self.sources.values(), self.sink):
+            model.clear()
+            model.assert_reset()
+
+    async def write(self, address: int, data: int | bytes) -> None:
+        """Write a register, or bytes from `address` on; an answer other than OKAY is an error."""
+        data = data.to_bytes(4, "little") if isinstance(data, int) else data
+        answer = await self.control.write(address, data)
+        if answer.resp != AxiResp.OKAY:
+            raise AssertionError(f"writing {len(data)} bytes to 0x{address:x} gave {answer.resp!r}")
+
+    async def read(self, address: int) -> int:
+        """Read a register."""
+        answer = await self.control.read(address, 4)
+        if answer.resp != AxiResp.OKAY:
+            raise AssertionError(f"reading 0x{address:x} gave {answer.resp!r}")
+        return int.from_bytes(answer.data, "little")
+
+    def send(self, name: str, words: Sequence[int]) -> None:
+        """Begin to send words on a stream, ``tlast`` with the last."""
+        self.sources[name].send_nowait(AxiStreamFrame(words))
+
+    def stall(self, stalls: Sequence[float], seed: int) -> None:
+        """Pause A, B and Y at random from now on."""
+        models = (*self.sources.values(), self.sink)
+        for index, (model, probability) in enumerate(zip(models, stalls, strict=True)):
+            model.set_pause_generator(_pauses(probability, seed + index) if probability else None)
+            model.pause = False
+
+    async def interrupt(self, limit: int) -> bool:
+        """Wait for the interrupt; whether it came within so many cycles."""
+        if not self.dut.irq.value:
+            await First(RisingEdge(self.dut.irq), Timer(limit * PERIOD, "ns"))
+        return bool(self.dut.irq.value)
+
+    async def run(self, work: Work) -> Outcome:
+        """Carry out a job's steps."""
+        outcome = Outcome()
+        began, seconds = cocotb.simtime.get_sim_time("ns"), time.perf_counter()
+        watch = cocotb.start_soon(_watch(self.dut, outcome.violations)) if any(work.stalls) else None
+        self.stall(work.stalls, work.seed)
+        for action, name, address, value, data in work.steps:
+            if action == "write":
+                await self.write(address, value)
+            elif action == "fill":
+                await self.write(address, data)
+            elif action == "send":
+                self.send(name, work.words[name])
+            elif action == "wait":
+                if not await self.interrupt(work.limit):
+                    outcome.timed_out = True
+                    break
+            elif action == "read":
+                outcome.registers[name] = await self.read(address)
+                if name == "STATUS" and outcome.registers[name] & work.error:
+                    self.forget()
+                    for _, _, recovery_address, recovery_value, _ in work.recovery:
+                        await self.write(recovery_address, recovery_value)
+                    break
+        if watch is not None:
+            watch.cancel()
+        if not self.sink.empty():
+            outcome.y = bytes(_bytes(self.sink.recv_nowait(compact=False)))
+        if not self.sink.empty():
+            outcome.violations.append("m_axis_y: more beats after the last")
+        outcome.cycles = int(cocotb.simtime.get_sim_time("ns") - began) // PERIOD
+        outcome.seconds = time.perf_counter() - seconds
+        return outcome
+
+
+def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
+    """The bytes that count; the frame's own `compact` takes time by the square of its length."""
+    return (byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
+
+
+def _pauses(probability: float, seed: int) -> Iterator[bool]:
+    generator = random.Random(seed)
+    while True:
+        yield generator.random() < probability
+
+
+async def _watch(dut: Any, violations: list[str]) -> None:
+    """Hold the engine to the rule that what is valid stays, unchanged, until it is taken."""
+    channels = (
+        ("m_axis_y_t", ("data", "keep", "last")),
+        ("s_axi_ctrl_b", ("resp",)),
+        ("s_axi_ctrl_r", ("data", "resp")),
+    )
+    watched = []
+    for prefix, payload in channels:
+        rule = StabilityRule(prefix)
+        rule.violations = violations
+        handles = [getattr(dut, f"{prefix}{name}") for name in ("valid", "ready", *payload)]
+        watched.append((rule, *handles))
+    edge = RisingEdge(dut.clk)
+    cycle = 0
+    while True:
+        await edge
+        for rule, valid, ready, *payload in watched:
+            beat = tuple(str(signal.value) for signal in payload) if valid.value else None
+            rule.see(cycle, beat, bool(ready.value))
+        cycle += 1
+
+
+@cocotb.test
+async def engine(dut: Any) -> None:
+    """Run all the work of the folder, one job after the other without a reset between them."""
+    folder = Path(os.environ[VARIABLE])
+    work = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    bench = await Bench.start(dut)
+    outcomes: list[Outcome] = []
+    try:
+        for each in work:
+            outcomes.append(await bench.run(each))
+            if outcomes[-1].timed_out:
+                await bench.reset()
+    finally:
+        (folder / _OUTCOMES).write_bytes(pickle.dumps(outcomes))
