@@ -18,7 +18,10 @@ LAYERS = {
     "one-dimensional weights": ({"b": np.zeros(9, np.int8)}, "layer.npz: b must have the shape [K, N]"),
     "no rows": ({"b": np.zeros((0, 5), np.int8)}, "layer.npz: b must have the shape [K, N] with K and N at least 1"),
     "wrong shape of the bias": ({"bias": np.zeros(4, np.int32)}, "layer.npz: bias must have the shape [5]"),
-    "wrong shape of a scale": ({"b_scale": np.ones(4, np.float32)}, "layer.npz: b_scale must be a scalar, [5] or [1, 5]"),
+    "wrong shape of a scale": (
+        {"b_scale": np.ones(4, np.float32)},
+        "layer.npz: b_scale must be a scalar, [5] or [1, 5]",
+    ),
     "NaN": ({"a_scale": NAN}, "layer.npz: a_scale must be positive and finite, not nan"),
     "zero": ({"b_scale": PER_COLUMN_ZERO}, "layer.npz: b_scale must be positive and finite, not 0.0"),
     "infinity": ({"y_scale": np.float32("inf")}, "layer.npz: y_scale must be positive and finite, not inf"),
@@ -39,8 +42,16 @@ OPTIONS = {
     "A too narrow for its zero point": ("resnet8-fc", ["--a-bits", 4], "a_zero_point must be in int4, -8 to 7, not 20"),
     "sign of a layer": ("resnet8-fc", ["--a-unsigned"], "signedness must be left to the layer's zero points"),
     "weights outside their width": ("resnet8-fc", ["--b-bits", 4], "weights of column 0 span -86 to 77"),
-    "accumulator too narrow": ("resnet8-fc", ["--accumulator-bits", 18], "accumulator_bits must be at least 19 to hold"),
-    "accumulator narrower than a product": ("array", ["--accumulator-bits", 15], "accumulator_bits must be at least 16"),
+    "accumulator too narrow": (
+        "resnet8-fc",
+        ["--accumulator-bits", 18],
+        "accumulator_bits must be at least 19 to hold",
+    ),
+    "accumulator narrower than a product": (
+        "array",
+        ["--accumulator-bits", 15],
+        "accumulator_bits must be at least 16",
+    ),
     "accumulator wider than ONNX's": ("resnet8-fc", ["--accumulator-bits", 40], "accumulator_bits must be at most 32"),
     "accumulator that wraps otherwise": (
         "resnet8-fc",
@@ -59,7 +70,8 @@ OPTIONS = {
     "bias of an array": ("array", ["--no-bias"], "no_bias must be left out for the source array"),
     "weights of an array": ("array", ["--weights", "w.npz"], "weights must be given for the source resnet8-fc only"),
     "missing weights": ("resnet8-fc", ["--weights", "w.npz"], "w.npz: there is no such file"),
-    "name": ("array", ["--name", "1st"], "name must be a Verilog identifier, letters, digits and _, not '1st'"),
+    "name": ("array", ["--name", "1st"], "name must be a Verilog identifier of letters, digits and _, and"),
+    "keyword as a name": ("array", ["--name", "small"], "and no keyword, not 'small'"),
     "unknown option": ("array", ["--row", "1"], "--row"),
 }
 
@@ -122,8 +134,16 @@ INT8, UINT8 = np.int8, np.uint8
         ("resnet8-fc", {"a": np.zeros((0, 64), INT8)}, "in.npz: a must have the shape [M, 64] with M at least 1"),
         ("array", {"a": np.zeros((2, 3), INT8)}, "in.npz: must have the key 'b'; it has a"),
         ("array", {"a": np.zeros((2, 3), INT8), "b": np.zeros((4, 2), INT8)}, "in.npz: b must have K = 3 rows for a"),
-        ("array", {"a": np.zeros((2, 3)), "b": np.zeros((3, 2), INT8)}, "in.npz: a must be int8 to hold int8, not float64"),
-        ("array", {"a": np.zeros(3, INT8), "b": np.zeros((3, 2), INT8)}, "in.npz: a must be a matrix with at least one"),
+        (
+            "array",
+            {"a": np.zeros((2, 3)), "b": np.zeros((3, 2), INT8)},
+            "in.npz: a must be int8 to hold int8, not float64",
+        ),
+        (
+            "array",
+            {"a": np.zeros(3, INT8), "b": np.zeros((3, 2), INT8)},
+            "in.npz: a must be a matrix with at least one",
+        ),
     ],
 )
 def test_input_of_simulate(source, content, text, call, save, tmp_path):

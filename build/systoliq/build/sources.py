@@ -19,7 +19,7 @@ from .design import ArrayDesign, Design, LayerDesign
 from .errors import InputError
 from .options import HardwareOptions
 
-__all__ = ["PRESETS", "layer_design", "open_source", "resnet8_fc_layer"]
+__all__ = ["PRESETS", "layer_design", "open_layer", "open_source", "resnet8_fc_layer"]
 
 PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
@@ -93,7 +93,7 @@ def open_source(
             array=BareArray(options.bare_array()),
             wrap=options.wrap,
         )
-    layer, origin = _open_layer(source, weights)
+    layer, origin = open_layer(source, weights)
     if not use_bias:
         layer = layer.replace(bias=None)
     return layer_design(layer, options, origin=origin, name=name)
@@ -106,7 +106,8 @@ def layer_design(layer: MatMulLayer, options: HardwareOptions, *, origin: str, n
     return LayerDesign(name=_module_name(name, layer.name), dense=dense, origin=origin)
 
 
-def _open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
+def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
+    """The layer that `source` names, and where its weights come from."""
     if source == "resnet8-fc":
         return resnet8_fc_layer(weights)
     if source == "digits":
@@ -155,7 +156,7 @@ def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:
 def _module_name(given: str | None, default: str) -> str:
     """The name that was asked for, which must be a plain Verilog identifier, or `default` made into one."""
     if given is not None and _identifier(given) != given:
-        raise InputError(f"name must be a Verilog identifier, letters, digits and _, not {given!r}")
+        raise InputError(f"name must be a Verilog identifier of letters, digits and _, and no keyword, not {given!r}")
     return _identifier(default) if given is None else given
 
 

@@ -1,0 +1,113 @@
+"""`systoliq simulate` and `systoliq demo`: input through the Verilog, compared with stored and outside results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from systoliq.build.demo import ACCURACY
+from systoliq.golden import MatMulLayer
+
+
+def run(call, tmp_path: Path, *arguments: object, status: int = 0) -> tuple[np.ndarray, dict]:
+    result = call("simulate", *arguments, "--output", tmp_path / "y.npz", "--report", tmp_path / "r.json")
+    assert result.exit_code == status, (result.output, result.exception)
+    return np.load(tmp_path / "y.npz")["y"], json.loads((tmp_path / "r.json").read_text())
+
+
+@pytest.mark.parametrize(("expected", "options"), [("y_qgemm_bias", []), ("y_qlinearmatmul", ["--no-bias"])])
+def test_real_weights_on_real_rows_give_what_onnxruntime_gave(expected, options, call, simulator, shared, tmp_path):
+    file = shared / "data" / "resnet8_fc.npz"
+    arguments = ["resnet8-fc", "--weights", file, "--input", file, "--simulator", simulator, *options]
+    y, report = run(call, tmp_path, *arguments)
+    assert y.dtype == np.int8
+    np.testing.assert_array_equal(y, np.load(file)[expected])
+    assert (report["outputs"], report["mismatches"], report["float32_mismatches"]) == (2560, 0, 0)
+    assert report["macs"] == 256 * 64 * 10
+    assert report["cycles"] == report["model_cycles"]
+    assert report["utilization"] == pytest.approx(report["macs"] / (10 * report["cycles"]))
+    assert report["simulator"] == simulator
+    assert report["seconds"] > 0
+
+
+@pytest.mark.simulator
+def test_a_layer_file_with_stalls_and_waves(call, arrays, save, tmp_path):
+    layer = MatMulLayer(**arrays)
+    a = np.random.default_rng(0).integers(0, 256, (7, 9)).astype(np.uint8)
+    arguments = ["--simulator", "icarus", "--rows", 2, "--cols", 2, "--stalls", 0.4, "--waves", tmp_path / "run.vcd"]
+    y, report = run(call, tmp_path, save("layer.npz", **arrays), "--input", save("in.npz", a=a), *arguments)
+    np.testing.assert_array_equal(y, layer.golden(a))
+    assert report["cycles"] > report["model_cycles"]
+    assert (tmp_path / "run.vcd").read_text().startswith("$date")
+
+
+@pytest.mark.simulator
+def test_the_bare_array_gives_the_integer_product(call, save, tmp_path):
+    generator = np.random.default_rng(0)
+    a, b = generator.integers(0, 32, (5, 11)).astype(np.uint8), generator.integers(-128, 128, (11, 7)).astype(np.int8)
+    arguments = ["--simulator", "icarus", "--rows", 3, "--cols", 2, "--depth", 4, "--a-bits", 5, "--a-unsigned"]
+    y, report = run(call, tmp_path, "array", "--input", save("in.npz", a=a, b=b), *arguments)
+    assert y.dtype == np.int32
+    np.testing.assert_array_equal(y, a.astype(np.int32) @ b.astype(np.int32))
+    assert (report["outputs"], report["mismatches"]) == (35, 0)
+    assert report["cycles"] == report["model_cycles"]
+
+
+@pytest.mark.simulator
+def test_an_inexact_requantizer_is_reported(call, save, tmp_path):
+    a = np.random.default_rng(0).integers(-128, 128, (20, 64)).astype(np.int8)
+    arguments = ["--simulator", "icarus", "--requantizer", "nearest", "--multiplier-bits", 4]
+    _, report = run(call, tmp_path, "resnet8-fc", "--input", save("in.npz", a=a), *arguments)
+    assert report["mismatches"] == 0  # the hardware does what its own arithmetic says
+    assert report["float32_mismatches"] > 0
+
+
+@pytest.mark.simulator
+def test_a_mismatch_is_told_and_is_exit_status_1(call, save, tmp_path, monkeypatch):
+    from systoliq.build import sources
+    from systoliq.sim import cosimulation
+
+    wrong, _ = sources.resnet8_fc_layer()
+    wrong = sources.layer_design(wrong.replace(y_zero_point=1), sources.HardwareOptions(), origin="")
+    text = cosimulation.dense_verilog(wrong.dense)
+    monkeypatch.setattr(cosimulation, "dense_verilog", lambda dense: text)
+    path = save("in.npz", a=np.zeros((1, 64), np.int8))
+    result = call("simulate", "resnet8-fc", "--input", path, "--simulator", "icarus", "--report", tmp_path / "r.json")
+    assert result.exit_code == 1
+    assert "mismatch: row 0, column 0: expected" in result.stderr
+    assert 0 < json.loads((tmp_path / "r.json").read_text())["mismatches"] <= 10
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_the_demo(call, tmp_path):
+    result = call("demo", "--out", tmp_path / "demo")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert "PASS: RTL = golden = onnxruntime on every output of every test image" in result.output
+    report = json.loads((tmp_path / "demo" / "report.json").read_text())
+    assert min(report["accuracy"]["float"], report["accuracy"]["rtl"]) > ACCURACY
+    for comparison in report["comparisons"]:
+        assert comparison["outputs"] == 10 * report["images"]
+        assert comparison["golden_mismatches"] == comparison["onnxruntime_mismatches"] == 0
+    assert (tmp_path / "demo" / "digits.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "demo" / "digits" / "digits_tb.v").is_file()
+
+
+def test_the_doctor_names_what_is_missing(call, monkeypatch):
+    from systoliq.sim.tools import Tool
+
+    tools = (Tool(name="icarus", purpose="the second simulator", hint="apt-get install iverilog"),)
+    monkeypatch.setattr("systoliq.build.cli.all_tools", lambda: tools)
+    result = call("doctor")
+    assert result.exit_code == 1
+    assert "icarus  missing: apt-get install iverilog" in result.stdout
+
+
+@pytest.mark.parametrize("command", ["emit", "simulate", "demo", "doctor"])
+def test_help_teaches(command, call):
+    result = call(command, "--help")
+    assert result.exit_code == 0
+    assert command == "doctor" or f"Examples\n    systoliq {command}" in result.output
