@@ -19,7 +19,7 @@ from .cache import content_key, obtain
 from .process import Reporter, call
 from .tools import Tool, require
 
-__all__ = ["build", "identity"]
+__all__ = ["build", "identity", "make_executable"]
 
 # Measured on a 32x32 array: -O1 builds in 6.5 s and runs 26 000 cycles/s, -O2 8.9 s and 27 700, -O0 4.2 s and 9 000.
 DESIGN_FLAGS = ("-O1",)
@@ -46,16 +46,39 @@ def identity() -> tuple[str, ...]:
 
 def build(folder: Path, sources: Sequence[Path], top: str, ports: Sequence[str], waves: bool, report: Reporter) -> None:
     """Make `folder`/simulate; warnings go to the reporter, and an error is a `SimulationError`."""
-    verilator, compiler = require("verilator"), require("c++")
-    generated = folder / "generated"
     control = folder / "public.vlt"
     control.write_text(_public_ports(top, ports))
-    command = [verilator.path, "--cc", "--vpi", "--prefix", "Vtop", "--top-module", top, "-Mdir", generated]
-    command += ["--timescale", "1ns/1ps", "--quiet-stats"]
+    libraries = cocotb_tools.config.libs_dir
+    make_executable(
+        folder / EXECUTABLE,
+        [control, *sources],
+        top,
+        main=cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp",
+        options=["--vpi", "--timescale", "1ns/1ps", *(["--trace"] if waves else [])],
+        link=[f"-L{libraries}", f"-Wl,-rpath,{libraries}", "-lcocotbvpi_verilator"],
+        report=report,
+    )
+    control.unlink()
+
+
+def make_executable(
+    executable: Path,
+    sources: Sequence[Path],
+    top: str,
+    *,
+    main: Path,
+    options: Sequence[str] = (),
+    link: Sequence[str] = (),
+    report: Reporter,
+) -> None:
+    """Verilate `sources` to class `Vtop` and link it with `main`, a C++ file, and what `link` names."""
+    verilator, compiler = require("verilator"), require("c++")
+    generated = executable.parent / "generated"
+    command = [verilator.path, "--cc", "--prefix", "Vtop", "--top-module", top, "-Mdir", generated, *options]
+    command += ["--quiet-stats"]
     command += ["-Wno-fatal", *(f"-Wno-{name}" for name in _WAIVED)]  # all other warnings are passed on
-    command += ["--trace"] if waves else []
     report.stage("Verilator")
-    call([*command, control, *sources], report=report, environment=verilator.environment)
+    call([*command, *sources], report=report, environment=verilator.environment)
 
     include = Path(verilator.environment["VERILATOR_ROOT"]) / "include"
     settings = _settings((generated / "Vtop_classes.mk").read_text())
@@ -64,7 +87,7 @@ def build(folder: Path, sources: Sequence[Path], top: str, ports: Sequence[str],
     # The runtime reads no switch but SystemC's, so one copy of it serves designs with and without waves.
     runtime = _Runtime(compiler, verilator, include, [*common, *(f"-D{name}=0" for name in _SWITCHES)], report)
 
-    chunks = _chunks(generated)
+    chunks = _chunks(generated, main)
     names = [*settings["VM_GLOBAL_FAST"], *settings["VM_GLOBAL_SLOW"]]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         header = runtime.header()
@@ -78,10 +101,8 @@ def build(folder: Path, sources: Sequence[Path], top: str, ports: Sequence[str],
         )
         objects += [job.result() for job in jobs]
     report.stage("linker")
-    libraries = cocotb_tools.config.libs_dir
-    link = [compiler.path, "-o", folder / EXECUTABLE, *objects, f"-L{libraries}", f"-Wl,-rpath,{libraries}"]
-    call([*link, "-lcocotbvpi_verilator", "-pthread"], report=report)
-    for path in (*generated.iterdir(), control):
+    call([compiler.path, "-o", executable, *objects, *link, "-pthread"], report=report)
+    for path in generated.iterdir():
         path.unlink()
     generated.rmdir()
 
@@ -104,9 +125,8 @@ def _settings(makefile: str) -> dict[str, list[str]]:
     return {name: words.split() for name, words in re.findall(r"^(\w+) \+?=(.*)$", joined, re.MULTILINE)}
 
 
-def _chunks(generated: Path) -> list[Path]:
-    """Join the generated files into as many as there are processors, and cocotb's main with the first."""
-    main = cocotb_tools.config.share_dir / "lib" / "verilator" / "verilator.cpp"
+def _chunks(generated: Path, main: Path) -> list[Path]:
+    """Join the generated files into as many as there are processors, and the main program with the first."""
     files = sorted(generated.glob("Vtop*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
     size = sum(path.stat().st_size for path in files)
     count = max(1, min(os.cpu_count() or 1, size // 200_000))  # below that, reading headers again costs more
