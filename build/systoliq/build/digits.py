@@ -25,7 +25,8 @@ _LARGEST_PIXEL = 16.0
 class Digits:
     """A trained classifier, 64 -> 10, with the images that it has not seen.
 
-    `images` [M, 8, 8] hold 0 to 16; `a` [M, 64] are the same in int8, and `labels` [M] what they show.
+    `images` [M, 8, 8] hold 0 to 16; `a` [M, 64] are the same in int8, and `labels` [M] what they show. `weights`
+    [64, 10] and `bias` [10] are those of the classifier in float.
     """
 
     layer: MatMulLayer
@@ -34,6 +35,8 @@ class Digits:
     a: npt.NDArray[np.int8]
     labels: npt.NDArray[np.int64]
     float_accuracy: float
+    weights: npt.NDArray[np.float64]
+    bias: npt.NDArray[np.float64]
 
     def accuracy(self, logits: npt.NDArray[Any]) -> float:
         """Share of the images for which the greatest of `logits` [M, 10] is the label's; the first of equals counts."""
@@ -69,6 +72,8 @@ def train_digits() -> Digits:
         a=_quantize(test_x, layer),
         labels=test_labels,
         float_accuracy=float(np.mean((test_x @ weights + bias).argmax(axis=1) == test_labels)),
+        weights=weights,
+        bias=bias,
     )
 
 

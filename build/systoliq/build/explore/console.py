@@ -1,0 +1,116 @@
+"""What `systoliq explore` shows: bars with the time left while it works, the front as a table at the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from rich import progress as bars
+from rich.console import Console
+from rich.table import Table
+
+from .exploration import Exploration
+
+__all__ = ["Bars", "show"]
+
+_TITLES = {
+    "model": "cycle model, accuracy, exactness", "synthesis": "synthesis", "place": "place and route",
+    "cosimulation": "cosimulation of the front",
+}  # fmt: skip
+
+
+class Bars:
+    """A bar for each stage on a terminal; elsewhere one line for each stage. On standard error."""
+
+    def __init__(self, console: Console | None = None) -> None:
+        self._console = Console(stderr=True) if console is None else console
+        self._bars = bars.Progress(
+            bars.TextColumn("{task.description:<34}"),
+            bars.BarColumn(),
+            bars.MofNCompleteColumn(),
+            bars.TextColumn("[dim]{task.fields[cached]} cached"),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("left"),
+            bars.TimeRemainingColumn(),
+            console=self._console,
+        )
+        self._tasks: dict[str, bars.TaskID] = {}
+        self._seen: dict[str, list[int]] = {}
+        self._started = time.monotonic()
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        """A stage begins, or goes on with more points."""
+        seen = self._seen.setdefault(stage, [0, 0])
+        seen[0] += total
+        seen[1] += cached
+        self._started = time.monotonic()
+        if not self._console.is_terminal:
+            return
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(_TITLES[stage], total=0, cached=0)
+        self._bars.update(self._tasks[stage], total=seen[0], cached=seen[1], advance=cached)
+        self._bars.start()
+
+    def advance(self, stage: str, points: int) -> None:
+        """Points were finished."""
+        if stage in self._tasks:
+            self._bars.advance(self._tasks[stage], points)
+
+    def end(self, stage: str) -> None:
+        """The stage is over."""
+        if self._console.is_terminal:
+            self._bars.stop()
+            return
+        total, cached = self._seen[stage]
+        seconds = time.monotonic() - self._started
+        self._console.print(
+            f"{_TITLES[stage]}: {total} points, {cached} of them from the cache, {seconds:.1f} s", soft_wrap=True
+        )
+
+
+_SHOWN = (
+    ("target", "target", "{}"), ("rows", "rows", "{}"), ("cols", "cols", "{}"), ("depth", "depth", "{}"),
+    ("a_bits", "a", "{}"), ("b_bits", "b", "{}"), ("requantizer_bits", "req.", "{}"),
+    ("cycles_per_inference", "cycles/inf.", "{:.1f}"), ("utilization", "util.", "{:.0%}"),
+    ("lut_sites", "LUT", "{}"), ("ff", "FF", "{}"), ("dsp", "DSP", "{}"), ("ram", "RAM", "{}"),
+    ("fmax_mhz", "MHz", "{:.1f}"), ("inferences_per_s", "inf./s", "{:.3g}"),
+    ("accuracy", "accuracy", "{:.2%}"), ("inexact", "inexact", "{}"), ("cosim", "cosim", "{}"),
+)  # fmt: skip
+
+
+def show(
+    exploration: Exploration, requirements: Mapping[str, float], chosen: Mapping[str, Any] | None, console: Console
+) -> None:
+    """The front, what was skipped, and the point that the requirements choose."""
+    rows = exploration.front_rows
+    columns = [column for column in _SHOWN if any(row[column[0]] is not None for row in rows)]
+    names = ", ".join(f"{name} ({column})" for name, column in exploration.objectives.items())
+    table = Table(title=f"Pareto front of {names}", title_justify="left", box=None, pad_edge=False)
+    for _, title, _ in columns:
+        table.add_column(title, justify="right")
+    for row in rows:
+        cells = [form.format(row[name]) if row[name] is not None else "" for name, _, form in columns]
+        table.add_row(*cells, style="green" if chosen is not None and row is chosen else None)
+    console.print(table)
+    counts = {status: sum(row["status"] == status for row in exploration.rows) for status in ("impossible", "failed")}
+    told = [f"{count} {status}" for status, count in counts.items() if count]
+    rest = f"; {', '.join(told)} (see `reason` in the table)" if told else ""
+    how = "sampled" if exploration.sampled else "of the grid"
+    console.print(f"{len(exploration.rows)} points {how}, {len(rows)} on the front{rest}", soft_wrap=True)
+    if requirements:
+        _show_choice(requirements, chosen, console)
+
+
+def _show_choice(requirements: Mapping[str, float], chosen: Mapping[str, Any] | None, console: Console) -> None:
+    wanted = ", ".join(f"{name}={value:g}" for name, value in requirements.items())
+    if chosen is None:
+        console.print(f"[yellow]no point that was measured meets {wanted}[/yellow]", soft_wrap=True)
+        return
+    size = f"{chosen['rows']} x {chosen['cols']} x {chosen['depth']}"
+    widths = f"a {chosen['a_bits']}, b {chosen['b_bits']}, requantizer {chosen['requantizer_bits'] or 'auto'} bits"
+    area = chosen["lut_sites"]
+    cost = f"{chosen['bit_products']} bit products" if area is None else f"{area} LUT sites"
+    console.print(
+        f"smallest with {wanted}: [bold]{size}[/bold], {widths}, on {chosen['target']}: {cost}", soft_wrap=True
+    )

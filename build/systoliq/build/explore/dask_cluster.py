@@ -1,0 +1,93 @@
+"""The same tasks on a dask.distributed cluster: `--scheduler tcp://host:8786`."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..errors import InputError, need
+from .evaluate import Outcome, Task, run_task
+
+__all__ = ["ClusterError", "DaskCluster"]
+
+_PATIENCE = 10.0  # seconds for the scheduler to answer, and for a first worker
+_POLL = 0.5
+_LOST_WORKERS = 5  # deaths of its worker that a task survives; dask's own three count a killed pool quickly
+
+
+class ClusterError(ConnectionError):
+    """The scheduler is not there, or not any more."""
+
+
+class DaskCluster:
+    """Tasks run where the workers of the scheduler at `address` run; they need systoliq and the same tools.
+
+    Memory is what the workers were started with (`--memory-limit`). A worker that goes costs nothing but time: dask
+    gives its tasks to others.
+    """
+
+    def __init__(self, address: str, patience: float = _PATIENCE) -> None:
+        distributed = need("distributed", "dask[distributed]", "--scheduler")
+        self.address = address
+        self._patience = patience
+        try:
+            self._client: Any = distributed.Client(address, timeout=patience, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"scheduler: no dask scheduler answers at {address!r}") from error
+        try:
+            self._client.wait_for_workers(1, timeout=patience)
+        except TimeoutError as error:
+            self._client.close(timeout=2)
+            raise InputError(f"scheduler: {address!r} has no workers; start one: dask worker {address}") from error
+
+    @property
+    def jobs(self) -> int:
+        """Tasks that run at the same time, as far as is known now."""
+        return max(1, sum(self._client.nthreads().values()))
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
+        """Run the tasks on the cluster."""
+        finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        futures = {}
+        for index, task in enumerate(tasks):
+            future = self._client.submit(run_task, task, pure=False, retries=_LOST_WORKERS, priority=-index)
+            futures[future] = index
+            future.add_done_callback(finished.put)
+        left = len(futures)
+        without_workers = 0.0
+        while left:
+            try:
+                future = finished.get(timeout=_POLL)
+            except queue.Empty:
+                without_workers = self._watch(without_workers)
+                continue
+            left -= 1
+            yield futures[future], self._outcomes(tasks[futures[future]], future)
+
+    def _outcomes(self, task: Task, future: Any) -> list[Outcome]:
+        if future.status == "finished":
+            outcomes: list[Outcome] = future.result(timeout=self._patience)
+            return outcomes
+        if future.status in ("cancelled", "lost"):
+            raise self._gone()
+        reason = " ".join(str(future.exception(timeout=self._patience)).split())[:400]
+        return [Outcome(status="failed", values={}, reason=f"{task.stage}: {reason}") for _ in task.points]
+
+    def _watch(self, since: float) -> float:
+        """Raise where nobody will ever answer; give the time since which there are no workers, 0 where there are."""
+        if self._client.status != "running":
+            raise self._gone()
+        if self._client.nthreads():
+            return 0.0
+        if since and time.monotonic() - since > self._patience:
+            raise ClusterError(f"scheduler: {self.address!r} has lost all its workers; finished points are kept")
+        return since or time.monotonic()
+
+    def _gone(self) -> ClusterError:
+        return ClusterError(f"scheduler: {self.address!r} does not answer any more; finished points are kept")
+
+    def close(self) -> None:
+        """Take back what is waiting, and say goodbye."""
+        self._client.close(timeout=2)

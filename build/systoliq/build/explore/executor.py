@@ -1,0 +1,143 @@
+"""Executor: tasks go out to local processes, outcomes come back as they are finished."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from typing import Protocol
+
+from ..errors import InputError
+from .evaluate import Outcome, Task, run_task
+
+__all__ = ["Executor", "LocalProcesses", "default_jobs"]
+
+_ATTEMPTS = 2  # of a task whose process ended
+_GIB = 1 << 30
+_USUAL_MEMORY = 2 * _GIB  # that place and route of a small device asks for
+_PARENT_DIED = 1  # PR_SET_PDEATHSIG
+
+
+class Executor(Protocol):
+    """Where tasks run."""
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
+        """Run the tasks in any order; give the index and the outcomes of each as it is finished."""
+
+    def close(self) -> None:
+        """End what is still running."""
+
+
+def default_jobs() -> int:
+    """As many processes as there are processors and as memory allows."""
+    processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(processors, _physical_memory() // _USUAL_MEMORY))
+
+
+def _physical_memory() -> int:
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not every system tells
+        return 8 * _GIB
+
+
+class LocalProcesses:
+    """`jobs` processes, each with at most `memory` bytes for itself and the tools it starts (default: its share of 3/4).
+
+    A process that ends (out of memory, killed) costs its task one of two attempts, and nobody else anything.
+    """
+
+    def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:
+        if jobs is not None and jobs < 1:
+            raise InputError(f"jobs must be at least 1, not {jobs}")
+        if memory is not None and memory < _GIB // 2:
+            raise InputError(f"memory must be at least 0.5 GiB for each process, not {memory / _GIB:g}")
+        self.jobs = default_jobs() if jobs is None else jobs
+        self.memory = _physical_memory() * 3 // 4 // self.jobs if memory is None else memory
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
+        """Run the tasks; the first ones first."""
+        waiting = list(range(len(tasks)))[::-1]
+        alone: list[int] = []  # were running when a process ended: each is tried again with nobody beside it
+        attempts = [0] * len(tasks)
+        running: dict[Future[list[Outcome]], int] = {}
+        try:
+            while waiting or alone or running:
+                room = self.jobs if not alone or waiting else 1
+                while len(running) < room and (waiting or alone):
+                    index = waiting.pop() if waiting else alone.pop()
+                    attempts[index] += 1
+                    running[self._open().submit(run_task, tasks[index])] = index
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    index = running.pop(future)
+                    try:
+                        outcomes = future.result()
+                    except BrokenProcessPool:
+                        self.close()
+                        if attempts[index] < _ATTEMPTS:
+                            alone.append(index)
+                        else:
+                            yield index, _ended(tasks[index], self.memory)
+                        continue
+                    yield index, outcomes
+        except BaseException:  # Ctrl-C, or the caller's own
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the processes, with what they started."""
+        if self._pool is None:
+            return
+        pool, self._pool = self._pool, None
+        children = [child.pid for child in multiprocessing.active_children() if child.name.startswith("Spawn")]
+        pool.shutdown(wait=False, cancel_futures=True)
+        for pid in children:
+            if pid is not None:
+                with contextlib.suppress(OSError):
+                    os.killpg(pid, signal.SIGKILL)
+
+    def _open(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(
+                self.jobs,
+                mp_context=multiprocessing.get_context("spawn"),  # no locks or threads of the parent's come along
+                initializer=_begin,
+                initargs=(self.memory, os.getpid()),
+            )
+        return self._pool
+
+
+def _ended(task: Task, memory: int) -> list[Outcome]:
+    reason = f"{task.stage}: its process ended {_ATTEMPTS} times (out of memory? the limit is {memory / _GIB:.1f} GiB)"
+    return [Outcome(status="failed", values={}, reason=reason) for _ in task.points]
+
+
+def _begin(memory: int, parent: int) -> None:
+    """A worker's first act: a process group of its own, an end when the parent ends, a limit, one thread."""
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who ends this group
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # not on Windows
+
+        # What is written to counts, not address space: WebAssembly tools reserve a lot of that
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PARENT_DIED, signal.SIGKILL)
+
+
+def _end_with(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    os.killpg(0, signal.SIGKILL)

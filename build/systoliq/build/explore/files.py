@@ -1,0 +1,89 @@
+"""The output directory: points.csv, points.json, report.html, front.png, and the layers of the front's points."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError
+from ..sidecar import GENERATOR
+from ..simulate import write_file
+from .emit import emit_command, layer_files
+from .exploration import Exploration
+from .table import COLUMNS
+
+__all__ = ["check_directory", "write_directory"]
+
+
+def check_directory(directory: Path) -> None:
+    """An InputError where `directory` cannot be written to: it may be new, empty, or one of an earlier exploration."""
+    existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
+    if existing is not None and not existing.is_dir():
+        raise InputError(f"{directory}: must be a directory, but {existing} is a file")
+    if directory.is_dir() and any(directory.iterdir()) and not _ours(directory):
+        raise InputError(f"{directory}: must be new, empty or written by systoliq explore; it holds other files")
+
+
+def _ours(directory: Path) -> bool:
+    try:
+        found = json.loads((directory / "points.json").read_text())
+    except (OSError, ValueError):
+        return False
+    return isinstance(found, dict) and found.get("generator") == GENERATOR and "points" in found
+
+
+def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[str, Any] | None = None) -> list[Path]:
+    """Write all files, each whole or not at all; points.json first, so that the directory is known as ours."""
+    from .picture import front_png  # needs matplotlib, as the report needs plotly
+    from .report import report_html
+
+    commands = [emit_command(exploration, row, directory) for row in exploration.front_rows]
+    files = {
+        "points.json": _json(exploration, commands),
+        "points.csv": _csv(exploration.rows),
+        **layer_files(exploration, [*exploration.front_rows, *([chosen] if chosen else [])]),
+        "report.html": report_html(exploration, commands, chosen).encode(),
+        "front.png": front_png(exploration),
+    }
+    written = []
+    for name, content in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, content)
+        written.append(path)
+    return written
+
+
+def _json(exploration: Exploration, commands: list[str]) -> bytes:
+    subject, settings = exploration.subject, exploration.settings
+    content = {
+        "generator": GENERATOR,
+        "source": subject.source,
+        "origin": subject.origin,
+        "layer": {"name": subject.layer.name, "k": subject.layer.k, "n": subject.layer.n},
+        "float_accuracy": subject.float_accuracy,
+        "batch": settings.batch,
+        "seeds": settings.seeds,
+        "simulator": settings.simulator,
+        "tools": settings.synthesizer.identity(),
+        "objectives": exploration.objectives,
+        "columns": COLUMNS,
+        "points": exploration.rows,
+        "front": [
+            row | {"emit": command} for row, command in zip(exploration.front_rows, commands, strict=True)
+        ],
+    }  # fmt: skip
+    return (json.dumps(content, indent=1) + "\n").encode()
+
+
+def _csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        seeds = row["fmax_mhz_per_seed"]
+        writer.writerow(row | {"fmax_mhz_per_seed": None if seeds is None else " ".join(map(str, seeds))})
+    return text.getvalue().encode()

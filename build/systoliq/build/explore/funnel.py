@@ -1,0 +1,106 @@
+"""The funnel: points go through a stage, from the store where they are in it, through the executor where not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from .cache import Store, stage_key, subject_key
+from .evaluate import Outcome, Settings, Task
+from .executor import Executor
+from .space import Point
+from .subject import Subject
+
+__all__ = ["Funnel", "NoProgress", "Progress"]
+
+_POINTS_PER_TASK = {"model": 12}  # milliseconds each: a task of one would be all overhead
+
+
+class Progress(Protocol):
+    """Who is told how far a stage has come."""
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        """`cached` of `total` points were in the store."""
+
+    def advance(self, stage: str, points: int) -> None:
+        """So many more are finished."""
+
+    def end(self, stage: str) -> None:
+        """The stage is over."""
+
+
+class NoProgress:
+    """Tells nobody."""
+
+    def start(self, stage: str, total: int, cached: int) -> None:
+        """Say nothing."""
+
+    def advance(self, stage: str, points: int) -> None:
+        """Say nothing."""
+
+    def end(self, stage: str) -> None:
+        """Say nothing."""
+
+
+@dataclass(kw_only=True)
+class Funnel:
+    """Outcomes of a subject's points by stage; `computed` counts the ones that were not in the store."""
+
+    subject: Subject
+    settings: Settings
+    store: Store
+    open_executor: Callable[[], Executor]
+    progress: Progress = field(default_factory=NoProgress)
+    outcomes: dict[Point, dict[str, Outcome]] = field(default_factory=dict)
+    computed: dict[str, int] = field(default_factory=dict)
+    _executor: Executor | None = None
+
+    def __post_init__(self) -> None:
+        self._subject_key = subject_key(self.subject)
+
+    def run(self, stage: str, points: Sequence[Point]) -> None:
+        """Take the points through the stage; each outcome is kept the moment it is there."""
+        keys = {point: stage_key(stage, self._subject_key, point, self.settings) for point in points}
+        missing: dict[str, list[Point]] = {}  # points of one key are the same work
+        for point, key in keys.items():
+            kept = self.store.get(key)
+            if kept is None:
+                missing.setdefault(key, []).append(point)
+            else:
+                self.outcomes.setdefault(point, {})[stage] = kept
+        left = sum(len(same) for same in missing.values())
+        self.progress.start(stage, len(points), len(points) - left)
+        try:
+            if missing:
+                self._compute(stage, missing)
+        finally:
+            self.progress.end(stage)
+
+    def _compute(self, stage: str, missing: dict[str, list[Point]]) -> None:
+        keys = list(missing)
+        size = _POINTS_PER_TASK.get(stage, 1)
+        chunks = [keys[start : start + size] for start in range(0, len(keys), size)]
+        tasks = [
+            Task(
+                stage=stage, points=tuple(missing[key][0] for key in chunk), subject=self.subject,
+                subject_key=self._subject_key, settings=self.settings,
+            )
+            for chunk in chunks
+        ]  # fmt: skip
+        if self._executor is None:
+            self._executor = self.open_executor()
+        for index, found in self._executor.run(tasks):
+            for key, outcome in zip(chunks[index], found, strict=True):
+                about = {"stage": stage, **missing[key][0].as_dict()}
+                self.store.put(key, outcome, about)
+                self.computed[stage] = self.computed.get(stage, 0) + 1
+                for point in missing[key]:
+                    self.outcomes.setdefault(point, {})[stage] = outcome
+                self.progress.advance(stage, len(missing[key]))
+
+    def close(self) -> None:
+        """End the executor."""
+        if self._executor is not None:
+            self._executor.close()
+            self._executor = None

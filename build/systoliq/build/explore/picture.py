@@ -1,0 +1,68 @@
+"""The front as a PNG: area against throughput, colour for accuracy, the front as a line."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+from ..errors import need
+from .exploration import Exploration
+from .pareto import OBJECTIVES
+
+__all__ = ["axis_columns", "axis_title", "front_png"]
+
+_TITLES = {
+    "inferences_per_s": "throughput, inferences/s",
+    "inferences_per_kcycle": "throughput, inferences per 1000 cycles",
+    "lut_sites": "area, LUT sites",
+    "bit_products": "area estimate, bit products",
+    "accuracy": "accuracy",
+    "inexact": "accumulators that differ from float32",
+    "latency_us": "latency, µs",
+    "latency_cycles": "latency, cycles",
+}
+
+
+def axis_title(column: str) -> str:
+    """What an axis is called."""
+    return _TITLES.get(column, column.replace("_", " "))
+
+
+def axis_columns(exploration: Exploration) -> tuple[str, str, str | None]:
+    """Columns for x, y and colour: area, throughput, accuracy, as deep as they were measured."""
+    rows = [row for row in exploration.rows if row["status"] == "done"]
+    deepest = [row for row in rows if row["stage"] == exploration.deepest]
+    x, y, colour = (
+        next((column for column in OBJECTIVES[name].columns if any(row[column] is not None for row in deepest)), None)
+        for name in ("area", "throughput", "accuracy")
+    )
+    return x or "bit_products", y or "inferences_per_kcycle", colour
+
+
+def front_png(exploration: Exploration) -> bytes:
+    """PNG, 1600 x 1000 pixels."""
+    figures: Any = need("matplotlib.figure", "matplotlib", "the picture of explore")
+    x, y, colour = axis_columns(exploration)
+    rows = [row for row in exploration.rows if row["status"] == "done" and None not in (row[x], row[y])]
+    front = sorted((row for row in rows if row["front"]), key=lambda row: (row[x], row[y]))
+    figure = figures.Figure(figsize=(8, 5), dpi=200, layout="constrained")
+    axes = figure.subplots()
+    shades = [row[colour] if colour and row[colour] is not None else 0.5 for row in rows]
+    dots = axes.scatter(
+        [row[x] for row in rows], [row[y] for row in rows], c=shades, s=26, cmap="viridis", linewidths=0, alpha=0.75
+    )
+    axes.scatter(
+        [row[x] for row in front], [row[y] for row in front], s=90, facecolors="none", edgecolors="#d1495b",
+        linewidths=1.6, label="Pareto front, cosimulated",
+    )  # fmt: skip
+    if colour is not None:
+        figure.colorbar(dots, ax=axes, label=axis_title(colour))
+    axes.set(xscale="log", yscale="log", xlabel=axis_title(x), ylabel=axis_title(y))
+    axes.set_title(f"{exploration.subject.layer.name}: {len(exploration.rows)} points", loc="left", fontsize=11)
+    axes.grid(visible=True, which="both", alpha=0.2)
+    axes.spines[["top", "right"]].set_visible(False)
+    if front:
+        axes.legend(frameon=False, loc="upper left")
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png")
+    return buffer.getvalue()

@@ -1,0 +1,141 @@
+"""The table: one row for each point, its axes first, then what every stage has found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError, need
+from .evaluate import STAGES, Outcome
+from .pareto import OBJECTIVES
+from .space import Point
+
+__all__ = ["COLUMNS", "costs", "frame", "objective_columns", "row"]
+
+# Column -> unit and meaning; the order is that of the files.
+COLUMNS = {
+    "status": "done, impossible or failed",
+    "reason": "why, where not done",
+    "stage": "the deepest stage that was run",
+    "front": "on the Pareto front of its target",
+    "rows": "of the array",
+    "cols": "of the array",
+    "depth": "pairs that an element multiplies in a cycle",
+    "a_bits": "width of the activations",
+    "b_bits": "width of the weights",
+    "requantizer": "rounding",
+    "requantizer_bits": "width asked for the multiplier of the requantizer; 0: auto",
+    "multiplier_bits": "width of the widest multiplier of the requantizer",
+    "cells": "multiplier cells",
+    "target": "device",
+    "macs_per_cycle": "multiply-accumulates that the array does in a cycle",
+    "accumulator_bits": "width of the sums",
+    "lanes": "requantizers",
+    "latency_cycles": "cycles from the first beat of one input to the last of its output",
+    "cycles": "cycles of a whole batch, by the cycle model",
+    "cycles_per_inference": "cycles / batch",
+    "utilization": "useful multiply-accumulates per possible one",
+    "accuracy": "share of inputs whose greatest output is the right one",
+    "rms_error": "of the outputs against the reference, in real units",
+    "inexact": "reachable accumulators that differ from the float32 formula, counted",
+    "reachable": "reachable accumulators, all columns",
+    "inexact_share": "inexact / reachable",
+    "io_bits_per_cycle": "A in and Y out",
+    "weight_bits_per_cycle": "from the weight memories on the chip",
+    "bit_products": "estimate of area before synthesis: one-bit products and accumulator bits",
+    "lut_sites": "4-input LUT sites, carry and distributed memory included",
+    "ff": "flip-flops",
+    "dsp": "multiplier cells of the device",
+    "ram": "block memories of the device",
+    "fmax_mhz": "frequency after place and route, median over seeds",
+    "fmax_mhz_per_seed": "frequency of each seed",
+    "fmax_min_mhz": "frequency of the worst seed",
+    "inferences_per_kcycle": "1000 / cycles_per_inference",
+    "inferences_per_s": "fmax_mhz / cycles_per_inference",
+    "latency_us": "latency_cycles / fmax_mhz",
+    "macs_per_s_per_lut": "useful multiply-accumulates per second per LUT site",
+    "io_mb_per_s": "10^6 bytes per second of A in and Y out",
+    "weight_mb_per_s": "10^6 bytes per second from the weight memories",
+    "cosim": "equal: outputs equal golden and cycles equal the model under a simulator",
+    "cosim_rows": "inputs of the cosimulation",
+    "cosim_cycles": "cycles counted there",
+    "cosim_mismatches": "outputs and rules that were wrong there",
+    "cosim_float32_mismatches": "outputs there that differ from the float32 formula",
+}
+
+
+def row(point: Point, outcomes: Mapping[str, Outcome], work: int) -> dict[str, Any]:
+    """The row of a point; `work` is the multiply-accumulates of one inference."""
+    cells: dict[str, Any] = dict.fromkeys(COLUMNS)
+    cells |= {**point.as_dict(), "cells": point.hardware_cells, "front": False, "status": "done", "reason": ""}
+    for stage in STAGES:
+        outcome = outcomes.get(stage)
+        if outcome is None:
+            continue
+        if outcome.status != "done":
+            cells |= {"status": outcome.status, "reason": outcome.reason}
+            break
+        cells |= {name: value for name, value in outcome.values.items() if name in COLUMNS}
+        if stage != "cosimulation":
+            cells["stage"] = stage
+    _derive(cells, work)
+    return cells
+
+
+def _derive(cells: dict[str, Any], work: int) -> None:
+    per_inference, fmax = cells["cycles_per_inference"], cells["fmax_mhz"]
+    if per_inference is None:
+        return
+    cells["inferences_per_kcycle"] = 1000 / per_inference
+    if fmax is None:
+        return
+    cells["fmax_min_mhz"] = min(cells["fmax_mhz_per_seed"] or [fmax])
+    cells["inferences_per_s"] = fmax * 1e6 / per_inference
+    cells["latency_us"] = cells["latency_cycles"] / fmax
+    cells["io_mb_per_s"] = cells["io_bits_per_cycle"] * fmax / 8
+    cells["weight_mb_per_s"] = cells["weight_bits_per_cycle"] * fmax / 8
+    if cells["lut_sites"]:
+        cells["macs_per_s_per_lut"] = cells["inferences_per_s"] * work / cells["lut_sites"]
+
+
+def objective_columns(names: tuple[str, ...], rows: list[dict[str, Any]]) -> dict[str, str]:
+    """For each objective the column that stands for it: the first that all `rows` have."""
+    columns = {}
+    for name in names:
+        found = [column for column in OBJECTIVES[name].columns if all(one[column] is not None for one in rows)]
+        if not found:
+            hint = ": it needs --data with labels or outputs" if name in ("accuracy", "error") else ""
+            raise InputError(f"objective must be measurable here, not {name!r}{hint}")
+        columns[name] = found[0]
+    return columns
+
+
+def costs(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> npt.NDArray[np.float64]:
+    """[points, objectives], less is better."""
+    signs = [-1.0 if OBJECTIVES[name].most else 1.0 for name in columns]
+    table = [[sign * float(one[column]) for sign, column in zip(signs, columns.values(), strict=True)] for one in rows]
+    return np.array(table).reshape(len(rows), len(columns))
+
+
+def frame(rows: list[dict[str, Any]]) -> Any:
+    """The rows as a polars DataFrame."""
+    polars = need("polars", "polars", "explore")
+    texts = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim")
+    whole = (
+        "rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits", "multiplier_bits", "macs_per_cycle",
+        "accumulator_bits", "lanes", "latency_cycles", "cycles", "inexact", "reachable", "weight_bits_per_cycle",
+        "bit_products", "lut_sites", "ff", "dsp", "ram", "cosim_rows", "cosim_cycles", "cosim_mismatches",
+        "cosim_float32_mismatches",
+    )  # fmt: skip
+    types = {
+        name: polars.String if name in texts
+        else polars.Boolean if name == "front"
+        else polars.List(polars.Float64) if name == "fmax_mhz_per_seed"
+        else polars.Int64 if name in whole
+        else polars.Float64
+        for name in COLUMNS
+    }  # fmt: skip
+    return polars.DataFrame(rows, schema=types, orient="row")
