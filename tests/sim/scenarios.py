@@ -106,7 +106,7 @@ CASES = [
     Case(rows=3, cols=3, depth=1, k=9, n=9, a="int4", b="int4", y="int4", accumulator_bits=24),
     Case(rows=2, cols=2, depth=1, k=4, n=4, a="int2", b="int2", y="int2", accumulator_bits=16),
     Case(rows=2, cols=4, depth=2, k=12, n=7, a="uint4", b="int3", y="uint4", a_zero_point=8, b_zero_point=-2),
-    Case(rows=1, cols=3, depth=1, k=12, n=6, a="int16", b="int16", y="int16", accumulator_bits=40),
+    Case(rows=1, cols=3, depth=1, k=12, n=6, a="int16", b="int12", y="int16", accumulator_bits=40),
     Case(rows=2, cols=2, depth=2, k=6, n=4, a="uint16", b="int5", y="uint16", a_zero_point=40000, y_zero_point=70),
     Case(rows=1, cols=2, depth=1, k=4, n=2, a="uint2", b="uint16", y="int7", b_zero_point=5, accumulator_bits=24),
     Case(rows=2, cols=3, depth=1, k=5, n=3, a="int7", b="int11", y="int9", y_zero_point=-100, accumulator_bits=26),

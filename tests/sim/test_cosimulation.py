@@ -13,6 +13,10 @@ from systoliq.sim import SimulationError
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array, cosimulate_runs, dense_verilog
 
 
+# Amaranth warns of a design that was described and never written out, as after an error.
+pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()
@@ -42,7 +46,7 @@ def test_outputs_are_not_all_alike():
     for case in CASES:
         layer = case.layer()
         y = layer.golden(case.input(64))
-        assert len(np.unique(y)) >= min(3, 1 << layer.y_format.bits), case.id
+        assert len(np.unique(y)) >= min(3, 1 << layer.y_format.bits - 1), case.id
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
