@@ -13,7 +13,11 @@ from rich.table import Table
 from systoliq.sim.runner import SimulatorName
 from systoliq.sim.tools import all_tools
 
+from .choose import AUTO
+from .bench import bench
 from .demo import ACCURACY, DemoResult, run_demo
+from .design import LayerDesign
+from .explore.command import command as explore_command
 from .options import REQUANTIZERS, HardwareOptions
 from .output import check_output
 from .package import make_package, npz_bytes
@@ -21,6 +25,7 @@ from .progress import Steps
 from .shell import Group, debug_option
 from .simulate import check_file, json_bytes, read_operands, run_design, write_file
 from .sources import PRESETS, open_source
+from .verify import verify_package
 
 __all__ = ["cli", "main"]
 
@@ -69,10 +74,15 @@ _HARDWARE = (
         "--requantizer",
         type=click.Choice(REQUANTIZERS),
         default=REQUANTIZERS[0],
-        help="Rounding. near-tie equals the float32 formula for every accumulator; nearest and floor are smaller and "
-        "may differ; auto finds the smallest that is exact for this layer.  [near-tie]",
+        help="Rounding. near-tie equals the float32 formula for every accumulator; nearest and floor are smaller, and "
+        "refused where they cannot equal it on all that the layer reaches; auto takes the smallest.  [near-tie]",
     ),
-    click.option("--multiplier-bits", type=int, metavar="N", help="Width of the requantizer's multiplier.  [24]"),
+    click.option(
+        "--multiplier-bits",
+        type=int,
+        metavar="N",
+        help="Round the multipliers to this width, exact or not.  [as needed]",
+    ),
     click.option("--wrap", is_flag=True, help="Allow sums beyond the accumulator: they wrap, as ONNX's int32 does."),
 )
 _SOURCE_OPTIONS = (
@@ -127,6 +137,7 @@ The directory gets
   NAME_tb.v         a testbench with golden vectors: stalls, a reset in the middle
   NAME.json         ports, packing, latency, cycle model, quantization, versions
   NAME.vlt          Verilator lint waivers, each with its reason
+  certificate.json  what is proven about its exactness: systoliq verify DIR checks it
   NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer
 
 \b
@@ -142,15 +153,21 @@ Examples
 @_options(*_HARDWARE, *_SOURCE_OPTIONS, debug_option)
 def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any) -> None:
     check_output(out)
+    options = _split(hardware)
     steps = Steps()
     with steps.step(f"design {source}"):
-        design = open_source(source, _split(hardware), weights=weights, use_bias=not no_bias, name=name)
+        design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
     with steps.step("write Verilog, testbench and sidecar"):
         package = make_package(design)
         package.write(out)
     console = Console(highlight=False)
     for file, content in package.files.items():
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
+    if isinstance(design, LayerDesign) and options.requantizer == AUTO:
+        chosen, saved = design.requantization, package.certificate["requantizer"]["saved_bits"]
+        console.print(
+            f"requantizer: {chosen.rounding.value}, multipliers of {chosen.multiplier_bits} bits, {saved} saved"
+        )
     mismatches = package.sidecar.get("vectors", {}).get("float32_mismatches", 0)
     if mismatches:
         click.echo(f"note: this requantizer differs from the float32 formula on {mismatches} golden vectors", err=True)
@@ -224,6 +241,31 @@ def demo(out: Path, simulator: SimulatorName, **hardware: Any) -> int:
 
 
 @cli.command()
+@click.argument("directory", metavar="DIR", type=_PATH)
+@debug_option
+def verify(directory: Path) -> int:
+    """Check the package in DIR: derive everything that its certificate.json claims again, from the Verilog.
+
+    Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
+    and the answers of the Verilog's requantizer are compared with the float32 formula, in exact arithmetic, on both
+    sides of each of its steps. Exit status is 1 where anything differs; each reason is told in a line.
+    """
+    with Steps().step(f"verify {directory}") as detail:
+        report = verify_package(directory, detail)
+    for reason in report.reasons:
+        click.echo(f"refused: {reason}", err=True)
+    if not report.passed:
+        return 1
+    low, high = report.accumulators
+    click.echo(
+        f"verified: {report.name} equals the float32 formula in {report.columns} columns, {report.steps} steps, "
+        f"{report.points} accumulators tried, over all reachable ones ({low} to {high})\n"
+        f"requantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"
+    )
+    return 0
+
+
+@cli.command()
 @debug_option
 def doctor() -> int:
     """Show which tools were found, and what brings a missing one. Exit status is 1 where one is missing."""
@@ -275,6 +317,9 @@ def _show_demo(result: DemoResult) -> None:
         console.print("[green]PASS[/green]: RTL = golden = onnxruntime on every output of every test image")
     else:
         console.print(f"[red]FAIL[/red]: every output must agree, and the accuracies must be above {ACCURACY}")
+
+
+cli.add_command(explore_command)
 
 
 def main() -> None:

@@ -6,19 +6,15 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from systoliq.golden.exact import smallest_exact
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.requantization import MANTISSA_BITS, Requantization, Rounding
+from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.hw import ArrayConfig
 
+from .choose import REQUANTIZERS, choose_requantization, sum_bits
 from .errors import InputError
 
 __all__ = ["REQUANTIZERS", "HardwareOptions"]
-
-REQUANTIZERS = (*(rounding.value for rounding in Rounding), "auto")
 
 _SUM_BITS = 32  # ONNX sums in int32
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
@@ -86,12 +82,12 @@ class HardwareOptions:
         product_bits = layer.a_format.bits + b.bits + 1
         bits = self.accumulator_bits
         if bits == "auto":
-            bits = max(_bits_for_sums(layer), product_bits)
+            bits = max(sum_bits(layer), product_bits)
         if bits is not None and bits > _SUM_BITS:
             raise InputError(
                 f"accumulator_bits must be at most {_SUM_BITS} for a layer, not {bits}: ONNX sums in int32"
             )
-        if self.wrap and bits not in (None, _SUM_BITS) and _bits_for_sums(layer) > bits:
+        if self.wrap and bits not in (None, _SUM_BITS) and sum_bits(layer) > bits:
             raise InputError(
                 f"accumulator_bits must be {_SUM_BITS} where sums may wrap, as ONNX's int32 does, not {bits}"
             )
@@ -100,16 +96,8 @@ class HardwareOptions:
         )
 
     def requantization(self, layer: MatMulLayer) -> Requantization:
-        """The integer constants for `layer`: `auto` looks for the smallest form that is exact."""
-        scale, zero_point, output = layer.scale, layer.y_zero_point, layer.y_format
-        if self.requantizer == "auto":
-            low, high = layer.accumulator_range()
-            if self.wrap and _bits_for_sums(layer) > _SUM_BITS:
-                low, high = np.full(layer.n, -(1 << 31)), np.full(layer.n, (1 << 31) - 1)
-            return smallest_exact(scale, zero_point, output, low, high).requantization
-        bits = MANTISSA_BITS if self.multiplier_bits is None else self.multiplier_bits
-        rounding = Rounding(self.requantizer)
-        return Requantization.from_scales(scale, zero_point, output, rounding=rounding, multiplier_bits=bits)
+        """The integer constants for `layer`, see `choose_requantization`."""
+        return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
 
     def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:
         return ArrayConfig(
@@ -118,10 +106,3 @@ class HardwareOptions:
             depth=1 if self.depth is None else self.depth,
             **fields,
         )
-
-
-def _bits_for_sums(layer: MatMulLayer) -> int:
-    """Bits, the sign included, of the widest sum that `layer` can reach."""
-    low, high = layer.accumulator_range()
-    least, most = int(low.min()), int(high.max())
-    return max(most.bit_length(), (~least).bit_length() if least < 0 else 0) + 1

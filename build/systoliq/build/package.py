@@ -13,7 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .array_testbench import array_testbench
+from .certificate import CERTIFICATE, certificate, certificate_bytes
 from .design import ArrayDesign, Design, LayerDesign
+from .errors import InputError
 from .layer_testbench import layer_testbench
 from .output import write_output
 from .sidecar import sidecar
@@ -25,11 +27,12 @@ __all__ = ["Package", "make_package", "npz_bytes"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Package:
-    """Files of one design, not yet written: contents and descriptions by name, and what the sidecar says."""
+    """Files of one design, not yet written: contents by name, and what sidecar and certificate say (a layer's)."""
 
     design: Design
     files: Mapping[str, bytes]
     sidecar: Mapping[str, Any]
+    certificate: Mapping[str, Any]
 
     def write(self, directory: Path) -> None:
         """Write all files as `directory`, whole or not at all; see `write_output`."""
@@ -46,10 +49,19 @@ def make_package(design: Design, *, extra: Mapping[str, tuple[str, bytes]] | Non
         **parts.files,
         **(extra or {}),
     }
-    content = sidecar(design, {file: text for file, (text, _) in described.items()}, parts.facts)
+    descriptions = {file: text for file, (text, _) in described.items()}
+    if isinstance(design, LayerDesign):
+        descriptions[CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
+    content = sidecar(design, descriptions, parts.facts)
     files = {file: data for file, (_, data) in described.items()}
     files[f"{name}.json"] = (json.dumps(content, indent=2) + "\n").encode()
-    return Package(design=design, files=files, sidecar=content)
+    claims: dict[str, Any] = {}
+    if isinstance(design, LayerDesign):
+        if CERTIFICATE in files:
+            raise InputError(f"name must not be {name!r}: {CERTIFICATE} is a file of the package")
+        claims = certificate(design, files)
+        files[CERTIFICATE] = certificate_bytes(claims)
+    return Package(design=design, files=files, sidecar=content, certificate=claims)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,83 @@
+"""One column, checked: its steps by the float32 formula, and the hardware's answers on both sides of each of them.
+
+Both maps never fall as the accumulator rises (docs/exactness.md), so that answers which agree at both ends of the range
+and on both sides of every step of one of them agree on every accumulator between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from .float32 import Format, float32_output, integer_output, steps_digest, steps_of
+from .hardware import Column, Hardware
+
+__all__ = ["ColumnProof", "prove_column"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnProof:
+    """What was found for one column; `points` accumulators were tried."""
+
+    steps: int
+    digest: str
+    points: int
+    differences: int
+    first_difference: int | None
+    unlike_form: int | None  # an accumulator at which the Verilog is not the integer form
+
+
+def prove_column(
+    hardware: Hardware, n: int, constants: Column, rounding: str, scale: Fraction, output: Format, lo: int, hi: int
+) -> ColumnProof:
+    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi."""
+    zero_point = constants.zero_point
+    steps = steps_of(scale, zero_point, output, lo, hi)
+    points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
+
+    def form(acc: int) -> int:
+        return integer_output(
+            acc, rounding, constants.multiplier, constants.shift, constants.offset, zero_point, output
+        )
+
+    answers = hardware.respond(n, points)
+    wanted = [float32_output(acc, scale, zero_point, output) for acc in points]
+    formed = [form(acc) for acc in points]
+    unlike = next((acc for acc, y, x in zip(points, answers, formed, strict=True) if y != x), None)
+    differences, first = (0, None) if formed == wanted else _count(steps, _steps(form, lo, hi), hi)
+    return ColumnProof(
+        steps=len(steps) - 1,
+        digest=steps_digest(steps, hi),
+        points=len(points),
+        differences=differences,
+        first_difference=first,
+        unlike_form=unlike,
+    )
+
+
+def _steps(at: Callable[[int], int], lo: int, hi: int) -> list[tuple[int, int]]:
+    """(accumulator, output) at `lo` and wherever the output of a map that never falls changes, by halving alone."""
+    found = [(lo, at(lo))]
+    while found[-1][1] != at(hi):
+        before, y = found[-1]
+        low, high = before, hi
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if at(middle) > y else (middle, high)
+        found.append((high, at(high)))
+    return found
+
+
+def _count(one: list[tuple[int, int]], other: list[tuple[int, int]], hi: int) -> tuple[int, int | None]:
+    """How many accumulators up to `hi` have different outputs, and the least of them."""
+    a, b = dict(one), dict(other)
+    starts = sorted({*a, *b})
+    y, x = one[0][1], other[0][1]
+    count, first = 0, None
+    for start, end in zip(starts, [*starts[1:], hi + 1], strict=True):
+        y, x = a.get(start, y), b.get(start, x)
+        if y != x:
+            count += end - start
+            first = start if first is None else first
+    return count, first

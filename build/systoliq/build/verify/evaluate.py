@@ -1,0 +1,381 @@
+"""Values of nets in the Verilog, as if every register were a wire.
+
+A pipeline computes, delays aside, what its logic computes without the registers. `Scope.value` follows a net back to
+constants, memories and the nets that were `given` values, through the hierarchy and by Verilog's rules of width and
+sign. A net may have many values at once: an array of Python integers, one for each case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
+from .syntax import Assignment, Function, Instance, Module
+
+__all__ = ["Scope", "Value", "as_signed"]
+
+Value = Any  # an int, or an array of ints (dtype object), not negative
+
+_COMPARISONS = ("==", "!=", "===", "!==", "<", "<=", ">", ">=")
+_LOGICAL = ("&&", "||")
+_SHIFTS = ("<<", ">>", "<<<", ">>>")
+_ARITHMETIC = ("+", "-", "*", "&", "|", "^", "~^", "^~")
+
+
+def as_signed(value: Value, width: int) -> Value:
+    """The two's complement number in `width` bits."""
+    return value - ((value >> (width - 1)) << width)
+
+
+def _bit(condition: Any) -> Value:
+    """1 where `condition` holds, 0 elsewhere."""
+    return np.where(condition, 1, 0).astype(object) if isinstance(condition, np.ndarray) else int(condition)
+
+
+class Scope:
+    """An instance of a module; `given` sets nets of it, whatever drives them."""
+
+    def __init__(
+        self,
+        modules: Mapping[str, Module],
+        name: str,
+        given: Mapping[str, Value] | None = None,
+        parent: Scope | None = None,
+        instance: Instance | None = None,
+    ) -> None:
+        if name not in modules:
+            raise UnreadableError(f"there is no module {name}")
+        self.modules = modules
+        self.module = modules[name]
+        self.given = dict(given or {})
+        self._parent = parent
+        self._instance = instance
+        self._children: dict[str, Scope] = {}
+        self._known: dict[object, Value] = {}
+        self._drivers = self._find_drivers()
+
+    def child(self, name: str, given: Mapping[str, Value] | None = None) -> Scope:
+        """The instance `name` within; one of its own where nets of it are given values."""
+        if name not in self.module.instances:
+            raise UnreadableError(f"module {self.module.name} has no {name}")
+        if given or name not in self._children:
+            instance = self.module.instances[name]
+            scope = Scope(self.modules, instance.kind, given, self, instance)
+            if given:
+                return scope
+            self._children[name] = scope
+        return self._children[name]
+
+    def again(self, given: Mapping[str, Value]) -> Scope:
+        """The same instance with other values given."""
+        return Scope(self.modules, self.module.name, given, self._parent, self._instance)
+
+    def port(self, instance: str, port: str) -> Value:
+        """What is connected to an input of an instance within."""
+        placed = self.module.instances.get(instance)
+        if placed is None or port not in placed.ports:
+            raise UnreadableError(f"module {self.module.name} has no {instance} with a port {port}")
+        return self.evaluate(placed.ports[port])
+
+    def connected(self, instance: str, port: str) -> str:
+        """The net that an output of an instance within drives."""
+        placed = self.module.instances.get(instance)
+        net = None if placed is None else placed.ports.get(port)
+        if not isinstance(net, Name) or net.low is not None:
+            raise UnreadableError(f"module {self.module.name}: {instance}.{port} drives no net of its own")
+        return net.name
+
+    def port_width(self, instance: str, port: str) -> int:
+        """Bits of a port of an instance within."""
+        scope = self.child(instance)
+        if port not in scope.module.wires:
+            raise UnreadableError(f"module {scope.module.name} has no port {port}")
+        return scope.module.wires[port].width
+
+    # Nets.
+
+    def value(self, name: str, low: int = 0, width: int | None = None) -> Value:
+        """Bits `low` and up of a net."""
+        wire = self.module.wires.get(name)
+        if wire is None:
+            raise UnreadableError(f"module {self.module.name} has no net {name}")
+        width = wire.width if width is None else width
+        mask = (1 << width) - 1
+        if name in self.given:
+            return (self.given[name] >> low) & mask
+        if name in self.module.inputs:
+            if self._parent is None or self._instance is None or name not in self._instance.ports:
+                raise UnreadableError(f"nothing is known about the input {name} of module {self.module.name}")
+            parent_value = self._remember(name, lambda: self._parent_port(name, wire.width))
+            return (parent_value >> low) & mask
+        result: Value = 0
+        covered = 0
+        for at, size, driver, offset in self._drivers.get(name, ()):
+            first, last = max(at, low), min(at + size, low + width)
+            if first < last:
+                bits = (self._driven(driver) >> (offset + first - at)) & ((1 << (last - first)) - 1)
+                result = result | (bits << (first - low))
+                covered += last - first
+        if covered != width:
+            raise UnreadableError(f"module {self.module.name}: {name} is not driven by what can be followed")
+        return result
+
+    def _parent_port(self, name: str, width: int) -> Value:
+        assert self._parent is not None  # noqa: S101 - value() looked
+        assert self._instance is not None  # noqa: S101
+        return self._parent.evaluate(self._instance.ports[name], width)
+
+    def _find_drivers(self) -> dict[str, list[tuple[int, int, Assignment | tuple[str, str], int]]]:
+        drivers: dict[str, list[tuple[int, int, Assignment | tuple[str, str], int]]] = {}
+
+        def drive(target: Expression, driver: Assignment | tuple[str, str]) -> None:
+            offset = 0
+            for part in reversed(target.parts) if isinstance(target, Concat) else (target,):
+                if not isinstance(part, Name) or (part.low is not None and not isinstance(part.low, Constant)):
+                    raise UnreadableError(f"module {self.module.name} assigns to what is no net")
+                width = self._width(part)
+                low = 0 if part.low is None else part.low.value
+                drivers.setdefault(part.name, []).append((low or 0, width, driver, offset))
+                offset += width
+
+        for assignment in self.module.assignments:
+            drive(assignment.target, assignment)
+        for instance in self.module.instances.values():
+            placed = self.modules.get(instance.kind)
+            for port, target in instance.ports.items():
+                if placed is not None and port in placed.outputs:
+                    drive(target, (instance.name, port))
+        return drivers
+
+    def _driven(self, driver: Assignment | tuple[str, str]) -> Value:
+        if isinstance(driver, tuple):
+            instance, port = driver
+            return self.child(instance).value(port)
+        return self._remember(driver, lambda: self.evaluate(driver.value, self._width(driver.target)))
+
+    def _remember(self, key: object, find: Any) -> Value:
+        if key not in self._known:
+            self._known[key] = None
+            try:
+                self._known[key] = find()
+            except BaseException:
+                del self._known[key]
+                raise
+        elif self._known[key] is None:
+            raise UnreadableError(f"module {self.module.name} has a loop")
+        return self._known[key]
+
+    # Expressions.
+
+    def _width(self, expression: Expression) -> int:
+        match expression:
+            case Constant() | Function():
+                return expression.width
+            case Name():
+                if expression.name not in self.module.wires:
+                    raise UnreadableError(f"module {self.module.name} has no net {expression.name}")
+                wire = self.module.wires[expression.name]
+                return wire.width if wire.words or expression.width is None else expression.width
+            case Concat():
+                return sum(map(self._width, expression.parts))
+            case Signed():
+                return self._width(expression.operand)
+            case Call():
+                return self._function(expression).width
+            case Ternary():
+                return max(self._width(expression.yes), self._width(expression.no))
+            case Unary():
+                return self._width(expression.operand) if expression.operator in "~-+" else 1
+            case Binary(operator, left, right):
+                if operator in _COMPARISONS + _LOGICAL:
+                    return 1
+                return self._width(left) if operator in _SHIFTS else max(self._width(left), self._width(right))
+
+    def _signed(self, expression: Expression) -> bool:
+        match expression:
+            case Constant() | Signed():
+                return expression.signed
+            case Name():
+                return expression.width is None and self.module.wires[expression.name].signed
+            case Ternary():
+                return self._signed(expression.yes) and self._signed(expression.no)
+            case Unary():
+                return expression.operator in "~-+" and self._signed(expression.operand)
+            case Binary(operator, left, right) if operator in _ARITHMETIC:
+                return self._signed(left) and self._signed(right)
+            case Binary(operator, left, _) if operator in _SHIFTS:
+                return self._signed(left)
+        return False
+
+    def evaluate(self, expression: Expression, target_width: int = 0) -> Value:
+        """The value, in as many bits as it or its target has."""
+        return self._in(expression, max(target_width, self._width(expression)), self._signed(expression)) & (
+            (1 << (target_width or self._width(expression))) - 1
+        )
+
+    def _in(self, expression: Expression, width: int, signed: bool) -> Value:
+        """The value in a context of `width` bits, `signed` or not."""
+        mask = (1 << width) - 1
+        match expression:
+            case Unary(operator, operand) if operator in "~-+":
+                value = self._in(operand, width, signed)
+                return ({"~": ~value, "-": -value, "+": value}[operator]) & mask
+            case Unary(operator, operand):
+                return self._reduce(operator, operand)
+            case Binary(operator, left, right) if operator in _SHIFTS:
+                value, by = self._in(left, width, signed), self.evaluate(right)
+                if operator in ("<<", "<<<"):
+                    return (value << by) & mask
+                return (as_signed(value, width) >> by) & mask if operator == ">>>" and signed else value >> by
+            case Binary(operator, left, right) if operator in _COMPARISONS:
+                return self._compare(operator, left, right)
+            case Binary("&&", left, right):
+                return _bit(self.evaluate(left) != 0) & _bit(self.evaluate(right) != 0)
+            case Binary("||", left, right):
+                return _bit(self.evaluate(left) != 0) | _bit(self.evaluate(right) != 0)
+            case Binary(operator, left, right):
+                return _arithmetic(operator, self._in(left, width, signed), self._in(right, width, signed)) & mask
+            case Ternary():
+                condition = self.evaluate(expression.condition)
+                if not isinstance(condition, np.ndarray):
+                    return self._in(expression.yes if condition else expression.no, width, signed)
+                yes, no = self._in(expression.yes, width, signed), self._in(expression.no, width, signed)
+                return np.where((condition != 0).astype(bool), yes, no)
+        value, own = self._leaf(expression), self._width(expression)
+        return as_signed(value, own) & mask if signed and width > own else value
+
+    def _leaf(self, expression: Expression) -> Value:
+        match expression:
+            case Constant():
+                if expression.value is None:
+                    raise UnreadableError(f"module {self.module.name}: an unknown value (x) is used")
+                return expression.value
+            case Name():
+                return self._name(expression)
+            case Signed():
+                return self.evaluate(expression.operand)
+            case Concat():
+                value: Value = 0
+                for part in expression.parts:
+                    value = (value << self._width(part)) | self.evaluate(part)
+                return value
+            case Call():
+                return self._call(expression)
+        raise UnreadableError(f"module {self.module.name} has an expression that cannot be followed")
+
+    def _name(self, expression: Name) -> Value:
+        wire = self.module.wires[expression.name]
+        if expression.low is None:
+            return self.value(expression.name)
+        low = self.evaluate(expression.low)
+        if wire.words:
+            if expression.name in self.module.held:
+                raise UnreadableError(f"module {self.module.name}: the memory {expression.name} is written to")
+            words = self.module.memories[expression.name]
+            try:
+                if isinstance(low, np.ndarray):
+                    return np.array([words[int(index)] for index in low], dtype=object)
+                return words[low]
+            except KeyError as error:
+                raise UnreadableError(f"module {self.module.name}: {expression.name} has no word {error}") from error
+        if isinstance(low, np.ndarray):
+            return (self.value(expression.name) >> low) & ((1 << (expression.width or 1)) - 1)
+        return self.value(expression.name, low, expression.width)
+
+    def _reduce(self, operator: str, operand: Expression) -> Value:
+        value = self.evaluate(operand)
+        if operator in ("|", "~|", "!"):
+            found = _bit(value != 0)
+        elif operator in ("&", "~&"):
+            found = _bit(value == (1 << self._width(operand)) - 1)
+        else:
+            found = np.vectorize(lambda bits: bits.bit_count() & 1, otypes=[object])(value)
+            found = found if isinstance(value, np.ndarray) else int(found)
+        return 1 - found if operator in ("!", "~&", "~|", "~^") else found
+
+    def _compare(self, operator: str, left: Expression, right: Expression) -> Value:
+        width = max(self._width(left), self._width(right))
+        signed = self._signed(left) and self._signed(right)
+        a, b = self._in(left, width, signed), self._in(right, width, signed)
+        if signed:
+            a, b = as_signed(a, width), as_signed(b, width)
+        match operator:
+            case "<":
+                return _bit(a < b)
+            case "<=":
+                return _bit(a <= b)
+            case ">":
+                return _bit(a > b)
+            case ">=":
+                return _bit(a >= b)
+        equal = _bit(a == b)
+        return equal if operator in ("==", "===") else 1 - equal
+
+    def _function(self, call: Call) -> Function:
+        function = self.module.functions.get(call.function)
+        if function is None or len(function.arguments) != len(call.arguments):
+            raise UnreadableError(f"module {self.module.name} has no function {call.function} of {len(call.arguments)}")
+        return function
+
+    def _call(self, call: Call) -> Value:
+        function = self._function(call)
+        *_, (_, select_width) = function.arguments
+        select = self.evaluate(call.arguments[-1], select_width)
+        inner = _Arguments(self, function, call)
+        results: list[tuple[Any, Expression]] = []
+        for pattern, result in function.cases:
+            care = int(pattern.replace("0", "1").replace("?", "0"), 2)
+            matches = (select & care) == int(pattern.replace("?", "0"), 2)
+            if not isinstance(matches, np.ndarray):
+                if matches:
+                    return inner.evaluate(result)
+            elif matches.any():
+                results.append((matches.astype(bool), result))
+        if not isinstance(select, np.ndarray):
+            return inner.evaluate(function.otherwise)
+        taken = np.any([matches for matches, _ in results], axis=0) if results else np.zeros(len(select), bool)
+        value = np.zeros(len(select), object) if taken.all() else inner.evaluate(function.otherwise)
+        for matches, result in reversed(results):  # the first that matches counts
+            value = np.where(matches, inner.evaluate(result), value)
+        return value
+
+
+class _Arguments:
+    """The inside of a function: its arguments are evaluated when they are used."""
+
+    def __init__(self, scope: Scope, function: Function, call: Call) -> None:
+        self._scope = scope
+        self._arguments = {
+            name: (width, argument) for (name, width), argument in zip(function.arguments, call.arguments, strict=True)
+        }
+
+    def evaluate(self, result: Expression) -> Value:
+        if isinstance(result, Constant) and result.value is not None:
+            return result.value
+        if not isinstance(result, Name) or result.name not in self._arguments:
+            raise UnreadableError(f"module {self._scope.module.name} has a function that is no multiplexer")
+        width, argument = self._arguments[result.name]
+        low = 0 if result.low is None else self._scope.evaluate(result.low)
+        return (self._scope.evaluate(argument, width) >> low) & ((1 << (result.width or width)) - 1)
+
+
+def _arithmetic(operator: str, a: Value, b: Value) -> Value:
+    match operator:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "&":
+            return a & b
+        case "|":
+            return a | b
+        case "^":
+            return a ^ b
+        case "~^" | "^~":
+            return ~(a ^ b)
+    raise UnreadableError(f"the operator {operator} does not occur in what systoliq emits")

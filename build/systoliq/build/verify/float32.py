@@ -1,0 +1,129 @@
+"""The float32 formula and the integer forms once more, in exact rational and integer arithmetic.
+
+Written from docs/exactness.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from fractions import Fraction
+
+__all__ = ["Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest", "steps_of"]
+
+_PRECISION = 24  # significant bits of a float32
+_LEAST_EXPONENT = -149  # of its smallest subnormal
+_NEAR = 1 << 10  # accumulators: how far rounding moves a threshold, at most, where they are below 2^31
+
+Format = tuple[int, int]  # least and greatest output
+
+
+def _half_even(numerator: int, denominator: int) -> int:
+    """The nearest integer, the even one of two."""
+    floor, rest = divmod(numerator, denominator)
+    return floor + (2 * rest > denominator or (2 * rest == denominator and floor % 2 == 1))
+
+
+def _exponent(value: Fraction) -> int:
+    """The e with 2^e <= |value| < 2^(e + 1)."""
+    numerator, denominator = abs(value.numerator), value.denominator
+    guess = numerator.bit_length() - denominator.bit_length()
+    return guess if numerator << max(-guess, 0) >= denominator << max(guess, 0) else guess - 1
+
+
+def float32(value: Fraction) -> Fraction:
+    """The float32 nearest to `value`, half to even; subnormals included, without an upper end."""
+    if not value:
+        return value
+    unit = max(_exponent(value) - (_PRECISION - 1), _LEAST_EXPONENT)
+    scaled = value * Fraction(2) ** -unit
+    return _half_even(scaled.numerator, scaled.denominator) * Fraction(2) ** unit
+
+
+def combined_scale(a_scale: Fraction, b_scale: Fraction, y_scale: Fraction) -> Fraction:
+    """f32(f32(a_scale * b_scale) / y_scale)."""
+    return float32(float32(a_scale * b_scale) / y_scale)
+
+
+def _shorten(value: int) -> tuple[int, int]:
+    """(m, e): `value` rounded to 24 significant bits is m * 2^e."""
+    drop = max(abs(value).bit_length() - _PRECISION, 0)
+    return _half_even(value, 1 << drop), drop
+
+
+def float32_output(acc: int, scale: Fraction, zero_point: int, output: Format) -> int:
+    """rint(clip(f32(acc) * scale, ...)) + zero_point, each operation rounded once; the product of two integers."""
+    if not acc or not scale:
+        return min(max(zero_point, output[0]), output[1])
+    x, exponent = _shorten(acc)
+    mantissa, denominator = scale.numerator, scale.denominator  # the denominator is a power of two
+    exponent -= denominator.bit_length() - 1
+    product = x * mantissa
+    drop = max(abs(product).bit_length() - _PRECISION, _LEAST_EXPONENT - exponent, 0)
+    product, exponent = _half_even(product, 1 << drop), exponent + drop
+    rounded = product << exponent if exponent >= 0 else _half_even(product, 1 << -exponent)
+    return min(max(rounded + zero_point, output[0]), output[1])
+
+
+def integer_output(
+    acc: int, rounding: str, multiplier: int, shift: int, offset: int, zero_point: int, output: Format
+) -> int:
+    """The hardware's integer form, as docs/exactness.md writes it."""
+    x = acc
+    if rounding == "near-tie":
+        kept, drop = _shorten(acc)
+        x = kept << drop
+    value = x * multiplier + (offset if rounding == "floor" else 0)
+    floor = value >> shift
+    up = False
+    if rounding != "floor":
+        doubled = 2 * (value - (floor << shift)) - (1 << shift)  # (F - 1/2) * 2^(S + 1)
+        near = doubled == 0
+        if rounding == "near-tie":
+            leading = (floor if floor >= 0 else ~floor).bit_length() - 1
+            near = Fraction(abs(doubled), 1 << (shift + 1)) <= Fraction(2) ** (leading - _PRECISION)
+        up = floor % 2 == 1 if near else doubled >= 0
+    return min(max(floor + up + zero_point, output[0]), output[1])
+
+
+def steps_of(scale: Fraction, zero_point: int, output: Format, lo: int, hi: int) -> list[tuple[int, int]]:
+    """(accumulator, output) at `lo` and wherever the output of the float32 formula changes after it, up to `hi`.
+
+    The tie below an output u is at (u - 1/2) / scale; the first accumulator that gives u is near it. Between two points
+    that are on either side by evaluation it is found by halving, so that each step is seen from both sides.
+    """
+
+    def at(acc: int) -> int:
+        return float32_output(acc, scale, zero_point, output)
+
+    found = [(lo, at(lo))]
+    last = at(hi)
+    while found[-1][1] < last:
+        before, y = found[-1]
+        start = _first_above(at, y, before, hi, scale, zero_point)
+        found.append((start, at(start)))
+    return found
+
+
+def _first_above(at: Callable[[int], int], y: int, before: int, hi: int, scale: Fraction, zero_point: int) -> int:
+    """The least accumulator after `before` whose output is more than `y`; at(before) <= y < at(hi)."""
+    tie = (Fraction(2 * (y - zero_point) + 1, 2)) / scale
+    guess = tie.numerator // tie.denominator
+    low, high = max(before, min(guess - _NEAR, hi)), min(hi, max(guess + _NEAR, before))
+    if at(low) > y:
+        low = before
+    if at(high) <= y:
+        high = hi
+    while high - low > 1:
+        middle = (low + high) // 2
+        if at(middle) > y:
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+def steps_digest(steps: list[tuple[int, int]], hi: int) -> str:
+    """SHA-256 of the line of text that docs/exactness.md defines."""
+    line = " ".join([*(f"{acc}:{y}" for acc, y in steps), str(hi)])
+    return hashlib.sha256(line.encode("ascii")).hexdigest()

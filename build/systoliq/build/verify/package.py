@@ -1,0 +1,105 @@
+"""The files of a package, read for verification: certificate, layer file and Verilog; nothing is believed yet."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+__all__ = ["CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "read_certificate", "read_layer"]
+
+CERTIFICATE = "certificate.json"
+_SOURCES = (".v", ".sv", ".vlt", ".vh")  # what a tool that is given DIR/* would take in
+
+
+class NotAPackageError(ValueError):
+    """There is nothing to verify."""
+
+
+class RefusedError(Exception):
+    """So much is wrong that nothing more can be checked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """The layer file: weights less their zero points [K][N], and what else the column constants follow from."""
+
+    b: list[list[int]]
+    b_zero_point: list[int]
+    bias: list[int]
+    a_zero_point: int
+    y_zero_point: int
+    scales: list[tuple[Fraction, Fraction, Fraction]]  # of a, b and y, for each column
+    signed: dict[str, bool]  # of a, b and y, by the types of the zero points
+
+
+def read_certificate(directory: Path) -> dict[str, Any]:
+    """The certificate of the package in `directory`."""
+    if not directory.is_dir():
+        raise NotAPackageError(f"DIR must be a directory that systoliq emit wrote, not {str(directory)!r}")
+    file = directory / CERTIFICATE
+    if not file.is_file():
+        raise NotAPackageError(f"{directory}: has no {CERTIFICATE}; systoliq emit writes one for a layer")
+    try:
+        content = json.loads(file.read_bytes())
+    except ValueError as error:
+        raise RefusedError(f"{CERTIFICATE}: is not JSON ({error})") from error
+    if not isinstance(content, dict):
+        raise RefusedError(f"{CERTIFICATE}: is no JSON object")
+    return content
+
+
+def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with the files as such: other bytes than were certified, missing ones, Verilog that was added."""
+    text = (directory / CERTIFICATE).read_bytes()
+    rest = {key: value for key, value in certificate.items() if key != "sha256"}
+    own = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    if certificate.get("sha256") != hashlib.sha256(own.encode()).hexdigest():
+        yield f"{CERTIFICATE}: its contents do not have its own sha256"
+    elif text != (json.dumps(certificate, indent=2) + "\n").encode():
+        yield f"{CERTIFICATE}: the bytes are not as systoliq emit writes them"
+    listed = certificate.get("files")
+    if not isinstance(listed, dict) or not listed:
+        raise RefusedError(f"{CERTIFICATE}: lists no files")
+    for name, digest in listed.items():
+        file = directory / name
+        if Path(name).name != name or not file.is_file():
+            yield f"{name}: is missing"
+        elif hashlib.sha256(file.read_bytes()).hexdigest() != digest:
+            yield f"{name}: sha256 is not the one in {CERTIFICATE}"
+    for file in sorted(directory.iterdir()):
+        if file.suffix in _SOURCES and file.name not in listed:
+            yield f"{file.name}: is not listed in {CERTIFICATE}"
+
+
+def read_layer(directory: Path, name: str) -> Layer:
+    """The layer file of the package."""
+    file = directory / f"{name}_layer.npz"
+    try:
+        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as archive:
+            arrays = {key: archive[key] for key in archive.files}
+        b = arrays["b"]
+        n = b.shape[1]
+        zero_point = np.broadcast_to(arrays["b_zero_point"], n).tolist()
+        scales = {key: np.broadcast_to(arrays[f"{key}_scale"], n).tolist() for key in "aby"}
+        return Layer(
+            b=b.tolist(),
+            b_zero_point=zero_point,
+            bias=arrays["bias"].tolist() if "bias" in arrays else [0] * n,
+            a_zero_point=int(arrays["a_zero_point"]),
+            y_zero_point=int(arrays["y_zero_point"]),
+            scales=[
+                (Fraction(a), Fraction(w), Fraction(y))
+                for a, w, y in zip(scales["a"], scales["b"], scales["y"], strict=True)
+            ],
+            signed={key: arrays[f"{key}_zero_point"].dtype.kind == "i" for key in "aby"},
+        )
+    except Exception as error:
+        raise RefusedError(f"{file.name}: cannot be read as a layer ({error})") from error
