@@ -47,6 +47,7 @@ class Case:
         a, b, y = (IntFormat.parse(name) for name in (self.a, self.b, self.y))
         zero = self.b_zero_point if isinstance(self.b_zero_point, int) else np.array(self.b_zero_point, b.dtype)
         typical = 2.0 ** (a.bits + b.bits - 2 - y.bits) * np.sqrt(self.k)
+        bias = int(2.0 ** (a.bits + b.bits - 4) * np.sqrt(self.k))
         return MatMulLayer(
             name="case",
             b=rng.integers(b.min, b.max, (self.k, self.n), endpoint=True).astype(b.dtype),
@@ -56,7 +57,7 @@ class Case:
             b_zero_point=zero,
             y_scale=np.float32(0.02 * 0.01 * typical),
             y_zero_point=self.y_zero_point,
-            bias=rng.integers(-(1 << 12), 1 << 12, self.n).astype(np.int32) if self.bias else None,
+            bias=rng.integers(-bias, bias, self.n, endpoint=True).astype(np.int32) if self.bias else None,
             a_format=a,
             b_format=b,
             y_format=y,

@@ -13,10 +13,6 @@ from systoliq.sim import SimulationError
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array, cosimulate_runs, dense_verilog
 
 
-# Amaranth warns of a design that was described and never written out, as after an error.
-pytestmark = pytest.mark.filterwarnings("ignore:.*created but never used")
-
-
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()
