@@ -42,7 +42,8 @@ def from_words(words: Words, bits: int, count: int, *, signed: bool) -> Integers
     weights = np.int64(1) << np.arange(bits, dtype=np.int64)
     if signed:
         weights[-1] = -weights[-1]
-    return single.astype(np.int64) @ weights
+    values: Integers = single.astype(np.int64) @ weights
+    return values
 
 
 def _port_bytes(bits: int) -> int:
