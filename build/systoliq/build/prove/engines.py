@@ -8,9 +8,10 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from .netlist import Netlist
-from .property import Bounded, FromAnyState, Induction, Property, Unbounded, Verdict
+from .property import Bounded, FromAnyState, Induction, Method, Property, Unbounded, Verdict
 from .unroll import Unrolling
 
 __all__ = ["Outcome", "decide"]
@@ -42,18 +43,24 @@ def decide(prop: Property, folder: Path) -> Outcome:
     unrolling = Unrolling(netlist.smt(), getattr(harness, "formulas", ()))
     if not unrolling.claims_at(0):
         return Outcome(Verdict.ERROR, "the harness claims nothing")
-    outcome = _reach_covers(prop, unrolling, clock)
+    cycles = _cycles(prop.method, harness)
+    outcome = _reach_covers(prop.method, cycles, unrolling, clock)
     if outcome is None:
         if isinstance(prop.method, Unbounded):
             outcome = _pdr(netlist.aiger(), folder, clock)
         else:
-            outcome = _unrolled(prop, unrolling, clock)
+            outcome = _unrolled(prop.method, cycles, unrolling, clock)
     return outcome
 
 
-def _unrolled(prop: Property, unrolling: Unrolling, clock: _Clock) -> Outcome:
-    method = prop.method
-    cycles = method.cycles  # type: ignore[union-attr]
+def _cycles(method: Method, harness: Any) -> int:
+    """How many cycles follow the first one."""
+    if isinstance(method, FromAnyState):
+        return int(harness.latency)
+    return method.cover_cycles if isinstance(method, Unbounded) else method.cycles
+
+
+def _unrolled(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Outcome:
     text = unrolling.cycles(cycles)
     if isinstance(method, FromAnyState):
         return _refute(unrolling, text, unrolling.claims_at(cycles), cycles, clock)
@@ -77,11 +84,9 @@ def _refute(unrolling: Unrolling, text: str, claims: Sequence[str], cycles: int,
     return Outcome(Verdict.TIMEOUT)
 
 
-def _reach_covers(prop: Property, unrolling: Unrolling, clock: _Clock) -> Outcome | None:
+def _reach_covers(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Outcome | None:
     """None if each cover can be reached, and with it the conditions be met."""
-    method = prop.method
     anywhere = isinstance(method, FromAnyState)
-    cycles = method.cover_cycles if isinstance(method, Unbounded) else method.cycles
     text = unrolling.cycles(cycles) + ("" if anywhere else unrolling.initial())
     if not unrolling.covers:
         return Outcome(Verdict.ERROR, "the harness covers nothing: its proof could be vacuous")

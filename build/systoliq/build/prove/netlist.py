@@ -37,6 +37,7 @@ class Netlist:
     def __init__(self, harness: Any, folder: Path) -> None:
         # Not at the top: systoliq works without Yosys' library, and a bug is seeded before the hardware is imported.
         from pyosys import libyosys
+
         from systoliq.hw.hierarchy import Emission
 
         self._yosys = libyosys

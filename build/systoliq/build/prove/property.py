@@ -12,20 +12,16 @@ __all__ = ["Bounded", "FromAnyState", "Induction", "Method", "Property", "Seeded
 
 @dataclass(frozen=True)
 class FromAnyState:
-    """Whatever the registers held, the claim is true ``cycles`` cycles later: hence for all time from then on.
+    """Whatever the registers held, the claim is true ``latency`` cycles later: hence for all time from then on.
 
-    For blocks without feedback; ``cycles`` is their latency. Also k-induction without a hypothesis. Solver: Bitwuzla.
+    For blocks without feedback, whose harness states its ``latency`` (0 for combinational ones). It is induction
+    without need of a hypothesis. Solver: Bitwuzla.
     """
 
-    cycles: int
+    bound = "all inputs, all time"
 
     def __str__(self) -> str:
-        return "any state" if self.cycles else "combinational"
-
-    @property
-    def bound(self) -> str:
-        """What the proof covers, in words."""
-        return f"all time ({self.cycles} cycles)" if self.cycles else "all inputs"
+        return "from any state"
 
 
 @dataclass(frozen=True)
@@ -67,13 +63,10 @@ class Unbounded:
 
     cover_cycles: int
 
+    bound = "all time"
+
     def __str__(self) -> str:
         return "PDR"
-
-    @property
-    def bound(self) -> str:
-        """What the proof covers, in words."""
-        return "all time"
 
 
 Method = FromAnyState | Induction | Bounded | Unbounded

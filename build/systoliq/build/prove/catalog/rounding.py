@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Cover, Module, signed, unsigned
+from amaranth.hdl import Cat, Cover, Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
+
 from systoliq.golden.requantization import Rounding
-from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import _round_to_float32
 from systoliq.hw.rounding import FRACTION_BITS, RoundingStage
 
@@ -19,6 +19,8 @@ _EXTRA = 4  # fraction bits below those that the stage sees one by one
 
 class RoundingHarness(wiring.Component):
     """`RoundingStage` fed from one free fixed-point number ``value``, `_EXTRA` bits finer than the stage can see."""
+
+    latency = 0
 
     def __init__(self, rounding: Rounding, output_bits: int) -> None:
         self.rounding = rounding
@@ -53,7 +55,7 @@ def _rounding(rounding: Rounding, bits: int, bug: SeededBug, *, quick: bool = Fa
         name=f"rounding {rounding.value}, {bits}-bit output",
         claim=f"the rounding stage does what IEEE 754 does ({meaning}), for every fixed-point number",
         harness=lambda: RoundingHarness(rounding, bits),
-        method=FromAnyState(0),
+        method=FromAnyState(),
         bug=bug,
         quick=quick,
     )
@@ -61,6 +63,8 @@ def _rounding(rounding: Rounding, bits: int, bug: SeededBug, *, quick: bool = Fa
 
 class AccumulatorHarness(wiring.Component):
     """The rounding of an accumulator to 24 significant bits."""
+
+    latency = 0
 
     def __init__(self, bits: int) -> None:
         super().__init__({"acc": In(signed(bits)), "rounded": Out(signed(bits + 1))})
@@ -82,7 +86,7 @@ def _accumulator(bits: int, *, quick: bool = False) -> Property:
         name=f"accumulator of {bits} bits to float32",
         claim=f"every {bits}-bit accumulator is rounded as IEEE 754 converts it to binary32",
         harness=lambda: AccumulatorHarness(bits),
-        method=FromAnyState(0),
+        method=FromAnyState(),
         bug=SeededBug(
             module="requantizer",
             old="up = acc[drop - 1] & (acc[drop] | acc[: drop - 1].any())",

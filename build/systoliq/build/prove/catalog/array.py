@@ -1,0 +1,207 @@
+"""Proofs of the array: multiply-accumulate, processing element, and a whole array with overlapping drain."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Assert, Assume, Cover, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In
+
+from systoliq.golden.formats import IntFormat
+from systoliq.hw.array import SystolicArray
+from systoliq.hw.config import ArrayConfig
+from systoliq.hw.delay import delay
+from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.processing_element import ProcessingElement
+from systoliq.hw.skew import Skew
+
+from ..property import Bounded, Induction, Property, SeededBug, Unbounded
+
+__all__ = ["PROPERTIES"]
+
+
+def _sum_of_products(m: Module, config: ArrayConfig, a: Value, b: Value, first: Value, name: str) -> Signal:
+    """The sum since ``first``, the operands of this cycle included, modulo ``2**accumulator_bits``."""
+    before = Signal(signed(config.accumulator_bits), name=f"{name}_before", reset_less=True)
+    now = Signal(signed(config.accumulator_bits), name=f"{name}_now")
+    m.d.comb += now.eq(sum((a[i] * b[i] for i in range(config.depth)), Mux(first, 0, before)))
+    m.d.sync += before.eq(now)
+    return now
+
+
+class MacHarness(wiring.Component):
+    """The sum of products, ``latency`` cycles after the operands."""
+
+    def __init__(self, config: ArrayConfig) -> None:
+        self.config = config
+        super().__init__(
+            {
+                "a": In(operand_layout(config.a, config.depth)),
+                "b": In(operand_layout(config.b, config.depth)),
+                "first": In(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self.config
+        m.submodules.dut = dut = Mac(config)
+        total = _sum_of_products(m, config, self.a, self.b, self.first, "total")
+        expected = delay(m, total, Mac.latency_of(config), name="expected")
+        clear = delay(m, self.first, Mac.clear_delay_of(config), name="clear")
+        m.d.comb += [
+            dut.a.eq(self.a),
+            dut.b.eq(self.b),
+            dut.clear.eq(clear),
+            Assert(dut.sum == expected),
+            Cover((dut.sum > 1) & clear),
+        ]
+        return m
+
+
+class ElementHarness(wiring.Component):
+    """One processing element: captures a sum, keeps it until the next, inserts it into the drain chain when told."""
+
+    def __init__(self, config: ArrayConfig, *, top: bool) -> None:
+        self.config = config
+        self.top = top
+        super().__init__(
+            {
+                "a": In(operand_layout(config.a, config.depth)),
+                "b": In(operand_layout(config.b, config.depth)),
+                "first": In(1),
+                "last": In(1),
+                "insert": In(1),
+                "drain": In(signed(config.accumulator_bits)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config = self.config
+        m.submodules.dut = dut = ProcessingElement(config, top=self.top)
+        total = _sum_of_products(m, config, self.a, self.b, self.first, "total")
+        expected = delay(m, total, Mac.latency_of(config), name="expected")
+        capture = delay(m, self.last, Mac.latency_of(config), name="capture")
+        m.d.comb += [
+            dut.a.eq(self.a),
+            dut.b.eq(self.b),
+            dut.clear.eq(delay(m, self.first, Mac.clear_delay_of(config), name="clear")),
+            dut.capture.eq(capture),
+        ]
+        kept = Signal(signed(config.accumulator_bits), reset_less=True)
+        age = Signal(2)  # of the captured sum
+        m.d.sync += age.eq(Mux(capture, 1, Mux((age == 0) | (age == 3), age, age + 1)))
+        with m.If(capture):
+            m.d.sync += kept.eq(expected)
+        for name in ("a", "b", "clear", "capture"):
+            here, onward = Value.cast(getattr(dut, name)), Value.cast(getattr(dut, f"{name}_next"))
+            m.d.comb += Assert(onward == delay(m, here, 1, name=f"{name}_before"))
+        if self.top:
+            m.d.comb += [Assert(dut.drain_next == kept), Cover((dut.drain_next < 0) & (age == 3))]
+        else:
+            chain = Signal(signed(config.accumulator_bits), reset_less=True)
+            m.d.sync += chain.eq(Mux(self.insert, kept, self.drain))
+            m.d.comb += [
+                dut.drain.eq(self.drain),
+                dut.insert.eq(self.insert),
+                Assert(dut.drain_next == chain),
+                Assert(dut.insert_next == delay(m, self.insert, 1, name="insert_before")),
+                Cover((dut.drain_next < 0) & (age == 3) & dut.insert_next),
+            ]
+        return m
+
+
+class ArrayHarness(wiring.Component):
+    """A whole array with its skews: tile after tile of any length, with pauses, drained while the next one runs."""
+
+    def __init__(self, config: ArrayConfig, *, interval: int = 1) -> None:
+        self.config = config
+        self.interval = interval
+        self._a = data.ArrayLayout(operand_layout(config.a, config.depth), config.rows)
+        self._b = data.ArrayLayout(operand_layout(config.b, config.depth), config.cols)
+        super().__init__({"beat": In(1), "a": In(self._a), "b": In(self._b), "first": In(1), "last": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        config, spacing = self.config, self.config.rows * self.interval
+        m.submodules.dut = dut = SystolicArray(config, interval=self.interval)
+        word = Signal(self._a)
+        with m.If(self.beat):
+            m.d.comb += word.eq(self.a)
+        for name, layout, value in (("a", self._a, word), ("b", self._b, self.b)):
+            m.submodules[f"skew_{name}"] = skew = Skew(layout, kind=f"skew_{name}")
+            m.d.comb += [skew.word.eq(value), getattr(dut, name).eq(skew.out)]
+        first, last = self.first & self.beat, self.last & self.beat
+        m.d.comb += [dut.first.eq(first), dut.last.eq(last)]
+        # The array has no reset, so these have none: cycles since the last beat of the tile before, tiles ended.
+        since = Signal(range(spacing + 1), init=spacing, reset_less=True)
+        m.d.sync += since.eq(Mux(last, 1, Mux(since == spacing, since, since + 1)))
+        m.d.comb += Assume(~last | (since == spacing))
+        ends = Signal(2, reset_less=True)
+        m.d.sync += ends.eq(Mux(ends == 3, ends, ends + last))
+        for row in range(config.rows):
+            for col in range(config.cols):
+                total = _sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
+                way = dut.latency + row * self.interval + col
+                snapshot = delay(m, total, way, name=f"snapshot_{row}_{col}")
+                shown = delay(m, last, way, name=f"shown_{row}_{col}")
+                with m.If(shown):
+                    m.d.comb += Assert(dut.sums[col] == snapshot)
+        m.d.comb += Cover(shown & (dut.sums[config.cols - 1] < 0) & (ends >= 2))
+        return m
+
+
+def _config(rows: int = 1, cols: int = 1, depth: int = 1, bits: int = 8, accumulator_bits: int = 32, *, signs: str = "ss"):
+    a, b = (IntFormat(bits, sign == "s") for sign in signs)
+    return ArrayConfig(rows=rows, cols=cols, depth=depth, a=a, b=b, accumulator_bits=accumulator_bits)
+
+
+_FORWARD = SeededBug(
+    module="processing_element", old="m.d.sync += register.eq(here)", new="m.d.comb += register.eq(here)"
+)
+PROPERTIES = (
+    *(
+        Property(
+            name=f"multiply-accumulate {c.a.name} x {c.b.name}, depth {c.depth}, {c.accumulator_bits} bits",
+            claim="the sum is that of all products since the first, modulo its width, at the stated latency",
+            harness=lambda c=c: MacHarness(c),
+            method=Induction(Mac.latency_of(c) + 3),
+            bug=SeededBug(module="mac", old="total.eq(sum(terms[i + 1 : i + 2], terms[i]))", new="total.eq(terms[i])"),
+            quick=index == 0,
+        )
+        for index, c in enumerate(
+            (
+                _config(depth=2, bits=3, accumulator_bits=8),
+                _config(depth=2),
+                _config(depth=3, signs="us"),
+                _config(depth=4, signs="uu", accumulator_bits=24),
+            )
+        )
+    ),
+    *(
+        Property(
+            name=f"processing element, {'top' if top else 'below the top'}",
+            claim="captures the sum, keeps it until the next capture, and drains it, or what comes from above",
+            harness=lambda top=top: ElementHarness(_config(bits=2, accumulator_bits=5), top=top),
+            method=Unbounded(cover_cycles=12),
+            bug=SeededBug(module="processing_element", old="with m.If(self.capture):", new="with m.If(mac.clear):"),
+            quick=True,
+        )
+        for top in (True, False)
+    ),
+    *(
+        Property(
+            name=f"array, {c.rows} x {c.cols}, {c.a.bits}-bit operands, drained every {interval}",
+            claim="every sum of every tile appears at the bottom in its cycle, tiles back to back or with pauses",
+            harness=lambda c=c, interval=interval: ArrayHarness(c, interval=interval),
+            method=Bounded(cycles),
+            bug=SeededBug(module="array", old="1 + self.interval, name=", new="self.interval, name="),
+            quick=cycles == 16,
+        )
+        for c, interval, cycles in (
+            (_config(rows=2, cols=2, bits=2, accumulator_bits=6), 1, 16),
+            (_config(rows=2, cols=2, depth=2), 2, 24),
+            (_config(rows=3, cols=2, bits=4, accumulator_bits=10), 1, 24),
+        )
+    ),
+)
