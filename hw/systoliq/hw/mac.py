@@ -11,7 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat
 
-from .cells.ecp5 import clearing_adder
+from .cells.ecp5 import adder, clearing_adder
 from .config import ArrayConfig
 from .delay import delay
 from .hierarchy import place
@@ -32,7 +32,7 @@ class Mac(wiring.Component):
 
     Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t and none later.
     ``clear`` in cycle ``t + clear_delay`` begins a new sum with the operands seen in cycle t: in cycle
-    ``t + latency - 1`` ``sum`` still shows all of the one before. There is no reset: the first ``clear`` makes it known.
+    ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known.
 
     No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
     synchronous reset, or on ECP5 inside the carry chain. One of more than 24 bits is split: the upper half adds the
@@ -89,7 +89,10 @@ class Mac(wiring.Component):
             pairs: list[Value] = []
             for i in range(0, len(terms), 2):
                 total = Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True)
-                m.d.sync += total.eq(sum(terms[i + 1 : i + 2], terms[i]))
+                if self.config.cells == "ecp5" and i + 1 < len(terms):
+                    m.d.sync += total.eq(adder(m, terms[i], terms[i + 1], name=f"add_{level}_{i // 2}"))
+                else:
+                    m.d.sync += total.eq(sum(terms[i + 1 : i + 2], terms[i]))
                 pairs.append(total)
             terms = pairs
         self._accumulate(m, terms[0])
@@ -101,7 +104,7 @@ class Mac(wiring.Component):
         if bits <= WHOLE_BITS:
             m.d.comb += self.sum.eq(accumulator(m, total, self.clear, bits, name="sum", carry_out=False)[0])
             return
-        low_bits = (bits - 1) // 2 | 1  # odd: ECP5's carry chain comes in pairs of bits, and the carry out takes one
+        low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
         low, carry = accumulator(m, total[:low_bits], self.clear, low_bits, name="low")
         upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
         clear = delay(m, self.clear, 1, name="clear")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from amaranth.hdl import ClockSignal, Const, Instance, Module, Signal, Value
 
-__all__ = ["clearing_adder", "mult18x18d"]
+__all__ = ["adder", "clearing_adder", "mult18x18d"]
 
 _WIDTH = 18
 
@@ -45,9 +45,17 @@ def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
     )
 
 
-# Lookup tables of CCU2C, indexed by DCBA; the lowest four bits say what is carried on where the carry-in is not.
-_ADD_UNLESS = 0xA6AA  # A + (B and not C), D = 1
-_FEED = 0x000A  # A becomes the carry, D = 1
+# Lookup tables of CCU2C, indexed by DCBA, D tied to 1; the lowest four bits (BA) say what is carried on where the upper
+# half looks up 0. A half with an upper half of zero never passes its carry-in on.
+_ADD_UNLESS = 0xA6AA  # A + (B and not C)
+_FEED = 0x000A  # A becomes the carry
+_NOTHING = 0x0000  # no carry: begins a chain, for one place where nextpnr's feeding in of a constant costs two
+
+
+def adder(m: Module, a: Value, b: Value, *, name: str) -> Value:
+    """``a + b`` of signed numbers, one bit wider than the wider one: as a plain sum, but for the start of its chain."""
+    bits = max(len(a), len(b)) + 1
+    return _chain(m, [(_at(a, i), _at(b, i), 0) for i in range(bits)], None, name)
 
 
 def clearing_adder(
@@ -57,27 +65,35 @@ def clearing_adder(
 
     Costs one lookup table a bit: the choice is made inside the carry chain, where Yosys would put one before it.
     """
-    bits = len(held)
-    places = [(carry_in, None)] if carry_in is not None else []
-    places += [(term[min(i, len(term) - 1)], held[i]) for i in range(bits)]
-    places += [(0, 0)] * carry_out
-    total = Signal(len(places) + len(places) % 2, name=f"{name}_total")
+    places: list[tuple[object, object, object]] = [(_at(term, i), held[i], clear) for i in range(len(held))]
+    return _chain(m, places + [(0, 0, 0)] * carry_out, carry_in, name)
+
+
+def _at(value: Value, i: int) -> Value:
+    """Bit i of a sign-extended value."""
+    return value[min(i, len(value) - 1)]
+
+
+def _chain(m: Module, places: list[tuple[object, object, object]], carry_in: Value | None, name: str) -> Value:
+    """The sum over ``places`` (A, B, whether B is left out)."""
+    start = (_NOTHING, (0, 0, 0)) if carry_in is None else (_FEED, (carry_in, 0, 0))
+    halves = [start, *((_ADD_UNLESS, place) for place in places)]
+    halves += [(_NOTHING, (0, 0, 0))] * (len(halves) % 2)
+    total = Signal(len(halves), name=f"{name}_total")
     carry: Value | int = 0
-    for i in range(0, len(total), 2):
+    for i in range(0, len(halves), 2):
         pins: dict[str, object] = {}
-        for half, (a, b) in enumerate([*places, (0, 0)][i : i + 2]):
-            feeds = b is None
+        for half, (init, (a, b, c)) in enumerate(halves[i : i + 2]):
             pins |= {
-                f"p_INIT{half}": Const(_FEED if feeds else _ADD_UNLESS, 16),
+                f"p_INIT{half}": Const(init, 16),
                 f"p_INJECT1_{half}": "NO",
                 f"i_A{half}": a,
-                f"i_B{half}": 0 if feeds else b,
-                f"i_C{half}": 0 if feeds else clear,
+                f"i_B{half}": b,
+                f"i_C{half}": c,
                 f"i_D{half}": 1,
                 f"o_S{half}": total[i + half],
             }
         following = Signal(name=f"{name}_carry_{i + 2}")
         m.submodules[f"{name}_bits_{i}"] = Instance("CCU2C", **pins, i_CIN=carry, o_COUT=following)
         carry = following
-    first = int(carry_in is not None)
-    return total[first : first + bits + carry_out]
+    return total[1 : 1 + len(places)]

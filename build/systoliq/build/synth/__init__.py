@@ -1,0 +1,21 @@
+"""Synthesis, place and route: Verilog in, measured cells and frequencies out. All tools come from PyPI.
+
+design -> Verilog -> `yosys` (cells, netlist) -> `nextpnr` (sites, frequency; once per seed) -> `SynthReport`
+"""
+
+from .flow import DoesNotFitError, SynthesisError, synthesize
+from .netlist import netlist_sources
+from .report import CriticalPath, SynthReport
+from .targets import TARGETS, Target, open_target
+
+__all__ = [
+    "TARGETS",
+    "CriticalPath",
+    "DoesNotFitError",
+    "SynthReport",
+    "SynthesisError",
+    "Target",
+    "netlist_sources",
+    "open_target",
+    "synthesize",
+]

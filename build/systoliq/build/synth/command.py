@@ -1,0 +1,102 @@
+"""The command `systoliq synth`: options, progress and the table; the work is done in `flow`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ..design import Design, LayerDesign
+from ..progress import Steps
+from ..simulate import check_file, json_bytes, write_file
+from .flow import synthesize
+from .report import SynthReport
+from .targets import TARGETS, open_target
+
+__all__ = ["SYNTH_OPTIONS", "run_synth", "show_report"]
+
+_TARGETS = "\n".join(f"  {target.name:<12}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
+
+SYNTH_HELP = f"""Synthesize SOURCE, place and route it, and show its cells, frequency and critical path.
+
+\b
+Targets (ecp5 also with -7 and -8 for the faster speed grades)
+{_TARGETS}
+
+Results are kept by content: the same design is not placed twice. Needs: pip install 'systoliq[synth]'.
+"""
+
+SYNTH_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--target", type=click.Choice(list(TARGETS)), required=True, metavar="T", help="The part; see above."),
+    click.option(
+        "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
+    ),
+    click.option("--mhz", type=float, metavar="F", help="Frequency to ask for.  [the target's]"),
+    click.option("--liberty", type=click.Path(path_type=Path), metavar="FILE", help="Cells of an ASIC, for generic."),
+    click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="Write all figures."),
+)
+
+
+def run_synth(
+    design: Design,
+    *,
+    cells: str,
+    target: str,
+    seeds: int,
+    mhz: float | None,
+    liberty: Path | None,
+    report: Path | None,
+) -> SynthReport:
+    """Synthesize `design`, show the figures, and write them where `report` says."""
+    check_file("report", report)
+    config = design.dense.config if isinstance(design, LayerDesign) else design.config
+    steps = Steps()
+    with steps.step(f"synthesize {design.name} for {open_target(target).title}") as detail:
+        found = synthesize(
+            design.verilog,
+            design.name,
+            target,
+            seeds=range(1, seeds + 1),
+            macs_per_cycle=config.macs_per_cycle,
+            cells=cells,
+            mhz=mhz,
+            liberty=liberty,
+            progress=detail,
+        )
+    if report is not None:
+        write_file(report, json_bytes(found.as_json()))
+    show_report(found)
+    return found
+
+
+def show_report(report: SynthReport) -> None:
+    """The figures as a table."""
+    table = Table(show_header=False, box=None)
+    figures = report.as_json()
+    rows: list[tuple[str, object]] = [
+        ("target", open_target(report.target).title),
+        ("MACs per cycle", report.macs_per_cycle),
+        ("LUT sites", f"{report.lut_sites} ({report.lut_sites_per_mac} per MAC)"),
+        ("carry bits", report.carries),
+        ("registers", report.ff),
+        ("DSP blocks", report.dsp),
+        ("memory blocks", report.ram),
+    ]
+    if report.gates is not None:
+        rows.append(("gates", report.gates))
+    if report.area is not None:
+        rows.append(("area", report.area))
+    if report.fmax_mhz is not None:
+        each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
+        rows += [
+            ("MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"),
+            ("million MACs/s", figures["mmacs_per_second"]),
+            ("critical path", report.critical_path),
+        ]
+    for label, value in rows:
+        table.add_row(label, str(value))
+    Console(highlight=False).print(table)

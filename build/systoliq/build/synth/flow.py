@@ -1,0 +1,135 @@
+"""The flow: synthesis, then place and route once for each seed, each kept by content."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from amaranth.lib import wiring
+
+from systoliq.hw.verilog import emit_verilog
+from systoliq.sim.cache import content_key, obtain
+
+from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures
+from .report import SynthReport
+from .targets import Target, open_target
+from .tools import find_nextpnr, find_yosys
+from .yosys import SynthesisError, cell_figures, run_yosys
+
+__all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
+
+_FORMAT = "4"  # of what is cached
+
+
+def synthesize(
+    design: wiring.Component | str,
+    name: str,
+    target: str | Target,
+    *,
+    seeds: Sequence[int] = (1, 2, 3),
+    macs_per_cycle: int = 1,
+    cells: str = "portable",
+    mhz: float | None = None,
+    liberty: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> SynthReport:
+    """Synthesize `design`, a component or its Verilog, as module `name`, and place and route it where that is possible.
+
+    Parameters
+    ----------
+    seeds
+        for nextpnr's placer; each is a run of its own.
+    macs_per_cycle, cells
+        of the design, for the report.
+    mhz
+        the frequency to ask nextpnr for (default: the target's).
+    liberty
+        a Liberty file whose cells to use; for the target `generic` only.
+    progress
+        called with the name of each stage that takes time.
+
+    Raises
+    ------
+    DoesNotFitError
+        where the part has too little of something.
+    """
+    target = open_target(target) if isinstance(target, str) else target
+    if liberty is not None and target.family != "generic":
+        raise ValueError(f"liberty must be left out for {target.name}: only the target generic uses it")
+    say = progress or (lambda stage: None)
+    started = time.monotonic()
+    verilog = design if isinstance(design, str) else emit_verilog(design, name)
+    folder = synthesized(verilog, name, target, liberty=liberty, progress=say)
+    figures = cell_figures(folder)
+    tools = [find_yosys().version]
+    reports = []
+    if target.place:
+        _check_fit(figures, target)
+        nextpnr = find_nextpnr(target.family)
+        tools.append(nextpnr.version)
+        mhz = target.mhz if mhz is None else mhz
+        netlist = (folder / "netlist.json").read_bytes()
+        for seed in seeds:
+            say(f"place and route, seed {seed}")
+            key = content_key(_FORMAT, netlist, " ".join(target.place), f"{mhz}", str(seed), nextpnr.version)
+
+            def place(building: Path, seed: int = seed, mhz: float = mhz) -> None:
+                (building / "netlist.json").write_bytes(netlist)
+                run_nextpnr(nextpnr, target, mhz, seed, building)
+                (building / "netlist.json").unlink()  # it is kept once, with the synthesis
+
+            placed, _ = obtain("place", key, place)
+            reports.append(json.loads((placed / f"report_{seed}.json").read_text()))
+        figures |= site_figures(reports[0], target.family)
+    speeds = [round(max_mhz(report), 1) for report in reports]
+    typical = reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if reports else None
+    return SynthReport(
+        name=name,
+        target=target.name,
+        cells=cells,
+        macs_per_cycle=macs_per_cycle,
+        lut_sites=int(figures["lut_sites"]),
+        ff=int(figures["ff"]),
+        dsp=int(figures["dsp"]),
+        ram=int(figures["ram"]),
+        carries=int(figures["carries"]),
+        seeds=tuple(seeds) if reports else (),
+        fmax_mhz_per_seed=tuple(speeds),
+        target_mhz=mhz or 0.0,
+        critical_path=critical_path(typical) if typical else None,
+        area=figures.get("area"),
+        gates=int(figures["cells"]) if target.family == "generic" else None,
+        tools=tuple(tools),
+        seconds=round(time.monotonic() - started, 1),
+    )
+
+
+def synthesized(
+    verilog: str,
+    name: str,
+    target: Target,
+    *,
+    liberty: Path | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Path:
+    """The folder with the netlist of `verilog` (netlist.json, netlist.v, cells.json), made or taken from the cache."""
+    yosys = find_yosys()
+    if progress:
+        progress("synthesis")
+    library = liberty.read_bytes() if liberty else b""
+    key = content_key(_FORMAT, verilog, name, target.synth, library, yosys.version)
+    folder, _ = obtain("synth", key, lambda building: run_yosys(yosys, verilog, name, target, building, liberty))
+    return folder
+
+
+def _check_fit(figures: dict[str, float], target: Target) -> None:
+    """Refuse what cannot fit before nextpnr tries: LUTs before placement are fewer than sites after it."""
+    short = [
+        f"{int(figures[key])} {title} where there are {room}"
+        for key, title in (("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks"))
+        if (room := target.capacity.get(key)) is not None and figures[key] > room
+    ]
+    if short:
+        raise DoesNotFitError(f"the design does not fit {target.title}: it needs {', and '.join(short)}")

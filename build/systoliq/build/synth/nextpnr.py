@@ -1,0 +1,95 @@
+"""nextpnr: place and route of a netlist with one seed, and what its report says."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from .report import CriticalPath
+from .targets import Target
+from .tools import Command
+from .yosys import SynthesisError
+
+__all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures"]
+
+_SITES = {
+    "ecp5": {
+        "lut_sites": ("TRELLIS_COMB",),
+        "ff": ("TRELLIS_FF",),
+        "dsp": ("MULT18X18D", "ALU54B"),
+        "ram": ("DP16KD",),
+    },
+    "ice40": {"lut_sites": ("ICESTORM_LC",), "dsp": ("ICESTORM_DSP",), "ram": ("ICESTORM_RAM",)},
+}
+_NO_ROOM = re.compile(
+    r"[Uu]nable to place|[Uu]nable to find a placement|no Bels remaining|Out of space|too many|more .* than"
+)
+
+
+class DoesNotFitError(RuntimeError):
+    """The part has too little of something; the message says what is needed and what there is."""
+
+
+def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
+    """The report of one run; nextpnr's log stays in `folder`."""
+    output = ("--textcfg" if target.family == "ecp5" else "--asc", f"out_{seed}.txt")
+    done = nextpnr.run(
+        *target.place,
+        *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
+        *("--log", f"nextpnr_{seed}.log", "--report", f"report_{seed}.json", "--detailed-timing-report"),
+        *(() if "--out-of-context" in target.place else output),
+        cwd=folder,
+    )
+    if done.returncode:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        message = errors[0].removeprefix("ERROR: ") if errors else done.stderr.strip()[-500:]
+        raise (DoesNotFitError if _NO_ROOM.search(message) else SynthesisError)(f"{target.title}: {message}")
+    report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
+    return report
+
+
+def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:
+    """Sites used, by the keys of a report."""
+    used = report["utilization"]
+    return {key: sum(used.get(kind, {}).get("used", 0) for kind in kinds) for key, kinds in _SITES[family].items()}
+
+
+def max_mhz(report: dict[str, Any]) -> float:
+    """The frequency of the clock; 0 where nothing is registered."""
+    return min((clock["achieved"] for clock in report["fmax"].values()), default=0.0)
+
+
+def critical_path(report: dict[str, Any]) -> CriticalPath | None:
+    """The slowest path from register to register."""
+    paths = [p["path"] for p in report["critical_paths"] if all("posedge" in p[end] for end in ("from", "to"))]
+    if not paths:
+        return None
+    path = max(paths, key=lambda hops: sum(hop["delay"] for hop in hops))
+    blocks: list[str] = []
+    for hop in path:
+        block = _block(hop["to"]["cell"])
+        if block and (not blocks or blocks[-1] != block):
+            blocks.append(block)
+    return CriticalPath(
+        start=_signal(path[0]["from"]["cell"]),
+        end=_signal(path[-1]["to"]["cell"]),
+        blocks=tuple(blocks),
+        nanoseconds=round(sum(hop["delay"] for hop in path), 2),
+        routing_nanoseconds=round(sum(hop["delay"] for hop in path if hop["type"] == "routing"), 2),
+        levels=sum(hop["type"] == "logic" and hop["delay"] > 0.1 for hop in path),  # steps along a carry chain are less
+    )
+
+
+_TAIL = re.compile(r"(_TRELLIS_FF|_LUT[2-7]|_PFUMX|_L6MUX21|_CCU2C|_SB_|_DFF|\$).*")
+
+
+def _signal(cell: str) -> str:
+    """Our own name of what a cell computes: Yosys and nextpnr name cells after signals, with suffixes."""
+    return _TAIL.sub("", cell)
+
+
+def _block(cell: str) -> str:
+    """The block that a cell lies in."""
+    return _signal(cell).rpartition(".")[0]

@@ -1,0 +1,76 @@
+"""What synthesis found, as one object."""
+
+from __future__ import annotations
+
+import dataclasses
+import statistics
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["CriticalPath", "SynthReport"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CriticalPath:
+    """The slowest way from register to register: signals at its ends, our blocks on its way, its share of routing."""
+
+    start: str
+    end: str
+    blocks: tuple[str, ...]
+    nanoseconds: float
+    routing_nanoseconds: float
+    levels: int
+
+    def __str__(self) -> str:
+        return f"{self.start} -> {self.end}: {self.nanoseconds:.2f} ns, {self.routing_nanoseconds:.2f} of it routing"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthReport:
+    """Figures of one design on one target.
+
+    ``lut_sites`` counts every site that holds a lookup table, also one that only feeds a carry chain: TRELLIS_COMB on
+    ECP5, logic cells on iCE40, LUTs of any size on Xilinx; after place and route where there is one. ``carries`` are
+    bits of carry chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``.
+    """
+
+    name: str
+    target: str
+    cells: str
+    macs_per_cycle: int
+    lut_sites: int
+    ff: int
+    dsp: int
+    ram: int
+    carries: int
+    seeds: tuple[int, ...] = ()
+    fmax_mhz_per_seed: tuple[float, ...] = ()
+    target_mhz: float = 0.0
+    critical_path: CriticalPath | None = None
+    area: float | None = None
+    gates: int | None = None
+    tools: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def fmax_mhz(self) -> float | None:
+        """Median over the seeds; None without place and route."""
+        return round(statistics.median(self.fmax_mhz_per_seed), 1) if self.fmax_mhz_per_seed else None
+
+    @property
+    def lut_sites_per_mac(self) -> float:
+        """LUT sites for each multiply-accumulate of a cycle."""
+        return round(self.lut_sites / self.macs_per_cycle, 1)
+
+    def as_json(self) -> dict[str, Any]:
+        """All figures, also those that follow from others, under the keys that the documentation names."""
+        report = dataclasses.asdict(self)
+        fmax = self.fmax_mhz
+        report |= {"fmax_mhz": fmax, "lut_sites_per_mac": self.lut_sites_per_mac}
+        if self.fmax_mhz_per_seed and fmax is not None:
+            report |= {
+                "fmax_mhz_worst": min(self.fmax_mhz_per_seed),
+                "mmacs_per_second": round(fmax * self.macs_per_cycle),
+                "mmacs_per_second_per_lut_site": round(fmax * self.macs_per_cycle / max(self.lut_sites, 1), 3),
+            }
+        return report

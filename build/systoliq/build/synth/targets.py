@@ -1,0 +1,91 @@
+"""The parts that designs are synthesized for: which tools, with which arguments, and how much there is on them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["TARGETS", "Target", "open_target"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One part.
+
+    ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route.
+    ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it. ``capacity`` has the keys of a report: lut_sites,
+    ff, dsp, ram. ``mhz`` is the frequency asked for, which sets how hard nextpnr tries.
+    """
+
+    name: str
+    family: str
+    title: str
+    synth: str
+    place: tuple[str, ...] = ()
+    cells: str = "portable"
+    capacity: Mapping[str, int] = field(default_factory=dict)
+    mhz: float = 0.0
+
+
+def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
+    """Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default."""
+    targets = []
+    for speed in (6, 7, 8):
+        name = f"ecp5-{size}k" + ("" if speed == 6 else f"-{speed}")
+        targets.append(
+            Target(
+                name=name,
+                family="ecp5",
+                title=f"Lattice LFE5U-{size}F, speed {speed}, out of context",
+                synth="synth_ecp5",
+                place=(f"--{size}k", "--package", "CABGA381", "--speed", str(speed), "--out-of-context"),
+                cells="ecp5",
+                capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
+                mhz=200.0,
+            )
+        )
+    return targets
+
+
+_ALL = [
+    *_ecp5(25, 24288, 28, 56),
+    *_ecp5(45, 43848, 72, 108),
+    *_ecp5(85, 83640, 156, 208),
+    Target(
+        name="ice40-up5k",
+        family="ice40",
+        title="Lattice iCE40 UP5K, SG48",
+        synth="synth_ice40 -dsp",
+        place=("--up5k", "--package", "sg48", "--pcf-allow-unconstrained"),
+        capacity={"lut_sites": 5280, "ff": 5280, "dsp": 8, "ram": 30},
+        mhz=24.0,
+    ),
+    Target(
+        name="ice40-hx8k",
+        family="ice40",
+        title="Lattice iCE40 HX8K, CT256",
+        synth="synth_ice40",
+        place=("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
+        capacity={"lut_sites": 7680, "ff": 7680, "dsp": 0, "ram": 32},
+        mhz=100.0,
+    ),
+    Target(
+        name="xilinx-xc7", family="xilinx", title="Xilinx 7 series, cells only", synth="synth_xilinx -family xc7 -abc9"
+    ),
+    Target(
+        name="xilinx-xcup",
+        family="xilinx",
+        title="Xilinx UltraScale+, cells only",
+        synth="synth_xilinx -family xcup -abc9",
+    ),
+    Target(name="generic", family="generic", title="gates, or the cells of a Liberty file", synth="synth -flatten"),
+]
+
+TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
+
+
+def open_target(name: str) -> Target:
+    """The target called `name`."""
+    if name not in TARGETS:
+        raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {name!r}")
+    return TARGETS[name]

@@ -1,0 +1,88 @@
+"""Yosys: Verilog to the cells of a target, with their count."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from pathlib import Path
+
+from .targets import Target
+from .tools import Command
+
+__all__ = ["SynthesisError", "cell_figures", "run_yosys"]
+
+_LUTS = {f"LUT{size}" for size in range(1, 7)} | {"LUT4", "SB_LUT4"}
+_CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
+_DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
+_RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
+
+
+class SynthesisError(RuntimeError):
+    """Yosys or nextpnr failed for another reason than space."""
+
+
+def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: Path, liberty: Path | None) -> None:
+    """Write `netlist.json`, `netlist.v` and `cells.json` into `folder`."""
+    (folder / "design.v").write_text(verilog)
+    script = ["read_verilog design.v", f"{target.synth} -top {name}"]
+    stat = "stat -json"
+    if liberty is not None:
+        shutil.copyfile(liberty, folder / "cells.lib")
+        script += ["dfflibmap -liberty cells.lib", "abc -liberty cells.lib", "opt_clean"]
+        stat += " -liberty cells.lib"
+    script += [f"tee -q -o cells.json {stat}", "write_json netlist.json", "write_verilog -noattr netlist.v"]
+    (folder / "synth.ys").write_text("\n".join(script) + "\n")
+    done = yosys.run("synth.ys", cwd=folder)
+    (folder / "yosys.log").write_text(done.stdout + done.stderr)
+    if done.returncode or not (folder / "netlist.v").exists():
+        lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
+        raise SynthesisError(f"Yosys failed on {name}: {lines[-1] if lines else done.stderr.strip()[-500:]}")
+    if target.family == "ecp5":
+        _free_carries(folder)
+
+
+def cell_figures(folder: Path) -> dict[str, float]:
+    """Figures of a synthesized design before place and route."""
+    design = json.loads((folder / "cells.json").read_text())["design"]
+    cells: Counter[str] = Counter(design["num_cells_by_type"])
+    figures: dict[str, float] = {
+        "lut_sites": sum(count for kind, count in cells.items() if kind in _LUTS),
+        "ff": sum(count for kind, count in cells.items() if _is_register(kind)),
+        "dsp": sum(cells[kind] for kind in _DSPS),
+        "ram": sum(cells[kind] * size for kind, size in _RAMS.items()),
+        "carries": sum(cells[kind] * bits for kind, bits in _CARRIES.items()),
+        "cells": sum(cells.values()),
+    }
+    if "area" in design:
+        figures["area"] = design["area"]
+    return figures
+
+
+def _is_register(kind: str) -> bool:
+    return kind == "TRELLIS_FF" or kind.startswith(
+        ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "$_DFF", "$_SDFF", "$_DLATCH")
+    )
+
+
+def _free_carries(folder: Path) -> None:
+    """Cut unused ends of ECP5's carry chains out of the netlist.
+
+    nextpnr brings every carry out of a chain's end into the fabric, and every constant into its beginning, with a cell
+    of two LUT sites each. The first is cut where nothing reads it; the second where the first half of the cell looks up
+    0 whatever its inputs are, and so never passes its carry on (D tied to 1, upper half of INIT zero).
+    """
+    path = folder / "netlist.json"
+    netlist = json.loads(path.read_text())
+    for module in netlist["modules"].values():
+        cells = [cell for cell in module["cells"].values() if cell["type"] == "CCU2C"]
+        uses = Counter(bit for port in module["ports"].values() for bit in port["bits"])
+        for cell in module["cells"].values():
+            uses.update(bit for bits in cell["connections"].values() for bit in bits)
+        for cell in cells:
+            pins, init = cell["connections"], cell["parameters"]["INIT0"]
+            if all(uses[bit] == 1 for bit in pins["COUT"]):
+                pins["COUT"] = ["x"]
+            if pins["CIN"] == ["0"] and pins["D0"] == ["1"] and init.startswith("0" * 8):
+                pins["CIN"] = ["x"]
+    path.write_text(json.dumps(netlist))
