@@ -75,8 +75,9 @@ class Requantizer(wiring.Component):
     def __init__(self, config: RequantizerConfig) -> None:
         self.config = config
         y_shape = signed(config.output.bits) if config.output.signed else unsigned(config.output.bits)
-        self._multiplier = WideMultiplier(config.accumulator_bits, config.multiplier_bits, cells=config.cells)
         self._rounds_accumulator = config.rounding is Rounding.NEAR_TIE and config.accumulator_bits > FLOAT32_BITS + 1
+        factor_bits = config.accumulator_bits + self._rounds_accumulator  # the largest accumulators round up to a power
+        self._multiplier = WideMultiplier(factor_bits, config.multiplier_bits, cells=config.cells)
         super().__init__(
             {
                 "acc": In(signed(config.accumulator_bits)),
@@ -90,7 +91,7 @@ class Requantizer(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Input, [round to 24 bits,] product, [offset,] [shift,] clamp, [rounding (2),] add, saturate: a register each."""
+        """Input, [round to 24 bits,] product, [offset,] [shift,] clamp, [rounding (2),] add, saturate: one each."""
         config = self.config
         rounds = config.rounding is not Rounding.FLOOR
         shifts = config.min_shift != config.max_shift
