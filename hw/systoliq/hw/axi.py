@@ -1,7 +1,7 @@
 """The edge: a dense layer, or a bare array, behind AXI4-Stream names, as it stands in the emitted Verilog.
 
-Elements stand side by side in ``tdata``, the first in the lowest bits, without gaps; the word is filled up with zeros to
-whole bytes. One clock ``clk``, synchronous active-high reset ``rst``.
+Elements stand side by side in ``tdata``, the first in the lowest bits, without gaps; the word is filled up with zeros
+to whole bytes. One clock ``clk``, synchronous active-high reset ``rst``.
 """
 
 from __future__ import annotations

@@ -24,11 +24,11 @@ class BareArray(wiring.Component):
     """``sums = a @ b`` for tiles of ``rows`` x K and K x ``cols``, one tile after the other.
 
     A beat is taken when both streams have one: ``depth`` elements of each of ``rows`` rows of A, ``depth`` of each of
-    ``cols`` columns of B. ``last`` in the stream of A ends a tile, whose K is free; the last beats of two tiles are kept
-    at least ``rows`` cycles apart.
+    ``cols`` columns of B. ``last`` in the stream of A ends a tile, whose K is free; the last beats of two tiles are
+    kept at least ``rows`` cycles apart.
 
-    ``sums[c]`` is the sum of column c in the cycles in which ``valid[c]`` is 1: row 0 comes ``latency + c`` cycles after
-    the tile's last beat, the other rows in the cycles after it. There is no way to hold the sums back.
+    ``sums[c]`` is the sum of column c in the cycles in which ``valid[c]`` is 1: row 0 comes ``latency + c`` cycles
+    after the tile's last beat, the other rows in the cycles after it. There is no way to hold the sums back.
     """
 
     kind = "bare_array"

@@ -14,6 +14,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 

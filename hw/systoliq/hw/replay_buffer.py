@@ -15,9 +15,9 @@ __all__ = ["ReplayBuffer"]
 class ReplayBuffer(wiring.Component):
     """Takes packets of ``beats`` beats and gives each out ``times`` times in a row.
 
-    Double-buffered: the next packet comes in while the current one is repeated, so for ``times >= 2`` neither side waits
-    at full rate. A packet is given out once it is complete: its first beat leaves ``latency`` cycles after its last one
-    came.
+    Double-buffered: the next packet comes in while the current one is repeated, so for ``times >= 2`` neither side
+    waits at full rate. A packet is given out once it is complete: its first beat leaves ``latency`` cycles after its
+    last one came.
     """
 
     kind = "replay_buffer"

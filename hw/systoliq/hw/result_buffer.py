@@ -27,7 +27,8 @@ class ResultBuffer(wiring.Component):
 
     There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` says that the results of one more tile
     will find room, and ``reserve`` (only while ``credit``) books it; it is given back when the beat flagged
-    ``tile_last`` leaves. The flags come with the last lane's push. A result can leave ``latency`` cycles after its push.
+    ``tile_last`` leaves. The flags come with the last lane's push. A result can leave ``latency`` cycles after its
+    push.
     """
 
     kind = "result_buffer"

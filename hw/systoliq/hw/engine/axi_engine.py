@@ -26,9 +26,9 @@ def lane_slots(config: EngineConfig) -> int:
 class AxiEngine(wiring.Component):
     """`EngineCore` with ``s_axi_ctrl_*``, ``s_axis_a_*``, ``s_axis_b_*``, ``m_axis_y_*`` and ``irq``.
 
-    The registers are those of `registers.REGISTERS`. ``m_axis_y_tdata`` holds ``lanes`` bytes in its low bits where Y has
-    8 bits and ``lanes`` 32-bit words where it is int32; ``m_axis_y_tkeep`` marks the bytes that count, which are always
-    the lowest.
+    The registers are those of `registers.REGISTERS`. ``m_axis_y_tdata`` holds ``lanes`` bytes in its low bits where Y
+    has 8 bits and ``lanes`` 32-bit words where it is int32; ``m_axis_y_tkeep`` marks the bytes that count, which are
+    always the lowest.
     """
 
     kind = "axi_engine"

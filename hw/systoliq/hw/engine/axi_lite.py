@@ -40,8 +40,8 @@ def axi_lite(name: str, address_bits: int) -> dict[str, object]:
 class AxiLite(wiring.Component):
     """``write`` marks a cycle in which ``write_data`` is to be put at ``write_address`` (bytes, a multiple of 4).
 
-    ``write_known`` and ``read_known`` say in the same cycle whether the address exists; ``read_data`` is what it holds. A
-    write of less than four bytes, or one to an address that does not exist, does nothing and answers SLVERR.
+    ``write_known`` and ``read_known`` say in the same cycle whether the address exists; ``read_data`` is what it
+    holds. A write of less than four bytes, or one to an address that does not exist, does nothing and answers SLVERR.
     """
 
     kind = "axi_lite"

@@ -8,7 +8,9 @@ from systoliq.golden.formats import INT8
 
 from ..config import ArrayConfig
 
-__all__ = ["EngineConfig", "JobShape"]
+__all__ = ["DATAFLOWS", "EngineConfig", "JobShape"]
+
+DATAFLOWS = ("output-stationary", "weight-stationary")
 
 
 def _ceil_div(a: int, b: int) -> int:
@@ -23,6 +25,10 @@ class EngineConfig:
     ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), that of B
     all of a job's B (that times ceil(N / cols)). ``lanes`` (a divisor of ``cols``) drain ``lanes`` results a cycle.
     ``max_columns`` (N of a job) and ``max_rows`` (M of a job with a zero point per row) size the constant tables.
+
+    ``dataflow`` "output-stationary" keeps sums in the array. "weight-stationary" keeps weights there: every row of A
+    costs one cycle, none is padded to a group, and B is read once; then the buffer of A must hold all of a job's A (M
+    * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
     """
 
     rows: int = 4
@@ -33,9 +39,14 @@ class EngineConfig:
     b_words: int = 1024
     max_columns: int = 256
     max_rows: int = 256
+    dataflow: str = "output-stationary"
 
     def __post_init__(self) -> None:
+        if self.dataflow not in DATAFLOWS:
+            raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):
+            if field.name == "dataflow":
+                continue
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool):
                 raise TypeError(f"{field.name} must be a positive integer, not {value!r}")
@@ -51,9 +62,9 @@ class EngineConfig:
             if getattr(self, name) > 256:
                 raise ValueError(f"{name} must be at most 256, not {getattr(self, name)!r}")
 
-    def replace(self, **changes: int) -> EngineConfig:
+    def replace(self, **changes: object) -> EngineConfig:
         """A copy with ``changes`` made, validated again."""
-        return dataclasses.replace(self, **changes)
+        return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     @property
     def interval(self) -> int:
@@ -99,9 +110,19 @@ class JobShape:
         return _ceil_div(self.n, self.config.cols)
 
     @property
+    def stationary_weights(self) -> bool:
+        """Whether the engine's dataflow is weight-stationary."""
+        return self.config.dataflow == "weight-stationary"
+
+    @property
+    def chunks(self) -> int:
+        """Loads of the array with weights for one column tile (weight-stationary)."""
+        return _ceil_div(self.k, self.config.rows * self.config.depth)
+
+    @property
     def a_words(self) -> int:
-        """Words in the stream of A: group after group."""
-        return self.groups * self.beats
+        """Words in the stream of A: group after group, or chunk of K after chunk of K."""
+        return self.m * self.chunks if self.stationary_weights else self.groups * self.beats
 
     @property
     def b_words(self) -> int:
@@ -122,5 +143,6 @@ class JobShape:
     def edge_limit(self) -> float:
         """The utilization that ragged edges alone allow: useful share of the tiles' multiply-accumulates."""
         config = self.config
-        whole = self.groups * config.rows * self.beats * config.depth * self.column_tiles * config.cols
-        return self.macs / whole
+        padded_m = self.m if self.stationary_weights else self.groups * config.rows
+        padded_k = (self.chunks * config.rows if self.stationary_weights else self.beats) * config.depth
+        return self.macs / (padded_m * padded_k * self.column_tiles * config.cols)

@@ -1,32 +1,28 @@
-"""The engine's core: loaders, buffers, tiler, array and lanes of one job after the other, without the bus.
+"""The engine's core: loaders, buffers, dataflow and lanes of one job after the other, without the bus.
 
-a -> Loader -> OperandBuffer -\\                  /-> column of ones: row sums
-b -> Loader -> OperandBuffer --> Tiler, SystolicArray -> EngineLane... -> ResultBuffer -> y
+a, b -> Loader -> OperandBuffer -> OutputStationary or WeightStationary -> EngineLane... -> ResultBuffer -> y
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Module, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.formats import INT8
-
-from ..array import SystolicArray
-from ..delay import delay
 from ..hierarchy import place
-from ..mac import operand_layout
 from ..result_buffer import ResultBuffer
-from ..skew import Skew
 from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
 from .lane import EngineLane, column_entry, engine_flags
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
+from .output_stationary import OutputStationary
 from .registers import ERRORS
-from .tiler import Tiler
+from .weight_stationary import WeightStationary
 
 __all__ = ["EngineCore", "job_settings"]
+
+_DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
 job_settings = data.StructLayout(
     {
@@ -49,31 +45,30 @@ class EngineCore(wiring.Component):
     """Runs a job from ``start`` to ``done`` (one cycle each).
 
     Streams: a word of A is ``rows`` x ``depth`` elements, beat t of a group of rows after the other; a word of B is
-    ``cols`` x ``depth`` elements, lane by lane of the *array's* columns (see `physical_column`), beat t of a column tile
-    after the other; ``last`` on the last word of each. Y: rows of a tile after each other, ``lanes`` results a beat, of
-    which the first ``flags.columns`` count.
+    ``cols`` x ``depth`` elements, lane by lane of the *array's* columns (see `physical_column`), beat t of a column
+    tile after the other; ``last`` on the last word of each. Y: rows of a tile after each other, ``lanes`` results a
+    beat, of which the first ``flags.columns`` count.
 
-    ``error`` shows a code of `ERRORS` in the cycle of an error. But for a start while busy, ``failed`` is then 1, streams
-    stand still, and only reset ends it.
+    ``error`` shows a code of `ERRORS` in the cycle of an error. But for a start while busy, ``failed`` is then 1,
+    streams stand still, and only reset ends it.
     """
 
     kind = "core"
 
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
-        self.array = SystolicArray(config.array, interval=config.interval)
+        self.dataflow = _DATAFLOWS[config.dataflow](config)
         self.lanes = [EngineLane(config) for _ in range(config.lanes)]
-        self._a_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.rows)
-        self._b_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.cols)
+        dataflow = self.dataflow
         flight = (
-            self._drain_start + config.cols - 1 + config.drain_cycles + self.lanes[0].latency + ResultBuffer.latency
+            dataflow.drain_start() + config.cols + dataflow.tile_beats + self.lanes[0].latency + ResultBuffer.latency
         )
         self.result_buffer = ResultBuffer(
             unsigned(32),
             engine_flags(config.lanes),
             lanes=config.lanes,
-            tile_beats=config.rows * config.interval,
-            tiles=1 + -(-flight // config.drain_cycles),
+            tile_beats=dataflow.tile_beats,
+            tiles=1 + -(-flight // dataflow.drain_cycles),
         )
         super().__init__(
             {
@@ -84,8 +79,8 @@ class EngineCore(wiring.Component):
                 "error": Out(8),
                 "failed": Out(1),
                 "input_stall": Out(1),
-                "a": In(stream.Signature(operand_word(self._a_word))),
-                "b": In(stream.Signature(operand_word(self._b_word))),
+                "a": In(stream.Signature(operand_word(dataflow.a_word.shape()))),
+                "b": In(stream.Signature(operand_word(dataflow.b_word.shape()))),
                 "y": Out(stream.Signature(self.result_buffer.o.payload.shape())),
                 "row_write": In(1),
                 "row_address": In(range(config.max_rows)),
@@ -96,28 +91,21 @@ class EngineCore(wiring.Component):
             }
         )
 
-    @property
-    def _drain_start(self) -> int:
-        """Cycles from a tile's last beat at the tiler to lane 0: buffer read, entry register, array, column of ones."""
-        return 2 + self.array.latency + 1
-
     def cycles(self, shape: JobShape) -> int:
         """Cycle model: from the first word of A or B taken to the last beat of Y taken, both included, unstalled.
 
         A and B are taken from the same cycle on, one word a cycle.
         """
-        config = self.config
-        tiles = shape.groups * shape.column_tiles
-        rows = shape.m - (shape.groups - 1) * config.rows
+        config, dataflow = self.config, self.dataflow
         columns = shape.n - (shape.column_tiles - 1) * config.cols
-        last_beat = OperandBuffer.latency + shape.beats - 1 + (tiles - 1) * shape.tile_cycles
+        last_step = dataflow.last_slot(shape) + -(-columns // config.lanes) - 1
         across = (config.lanes - 1) * config.interval
-        slot = rows * config.interval + -(-columns // config.lanes) - 1
-        return last_beat + self._drain_start + slot + across + self.lanes[0].latency + ResultBuffer.latency + 1
+        drained = dataflow.last_beat(shape) + dataflow.drain_start() + last_step + across
+        return drained + self.lanes[0].latency + ResultBuffer.latency + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, job = self.config, self.job
+        job = self.job
         error = Signal(8)
         failed = Signal()
         running = Signal()
@@ -133,74 +121,35 @@ class EngineCore(wiring.Component):
         with m.If((error != 0) & ~running | (error != 0) & ~self.start):
             m.d.sync += failed.eq(1)  # a start while busy alone does no harm
 
-        # Operands come in.
-        a_loader = Loader(self._a_word, span=config.rows, depth=config.depth, kind="a_loader")
-        b_loader = Loader(self._b_word, span=config.cols, depth=config.depth, kind="b_loader")
-        a_buffer = OperandBuffer(self._a_word, depth=config.a_words, kind="a_buffer")
-        b_buffer = OperandBuffer(self._b_word, depth=config.b_words, kind="b_buffer")
-        for name, loader, buffer, length in (
-            ("a", a_loader, a_buffer, job.m),
-            ("b", b_loader, b_buffer, job.n),
-        ):
-            m.submodules[f"{name}_loader"] = place(loader, platform)
-            m.submodules[f"{name}_buffer"] = place(buffer, platform)
-            port = wiring.flipped(getattr(self, name))
-            wiring.connect(m, port, loader.i)
-            wiring.connect(m, loader.o, buffer.i)
-            m.d.comb += [
-                loader.start.eq(accepted),
-                loader.halt.eq(failed),
-                loader.length.eq(length),
-                loader.k.eq(job.k),
-            ]
-
-        # B that is read again must fit: one word more than there is room for would never come in.
-        b_held = Signal(range(config.b_words + 1))
-        b_stuck = Signal()
-        m.d.comb += b_stuck.eq((b_held == config.b_words) & b_loader.active & (job.m > config.rows))
-        with m.If(accepted):
-            m.d.sync += b_held.eq(0)
-        with m.Elif(b_loader.o.valid & b_loader.o.ready & (b_held != config.b_words)):
-            m.d.sync += b_held.eq(b_held + 1)
-
+        dataflow = self.dataflow
+        m.submodules.dataflow = place(dataflow, platform)
+        loaders = self._load(m, platform, accepted, failed)
+        stuck = self._stuck(m, accepted, loaders)
         with m.If(self.start & (running | failed)):
             m.d.comb += error.eq(ERRORS["START_WHILE_BUSY"][0])
         with m.Elif(self.start):
             m.d.comb += error.eq(wrong)
-        with m.Elif(a_loader.early):
-            m.d.comb += error.eq(ERRORS["A_ENDED_EARLY"][0])
-        with m.Elif(a_loader.late):
-            m.d.comb += error.eq(ERRORS["A_ENDED_LATE"][0])
-        with m.Elif(b_loader.early):
-            m.d.comb += error.eq(ERRORS["B_ENDED_EARLY"][0])
-        with m.Elif(b_loader.late):
-            m.d.comb += error.eq(ERRORS["B_ENDED_LATE"][0])
-        with m.Elif(b_stuck & ~failed):
-            m.d.comb += error.eq(ERRORS["B_TOO_LARGE"][0])
+        for name, loader in loaders.items():
+            for end in ("early", "late"):
+                with m.Elif(getattr(loader, end)):
+                    m.d.comb += error.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
+        with m.Elif(stuck & ~failed):
+            m.d.comb += error.eq(ERRORS["B_TOO_LARGE" if dataflow.b_resident else "A_TOO_LARGE"][0])
 
-        # Tiles go through the array.
-        tiler = Tiler(config)
-        m.submodules.tiler = place(tiler, platform)
         buffer = self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
         m.d.comb += [
-            tiler.start.eq(accepted),
-            tiler.m.eq(job.m),
-            tiler.k.eq(job.k),
-            tiler.n.eq(job.n),
-            tiler.credit.eq(buffer.credit),
-            buffer.reserve.eq(tiler.last),
-            self.input_stall.eq(tiler.starved),
+            dataflow.start.eq(accepted),
+            dataflow.m.eq(job.m),
+            dataflow.k.eq(job.k),
+            dataflow.n.eq(job.n),
+            dataflow.a_unsigned.eq(job.a_unsigned),
+            dataflow.b_unsigned.eq(job.b_unsigned),
+            dataflow.credit.eq(buffer.credit),
+            buffer.reserve.eq(dataflow.reserve),
+            self.input_stall.eq(dataflow.starved),
         ]
-        for name, operand in (("a", a_buffer), ("b", b_buffer)):
-            m.d.comb += [
-                getattr(tiler, f"{name}_available").eq(operand.available),
-                operand.offset.eq(getattr(tiler, f"{name}_offset")),
-                operand.read.eq(tiler.take),
-                operand.release.eq(getattr(tiler, f"{name}_release")),
-            ]
-        self._feed(m, platform, tiler, a_buffer, b_buffer)
-        self._drain(m, platform, tiler)
+        self._drain(m, platform)
 
         finished = Signal()
         m.d.comb += [finished.eq(buffer.o.valid & buffer.o.ready & buffer.o.payload.flags.last), self.done.eq(finished)]
@@ -216,55 +165,64 @@ class EngineCore(wiring.Component):
         config, job = self.config, self.job
         with m.If((job.m == 0) | (job.k == 0) | (job.n == 0)):
             m.d.comb += wrong.eq(ERRORS["ILLEGAL_SHAPE"][0])
-        with m.Elif((job.n > config.cols) & (job.k > config.a_words * config.depth)):
-            m.d.comb += wrong.eq(ERRORS["A_TOO_LARGE"][0])
+        for condition, name in self.dataflow.too_large(job.m, job.k, job.n):
+            with m.Elif(condition):
+                m.d.comb += wrong.eq(ERRORS[name][0])
         with m.Elif(job.n > config.max_columns):
             m.d.comb += wrong.eq(ERRORS["TOO_MANY_COLUMNS"][0])
         with m.Elif(job.row_zero_points & (job.m > config.max_rows)):
             m.d.comb += wrong.eq(ERRORS["TOO_MANY_ROWS"][0])
 
-    def _feed(
-        self, m: Module, platform: object, tiler: Tiler, a_buffer: OperandBuffer, b_buffer: OperandBuffer
-    ) -> None:
-        """Words from the buffers into the array: sign flip, zeros beyond K and between beats, ones at the edges."""
-        config, job = self.config, self.job
-        array = self.array
-        m.submodules.array = place(array, platform)
-        first = Signal()
-        last = Signal()
-        keep = Signal(config.depth)  # of the word that the buffers show now; 0 without one
-        m.d.sync += [first.eq(tiler.first), last.eq(tiler.last), keep.eq(Mux(tiler.take, tiler.keep, 0))]
-
-        entries = {}
-        for name, operand, unsigned_bit, lanes, side in (
-            ("a", a_buffer, job.a_unsigned, config.rows, array.a),
-            ("b", b_buffer, job.b_unsigned, config.cols, array.b),
+    def _load(self, m: Module, platform: object, start: Value, halt: Value) -> dict[str, Loader]:
+        """Words from the streams into the operand buffers, and from there to the dataflow."""
+        config, job, dataflow = self.config, self.job, self.dataflow
+        loaders = {}
+        for name, span, depth, words, length in (
+            ("a", dataflow.a_span, dataflow.a_depth, config.a_words, job.m),
+            ("b", config.cols, config.depth, config.b_words, job.n),
         ):
-            entry = Signal(side.shape(), name=f"{name}_entry", reset_less=True)
-            for i in range(config.depth):
-                ones = entry[0][i]
-                m.d.sync += ones.eq(keep[i])
-                for lane in range(lanes):
-                    flipped = Value.cast(operand.word[lane][i]) ^ Cat(Const(0, 7), unsigned_bit)
-                    m.d.sync += entry[lane + 1][i].eq(Mux(keep[i], flipped, 0).as_signed())
-            entries[name] = entry
-            skew = Skew(side.shape(), kind=f"skew_{name}")
-            m.submodules[f"skew_{name}"] = place(skew, platform)
-            m.d.comb += [skew.word.eq(entry), side.eq(skew.out)]
-        m.d.comb += [
-            array.first.eq(delay(m, first, 1, name="first")),
-            array.last.eq(delay(m, last, 1, name="last", reset_less=False)),
-        ]
+            word = getattr(dataflow, f"{name}_word").shape()
+            loader = Loader(word, span=span, depth=depth, kind=f"{name}_loader")
+            buffer = OperandBuffer(word, depth=words, kind=f"{name}_buffer")
+            m.submodules[f"{name}_loader"] = place(loader, platform)
+            m.submodules[f"{name}_buffer"] = place(buffer, platform)
+            wiring.connect(m, wiring.flipped(getattr(self, name)), loader.i)
+            wiring.connect(m, loader.o, buffer.i)
+            m.d.comb += [
+                loader.start.eq(start),
+                loader.halt.eq(halt),
+                loader.length.eq(length),
+                loader.k.eq(job.k),
+                getattr(dataflow, f"{name}_available").eq(buffer.available),
+                buffer.offset.eq(getattr(dataflow, f"{name}_offset")),
+                buffer.read.eq(getattr(dataflow, f"{name}_read")),
+                buffer.release.eq(getattr(dataflow, f"{name}_release")),
+                getattr(dataflow, f"{name}_word").eq(buffer.word),
+            ]
+            loaders[name] = loader
+        return loaders
 
-    def _drain(self, m: Module, platform: object, tiler: Tiler) -> None:
+    def _stuck(self, m: Module, start: Value, loaders: dict[str, Loader]) -> Value:
+        """Whether the operand that is read again is larger than its buffer: its next word would never find room."""
+        config, job = self.config, self.job
+        resident = self.dataflow.b_resident
+        loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
+        again = job.m > config.rows if resident else job.n > config.cols
+        held = Signal(range(room + 1))
+        with m.If(start):
+            m.d.sync += held.eq(0)
+        with m.Elif(loader.o.valid & loader.o.ready & (held != room)):
+            m.d.sync += held.eq(held + 1)
+        return (held == room) & loader.active & again
+
+    def _drain(self, m: Module, platform: object) -> None:
         """Sums from the array through the lanes to the result buffer."""
         config, job, buffer = self.config, self.job, self.result_buffer
-        control = DrainControl(config)
+        dataflow = self.dataflow
+        control = DrainControl(config, rows=dataflow.slot_rows, per_slot=dataflow.per_slot)
         m.submodules.drain_control = place(control, platform)
         m.d.comb += [
-            control.start.eq(
-                delay(m, tiler.last, self._drain_start - DrainControl.latency, name="token", reset_less=False)
-            ),
+            control.start.eq(dataflow.drain),
             control.m.eq(job.m),
             control.k.eq(job.k),
             control.n.eq(job.n),
@@ -275,7 +233,7 @@ class EngineCore(wiring.Component):
             control.row_value.eq(self.row_value),
         ]
         row_sum = Signal(signed(32), reset_less=True)
-        m.d.sync += row_sum.eq(self.array.sums[0])
+        m.d.sync += row_sum.eq(dataflow.sums[0])
         step, row = control.step, Signal(self.lanes[0].row.shape())
         m.d.comb += [
             row.zero_point.eq(control.row.zero_point),
@@ -296,6 +254,6 @@ class EngineCore(wiring.Component):
                 buffer.y[index].eq(lane.y),
             ]
             for i in range(config.interval):
-                m.d.comb += lane.sums[i].eq(self.array.sums[1 + index * config.interval + i])
+                m.d.comb += lane.sums[i].eq(dataflow.sums[1 + index * config.interval + i])
             step, row = lane.step_next, lane.row_next
         m.d.comb += buffer.flags.eq(self.lanes[-1].flags)

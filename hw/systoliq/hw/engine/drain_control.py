@@ -16,9 +16,9 @@ __all__ = ["DrainControl", "RowContext", "drain_step"]
 def drain_step(config: EngineConfig) -> data.StructLayout:
     """What a lane needs to know of the sum that it reads in a cycle.
 
-    ``column_sum``: it is the sum of a column of B, not a result. ``push``: it is a result that Y has. ``step``: which of
-    the lane's columns. ``entry``: the column's place in the lane's constant table. ``columns``: how many of the lanes
-    have a column of Y in this cycle. ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
+    ``column_sum``: it is the sum of a column of B, not a result. ``push``: it is a result that Y has. ``step``: which
+    of the lane's columns. ``entry``: the column's place in the lane's constant table. ``columns``: how many of the
+    lanes have a column of Y in this cycle. ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
     """
     return data.StructLayout(
         {
@@ -44,14 +44,19 @@ class DrainControl(wiring.Component):
     lane reads its first column sum in ``t + latency``. ``row`` is valid together with the first step of each row. Tiles
     are counted, in the order of `Tiler`; M, K and N must not change from a job's start to its last step.
 
+    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile of a slot for the column sums and
+    ``rows`` slots; with it each slot has a token of its own, and the rows that a tile has are all.
+
     The row table is written by ``row_write``, ``row_address``, ``row_value``.
     """
 
     kind = "drain_control"
     latency = 2
 
-    def __init__(self, config: EngineConfig) -> None:
+    def __init__(self, config: EngineConfig, *, rows: int, per_slot: bool) -> None:
         self.config = config
+        self.rows = rows
+        self.per_slot = per_slot
         super().__init__(
             {
                 "start": In(1),
@@ -81,9 +86,9 @@ class DrainControl(wiring.Component):
         ]
 
         column = Countdown(m, self.n, config.cols, name="n")
-        group = Countdown(m, self.m, config.rows, name="m")
+        group = Countdown(m, self.m, self.rows, name="m")
         step = Signal(range(config.interval))
-        slot = Signal(range(config.rows + 1))
+        slot = Signal(range(self.rows + 1))
         running = Signal()
         busy = Signal()
         ends = Signal()
@@ -94,7 +99,7 @@ class DrainControl(wiring.Component):
         last_step = step == config.interval - 1
         m.d.comb += [
             busy.eq(self.start | running),
-            ends.eq(busy & last_step & (slot == config.rows)),
+            ends.eq(busy & last_step & (slot == (group.taken if self.per_slot else self.rows))),
             columns_left.eq(column.taken - columns_done),
         ]
         now = Signal(drain_step(config))
@@ -105,11 +110,11 @@ class DrainControl(wiring.Component):
             now.step.eq(step),
             now.entry.eq(tile_entry + step),
             now.columns.eq(Mux(columns_left > config.lanes, config.lanes, columns_left)),
-            now.tile_last.eq((slot == group.taken) & (columns_left <= config.lanes)),
-            now.last.eq(now.tile_last & column.final & group.final),
+            now.tile_last.eq((self.per_slot | (slot == group.taken)) & (columns_left <= config.lanes)),
+            now.last.eq((slot == group.taken) & (columns_left <= config.lanes) & column.final & group.final),
         ]
         with m.If(busy):
-            m.d.sync += [running.eq(~ends), step.eq(Mux(last_step, 0, step + 1))]
+            m.d.sync += [running.eq(~(last_step if self.per_slot else ends)), step.eq(Mux(last_step, 0, step + 1))]
             m.d.sync += columns_done.eq(Mux(has_columns, columns_done + config.lanes, columns_done))
             with m.If(last_step):
                 m.d.sync += [slot.eq(slot + 1), columns_done.eq(0)]
@@ -117,7 +122,7 @@ class DrainControl(wiring.Component):
                 m.d.sync += [slot.eq(0), tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))]
                 column.advance()
                 with m.If(column.final):
-                    m.d.sync += first_row.eq(Mux(group.final, 0, first_row + config.rows))
+                    m.d.sync += first_row.eq(Mux(group.final, 0, first_row + self.rows))
                     group.advance()
 
         # One cycle later the row's zero point is there, two cycles later K times it.

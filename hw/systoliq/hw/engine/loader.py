@@ -19,8 +19,8 @@ def operand_word(word: data.ArrayLayout) -> data.StructLayout:
 class Loader(wiring.Component):
     """Passes ceil(length / span) * ceil(k / depth) words after ``start``, and nothing at any other time.
 
-    ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then stops,
-    as it does when ``halt`` is raised: the stream waits, and nothing is lost.
+    ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then
+    stops, as it does when ``halt`` is raised: the stream waits, and nothing is lost.
     """
 
     def __init__(self, word: data.ArrayLayout, *, span: int, depth: int, kind: str) -> None:

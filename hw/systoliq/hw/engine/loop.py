@@ -10,8 +10,9 @@ __all__ = ["Countdown"]
 class Countdown:
     """Walks from ``length`` down in steps of ``step``: ceil(length / step) rounds, over and over.
 
-    ``left`` is what is left at the beginning of the round (at most ``length``), ``final`` marks the last round, and
-    ``taken`` = min(left, step) is what the round covers. Call `advance` where the round ends. The state is the part
+    ``left`` is what is left at the beginning of the round (at most ``length``), ``initial`` and ``final`` mark the
+    first and last round, and ``taken`` = min(left, step) is what the round covers. Call `advance` where the round
+    ends. The state is the part
     *done*, 0 at reset, so that ``length`` may change between walks.
     """
 
@@ -20,10 +21,12 @@ class Countdown:
         self._step = step
         self._done = Signal(length.shape(), name=f"{name}_done")
         self.left = Signal(length.shape(), name=f"{name}_left")
+        self.initial = Signal(name=f"{name}_initial")
         self.final = Signal(name=f"{name}_final")
         self.taken = Signal(range(step + 1), name=f"{name}_taken")
         m.d.comb += [
             self.left.eq(length - self._done),
+            self.initial.eq(self._done == 0),
             self.final.eq(self.left <= step),
             self.taken.eq(Mux(self.final, self.left, step)),
         ]

@@ -13,9 +13,10 @@ __all__ = ["OperandBuffer"]
 class OperandBuffer(wiring.Component):
     """Holds words in the order in which they came; any of them can be read, the oldest can be released.
 
-    ``available`` says whether the word at ``offset`` (0: the oldest) is there; ``read`` fetches it and ``word`` shows it
-    from the next cycle until the next read. ``release`` (only while the buffer is not empty) gives up the oldest; it may
-    come with a ``read`` of it. A word that comes in can be read ``latency`` cycle later. ``depth`` is a power of two.
+    ``available`` says whether the word at ``offset`` (0: the oldest) is there; ``read`` fetches it and ``word`` shows
+    it from the next cycle until the next read. ``release`` (only while the buffer is not empty) gives up the oldest;
+    it may come with a ``read`` of it. A word that comes in can be read ``latency`` cycle later. ``depth`` is a power
+    of two.
     """
 
     latency = 1

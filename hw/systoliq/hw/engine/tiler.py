@@ -15,10 +15,10 @@ __all__ = ["Tiler"]
 class Tiler(wiring.Component):
     """For each group of rows, for each column tile, for each beat: read a word of A and a word of B.
 
-    A word of A is released in the last column tile of its group, a word of B in the last group: until then they are read
-    again. A beat is issued (``take``) when both words are there; the last beat of a tile also waits for ``credit`` and
-    for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle of ``take``,
-    and ``keep`` the elements of the words that are inside K.
+    A word of A is released in the last column tile of its group, a word of B in the last group: until then they are
+    read again. A beat is issued (``take``) when both words are there; the last beat of a tile also waits for
+    ``credit`` and for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle
+    of ``take``, and ``keep`` the elements of the words that are inside K.
     """
 
     kind = "tiler"

@@ -1,0 +1,123 @@
+"""What the engine's core asks of a dataflow: the way from operand words to sums.
+
+A dataflow reads words of A and B from the operand buffers and shows the sums that they make. It says how the core is to
+count and hold the words, and how the sums come out. There are two: `OutputStationary` and `WeightStationary`.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import INT8
+
+from ..hierarchy import place
+from ..mac import operand_layout
+from ..skew import Skew
+from .config import EngineConfig, JobShape
+
+__all__ = ["Dataflow"]
+
+
+class Dataflow(wiring.Component):
+    """Base of the dataflows: their ports, and the way of a word into the array.
+
+    A word is read in the cycle of ``a_read`` or ``b_read`` and shown the cycle after. ``start`` begins a job, of ``m``
+    x ``k`` times ``k`` x ``n``. ``credit`` allows results of another tile (``reserve`` takes it). ``drain`` comes
+    `DrainControl.latency` cycles before the first sum that it announces reaches lane 0: ``sums[1]``, then ``sums[2]``
+    a cycle later and so on, each row after ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's
+    sum.
+    """
+
+    a_span: int
+    """Rows of A side by side in the count of its words, and ``a_depth`` elements of K."""
+    a_depth: int
+    b_resident: bool
+    """Whether B (else A) is held in its buffer for all of a job that reads it more than once."""
+    slot_rows: int
+    """Rows that a tile's drain has at the most."""
+    per_slot: bool
+    """Whether ``drain`` announces each row (else each tile)."""
+    tile_beats: int
+    """Beats of Y in what one ``credit`` stands for, at the most."""
+    drain_cycles: int
+    """Cycles between two ``reserve`` at the least."""
+
+    def __init__(self, config: EngineConfig) -> None:
+        self.config = config
+        a_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.rows)
+        b_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.cols)
+        super().__init__(
+            {
+                "start": In(1),
+                "m": In(16),
+                "k": In(16),
+                "n": In(16),
+                "a_unsigned": In(1),
+                "b_unsigned": In(1),
+                "a_available": In(1),
+                "a_offset": Out(range(config.a_words)),
+                "a_read": Out(1),
+                "a_release": Out(1),
+                "a_word": In(a_word),
+                "b_available": In(1),
+                "b_offset": Out(range(config.b_words)),
+                "b_read": Out(1),
+                "b_release": Out(1),
+                "b_word": In(b_word),
+                "credit": In(1),
+                "reserve": Out(1),
+                "starved": Out(1),
+                "drain": Out(1),
+                "sums": Out(data.ArrayLayout(signed(32), config.cols + 1)),
+            }
+        )
+
+    def drain_start(self) -> int:
+        """Cycles from a beat at the tiler to the first sum at lane 0."""
+        raise NotImplementedError
+
+    def last_beat(self, shape: JobShape) -> int:
+        """Cycles from the first word taken to the beat that completes the job's last sums, without stalls."""
+        raise NotImplementedError
+
+    def last_slot(self, shape: JobShape) -> int:
+        """Cycles from the drain's start, as that beat announces it, to the first step of the job's last row."""
+        raise NotImplementedError
+
+    def too_large(self, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        """Conditions under which a job does not fit, and the names of their errors."""
+        raise NotImplementedError
+
+    def enter(
+        self,
+        m: Module,
+        platform: object,
+        name: str,
+        ones: Value,
+        keep: list[Value],
+        side: data.View,
+        *,
+        word: data.View | None = None,
+    ) -> None:
+        """Register ``word`` (default: that read) of operand ``name``, flipped to signed and skewed, as ``side``.
+
+        ``keep[lane * depth + i]`` or, if shorter, ``keep[i]`` says which elements count; the others enter as zeros.
+        ``ones[i]`` goes before the word's lanes, if ``side`` has a place for it.
+        """
+        word = getattr(self, f"{name}_word") if word is None else word
+        is_unsigned = getattr(self, f"{name}_unsigned")
+        lanes, depth = word.shape().length, self.config.depth
+        extra = side.shape().length - lanes
+        entry = Signal(side.shape(), name=f"{name}_entry", reset_less=True)
+        for i in range(depth):
+            if extra:
+                m.d.sync += entry[0][i].eq(ones[i])
+            for lane in range(lanes):
+                flipped = Value.cast(word[lane][i]) ^ (is_unsigned << 7)
+                kept = keep[(lane * depth + i) % len(keep)]
+                m.d.sync += entry[lane + extra][i].eq(Mux(kept, flipped[:8].as_signed(), Const(0, 8)))
+        skew = Skew(side.shape(), kind=f"skew_{name}")
+        m.submodules[f"skew_{name}"] = place(skew, platform)
+        m.d.comb += [skew.word.eq(entry), side.eq(skew.out)]

@@ -1,0 +1,86 @@
+"""Output-stationary dataflow: sums stay in the array until a tile is complete, both operands pass.
+
+Tiler -> words of A and B -> Skew -> SystolicArray with a row and a column of ones -> sums
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal, Value
+
+from ..array import SystolicArray
+from ..delay import delay
+from ..hierarchy import place
+from .config import EngineConfig, JobShape
+from .dataflow import Dataflow
+from .drain_control import DrainControl
+from .operand_buffer import OperandBuffer
+from .tiler import Tiler
+
+__all__ = ["OutputStationary"]
+
+
+class OutputStationary(Dataflow):
+    """For each group of ``rows`` rows of A, for each column tile: a tile of K / ``depth`` beats.
+
+    The stream of A brings group after group, beat after beat, that of B column tile after column tile, beat after
+    beat. A group of A and all of B are read again and again. The row of ones makes the column sums, which drain first.
+    """
+
+    kind = "output_stationary"
+    b_resident = True
+    per_slot = False
+
+    def __init__(self, config: EngineConfig) -> None:
+        super().__init__(config)
+        self.array = SystolicArray(config.array, interval=config.interval)
+        self.a_span = config.rows
+        self.a_depth = config.depth
+        self.slot_rows = config.rows
+        self.tile_beats = config.rows * config.interval
+        self.drain_cycles = config.drain_cycles
+
+    def drain_start(self) -> int:
+        """Buffer read, entry register, array, column of ones."""
+        return 2 + self.array.latency + 1
+
+    def last_beat(self, shape: JobShape) -> int:
+        tiles = shape.groups * shape.column_tiles
+        return OperandBuffer.latency + shape.beats - 1 + (tiles - 1) * shape.tile_cycles
+
+    def last_slot(self, shape: JobShape) -> int:
+        rows = shape.m - (shape.groups - 1) * self.config.rows
+        return rows * self.config.interval
+
+    def too_large(self, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        return [((n > self.config.cols) & (k > self.config.a_words * self.config.depth), "A_TOO_LARGE")]
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        array = self.array
+        m.submodules.array = place(array, platform)
+        tiler = Tiler(self.config)
+        m.submodules.tiler = place(tiler, platform)
+        for name in ("start", "m", "k", "n", "a_available", "b_available", "credit"):
+            m.d.comb += getattr(tiler, name).eq(getattr(self, name))
+        for name in ("a_offset", "b_offset", "a_release", "b_release", "starved"):
+            m.d.comb += getattr(self, name).eq(getattr(tiler, name))
+        m.d.comb += [
+            self.a_read.eq(tiler.take),
+            self.b_read.eq(tiler.take),
+            self.reserve.eq(tiler.last),
+        ]
+
+        keep = Signal(self.config.depth)  # of the word that the buffers show now; 0 without one
+        m.d.sync += keep.eq(Mux(tiler.take, tiler.keep, 0))
+        self.enter(m, platform, "a", keep, list(keep), array.a)
+        self.enter(m, platform, "b", keep, list(keep), array.b)
+        token = delay(m, tiler.last, 2, name="last", reset_less=False)
+        m.d.comb += [
+            array.first.eq(delay(m, tiler.first, 2, name="first")),
+            array.last.eq(token),
+            self.sums.eq(array.sums),
+            self.drain.eq(
+                delay(m, token, self.drain_start() - 2 - DrainControl.latency, name="drain", reset_less=False)
+            ),
+        ]
+        return m
