@@ -13,8 +13,8 @@ from rich.table import Table
 from systoliq.sim.runner import SimulatorName
 from systoliq.sim.tools import all_tools
 
-from .choose import AUTO
 from .bench import bench
+from .choose import AUTO
 from .demo import ACCURACY, DemoResult, run_demo
 from .design import LayerDesign
 from .explore.command import command as explore_command
@@ -320,6 +320,7 @@ def _show_demo(result: DemoResult) -> None:
 
 
 cli.add_command(explore_command)
+cli.add_command(bench)
 
 
 def main() -> None:
