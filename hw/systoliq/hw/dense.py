@@ -33,6 +33,8 @@ from .weights import WeightColumn
 
 __all__ = ["Dense"]
 
+_INT32_BITS = 32  # ONNX: the accumulation may overflow if and only if in 32 bits
+
 
 class Dense(wiring.Component):
     """``y = requantize(a @ b + bias)`` for constant ``b``: a layer, its integer constants, and an array to run it.
@@ -45,7 +47,8 @@ class Dense(wiring.Component):
     ``config`` sets rows, cols, depth, accumulator width and the width of B; the operand formats follow from the layer.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
-    sums modulo ``2**accumulator_bits``; or where the weights need more bits than ``config.b`` has.
+    sums modulo 2^32, ONNX's int32, and the accumulator has at least 32 bits; or where the weights need more bits than
+    ``config.b`` has.
     """
 
     kind = "dense"
@@ -82,17 +85,22 @@ class Dense(wiring.Component):
         )
 
     def _sum_bits(self, wrap: bool) -> int:
-        """Bits that hold every reachable sum, bias included; `accumulator_bits` where sums may wrap."""
-        low, high = self.layer.accumulator_range()
-        needed = max(int(np.max(high)).bit_length(), (-1 - int(np.min(low))).bit_length() if np.min(low) < 0 else 0) + 1
-        if needed <= self.config.accumulator_bits:
+        """Bits that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's int32 does."""
+        lows, highs = self.layer.accumulator_range()
+        low, high = int(lows.min()), int(highs.max())
+        needed = max(high.bit_length(), (-1 - low).bit_length() if low < 0 else 0) + 1
+        have = self.config.accumulator_bits
+        if needed <= min(have, _INT32_BITS):
             return needed
-        if not wrap:
-            raise ValueError(
-                f"accumulator_bits must be at least {needed} to hold every sum of K = {self.layer.k} products and the "
-                f"bias ({int(np.min(low))} to {int(np.max(high))}), not {self.config.accumulator_bits}"
-            )
-        return self.config.accumulator_bits
+        if wrap and have >= _INT32_BITS:
+            return _INT32_BITS
+        reason = f"every sum of K = {self.layer.k} products and the bias ({low} to {high})"
+        if needed <= _INT32_BITS:
+            raise ValueError(f"accumulator_bits must be at least {needed} to hold {reason}, not {have}")
+        raise ValueError(
+            f"{reason} needs {needed} bits, more than int32 has: ask for wrapping, with accumulator_bits at least "
+            f"{_INT32_BITS} (given: {have}), to get what ONNX defines"
+        )
 
     def _lane(self, lane_config: RequantizerConfig, index: int) -> DrainLane:
         schedule, requantization = self.schedule, self.requantization
