@@ -10,13 +10,13 @@ from rich.console import Console
 
 from ..errors import InputError
 from ..shell import debug_option
+from ..synth.targets import TARGETS
 from .cache import StoreError
 from .console import Bars, show
 from .emit import emit_command
 from .exploration import DEFAULTS, explore, parse_requirements
 from .files import check_directory, write_directory
 from .pareto import OBJECTIVES
-from .space import TARGETS
 
 __all__ = ["command"]
 
@@ -59,7 +59,7 @@ Examples
 @_axis("b_bits", "Widths of B.")
 @_axis("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24.")
 @click.option("--requantizer", metavar="WORDS", help="near-tie, nearest, floor, auto.  [near-tie]")
-@click.option("--cells", metavar="WORDS", help="auto (the device's), portable, ecp5, ice40, xilinx.  [auto]")
+@click.option("--cells", metavar="WORDS", help="auto (the device's), portable, ecp5, ice40, xilinx.  [portable]")
 @click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{DEFAULTS['target']}]")
 @click.option(
     "--objective",

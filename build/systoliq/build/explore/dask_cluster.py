@@ -45,7 +45,7 @@ class DaskCluster:
     @property
     def jobs(self) -> int:
         """Tasks that run at the same time, as far as is known now."""
-        return max(1, sum(self._client.nthreads().values()))
+        return max(1, int(sum(self._client.nthreads().values())))
 
     def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
         """Run the tasks on the cluster."""

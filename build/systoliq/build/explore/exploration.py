@@ -34,7 +34,7 @@ DEFAULTS: Mapping[str, Any] = {
     "b_bits": "3,4,6,8",
     "requantizer": "near-tie",
     "requantizer_bits": "8:24:8",
-    "cells": "auto",
+    "cells": "portable",
     "target": "ecp5-85k",
 }
 """The axes where nothing is said."""
@@ -182,7 +182,7 @@ def explore(
     for name, value, least in (
         ("synthesis", synthesis, 0), ("place", place, 0), ("batch", batch, 1), ("seeds", seeds, 1), ("budget", budget, 1)
     ):  # fmt: skip
-        if value < least:
+        if not isinstance(value, int) or value < least:
             raise InputError(f"{name} must be at least {least}, not {value}")
     space = Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
     subject = source if isinstance(source, Subject) else open_subject(source, data=data, weights=weights)

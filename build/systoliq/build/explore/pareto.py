@@ -83,5 +83,5 @@ def best_first(costs: npt.NDArray[np.float64], count: int) -> list[int]:
 def _distances(rows: npt.NDArray[np.float64], taken: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     """Squared distance of each row to the nearest one taken; from the least corner where none is."""
     if not len(taken):
-        return np.square(rows - rows.min(axis=0)).sum(axis=1)
-    return np.square(rows[:, np.newaxis] - taken).sum(axis=2).min(axis=1)
+        return np.asarray(np.square(rows - rows.min(axis=0)).sum(axis=1))
+    return np.asarray(np.square(rows[:, np.newaxis] - taken).sum(axis=2).min(axis=1))

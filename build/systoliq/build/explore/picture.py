@@ -23,6 +23,9 @@ _TITLES = {
 }
 
 
+_LOG_SPAN = 8
+
+
 def axis_title(column: str) -> str:
     """What an axis is called."""
     return _TITLES.get(column, column.replace("_", " "))
@@ -53,11 +56,13 @@ def front_png(exploration: Exploration) -> bytes:
     )
     axes.scatter(
         [row[x] for row in front], [row[y] for row in front], s=90, facecolors="none", edgecolors="#d1495b",
-        linewidths=1.6, label="Pareto front, cosimulated",
+        linewidths=1.6, label="Pareto front",
     )  # fmt: skip
     if colour is not None:
         figure.colorbar(dots, ax=axes, label=axis_title(colour))
-    axes.set(xscale="log", yscale="log", xlabel=axis_title(x), ylabel=axis_title(y))
+    for axis, column in ((axes.xaxis, x), (axes.yaxis, y)):
+        axis.set_label_text(axis_title(column))
+        _scale(axis, [row[column] for row in rows])
     axes.set_title(f"{exploration.subject.layer.name}: {len(exploration.rows)} points", loc="left", fontsize=11)
     axes.grid(visible=True, which="both", alpha=0.2)
     axes.spines[["top", "right"]].set_visible(False)
@@ -66,3 +71,13 @@ def front_png(exploration: Exploration) -> bytes:
     buffer = io.BytesIO()
     figure.savefig(buffer, format="png")
     return buffer.getvalue()
+
+
+def _scale(axis: Any, values: list[float]) -> None:
+    """Logarithmic, with 1-2-5 ticks, where the values span enough for it."""
+    ticker: Any = need("matplotlib.ticker", "matplotlib", "the picture of explore")
+    if values and 0 < min(values) * _LOG_SPAN <= max(values):
+        axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+        axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+        axis.set_minor_formatter(ticker.NullFormatter())
+    axis.set_major_formatter(ticker.EngFormatter(sep=""))

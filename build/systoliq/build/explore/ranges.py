@@ -21,15 +21,15 @@ def parse_range(name: str, text: str | int | Iterable[int]) -> tuple[int, ...]:
     `first:last` counts by one, `first:last:step` by `step`, `first:last:xF` multiplies by F. Integers, or several of
     them, may be given as they are.
     """
-    if isinstance(text, int) and not isinstance(text, bool):
-        return (text,)
-    if not isinstance(text, str):
+    if isinstance(text, int):
+        values = [text]
+    elif not isinstance(text, str):
         values = list(text)
-        for value in values:
-            if not isinstance(value, int) or isinstance(value, bool):
-                raise TypeError(f"{name} must hold integers, not {value!r}")
     else:
         values = [value for part in text.split(",") for value in _part(name, text, part.strip())]
+    for value in values:
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise TypeError(f"{name} must hold integers, not {value!r}")
     if not values:
         raise InputError(f"{name} must name at least one value, {_FORMS}, not {text!r}")
     return tuple(sorted(set(values)))

@@ -14,12 +14,10 @@ from systoliq.hw.cells import CELLS
 
 from ..errors import InputError
 from ..options import REQUANTIZERS
+from ..synth.targets import TARGETS
 from .ranges import parse_range, parse_words
 
-__all__ = ["AXES", "TARGETS", "Point", "Space"]
-
-TARGETS = {"ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-hx8k": "ice40", "ice40-up5k": "ice40"}
-"""Devices, and the family of each."""
+__all__ = ["AXES", "Point", "Space"]
 
 AXES = ("rows", "cols", "depth", "a_bits", "b_bits", "requantizer", "requantizer_bits", "cells", "target")
 _COUNTS = ("rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits")
@@ -41,20 +39,15 @@ class Point:
     b_bits: int
     requantizer: str = "near-tie"
     requantizer_bits: int = MANTISSA_BITS
-    cells: str = "auto"
+    cells: str = "portable"
     target: str = "ecp5-85k"
-
-    @property
-    def family(self) -> str:
-        """Family of the device."""
-        return TARGETS[self.target]
 
     @property
     def hardware_cells(self) -> str:
         """Cells by the name that `ArrayConfig` knows them by."""
         if self.cells != "auto":
             return self.cells
-        return self.family if self.family in CELLS else "portable"
+        return TARGETS[self.target].cells
 
     def as_dict(self) -> dict[str, Any]:
         """Axis by axis."""

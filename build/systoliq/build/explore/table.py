@@ -53,6 +53,7 @@ COLUMNS = {
     "fmax_mhz": "frequency after place and route, median over seeds",
     "fmax_mhz_per_seed": "frequency of each seed",
     "fmax_min_mhz": "frequency of the worst seed",
+    "critical_path": "of the typical seed",
     "inferences_per_kcycle": "1000 / cycles_per_inference",
     "inferences_per_s": "fmax_mhz / cycles_per_inference",
     "latency_us": "latency_cycles / fmax_mhz",
@@ -123,7 +124,7 @@ def costs(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> npt.NDArray
 def frame(rows: list[dict[str, Any]]) -> Any:
     """The rows as a polars DataFrame."""
     polars = need("polars", "polars", "explore")
-    texts = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim")
+    texts = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim", "critical_path")
     whole = (
         "rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits", "multiplier_bits", "macs_per_cycle",
         "accumulator_bits", "lanes", "latency_cycles", "cycles", "inexact", "reachable", "weight_bits_per_cycle",

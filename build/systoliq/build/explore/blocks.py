@@ -1,0 +1,73 @@
+"""Area by block: the LUTs of a flattened netlist, each given to the block whose register or signal it drives."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import Any
+
+__all__ = ["luts_by_block"]
+
+_LUTS = {"LUT4": 1, "SB_LUT4": 1, "CCU2C": 2, "SB_CARRY": 0, "TRELLIS_DPR16X4": 4}  # sites each
+_REST = "other"
+_FURTHEST = 12  # LUTs that are followed towards a register
+
+
+def luts_by_block(netlist: Path, top: str) -> dict[str, int]:
+    """LUT sites before placement of each kind of block (`lane_0` and `lane_1` are both `lane`), the largest first.
+
+    Synthesis dissolves the blocks, but signals keep their path: a LUT whose output has a name belongs to the block of
+    that name, and one without to that of the first one that it feeds.
+    """
+    module = json.loads(netlist.read_text())["modules"][top]
+    owner = _owners(module)
+    readers: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+    for cell in module["cells"].values():
+        for port, bits in cell["connections"].items():
+            if cell["port_directions"].get(port) == "input":
+                for bit in bits:
+                    readers[bit].append(cell)
+    found: Counter[str] = Counter()
+    for cell in module["cells"].values():
+        if cell["type"] in _LUTS:
+            found[_block(cell, owner, readers)] += _LUTS[cell["type"]]
+    return {block: count for block, count in found.most_common() if count}
+
+
+def _owners(module: dict[str, Any]) -> dict[Any, str]:
+    """Block of each bit that carries a name; the deepest path wins, since outer names are those of wires between."""
+    depth: dict[Any, int] = {}
+    owner: dict[Any, str] = {}
+    for name, net in module["netnames"].items():
+        path = name.split(".")[:-1]
+        if name.startswith("$") or not path:
+            continue
+        for bit in net["bits"]:
+            if len(path) > depth.get(bit, 0):
+                depth[bit], owner[bit] = len(path), _kind(path)
+    return owner
+
+
+def _kind(path: list[str]) -> str:
+    """The block below the wrapper and the layer that holds them all."""
+    inner = path[1:] if len(path) > 1 and path[0] in ("dense", "core") else path
+    return re.sub(r"_?\d+$", "", inner[0].lstrip("\\")) or _REST
+
+
+def _block(cell: dict[str, Any], owner: dict[Any, str], readers: dict[Any, list[dict[str, Any]]]) -> str:
+    for _ in range(_FURTHEST):
+        outputs = [bit for port, bits in cell["connections"].items() if _drives(cell, port) for bit in bits]
+        for bit in outputs:
+            if bit in owner:
+                return owner[bit]
+        following = [reader for bit in outputs for reader in readers.get(bit, [])]
+        if not following:
+            return _REST
+        cell = following[0]
+    return _REST
+
+
+def _drives(cell: dict[str, Any], port: str) -> bool:
+    return bool(cell["port_directions"].get(port) == "output")
