@@ -153,13 +153,13 @@ class StabilityRule:
     def __init__(self, name: str) -> None:
         self.violations: list[str] = []
         self._name = name
-        self._waiting: tuple[int, bool] | None = None
+        self._waiting: object = None
 
     def reset(self) -> None:
         """Reset may take a beat back."""
         self._waiting = None
 
-    def see(self, cycle: int, beat: tuple[int, bool] | None, ready: bool) -> None:
+    def see(self, cycle: int, beat: object, ready: bool) -> None:
         """Judge one cycle; `beat` is None where valid is low."""
         if self._waiting is not None and beat != self._waiting:
             what = "valid fell" if beat is None else "the payload changed"

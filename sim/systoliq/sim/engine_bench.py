@@ -213,7 +213,7 @@ def _pauses(probability: float, seed: int) -> Iterator[bool]:
 
 async def _watch(dut: Any, violations: list[str]) -> None:
     """Hold the engine to the rule that what is valid stays, unchanged, until it is taken."""
-    channels = (
+    channels: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("m_axis_y_t", ("data", "keep", "last")),
         ("s_axi_ctrl_b", ("resp",)),
         ("s_axi_ctrl_r", ("data", "resp")),
@@ -228,8 +228,8 @@ async def _watch(dut: Any, violations: list[str]) -> None:
     cycle = 0
     while True:
         await edge
-        for rule, valid, ready, *payload in watched:
-            beat = tuple(str(signal.value) for signal in payload) if valid.value else None
+        for rule, valid, ready, *signals in watched:
+            beat = tuple(str(signal.value) for signal in signals) if valid.value else None
             rule.see(cycle, beat, bool(ready.value))
         cycle += 1
 

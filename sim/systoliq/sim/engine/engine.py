@@ -156,21 +156,23 @@ class Engine:
         return results
 
     def run_jobs(
-        self, jobs: Iterable[Job], stalls: Iterable[Stalls], *, seed: int = 0
+        self, jobs: Iterable[Job], stalls: Iterable[Stalls] | None = None, *, seed: int = 0
     ) -> list[tuple[npt.NDArray[Any], JobReport]]:
         """Run jobs as they are: Y [m, n] and the report of each. `EngineError` where the engine refuses one."""
         jobs = list(jobs)
-        shapes = [JobShape(m=job.m, k=job.k, n=job.n, config=self.config) for job in jobs]
-        work = [self._work(*each, seed + 3 * i) for i, each in enumerate(zip(jobs, shapes, stalls, strict=True))]
-        outcomes = self._simulate(work, seed)
-        return [self._finish(*each) for each in zip(jobs, shapes, work, outcomes, strict=True)]
+        each = [(0.0, 0.0, 0.0)] * len(jobs) if stalls is None else list(stalls)
+        work = [self.prepare(job, these, seed + 3 * i) for i, (job, these) in enumerate(zip(jobs, each, strict=True))]
+        outcomes = self.simulate(work, seed=seed)
+        return [self.finish(*each) for each in zip(jobs, work, outcomes, strict=True)]
 
     def _single(self, plan: Plan) -> npt.NDArray[Any]:
         (result,) = self.run([plan])
         self.reports = result.reports
         return result.y
 
-    def _work(self, job: Job, shape: JobShape, stalls: Stalls, seed: int) -> Work:
+    def prepare(self, job: Job, stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
+        """What the bench needs to run a job: the driver's steps and the words of A and B."""
+        shape = self._shape(job)
         fill = seed * 37 & 0xFF  # what lies beyond the operands must not matter
         words = {
             "a": layout.pack_a(self.config, job.a, fill=fill),
@@ -192,7 +194,8 @@ class Engine:
             limit=int(4 * patience * (self.hardware.core.cycles(shape) + beats)) + 1000,
         )
 
-    def _simulate(self, work: list[Work], seed: int) -> list[Outcome]:
+    def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[Outcome]:
+        """Run prepared jobs in one simulator process, whatever comes of them."""
         folder = run_directory()
         leave_work(folder, work)
         results = self.simulation.run(BENCH, env={VARIABLE: str(folder)}, directory=folder, seed=seed)
@@ -203,7 +206,11 @@ class Engine:
             raise SimulationError(f"the bench left no outcome; log: {results.log}")
         return outcomes
 
-    def _finish(self, job: Job, shape: JobShape, work: Work, outcome: Outcome) -> tuple[npt.NDArray[Any], JobReport]:
+    def _shape(self, job: Job) -> JobShape:
+        return JobShape(m=job.m, k=job.k, n=job.n, config=self.config)
+
+    def finish(self, job: Job, work: Work, outcome: Outcome) -> tuple[npt.NDArray[Any], JobReport]:
+        """Y [m, n] and the report of a job that ran, or the exception for what went wrong."""
         of = f"job of M = {job.m}, K = {job.k}, N = {job.n}"
         if code := Map().extract("STATUS", "error", outcome.registers.get("STATUS", 0)):
             raise engine_error(code, of)
@@ -211,6 +218,7 @@ class Engine:
             raise SimulationError(f"{of} gave no result within {work.limit} cycles; log: {self.log}")
         if outcome.violations:
             raise SimulationError(f"{of}: {'; '.join(outcome.violations[:5])}; log: {self.log}")
+        shape = self._shape(job)
         report = JobReport(
             shape=shape,
             cycles=outcome.registers["BUSY_CYCLES"],

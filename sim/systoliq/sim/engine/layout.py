@@ -35,12 +35,12 @@ def pack_b(config: EngineConfig, b: Array, *, fill: int = 0) -> Words:
     return _pack(b.T, config.cols, config.depth, fill, column_order(config.cols, config.lanes))
 
 
-def column_order(cols: int, lanes: int) -> npt.NDArray[np.intp]:
+def column_order(cols: int, lanes: int) -> Array:
     """Column of a tile of B that stands in each place of a word."""
     return np.arange(cols).reshape(cols // lanes, lanes).T.reshape(-1)
 
 
-def _pack(operand: Array, span: int, depth: int, fill: int, order: npt.NDArray[np.intp] | None) -> Words:
+def _pack(operand: Array, span: int, depth: int, fill: int, order: Array | None) -> Words:
     length, k = operand.shape
     outer, beats = -(-length // span), -(-k // depth)
     padded = np.full((outer * span, beats * depth), fill, np.uint8)

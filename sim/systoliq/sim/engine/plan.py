@@ -23,7 +23,7 @@ from systoliq.golden.operators import matmul_operands, unpromote
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, one_element
 from systoliq.hw.engine import EngineConfig
 
-__all__ = ["Job", "Placed", "Plan", "plan_matmul_integer", "plan_qlinear_matmul"]
+__all__ = ["Job", "Placed", "Plan", "blocks", "plan_matmul_integer", "plan_qlinear_matmul"]
 
 Array = npt.NDArray[Any]
 LARGEST = 65535  # M, K and N are registers of 16 bits
@@ -268,7 +268,7 @@ class _Part:
         """The part as jobs that fit."""
         zero_point = np.unique(self.a_zero_point)
         per_row = len(zero_point) > 1
-        rows, columns = _blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
+        rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
         for column in range(0, self.b.shape[1], columns):
             for row in range(0, self.a.shape[0], rows):
                 part = self.take(slice(row, row + rows), slice(column, column + columns))
@@ -294,7 +294,7 @@ def _distinct(own: Array, other: Array, y_scale: Any) -> tuple[Array, Array]:
     return vector_of.reshape(-1)[value_of.reshape(-1)], vectors
 
 
-def _blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:
+def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:
     """Rows and columns that one job takes at the most."""
     beats = -(-k // config.depth)
     rows = min(m, LARGEST, config.max_rows) if per_row else min(m, LARGEST)
