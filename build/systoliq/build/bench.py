@@ -235,7 +235,19 @@ SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {
 }
 
 
-@click.command()
+@click.command(
+    help="""Measure emission, simulation builds and simulation of bare arrays.
+
+Growth is the exponent p of size^p from the smallest array to the largest; an array of twice the side has four times as
+many elements. "ratio" compares with a C++ main loop around the same Verilated array, which checks nothing. CPU s are
+those of all processors, a better guide than seconds on a busy machine.
+
+\b
+Examples
+  systoliq bench --quick
+  systoliq bench --sizes 8,64 --section emission --repeat 5 --json bench.json
+"""
+)
 @click.option("--quick", is_flag=True, help="Small arrays and short jobs, once each: about a minute.")
 @click.option("--sizes", metavar="N,N", help="Sides of the square arrays.  [8,16,32,64]")
 @click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Times; medians are shown.  [3]")
@@ -243,17 +255,7 @@ SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {
 @click.option("--json", "json_", type=click.Path(path_type=Path), metavar="FILE", help="File that gets the figures.")
 @debug_option
 def bench(quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, ...], json_: Path | None) -> None:
-    r"""Measure emission, simulation builds and simulation of bare arrays.
-
-    Growth is the exponent p of size^p from the smallest array to the largest; an array of twice the side has four
-    times as many elements. "ratio" compares with a C++ main loop around the same Verilated array, which checks
-    nothing. CPU s are those of all processors, a better guide than seconds on a busy machine.
-
-    \b
-    Examples
-      systoliq bench --quick
-      systoliq bench --sizes 8,64 --section emission --repeat 5 --json bench.json
-    """
+    """Measure and show; the command `systoliq bench`."""
     check_file("json", json_)
     options = Options(sizes=QUICK_SIZES, repeat=1, work=10_000_000) if quick else Options()
     changes: dict[str, Any] = {} if repeat is None else {"repeat": repeat}
