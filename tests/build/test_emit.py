@@ -20,7 +20,7 @@ from systoliq.sim.tools import find
 PACKAGES = {
     "resnet8-fc": ["resnet8-fc"],
     "two rows, tiles, depth 3": ["resnet8-fc", "--rows", "2", "--cols", "4", "--depth", "3"],
-    "more rows than beats": ["resnet8-fc", "--rows", "5", "--cols", "3", "--depth", "64"],
+    "more rows than beats": ["resnet8-fc", "--rows", "3", "--cols", "2", "--depth", "32"],
     "one element": ["resnet8-fc", "--cols", "1", "--depth", "16"],
     "narrow accumulator": ["resnet8-fc", "--accumulator-bits", "auto"],
     "smallest exact requantizer": ["resnet8-fc", "--requantizer", "auto"],
