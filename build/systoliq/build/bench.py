@@ -45,6 +45,7 @@ __all__ = ["SECTIONS", "Options", "Section", "Timed", "bench", "growth", "timed"
 SIZES = (8, 16, 32, 64)
 QUICK_SIZES = (8, 16)
 TILE_BEATS = 256  # K of a tile
+TABLE_WIDTH = 110
 
 _NAME = "array"
 _T = TypeVar("_T")
@@ -263,6 +264,7 @@ def bench(quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, 
         changes["sizes"] = _sizes(sizes)
     options = dataclasses.replace(options, **changes)
     console, steps = Console(highlight=False), Steps()
+    console.width = max(console.width, TABLE_WIDTH)  # a file or a pipe is taken for 80 columns
     figures: dict[str, Any] = {"options": dataclasses.asdict(options), "machine": _machine(), "sections": {}}
     for name in names or tuple(SECTIONS):
         with steps.step(name) as detail:
