@@ -151,7 +151,9 @@ class ArrayHarness(wiring.Component):
         return m
 
 
-def _config(rows: int = 1, cols: int = 1, depth: int = 1, bits: int = 8, accumulator_bits: int = 32, *, signs: str = "ss"):
+def _config(
+    rows: int = 1, cols: int = 1, depth: int = 1, bits: int = 8, accumulator_bits: int = 32, *, signs: str = "ss"
+) -> ArrayConfig:
     a, b = (IntFormat(bits, sign == "s") for sign in signs)
     return ArrayConfig(rows=rows, cols=cols, depth=depth, a=a, b=b, accumulator_bits=accumulator_bits)
 
@@ -200,8 +202,8 @@ PROPERTIES = (
         )
         for c, interval, cycles in (
             (_config(rows=2, cols=2, bits=2, accumulator_bits=6), 1, 16),
-            (_config(rows=2, cols=2, depth=2), 2, 24),
-            (_config(rows=3, cols=2, bits=4, accumulator_bits=10), 1, 24),
+            (_config(rows=2, cols=2, depth=2, bits=2, accumulator_bits=6), 2, 18),
+            (_config(rows=3, cols=2, bits=2, accumulator_bits=5), 1, 18),
         )
     ),
 )

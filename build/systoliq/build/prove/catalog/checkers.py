@@ -27,9 +27,9 @@ def check_order(
 ) -> Signal:
     """What is put comes out, each once, in order. Returns how many payloads are inside.
 
-    The solver marks any one payload with ``mark`` as it is ``put``; the number of payloads before it is counted down by
-    those that leave (``take``); then it must be the one at the ``head``. With that true of every payload nothing is lost,
-    repeated or reordered. ``most`` is the number of payloads that may be inside.
+    The solver marks any one payload with ``mark`` as it is ``put``; the number of payloads before it is counted down
+    by those that leave (``take``); then it must be the one at the ``head``. With that true of every payload nothing is
+    lost, repeated or reordered. ``most`` is the number of payloads that may be inside.
     """
     inside = Signal(range(most + 1), name="check_inside")
     marked = Signal(name="check_marked")

@@ -22,7 +22,7 @@ _PRODUCT_BITS = 57  # 32 of the accumulator, one of its rounding, 24 of the mult
 
 
 def _saturated(real: str, output: IntFormat) -> str:
-    """The integer, as `output.bits` bits, of the binary32 ``real``: clip, round, add the zero point, as float32 does."""
+    """The output for the binary32 ``real``: clip, round, add the zero point, as the float32 formula does."""
     wide = output.bits + 2
 
     def limit(value: int) -> str:
@@ -108,6 +108,45 @@ class ProductHarness(_Harness):
         return m
 
 
+class FloorHarness(_Harness):
+    """The floor form with product and offset left free; its specification is 64-bit integer arithmetic."""
+
+    def __init__(self, output: IntFormat, shifts: range) -> None:
+        config = RequantizerConfig(
+            accumulator_bits=_PRODUCT_BITS,
+            multiplier_bits=1,
+            min_shift=shifts[0],
+            max_shift=shifts[-1],
+            offset_bits=_PRODUCT_BITS,
+            output=output,
+            rounding=Rounding.FLOOR,
+        )
+        signals = {"product": signed(_PRODUCT_BITS), "offset": signed(_PRODUCT_BITS)}
+        super().__init__(config, Requantizer(config), signals | {"shift": unsigned(config.shift_bits)})
+
+        def wide(name: str, kind: str) -> str:
+            return f"((_ {kind}_extend {64 - getattr(self, name).shape().width}) {{{name}}})"
+
+        product, offset = wide("product_then", "sign"), wide("offset_then", "sign")
+        shifted = f"(bvashr (bvadd {product} {offset}) {wide('shift_then', 'zero')})"
+        least, most = (f"(_ bv{value % (1 << 64)} 64)" for value in (output.min, output.max))
+        total = f"(bvadd {shifted} {wide('zero_point_then', 'sign')})"
+        saturated = f"(ite (bvslt {total} {least}) {least} (ite (bvsgt {total} {most}) {most} {total}))"
+        self.formulas = (f"(= {{y}} ((_ extract {output.bits - 1} 0) {saturated}))",)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        self.connect(m)
+        m.d.comb += [
+            self.dut.acc.eq(self.product),
+            self.dut.multiplier.eq(1),
+            self.dut.offset.eq(self.offset),
+            self.dut.shift.eq(self.shift),
+            Assume((self.shift >= self.config.min_shift) & (self.shift <= self.config.max_shift)),
+        ]
+        return m
+
+
 class ScaleHarness(_Harness):
     """The requantizer at one float32 scale, for every accumulator and zero point: the normative formula itself."""
 
@@ -145,10 +184,14 @@ def _product(rounding: Rounding, output: IntFormat, shifts: range, bug: SeededBu
 def _scale(scale: float, accumulator_bits: int, output: IntFormat, *, quick: bool = False) -> Property:
     return Property(
         name=f"requantizer at scale {scale:g}, {accumulator_bits}-bit accumulator, {output.name}",
-        claim="every accumulator and zero point gives rint(clip(float32(acc) * scale)) + zero point, multiplier included",
+        claim="every accumulator and zero point gives rint(clip(float32(acc) * scale)) + zero point, product included",
         harness=lambda: ScaleHarness(scale, accumulator_bits, output),
         method=FromAnyState(),
-        bug=SeededBug(module="requantizer", old='name="floor_zero_point").as_signed() + up', new='name="floor_zero_point").as_signed() + rounding.up'),
+        bug=SeededBug(
+            module="requantizer",
+            old='name="floor_zero_point").as_signed() + up',
+            new='name="floor_zero_point").as_signed() + rounding.up',
+        ),
         quick=quick,
     )
 
@@ -166,6 +209,14 @@ PROPERTIES = (
     _product(Rounding.NEAR_TIE, INT8, range(56), _DROPPED),
     _product(Rounding.NEAR_TIE, UINT8, range(56), _DROPPED),
     _product(Rounding.NEAREST, INT8, range(56), _DROPPED),
+    Property(
+        name="requantizer floor, int8, shifts 0 to 55",
+        claim="every 57-bit product, offset, shift and zero point gives saturate(((product + offset) >> shift) + zero)",
+        harness=lambda: FloorHarness(INT8, range(56)),
+        method=FromAnyState(),
+        bug=SeededBug(module="requantizer", old="(~integer[-1]).replicate", new="integer[-1].replicate"),
+        quick=True,
+    ),
     _scale(2.0**-7, 20, INT8, quick=True),
     _scale(0.0037, 32, INT8),
 )

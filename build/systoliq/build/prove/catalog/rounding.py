@@ -42,7 +42,7 @@ class RoundingHarness(wiring.Component):
 
     @property
     def formulas(self) -> tuple[str]:
-        """What IEEE 754 makes of ``value``: a binary32 (or an exact binary64), then the nearest integer, ties to even."""
+        """What IEEE 754 makes of ``value``: a binary32 (or exact binary64), then the nearest integer, ties to even."""
         exponent, mantissa = (8, 24) if self.rounding is Rounding.NEAR_TIE else (11, 53)
         number = f"((_ to_fp {exponent} {mantissa}) RNE {{value}})"
         scale = f"((_ to_fp {exponent} {mantissa}) RNE {2.0 ** -(FRACTION_BITS + _EXTRA):.40f})"

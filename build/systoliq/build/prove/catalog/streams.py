@@ -213,7 +213,9 @@ class SequencerHarness(wiring.Component):
         ]
         beat = Signal(range(schedule.beats + 1))
         tile = Signal(range(schedule.column_tiles + 1))
-        age = Signal(range(schedule.drain_cycles + 1), init=schedule.drain_cycles)  # of the last beat of the tile before
+        age = Signal(
+            range(schedule.drain_cycles + 1), init=schedule.drain_cycles
+        )  # of the last beat of the tile before
         taken = self.valid & dut.i.ready
         ends = beat == schedule.beats - 1
         old = age == schedule.drain_cycles
@@ -311,7 +313,9 @@ PROPERTIES = (
     _blind(
         "queue",
         lambda: Queue(unsigned(_BITS), depth=3),
-        SeededBug(module="queue", old="self.o.valid.eq(queue.r_rdy)", new="self.o.valid.eq(queue.r_rdy & self.o.ready)"),
+        SeededBug(
+            module="queue", old="self.o.valid.eq(queue.r_rdy)", new="self.o.valid.eq(queue.r_rdy & self.o.ready)"
+        ),
     ),
     *(_replay(beats, times, quick=beats == 2) for beats, times in ((1, 2), (2, 2), (3, 2), (3, 3), (4, 3))),
     _blind(
