@@ -56,16 +56,8 @@ def _requantizer(accumulator_bits: int) -> tuple[wiring.Component, int]:
 
 
 _ARRAYS = [
-    (4, 4, 1),
-    (2, 4, 2),
-    (1, 4, 4),
-    (1, 2, 8),
-    (8, 8, 1),
-    (4, 8, 2),
-    (4, 4, 4),
-    (2, 4, 8),
-    (1, 8, 8),
-    (1, 2, 32),
+    *((4, 4, 1), (2, 4, 2), (1, 4, 4), (1, 2, 8)),
+    *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
 ]
 
 DESIGNS: dict[str, tuple[str, Callable[[], tuple[wiring.Component, int]]]] = {

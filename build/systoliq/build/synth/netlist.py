@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 from amaranth.lib import wiring
 
@@ -17,8 +17,10 @@ __all__ = ["NETLISTS", "netlist_sources"]
 
 NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k"}
 
-# Yosys' own models; ours for the cells that it has as black boxes only.
-_MODELS = {"ecp5": ("ecp5/cells_sim.v",), "ice40": ("ice40/cells_sim.v",)}
+# Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only.
+_MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
+_MODULE = re.compile(r"^module\s+\\?(\w+).*?^endmodule", re.MULTILINE | re.DOTALL)
+_NAME = re.compile(r"\w+")
 
 
 def netlist_sources(design: wiring.Component | str, name: str, family: str) -> list[str]:
@@ -30,18 +32,28 @@ def netlist_sources(design: wiring.Component | str, name: str, family: str) -> l
         raise ValueError(f"netlist must be one of {', '.join(NETLISTS)}, not {family!r}")
     verilog = design if isinstance(design, str) else emit_verilog(design, name)
     folder = synthesized(verilog, name, open_target(NETLISTS[family]))
-    models = [_included(yosys_share() / path) for path in _MODELS[family]]
-    ours = [path.read_text() for path in model_files(family) if path.name != "ccu2c.v"]  # Yosys' file has it too
-    return [(folder / "netlist.v").read_text(), *models, *ours]
+    netlist = (folder / "netlist.v").read_text()
+    known: dict[str, str] = {}
+    for path in model_files(family):
+        known |= _modules(path.read_text())
+    for path in sorted((yosys_share() / family).iterdir()):
+        if path.name in _MODELS:
+            known |= _modules(path.read_text())
+    return [netlist, "".join(_needed(netlist, known))]
 
 
-def _included(path: Path) -> str:
-    """The file with what it includes in place: the simulators are given texts, not folders."""
-    lines = []
-    for line in path.read_text().splitlines():
-        words = line.split()
-        if words[:1] == ["`include"]:
-            lines.append(_included(path.parent / Path(words[1].strip('"')).name))
-        else:
-            lines.append(line)
-    return "\n".join(lines)
+def _modules(text: str) -> dict[str, str]:
+    """The modules of a Verilog file, by name."""
+    return {match[1]: match[0] + "\n" for match in _MODULE.finditer(text)}
+
+
+def _needed(text: str, known: dict[str, str]) -> list[str]:
+    """The known modules that `text` instantiates, and those that they do: the rest need not suit the simulator."""
+    found: dict[str, str] = {}
+    texts = [text]
+    while texts:
+        for name in set(_NAME.findall(texts.pop())):
+            if name in known and name not in found:
+                found[name] = known[name]
+                texts.append(known[name])
+    return [found[name] for name in sorted(found)]

@@ -14,7 +14,7 @@ from .yosys import SynthesisError
 
 __all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures"]
 
-_SITES = {
+_SITES: dict[str, dict[str, tuple[str, ...]]] = {
     "ecp5": {
         "lut_sites": ("TRELLIS_COMB",),
         "ff": ("TRELLIS_FF",),
