@@ -7,10 +7,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test lint format bench prove clean
+.PHONY: help venv demo test lint format bench bench-area prove clean
 
 help: ## say what there is
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /make \1\t/' | expand -t 14
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 14
 
 venv: $(STAMP) ## make .venv and install systoliq into it, editable
 
@@ -45,6 +45,10 @@ format: $(STAMP) ## let ruff put the code in form
 bench: $(STAMP) ## measure area, frequency and cycles
 	@test -e build/systoliq/build/bench.py || { echo "there are no benchmarks yet" >&2; exit 1; }
 	$(BIN)/systoliq bench
+
+bench-area: $(STAMP) ## measure area and frequency again, for docs/silicon.md
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[synth]'
+	$(BIN)/python -m systoliq.build.synth.bench
 
 prove: $(STAMP) ## prove the hardware's integer forms
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'

@@ -25,6 +25,8 @@ from .progress import Steps
 from .shell import Group, debug_option
 from .simulate import check_file, json_bytes, read_operands, run_design, write_file
 from .sources import PRESETS, open_source
+from .synth.command import SYNTH_HELP, SYNTH_OPTIONS, run_synth
+from .synth.targets import open_target
 from .verify import verify_package
 
 __all__ = ["cli", "main"]
@@ -109,7 +111,7 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
 def _split(arguments: dict[str, Any]) -> HardwareOptions:
     """Take the options of `_HARDWARE` out of `arguments`."""
     names = HardwareOptions.__dataclass_fields__
-    return HardwareOptions(**{name: arguments.pop(name) for name in names})
+    return HardwareOptions(**{name: arguments.pop(name) for name in names if name in arguments})
 
 
 @click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -321,6 +323,15 @@ def _show_demo(result: DemoResult) -> None:
 
 cli.add_command(explore_command)
 cli.add_command(bench)
+
+
+@cli.command(name="synth", help=SYNTH_HELP + "\n" + _SOURCE_HELP)
+@click.argument("source")
+@_options(*SYNTH_OPTIONS, *_HARDWARE, *_SOURCE_OPTIONS, debug_option)
+def synth(source: str, weights: Path | None, no_bias: bool, name: str | None, **arguments: Any) -> None:
+    options = _split(arguments).replace(cells=open_target(arguments["target"]).cells)
+    design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
+    run_synth(design, cells=options.cells, **arguments)
 
 
 def main() -> None:

@@ -35,6 +35,7 @@ class HardwareOptions:
     requantizer: str = Rounding.NEAR_TIE.value
     multiplier_bits: int | None = None
     wrap: bool = False
+    cells: str = "portable"
 
     def __post_init__(self) -> None:
         if self.requantizer not in REQUANTIZERS:
@@ -104,5 +105,6 @@ class HardwareOptions:
             rows=rows if self.rows is None else self.rows,
             cols=cols if self.cols is None else self.cols,
             depth=1 if self.depth is None else self.depth,
+            cells=self.cells,
             **fields,
         )

@@ -20,6 +20,14 @@ NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k"}
 # Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only.
 _MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module\s+\\?(\w+).*?^endmodule", re.MULTILINE | re.DOTALL)
+# What the head of Yosys' iCE40 models defines for Verilog-2005: no defaults of inputs, registers that begin at 0.
+_MACROS = """\
+`define SB_DFF_INIT initial Q = 0;
+`define SB_DFF_REG reg Q = 0
+`define ICE40_DEFAULT_ASSIGNMENT_V(v)
+`define ICE40_DEFAULT_ASSIGNMENT_0
+`define ICE40_DEFAULT_ASSIGNMENT_1
+"""
 _NAME = re.compile(r"\w+")
 
 
@@ -39,7 +47,7 @@ def netlist_sources(design: wiring.Component | str, name: str, family: str) -> l
     for path in sorted((yosys_share() / family).iterdir()):
         if path.name in _MODELS:
             known |= _modules(path.read_text())
-    return [netlist, "".join(_needed(netlist, known))]
+    return [netlist, _MACROS + "".join(_needed(netlist, known))]
 
 
 def _modules(text: str) -> dict[str, str]:
