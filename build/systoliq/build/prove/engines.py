@@ -44,12 +44,12 @@ def decide(prop: Property, folder: Path) -> Outcome:
     if not unrolling.claims_at(0):
         return Outcome(Verdict.ERROR, "the harness claims nothing")
     cycles = _cycles(prop.method, harness)
-    outcome = _reach_covers(prop.method, cycles, unrolling, clock)
-    if outcome is None:
-        if isinstance(prop.method, Unbounded):
-            outcome = _pdr(netlist.aiger(), folder, clock)
-        else:
-            outcome = _unrolled(prop.method, cycles, unrolling, clock)
+    if isinstance(prop.method, Unbounded):
+        outcome = _pdr(netlist.aiger(), folder, clock)
+    else:
+        outcome = _unrolled(prop.method, cycles, unrolling, clock)
+    if outcome.verdict is Verdict.PROVEN:
+        outcome = _reach_covers(prop.method, cycles, unrolling, clock) or outcome
     return outcome
 
 

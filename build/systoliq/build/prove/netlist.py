@@ -16,9 +16,8 @@ _FLATTEN = (
     "flatten",
     "memory_map",
     "async2sync",
-    "opt -full",
+    "opt_clean",  # no more: `opt` trips over registers that hold constants, and the solvers simplify by themselves
     "setundef -undriven -anyseq",  # what is undefined may be anything, in every cycle anew
-    "opt_clean",
 )
 _TO_SMT = ("dffunmap", "opt_clean", "write_smt2 -wires {file}")
 _TO_AIGER = (

@@ -158,52 +158,49 @@ def _config(
     return ArrayConfig(rows=rows, cols=cols, depth=depth, a=a, b=b, accumulator_bits=accumulator_bits)
 
 
-_FORWARD = SeededBug(
-    module="processing_element", old="m.d.sync += register.eq(here)", new="m.d.comb += register.eq(here)"
-)
+def _mac(config: ArrayConfig, *, quick: bool = False) -> Property:
+    return Property(
+        name=(
+            f"multiply-accumulate {config.a.name} x {config.b.name}, depth {config.depth}, "
+            f"{config.accumulator_bits} bits"
+        ),
+        claim="the sum is that of all products since the first, modulo its width, at the stated latency",
+        harness=lambda: MacHarness(config),
+        method=Induction(Mac.latency_of(config) + 3),
+        bug=SeededBug(module="mac", old="total.eq(sum(terms[i + 1 : i + 2], terms[i]))", new="total.eq(terms[i])"),
+        quick=quick,
+    )
+
+
+def _element(*, top: bool) -> Property:
+    return Property(
+        name=f"processing element, {'top' if top else 'below the top'}",
+        claim="captures the sum, keeps it until the next capture, and drains it, or what comes from above",
+        harness=lambda: ElementHarness(_config(bits=2, accumulator_bits=5), top=top),
+        method=Unbounded(cover_cycles=12),
+        bug=SeededBug(module="processing_element", old="with m.If(self.capture):", new="with m.If(mac.clear):"),
+    )
+
+
+def _array(config: ArrayConfig, *, interval: int, cycles: int, quick: bool = False) -> Property:
+    return Property(
+        name=f"array, {config.rows} x {config.cols}, depth {config.depth}, drained every {interval}",
+        claim="every sum of every tile appears at the bottom in its cycle, tiles back to back or with pauses",
+        harness=lambda: ArrayHarness(config, interval=interval),
+        method=Bounded(cycles),
+        bug=SeededBug(module="array", old="1 + self.interval, name=", new="self.interval, name="),
+        quick=quick,
+    )
+
+
 PROPERTIES = (
-    *(
-        Property(
-            name=f"multiply-accumulate {c.a.name} x {c.b.name}, depth {c.depth}, {c.accumulator_bits} bits",
-            claim="the sum is that of all products since the first, modulo its width, at the stated latency",
-            harness=lambda c=c: MacHarness(c),
-            method=Induction(Mac.latency_of(c) + 3),
-            bug=SeededBug(module="mac", old="total.eq(sum(terms[i + 1 : i + 2], terms[i]))", new="total.eq(terms[i])"),
-            quick=index == 0,
-        )
-        for index, c in enumerate(
-            (
-                _config(depth=2, bits=3, accumulator_bits=8),
-                _config(depth=2),
-                _config(depth=3, signs="us"),
-                _config(depth=4, signs="uu", accumulator_bits=24),
-            )
-        )
-    ),
-    *(
-        Property(
-            name=f"processing element, {'top' if top else 'below the top'}",
-            claim="captures the sum, keeps it until the next capture, and drains it, or what comes from above",
-            harness=lambda top=top: ElementHarness(_config(bits=2, accumulator_bits=5), top=top),
-            method=Unbounded(cover_cycles=12),
-            bug=SeededBug(module="processing_element", old="with m.If(self.capture):", new="with m.If(mac.clear):"),
-            quick=True,
-        )
-        for top in (True, False)
-    ),
-    *(
-        Property(
-            name=f"array, {c.rows} x {c.cols}, {c.a.bits}-bit operands, drained every {interval}",
-            claim="every sum of every tile appears at the bottom in its cycle, tiles back to back or with pauses",
-            harness=lambda c=c, interval=interval: ArrayHarness(c, interval=interval),
-            method=Bounded(cycles),
-            bug=SeededBug(module="array", old="1 + self.interval, name=", new="self.interval, name="),
-            quick=cycles == 16,
-        )
-        for c, interval, cycles in (
-            (_config(rows=2, cols=2, bits=2, accumulator_bits=6), 1, 16),
-            (_config(rows=2, cols=2, depth=2, bits=2, accumulator_bits=6), 2, 18),
-            (_config(rows=3, cols=2, bits=2, accumulator_bits=5), 1, 18),
-        )
-    ),
+    _mac(_config(depth=2, bits=3, accumulator_bits=8), quick=True),
+    _mac(_config(depth=2)),
+    _mac(_config(depth=3, signs="us")),
+    _mac(_config(depth=4, signs="uu", accumulator_bits=24)),
+    _element(top=True),
+    _element(top=False),
+    _array(_config(rows=2, cols=2, bits=2, accumulator_bits=6), interval=1, cycles=16, quick=True),
+    _array(_config(rows=3, cols=2, bits=2, accumulator_bits=5), interval=1, cycles=18),
+    _array(_config(rows=2, cols=2, depth=2, bits=2, accumulator_bits=6), interval=2, cycles=18),
 )

@@ -200,7 +200,7 @@ _DROPPED = SeededBug(
     module="requantizer", old="lost | (extra[i] & value[: 1 << i].any())", new="extra[i] & value[: 1 << i].any()"
 )
 _CLAMP = SeededBug(
-    module="requantizer", old="floor_bits = config.output.bits + 3", new="floor_bits = config.output.bits + 1"
+    module="requantizer", old="floor_bits = config.output.bits + 3", new="floor_bits = config.output.bits"
 )
 UINT8, INT4, INT16 = IntFormat.parse("uint8"), IntFormat.parse("int4"), IntFormat.parse("int16")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from amaranth.hdl import Assert, Assume, Cover, Module, Mux, Signal, Value, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
@@ -277,17 +280,13 @@ def _result_buffer(tile_beats: int, tiles: int, method: Method, *, quick: bool =
     )
 
 
-def _sequencer(*, k: int, n: int, rows: int, cols: int, quick: bool = False) -> Property:
+def _sequencer(bug: SeededBug, *, k: int, n: int, rows: int, cols: int, quick: bool = False) -> Property:
     return Property(
         name=f"sequencer, K = {k}, N = {n}, {rows} x {cols}",
         claim="every beat gets its address and marks; a tile ends only with credit and after the last one has drained",
         harness=lambda: SequencerHarness(k=k, n=n, rows=rows, cols=cols),
         method=Unbounded(cover_cycles=40),
-        bug=SeededBug(
-            module="sequencer",
-            old="m.d.sync += pace.eq(self.schedule.drain_cycles - 1)",
-            new="m.d.sync += pace.eq(self.schedule.drain_cycles - 2)",
-        ),
+        bug=bug,
         quick=quick,
     )
 
@@ -297,7 +296,7 @@ def _drive(dut: wiring.Component, m: Module, free: wiring.Component) -> wiring.C
     return dut.o
 
 
-def _blind(name: str, make: object, bug: SeededBug) -> Property:
+def _blind(name: str, make: Callable[[], Any], bug: SeededBug) -> Property:
     return Property(
         name=f"{name}: valid is blind to ready",
         claim="in no reachable state does ready change valid or what is offered in the same cycle",
@@ -307,6 +306,13 @@ def _blind(name: str, make: object, bug: SeededBug) -> Property:
         quick=True,
     )
 
+
+_CREDIT = SeededBug(module="sequencer", old="may_end.eq(self.credit),", new="may_end.eq(1),")
+_PACE = SeededBug(
+    module="sequencer",
+    old="m.d.sync += pace.eq(self.schedule.drain_cycles - 1)",
+    new="m.d.sync += pace.eq(self.schedule.drain_cycles - 2)",
+)
 
 PROPERTIES = (
     *(_queue(depth, quick=depth == 3) for depth in (1, 2, 3, 4, 5)),
@@ -326,6 +332,6 @@ PROPERTIES = (
     _result_buffer(1, 2, Unbounded(cover_cycles=10), quick=True),
     _result_buffer(1, 3, Unbounded(cover_cycles=12)),
     _result_buffer(2, 2, Bounded(16)),  # each queue's counters go round more than twice
-    _sequencer(k=3, n=2, rows=1, cols=1, quick=True),
-    _sequencer(k=2, n=5, rows=3, cols=2),
+    _sequencer(_CREDIT, k=3, n=2, rows=1, cols=1, quick=True),
+    _sequencer(_PACE, k=2, n=5, rows=3, cols=2),
 )
