@@ -73,8 +73,8 @@ class Store:
                 Path(temporary).unlink(missing_ok=True)
             raise StoreError(
                 error.errno,
-                f"a finished point cannot be kept ({error.strerror}); those kept before are safe: make room and run the "
-                "same command again",
+                f"a finished point cannot be kept ({error.strerror}); those kept before are safe: make room and run "
+                "the same command again",
                 str(self.directory),
             ) from error
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -22,9 +23,10 @@ __all__ = ["command"]
 
 _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
-def _axis(name: str, text: str) -> Any:
+def _axis(name: str, text: str) -> Callable[[_Function], _Function]:
     option = f"--{name.replace('_', '-')}"
     return click.option(option, name, metavar="RANGE", help=f"{text}  [{DEFAULTS[name]}]")
 

@@ -69,13 +69,15 @@ class Bars:
         )
 
 
+_PLAIN_WIDTH = 160  # of the table in a file or a pipe
+
 _SHOWN = (
     ("target", "target", "{}"), ("rows", "rows", "{}"), ("cols", "cols", "{}"), ("depth", "depth", "{}"),
-    ("a_bits", "a", "{}"), ("b_bits", "b", "{}"), ("requantizer_bits", "req.", "{}"),
-    ("cycles_per_inference", "cycles/inf.", "{:.1f}"), ("utilization", "util.", "{:.0%}"),
+    ("a_bits", "a", "{}"), ("b_bits", "b", "{}"), ("requantizer_bits", "req", "{}"),
+    ("cycles_per_inference", "cycles", "{:.1f}"),
     ("lut_sites", "LUT", "{}"), ("ff", "FF", "{}"), ("dsp", "DSP", "{}"), ("ram", "RAM", "{}"),
-    ("fmax_mhz", "MHz", "{:.1f}"), ("inferences_per_s", "inf./s", "{:.3g}"),
-    ("accuracy", "accuracy", "{:.2%}"), ("inexact", "inexact", "{}"), ("cosim", "cosim", "{}"),
+    ("fmax_mhz", "MHz", "{:.1f}"), ("inferences_per_s", "inf/s", "{:.3g}"),
+    ("accuracy", "acc.", "{:.1%}"), ("inexact", "inexact", "{}"), ("cosim", "cosim", "{}"),
 )  # fmt: skip
 
 
@@ -86,26 +88,33 @@ def show(
     rows = exploration.front_rows
     columns = [column for column in _SHOWN if any(row[column[0]] is not None for row in rows)]
     names = ", ".join(f"{name} ({column})" for name, column in exploration.objectives.items())
-    table = Table(title=f"Pareto front of {names}", title_justify="left", box=None, pad_edge=False)
+    console.print(f"Pareto front of {names}", soft_wrap=True)
+    table = Table(box=None, pad_edge=False)
     for _, title, _ in columns:
-        table.add_column(title, justify="right")
+        table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
         cells = [form.format(row[name]) if row[name] is not None else "" for name, _, form in columns]
         table.add_row(*cells, style="green" if chosen is not None and row is chosen else None)
-    console.print(table)
+    console.print(table, soft_wrap=not console.is_terminal, width=None if console.is_terminal else _PLAIN_WIDTH)
     counts = {status: sum(row["status"] == status for row in exploration.rows) for status in ("impossible", "failed")}
     told = [f"{count} {status}" for status, count in counts.items() if count]
     rest = f"; {', '.join(told)} (see `reason` in the table)" if told else ""
     how = "sampled" if exploration.sampled else "of the grid"
     console.print(f"{len(exploration.rows)} points {how}, {len(rows)} on the front{rest}", soft_wrap=True)
     if requirements:
-        _show_choice(requirements, chosen, console)
+        _show_choice(exploration, requirements, chosen, console)
 
 
-def _show_choice(requirements: Mapping[str, float], chosen: Mapping[str, Any] | None, console: Console) -> None:
+def _show_choice(
+    exploration: Exploration, requirements: Mapping[str, float], chosen: Mapping[str, Any] | None, console: Console
+) -> None:
     wanted = ", ".join(f"{name}={value:g}" for name, value in requirements.items())
     if chosen is None:
-        console.print(f"[yellow]no point that was measured meets {wanted}[/yellow]", soft_wrap=True)
+        measured = exploration.deepest == "place" or not {"throughput", "latency", "fmax", "efficiency"} & set(
+            requirements
+        )
+        hint = "" if measured else "; it takes a frequency, from place and route: --place N"
+        console.print(f"[yellow]no point that was measured meets {wanted}[/yellow]{hint}", soft_wrap=True)
         return
     size = f"{chosen['rows']} x {chosen['cols']} x {chosen['depth']}"
     widths = f"a {chosen['a_bits']}, b {chosen['b_bits']}, requantizer {chosen['requantizer_bits'] or 'auto'} bits"

@@ -28,7 +28,8 @@ class DaskCluster:
     gives its tasks to others.
     """
 
-    def __init__(self, address: str, patience: float = _PATIENCE) -> None:
+    def __init__(self, address: str, patience: float | None = None) -> None:
+        patience = _PATIENCE if patience is None else patience
         distributed = need("distributed", "dask[distributed]", "--scheduler")
         self.address = address
         self._patience = patience
@@ -64,7 +65,10 @@ class DaskCluster:
                 without_workers = self._watch(without_workers)
                 continue
             left -= 1
-            yield futures[future], self._outcomes(tasks[futures[future]], future)
+            index = futures.pop(future)
+            outcomes = self._outcomes(tasks[index], future)
+            future.release()  # else dask would compute it again when the worker that holds it goes
+            yield index, outcomes
 
     def _outcomes(self, task: Task, future: Any) -> list[Outcome]:
         if future.status == "finished":

@@ -10,16 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ..options import HardwareOptions
 from .exploration import Exploration
 
 __all__ = ["emit_arguments", "emit_command", "layer_files"]
 
-_KNOWS_CELLS = "cells" in HardwareOptions.__dataclass_fields__
-
 
 def emit_command(exploration: Exploration, row: Mapping[str, Any], out: Path) -> str:
     """The exact `systoliq emit` of a row's design, from the folder in which `explore` wrote to `out`."""
+    if row["cells"] != "portable":
+        return f"# systoliq emit writes portable cells only, and this point was measured with those of {row['cells']}"
     return shlex.join(["systoliq", "emit", *emit_arguments(exploration, row, out)])
 
 
@@ -29,13 +28,13 @@ def emit_arguments(exploration: Exploration, row: Mapping[str, Any], out: Path) 
     own = subject.own_widths(row["a_bits"], row["b_bits"])
     source = subject.source if own else str(out / _layer_file(exploration, row))
     arguments = [source, "--out", str(out / "points" / _name(row))]
+    if own and subject.weights is not None:
+        arguments += ["--weights", str(subject.weights)]
     for option in ("rows", "cols", "depth", "a_bits", "b_bits"):
         arguments += [f"--{option.replace('_', '-')}", str(row[option])]
     arguments += ["--accumulator-bits", "auto", "--requantizer", row["requantizer"]]
     if row["requantizer_bits"]:
         arguments += ["--multiplier-bits", str(row["requantizer_bits"])]
-    if _KNOWS_CELLS:
-        arguments += ["--cells", row["cells"]]
     return arguments
 
 

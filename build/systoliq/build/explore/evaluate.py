@@ -28,6 +28,7 @@ from systoliq.sim.runner import SimulatorName
 
 from ..design import LayerDesign
 from ..options import HardwareOptions
+from ..sources import layer_design
 from .space import Point
 from .subject import Subject
 from .synthesizer import Synthesizer
@@ -133,7 +134,13 @@ def design_at(subject: Subject, point: Point) -> LayerDesign:
         raise ValueError(f"depth must be at most {layer.k}, the layer's K, not {point.depth}: more would never be used")
     config = options.array_for_layer(layer).replace(cells=point.hardware_cells)
     dense = Dense(layer, _requantization(subject, point), config)
-    return LayerDesign(name=layer.name, dense=dense, origin=subject.origin)
+    return LayerDesign(name=_name(subject, point.a_bits, point.b_bits), dense=dense, origin=subject.origin)
+
+
+@functools.lru_cache(maxsize=64)
+def _name(subject: Subject, a_bits: int, b_bits: int) -> str:
+    """The name that `systoliq emit` gives to the module."""
+    return layer_design(_layer(subject, a_bits, b_bits), HardwareOptions(), origin="").name
 
 
 def _requantization(subject: Subject, point: Point) -> Requantization:

@@ -179,10 +179,10 @@ def explore(
     unknown = sorted(set(axes) - set(DEFAULTS))
     if unknown:
         raise TypeError(f"axes must be among {', '.join(DEFAULTS)}, not {unknown[0]!r}")
-    for name, value, least in (
-        ("synthesis", synthesis, 0), ("place", place, 0), ("batch", batch, 1), ("seeds", seeds, 1), ("budget", budget, 1)
-    ):  # fmt: skip
-        if not isinstance(value, int) or value < least:
+    counts = {"batch": batch, "seeds": seeds, "budget": budget, "synthesis": synthesis, "place": place}
+    for name, value in counts.items():
+        least = 0 if name in ("synthesis", "place") else 1
+        if value < least:
             raise InputError(f"{name} must be at least {least}, not {value}")
     space = Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
     subject = source if isinstance(source, Subject) else open_subject(source, data=data, weights=weights)

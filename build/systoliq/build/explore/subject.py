@@ -37,7 +37,7 @@ class FloatModel:
 class Subject:
     """A layer as it was given, real inputs [M, K], and labels [M] or real reference outputs [M, N] if there are any.
 
-    `source` is what the command line calls it. With `trained`, every width is quantized from the float model; without,
+    `source` (with the file `weights`) is what the command line calls it. With `trained`, every width is quantized from the float model; without,
     narrower widths are re-quantized from the layer.
     """
 
@@ -49,6 +49,7 @@ class Subject:
     reference: npt.NDArray[np.float64] | None = None
     trained: FloatModel | None = None
     float_accuracy: float | None = None
+    weights: Path | None = None
 
     @property
     def scored(self) -> bool:
@@ -91,13 +92,13 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
         raise InputError("SOURCE must be a layer, not the bare array: it has no outputs to be accurate about")
     layer, origin = open_layer(source, weights)
     if data is not None:
-        return Subject(source=source, origin=origin, layer=layer, **_read_data(data, layer))
+        return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
     if source == "digits":
         return _digits(layer, origin)
     generator = np.random.default_rng(0)
     a = generator.integers(layer.a_format.min, layer.a_format.max, (_RANDOM_ROWS, layer.k), endpoint=True)
     inputs = ((a - layer.a_zero_point) * np.float64(layer.a_scale)).astype(np.float32)
-    return Subject(source=source, origin=origin, layer=layer, inputs=inputs)
+    return Subject(source=source, origin=origin, layer=layer, inputs=inputs, weights=weights)
 
 
 def _digits(layer: MatMulLayer, origin: str) -> Subject:

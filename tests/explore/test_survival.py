@@ -1,0 +1,200 @@
+"""Killed, interrupted, out of memory, on a cluster that loses a worker: no finished point is lost or done again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from explore_fakes import FakeSynthesizer
+
+from systoliq.build.explore import explore
+from systoliq.build.explore.dask_cluster import ClusterError, DaskCluster
+from systoliq.build.explore.evaluate import Settings, Task
+from systoliq.build.explore.executor import LocalProcesses
+from systoliq.build.explore.subject import Subject
+from systoliq.build.explore.synthesizer import NoSynthesizer
+
+HERE = Path(__file__).parent
+AXES = {"cols": "1,2,4", "depth": "1,2", "a_bits": "8", "b_bits": "4,8", "requantizer_bits": "24"}
+POINTS = 12
+SCRIPT = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {here!r})
+from conftest import small_layer
+from explore_fakes import FakeSynthesizer
+from test_survival import run, small_subject
+if __name__ == "__main__":
+    run(Path(sys.argv[1]), 0.4)
+"""
+
+
+def small_subject() -> Subject:
+    from conftest import small_layer
+
+    layer = small_layer()
+    inputs = (layer.b.T[:, :].astype("float32") / 40).repeat(3, axis=0)
+    return Subject(source="small.npz", origin="the tests", layer=layer, inputs=inputs)
+
+
+def run(folder: Path, seconds: float, **options):
+    return explore(
+        small_subject(), synthesis=POINTS, synthesizer=FakeSynthesizer(str(folder / "calls"), seconds), jobs=2,
+        cache=folder / "cache", cosimulate_front=False, batch=4, **AXES, **options,
+    )  # fmt: skip
+
+
+def calls(folder: Path) -> int:
+    return len(list((folder / "calls").glob("area-*")))
+
+
+def kept(folder: Path) -> int:
+    return sum('"stage": "synthesis"' in path.read_text() for path in (folder / "cache").rglob("*.json"))
+
+
+def wait_for(condition, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
+    script = tmp_path / "explore_it.py"
+    script.write_text(SCRIPT.format(here=str(HERE)))
+    process = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stderr=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: kept(tmp_path) >= 3)
+        process.send_signal(ending)
+        process.wait(timeout=20)
+    finally:
+        process.kill()
+    finished, begun = kept(tmp_path), calls(tmp_path)
+    assert 3 <= finished < POINTS
+    assert begun <= finished + 4  # those in flight
+    time.sleep(1.5)
+    assert calls(tmp_path) <= begun + 2  # the workers have ended too
+    begun = calls(tmp_path)
+    exploration = run(tmp_path, 0.0)
+    assert exploration.computed == {"synthesis": POINTS - finished}
+    assert calls(tmp_path) == begun + POINTS - finished
+    assert all(row["stage"] == "synthesis" for row in exploration.rows)
+
+
+def dying(task):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def greedy(task):
+    return [len(bytearray(3 << 30))]
+
+
+def tasks(count: int) -> list[Task]:
+    settings = Settings(synthesizer=NoSynthesizer())
+    return [
+        Task(stage="model", points=(), subject=small_subject(), subject_key=str(i), settings=settings)
+        for i in range(count)
+    ]  # fmt: skip
+
+
+def test_a_process_that_dies_twice_fails_its_point_alone(monkeypatch):
+    from systoliq.build.explore import executor
+
+    local = LocalProcesses(jobs=1)
+    monkeypatch.setattr(executor, "run_task", dying)
+    assert dict(local.run(tasks(1))) == {0: []}
+    monkeypatch.undo()
+    assert dict(local.run(tasks(3))) == {0: [], 1: [], 2: []}
+    local.close()
+
+
+def test_memory_is_limited(monkeypatch):
+    from systoliq.build.explore import executor
+
+    local = LocalProcesses(jobs=1, memory=1 << 30)
+    monkeypatch.setattr(executor, "run_task", greedy)
+    with pytest.raises(MemoryError):
+        list(local.run(tasks(1)))
+    local.close()
+
+
+@pytest.fixture
+def cluster(tmp_path):
+    """A scheduler and two workers, each a process of its own, on loopback."""
+    file = tmp_path / "scheduler.json"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])}
+    processes = []
+
+    def start(*arguments: str) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "dask", *arguments, "--scheduler-file", str(file)], env=environment, cwd=tmp_path,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        processes.append(process)
+        return process
+
+    scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    wait_for(file.exists)
+    workers = [start("worker", "--host", "127.0.0.1", "--nthreads", "1", "--no-nanny", "--no-dashboard") for _ in "ab"]
+    import json
+
+    yield json.loads(file.read_text())["address"], scheduler, workers
+    for process in processes:
+        process.kill()
+        process.wait()
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
+    address, _, workers = cluster
+    local = run(tmp_path / "local", 0.0)
+
+    class KillOne:
+        finished = 0
+
+        def start(self, stage, total, cached):
+            if stage == "model":
+                wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
+
+        def advance(self, stage, points):
+            if stage == "synthesis":
+                self.finished += 1
+                if self.finished == 3:
+                    workers[0].kill()
+
+        def end(self, stage):
+            pass
+
+    distributed = run(tmp_path / "dask", 0.3, scheduler=address, progress=KillOne())
+    assert workers[0].poll() is not None
+    assert workers[1].poll() is None
+    assert distributed.rows == local.rows
+    assert (
+        calls(tmp_path / "dask") <= POINTS + 2
+    )  # one ran on the worker that died, and one may have been on its way back
+
+
+def test_a_scheduler_that_goes_is_told_and_loses_nothing(cluster, tmp_path):
+    address, scheduler, _ = cluster
+
+    class KillScheduler:
+        def start(self, stage, total, cached):
+            pass
+
+        def advance(self, stage, points):
+            if stage == "synthesis":
+                scheduler.kill()
+
+        def end(self, stage):
+            pass
+
+    with pytest.raises(ClusterError, match="finished points are kept"):
+        run(tmp_path, 0.3, scheduler=address, progress=KillScheduler())
+    finished = kept(tmp_path)
+    assert 1 <= finished < POINTS
+    assert run(tmp_path, 0.0).computed["synthesis"] == POINTS - finished
