@@ -116,7 +116,8 @@ class Bench:
 
     async def cycles(self, count: int) -> None:
         """Let cycles pass."""
-        await Timer(count * PERIOD, "ns")
+        if count:
+            await Timer(count * PERIOD, "ns")
 
     async def reset(self, cycles: int = 3) -> None:
         """Reset the engine and the bus models, whatever they are at."""
@@ -185,9 +186,9 @@ class Bench:
             elif action == "read":
                 outcome.registers[name] = await self.read(address)
                 if name == "STATUS" and outcome.registers[name] & work.error:
-                    self.forget()
                     for _, _, recovery_address, recovery_value, _ in work.recovery:
                         await self.write(recovery_address, recovery_value)
+                    self.forget()  # only now: until the clear, the engine may still give results
                     break
         if watch is not None:
             watch.cancel()

@@ -115,7 +115,12 @@ REGISTERS: tuple[Register, ...] = (
         fields=(
             Field(name="busy", lsb=0, bits=1, doc="A job is running."),
             Field(name="done", lsb=1, bits=1, doc="A job ended: its last result was taken."),
-            Field(name="error", lsb=8, bits=8, doc="0, or the code of the first error; only clear ends it."),
+            Field(
+                name="error",
+                lsb=8,
+                bits=8,
+                doc="0, or the code of the first error. Clear ends it; acknowledge too ends START_WHILE_BUSY.",
+            ),
         ),
     ),
     Register(

@@ -129,7 +129,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
         registers.write("CONTROL", start=1),
         Step(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
-        registers.read("STATUS", "with an error: stop the three transfers, write CONTROL.clear, report it"),
+        registers.read("STATUS", "with an error: write CONTROL.clear, then stop the three transfers, and report it"),
         registers.read("BUSY_CYCLES"),
         registers.read("INPUT_STALLS"),
         registers.read("OUTPUT_STALLS"),
@@ -138,7 +138,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
 
 
 def recovery(registers: Map | None = None) -> list[Step]:
-    """Steps after an error, once the transfers are stopped."""
+    """Steps after an error; then the transfers are stopped, and what they did not move is dropped."""
     registers = registers or Map()
     return [registers.write("CONTROL", clear=1)]
 

@@ -172,7 +172,7 @@ class Engine:
 
     def prepare(self, job: Job, stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
         """What the bench needs to run a job: the driver's steps and the words of A and B."""
-        shape = self._shape(job)
+        shape = self.shape(job)
         fill = seed * 37 & 0xFF  # what lies beyond the operands must not matter
         words = {
             "a": layout.pack_a(self.config, job.a, fill=fill),
@@ -206,7 +206,8 @@ class Engine:
             raise SimulationError(f"the bench left no outcome; log: {results.log}")
         return outcomes
 
-    def _shape(self, job: Job) -> JobShape:
+    def shape(self, job: Job) -> JobShape:
+        """Shape of a job on this engine."""
         return JobShape(m=job.m, k=job.k, n=job.n, config=self.config)
 
     def finish(self, job: Job, work: Work, outcome: Outcome) -> tuple[npt.NDArray[Any], JobReport]:
@@ -218,7 +219,7 @@ class Engine:
             raise SimulationError(f"{of} gave no result within {work.limit} cycles; log: {self.log}")
         if outcome.violations:
             raise SimulationError(f"{of}: {'; '.join(outcome.violations[:5])}; log: {self.log}")
-        shape = self._shape(job)
+        shape = self.shape(job)
         report = JobReport(
             shape=shape,
             cycles=outcome.registers["BUSY_CYCLES"],

@@ -1,0 +1,170 @@
+"""What can go wrong at the engine's registers and streams; runs inside the simulator, started by test_faults.
+
+The folder named by SYSTOLIQ_FAULTS holds two jobs with their right answers, and where things are in the registers.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.triggers import Timer
+from cocotbext.axi import AxiResp
+
+from systoliq.sim.engine_bench import Bench, Work
+
+CASE = pickle.loads((Path(os.environ["SYSTOLIQ_FAULTS"]) / "case.pickle").read_bytes())
+ADDRESS: dict[str, int] = CASE["address"]
+START, CLEAR, ACKNOWLEDGE = (CASE["command"][name] for name in ("start", "clear", "acknowledge"))
+BUSY, DONE, ERROR = (CASE["status"][name] for name in ("busy", "done", "error"))
+ON_DONE, ON_ERROR = (CASE["interrupt"][name] for name in ("on_done", "on_error"))
+CODES: dict[str, int] = CASE["errors"]
+
+
+def code(status: int) -> int:
+    return (status & ERROR) // (ERROR & -ERROR)
+
+
+async def begin(bench: Bench, work: Work, *, start: bool = True, interrupt: int = 3) -> None:
+    """The driver's steps up to the start, with an interrupt mask of our own."""
+    for action, name, address, value, data in work.steps:
+        if action == "write" and name == "CONTROL":
+            break
+        if action in ("write", "fill"):
+            await bench.write(address, interrupt if name == "INTERRUPT" else value if action == "write" else data)
+        elif action == "send":
+            bench.send(name, work.words[name])
+    if start:
+        await bench.write(ADDRESS["CONTROL"], START)
+
+
+async def check(bench: Bench, index: int = 0) -> None:
+    """A whole job, with the right answer."""
+    outcome = await bench.run(CASE["work"][index])
+    assert not outcome.timed_out
+    assert code(outcome.registers["STATUS"]) == 0
+    assert outcome.y == CASE["y"][index]
+    assert outcome.registers["BUSY_CYCLES"] == CASE["cycles"][index]
+
+
+@cocotb.test
+async def start_while_busy(dut: Any) -> None:
+    """The code appears, registers do not change under the job, and the job goes on to the right answer."""
+    bench = await Bench.start(dut)
+    work = CASE["work"][0]
+    await begin(bench, work, interrupt=ON_DONE)
+    await bench.write(ADDRESS["M"], 1)  # held: a job runs
+    await bench.write(ADDRESS["CONTROL"], START)
+    status = await bench.read(ADDRESS["STATUS"])
+    assert code(status) == CODES["START_WHILE_BUSY"], hex(status)
+    assert status & BUSY, hex(status)
+    assert await bench.interrupt(work.limit)
+    status = await bench.read(ADDRESS["STATUS"])
+    assert code(status) == CODES["START_WHILE_BUSY"]
+    assert status & DONE
+    assert not status & BUSY
+    await bench.cycles(2)
+    assert bytes(bench.sink.recv_nowait().tdata) == CASE["y"][0]
+    await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    assert await bench.read(ADDRESS["STATUS"]) == 0
+    await check(bench, 1)
+
+
+@cocotb.test
+async def start_again_after_an_error(dut: Any) -> None:
+    """A failed job stays failed, whatever is started on top of it, until it is cleared."""
+    bench = await Bench.start(dut)
+    await bench.write(ADDRESS["M"], 0)
+    for _ in range(2):
+        await bench.write(ADDRESS["CONTROL"], START)
+        assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
+    await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
+    bench.send("a", [1, 2, 3])
+    await bench.cycles(10)
+    assert not dut.s_axis_a_tready.value
+    await bench.write(ADDRESS["CONTROL"], CLEAR)
+    bench.forget()
+    assert await bench.read(ADDRESS["STATUS"]) == 0
+    await check(bench)
+
+
+@cocotb.test
+async def interrupts(dut: Any) -> None:
+    """Raised by what INTERRUPT names, and only by that; acknowledge and clear end it."""
+    bench = await Bench.start(dut)
+    for mask, fails, raised in [
+        (0, False, False),
+        (ON_ERROR, False, False),
+        (ON_DONE, False, True),
+        (0, True, False),
+        (ON_DONE, True, False),
+        (ON_ERROR, True, True),
+    ]:
+        work = CASE["work"][0]
+        await begin(bench, work, start=not fails, interrupt=mask)
+        if fails:
+            await bench.write(ADDRESS["K"], 0)
+            await bench.write(ADDRESS["CONTROL"], START)
+        for _ in range(100):
+            status = await bench.read(ADDRESS["STATUS"])
+            if status & (DONE | ERROR):
+                break
+        assert bool(status & DONE) is not fails
+        assert bool(dut.irq.value) is raised, (mask, fails)
+        await bench.write(ADDRESS["CONTROL"], CLEAR if fails else ACKNOWLEDGE)
+        bench.forget()
+        assert not dut.irq.value
+        assert await bench.read(ADDRESS["STATUS"]) == 0
+
+
+@cocotb.test
+async def reset_and_clear_at_any_cycle(dut: Any) -> None:
+    """Neither leaves anything behind: the next job is right to the cycle."""
+    bench = await Bench.start(dut)
+    generator = random.Random(1)
+    cycles = CASE["cycles"][0]
+    for index, after in enumerate(generator.sample(range(cycles + 10), 24)):
+        bench.stall((0, 0, 0.4 * (index % 3)), index)
+        await begin(bench, CASE["work"][index % 2])
+        await bench.cycles(after)
+        if index % 2:
+            await bench.reset(generator.randrange(1, 4))
+        else:
+            await bench.write(ADDRESS["CONTROL"], CLEAR)
+            bench.forget()
+        await check(bench, index // 2 % 2)
+
+
+@cocotb.test
+async def registers(dut: Any) -> None:
+    """Identification reads back, settings keep what is written, and addresses that do not exist say so."""
+    bench = await Bench.start(dut)
+    for name, value in CASE["constants"].items():
+        assert await bench.read(ADDRESS[name]) == value, name
+        await bench.write(ADDRESS[name], 0xFFFFFFFF)  # ignored
+        assert await bench.read(ADDRESS[name]) == value, name
+    for name, mask in CASE["writable"].items():
+        for value in (0xFFFFFFFF, 0x5A5A5A5A, 0):
+            await bench.write(ADDRESS[name], value)
+            assert await bench.read(ADDRESS[name]) == value & mask, name
+    await bench.write(ADDRESS["M"], 0x1234)
+    for address in CASE["nowhere"]:
+        assert (await bench.control.write(address, bytes(4))).resp == AxiResp.SLVERR
+        assert (await bench.control.read(address, 4)).resp == AxiResp.SLVERR
+    assert (await bench.control.write(ADDRESS["M"], b"\xff")).resp == AxiResp.SLVERR  # less than a word
+    assert await bench.read(ADDRESS["M"]) == 0x1234
+    # Address and data in any order and at any distance, answers taken late.
+    channels = bench.control.write_if, bench.control.read_if
+    for index, channel in enumerate(
+        [channels[0].aw_channel, channels[0].w_channel, channels[0].b_channel, channels[1].ar_channel]
+    ):
+        channel.set_pause_generator(iter([random.Random(index).random() < 0.6 for _ in range(100000)]))
+    for value in range(40):
+        await bench.write(ADDRESS["N"], value)
+        assert await bench.read(ADDRESS["N"]) == value
+    await Timer(1, "ns")

@@ -1,0 +1,142 @@
+"""Bad input at the engine's edge: every error code, clear, reset at any cycle, interrupts, and the registers."""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from engines import SMALL
+from operations import values
+
+from systoliq.golden import matmul_integer
+from systoliq.hw.engine import ERRORS, REGISTERS
+from systoliq.sim.cache import run_directory
+from systoliq.sim.engine import ENGINE_ERRORS, EngineError, Job
+from systoliq.sim.engine.driver import Map
+from systoliq.sim.engine.errors import engine_error, error_classes
+
+
+def job(m, k, n, *, per_row=False, seed=0):
+    rng = np.random.default_rng(seed)
+    return Job(
+        a=values(rng, np.int8, (m, k)),
+        b=values(rng, np.uint8, (k, n)),
+        a_zero_point=values(rng, np.int8, (m if per_row else 1,)),
+        b_zero_point=values(rng, np.uint8, (n,)),
+        bias=np.zeros(n, np.int32),
+    )
+
+
+def golden(job):
+    return matmul_integer(job.a, job.b, job.a_zero_point, job.b_zero_point)
+
+
+def in_stream_order(y):
+    tiles = [
+        y[row : row + SMALL.rows, column : column + SMALL.cols]
+        for row in range(0, y.shape[0], SMALL.rows)
+        for column in range(0, y.shape[1], SMALL.cols)
+    ]
+    return b"".join(tile.tobytes() for tile in tiles)
+
+
+def with_register(work, name, value):
+    steps = [(*step[:3], value, step[4]) if step[1] == name else step for step in work.steps]
+    return dataclasses.replace(work, steps=steps)
+
+
+def with_words(work, name, change):
+    return dataclasses.replace(work, words=work.words | {name: change(work.words[name])})
+
+
+def test_every_code(small):
+    """Each error ends in the exception of its name, and after the clear the next job is right."""
+    good = job(6, 9, 7, per_row=True)
+    prepared = small.prepare(good)
+    bad = {
+        "ILLEGAL_SHAPE": [(good, with_register(prepared, name, 0)) for name in ("M", "K", "N")],
+        "A_TOO_LARGE": [job(3, SMALL.a_words * SMALL.depth + 1, 5)],
+        "B_TOO_LARGE": [job(5, 32, 4 * SMALL.cols + 1), job(5, 2 * SMALL.b_words + 1, 1)],
+        "TOO_MANY_COLUMNS": [job(2, 3, SMALL.max_columns + 1)],
+        "TOO_MANY_ROWS": [job(SMALL.max_rows + 1, 3, 2, per_row=True)],
+    }
+    shorter, longer = (lambda words: words[:-1]), (lambda words: [*words, 0])
+    for name in ("a", "b"):
+        early = [shorter, lambda words: words[:1]]
+        bad[f"{name.upper()}_ENDED_EARLY"] = [(good, with_words(prepared, name, change)) for change in early]
+        bad[f"{name.upper()}_ENDED_LATE"] = [(good, with_words(prepared, name, longer))]
+    assert {*bad, "START_WHILE_BUSY"} == set(ERRORS)
+
+    cases = []
+    for name, group in bad.items():
+        for case in group:
+            refused, work = case if isinstance(case, tuple) else (case, small.prepare(case))
+            cases += [(refused, work, name), (good, prepared, None)]
+    outcomes = small.simulate([work for _, work, _ in cases])
+    for (what, work, name), outcome in zip(cases, outcomes, strict=True):
+        if name is None:
+            y, report = small.finish(what, work, outcome)
+            np.testing.assert_array_equal(y, golden(what))
+            assert report.cycles == report.model_cycles
+        else:
+            with pytest.raises(ENGINE_ERRORS[ERRORS[name][0]]) as caught:
+                small.finish(what, work, outcome)
+            assert str(caught.value).startswith(f"job of M = {what.m}, K = {what.k}, N = {what.n}: ")
+            assert caught.value.code == ERRORS[name][0]
+
+
+def test_driver_raises(small):
+    with pytest.raises(ENGINE_ERRORS[ERRORS["TOO_MANY_COLUMNS"][0]], match="N must not exceed the column table"):
+        small.run_jobs([job(2, 3, SMALL.max_columns + 1)])
+
+
+def test_error_classes():
+    names = {kind.__name__ for kind in ENGINE_ERRORS.values()}
+    assert {"IllegalShapeError", "AEndedEarlyError", "StartWhileBusyError"} <= names
+    assert len(names) == len(ERRORS)
+    assert error_classes({"NEW_ONE": (99, "Text.")})[99].__name__ == "NewOneError"
+    assert type(engine_error(200, "job")) is EngineError
+
+
+@pytest.mark.parametrize(
+    "case",
+    ["start_while_busy", "start_again_after_an_error", "interrupts", "reset_and_clear_at_any_cycle", "registers"],
+)
+def test_at_the_edge(small, case):
+    registers = Map()
+    jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
+    core = small.hardware.core
+    y = [in_stream_order(golden(each)) for each in jobs]
+    status = registers.register("STATUS")
+    constants = {}
+    for (name, field), value in small.hardware.constants().items():
+        constants[name] = constants.get(name, 0) | value << registers.register(name).field(field).lsb
+    folder = run_directory()
+    content = {
+        "work": [small.prepare(each) for each in jobs],
+        "y": y,
+        "cycles": [core.cycles(small.shape(each)) for each in jobs],
+        "address": {register.name: register.offset for register in REGISTERS},
+        "command": {field.name: field.mask for field in registers.register("CONTROL").fields},
+        "status": {field.name: field.mask for field in status.fields},
+        "interrupt": {field.name: field.mask for field in registers.register("INTERRUPT").fields},
+        "errors": {name: code for name, (code, _) in ERRORS.items()},
+        "constants": constants,
+        "writable": {
+            register.name: sum(field.mask for field in register.fields)
+            for register in REGISTERS
+            if register.access == "rw"
+        },
+        "nowhere": [max(register.offset for register in REGISTERS) + 4, 0x1000, 0x7FFFC],
+    }
+    (folder / "case.pickle").write_bytes(pickle.dumps(content))
+    small.simulation.run(
+        "faults_bench",
+        testcase=case,
+        env={"SYSTOLIQ_FAULTS": str(folder)},
+        python_path=[Path(__file__).parent],
+        directory=folder,
+    ).check()
