@@ -19,7 +19,7 @@ from typing import Any
 from .columns import ColumnProof, prove_column
 from .float32 import Format, combined_scale
 from .hardware import Column, Hardware, Shape, UnreadableError
-from .package import CERTIFICATE, Layer, RefusedError, check_files, read_certificate, read_layer
+from .package import CERTIFICATE, Layer, NotAPackageError, RefusedError, check_files, read_certificate, read_layer
 
 __all__ = ["Report", "verify_package"]
 
@@ -61,6 +61,8 @@ def verify_package(directory: Path, progress: Callable[[str], None] | None = Non
         reasons += package.reasons
         reasons += _limited(_unlike(claimed, derived))
         reasons += _limited(_inexact(proofs))
+    except NotAPackageError:
+        raise
     except (RefusedError, UnreadableError) as error:
         reasons.append(str(error))
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, OSError) as error:

@@ -1,0 +1,223 @@
+"""`systoliq verify` accepts what `emit` wrote, and refuses it after any change, saying which."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import re
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import systoliq.build.verify as package
+from systoliq.build.verify import float32
+from systoliq.build.verify.evaluate import Scope
+from systoliq.build.verify.expression import UnreadableError
+from systoliq.build.verify.syntax import read_verilog
+from systoliq.golden.formats import INT8
+from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.golden.rescale import requantize_float32
+
+VARIANTS = {
+    "resnet8-fc": ["resnet8-fc"],
+    "smallest": ["resnet8-fc", "--requantizer", "auto", "--accumulator-bits", "auto"],
+    "nearest": ["resnet8-fc", "--requantizer", "nearest"],
+    "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
+    "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
+}
+
+
+@pytest.fixture
+def emit(call, save, arrays, tmp_path):
+    """Emit a variant and give its directory."""
+
+    def emit(variant: str, *more: str) -> Path:
+        if variant == "narrow activations":
+            arrays["a_zero_point"] = np.uint8(9)
+        save("layer.npz", **arrays)
+        source, *options = VARIANTS[variant]
+        result = call("emit", tmp_path / source if source.endswith(".npz") else source, "--out", tmp_path / "out",
+                      *options, *more)  # fmt: skip
+        assert result.exit_code == 0, result.output
+        return tmp_path / "out"
+
+    return emit
+
+
+def file_of(directory: Path, suffix: str) -> Path:
+    name = json.loads((directory / "certificate.json").read_text())["name"]
+    return directory / f"{name}{suffix}"
+
+
+def change(path: Path, pattern: str, new: str | None = None) -> None:
+    """Change the last digit of what group 1 of `pattern` matches first, or replace it."""
+    text = path.read_text()
+    match = re.search(pattern, text, re.DOTALL)
+    assert match, pattern
+    last = text[match.end(1) - 1]
+    new = match[1][:-1] + ("1" if last != "1" else "2") if new is None else new
+    path.write_text(text[: match.start(1)] + new + text[match.end(1) :])
+
+
+def seal(directory: Path) -> None:
+    """What a careful forger does: bring every digest up to date."""
+    path = directory / "certificate.json"
+    content = json.loads(path.read_text())
+    content["files"] = {name: hashlib.sha256((directory / name).read_bytes()).hexdigest() for name in content["files"]}
+    del content["sha256"]
+    own = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    content["sha256"] = hashlib.sha256(own.encode()).hexdigest()
+    path.write_text(json.dumps(content, indent=2) + "\n")
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_accepts_what_emit_wrote(variant, emit, call):
+    result = call("verify", emit(variant))
+    assert result.exit_code == 0, result.output
+    assert re.search(r"verified: \w+ equals the float32 formula in \d+ columns, \d+ steps", result.output)
+
+
+ROM = r"_weights_0\(.*?memory\[3\] = \d+'h(\w+);"
+TAMPERINGS = {
+    "weight ROM": (".v", ROM, "the weight memory has b[3, 0] - zero point"),
+    "bias table": (".v", r"_lane_0\(.*?\[4\] = \d+'h(\w+);", "column 4 has the bias"),
+    "multiplier": (".v", r"multiplier\S* <= \d+'h(\w+);", ".multiplier is "),
+    "shift": (".v", r"shift\S* <= \d+'h(\w+);", ".shift is "),
+    "zero point": (".v", r"\.zero_point\(\d+'h(\w+)\)", "has the zero point of Y"),
+}
+
+
+@pytest.mark.parametrize("sealed", [False, True], ids=["one byte", "and all digests"])
+@pytest.mark.parametrize("what", TAMPERINGS)
+def test_refuses_other_constants_in_the_verilog(what, sealed, emit, call):
+    directory = emit("resnet8-fc")
+    suffix, pattern, reason = TAMPERINGS[what]
+    change(file_of(directory, suffix), pattern)
+    if sealed:
+        seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert reason in result.output
+    assert ("resnet8_fc.v: sha256 is not the one" in result.output) != sealed
+
+
+def test_refuses_another_byte_anywhere_in_the_verilog(emit, call):
+    directory = emit("resnet8-fc")
+    change(file_of(directory, ".v"), r"module \w+_pe_top\(.*?(capture_next = 1'h0)")
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "refused: resnet8_fc.v: sha256 is not the one in certificate.json" in result.output
+
+
+@pytest.mark.parametrize("field", ["multiplier", "shift", "offset", "bias", "steps", "least", "needed_bits", "k"])
+def test_refuses_other_numbers_in_the_certificate(field, emit, call):
+    directory = emit("resnet8-fc")
+    change(directory / "certificate.json", rf'"{field}": (-?\d+)')
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "certificate.json: its contents do not have its own sha256" in result.output
+    assert re.search(rf"certificate.json: \S*{field} is \S+, but the Verilog and the layer give", result.output)
+
+
+def test_refuses_every_changed_byte_of_the_certificate(emit):
+    directory = emit("row sums")
+    path = directory / "certificate.json"
+    text = path.read_bytes()
+    for at in np.random.default_rng(0).choice(len(text), 60, replace=False):
+        path.write_bytes(text[:at] + bytes([text[at] ^ 1]) + text[at + 1 :])
+        assert not package.verify_package(directory).passed, (at, text[at : at + 1])
+
+
+def test_refuses_other_files_that_changed_vanished_or_came(emit, call):
+    directory = emit("resnet8-fc")
+    file_of(directory, "_tb.v").unlink()
+    change(file_of(directory, ".json"), r'"multiplier": \[\s*(\d+)')
+    (directory / "more.v").write_text("module more; endmodule\n")
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "refused: resnet8_fc_tb.v: is missing" in result.output
+    assert "refused: resnet8_fc.json: sha256 is not the one in certificate.json" in result.output
+    assert "refused: more.v: is not listed in certificate.json" in result.output
+
+
+def test_a_requantizer_that_is_not_exact_is_refused_with_where(emit, call):
+    directory = emit("resnet8-fc", "--requantizer", "nearest", "--multiplier-bits", "8")
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert re.search(r"not exact: column 0 differs from the float32 formula on \d+ accumulators", result.output)
+    assert "but the Verilog" not in result.output  # the certificate says so itself
+
+
+def test_what_is_no_package_is_bad_input(call, tmp_path):
+    assert call("verify", tmp_path / "none").exit_code == 2
+    result = call("verify", tmp_path)
+    assert result.exit_code == 2
+    assert "has no certificate.json" in result.output
+
+
+def test_the_verifier_shares_nothing_with_the_generator():
+    for path in Path(package.__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom):
+                assert node.level < 2, path
+                assert not (node.module or "").startswith(("systoliq", "amaranth")), path
+
+
+def test_the_second_float32_is_float32():
+    rng = np.random.default_rng(1)
+    scales = (2.0 ** rng.uniform(-60, 12, 3000)).astype(np.float32)
+    accs = np.concatenate([rng.integers(-(2**31), 2**31, 1500), rng.integers(-5000, 5000, 1500)])
+    wanted = requantize_float32(accs, scales, -9, INT8)
+    found = [
+        float32.float32_output(int(acc), Fraction(float(s)), -9, (-128, 127))
+        for acc, s in zip(accs, scales, strict=True)
+    ]
+    assert found == wanted.tolist()
+    a, b, y = ((2.0 ** rng.uniform(-60, 20, 500)).astype(np.float32) for _ in range(3))
+    for one, other, third, expected in zip(a, b, y, a * b / y, strict=True):
+        assert float32.combined_scale(*(Fraction(float(x)) for x in (one, other, third))) == Fraction(float(expected))
+
+
+@pytest.mark.parametrize("rounding", Rounding, ids=lambda rounding: rounding.value)
+def test_the_second_integer_form_is_the_integer_form(rounding):
+    rng = np.random.default_rng(2)
+    scales = (2.0 ** rng.uniform(-34, 9, 400)).astype(np.float32)
+    constants = Requantization.from_scales(scales, 5, INT8, rounding=rounding)
+    accs = rng.integers(-(2**31), 2**31, (20, 400)) >> rng.integers(0, 30, (20, 400))
+    wanted = constants.apply(accs)
+    for n in range(400):
+        column = (rounding.value, constants.multiplier[n], constants.shift[n], constants.offset[n], 5, (-128, 127))
+        assert [float32.integer_output(int(acc), *column) for acc in accs[:, n]] == wanted[:, n].tolist()
+
+
+def test_verilog_expressions_have_verilog_widths_and_signs():
+    text = """
+    module t(a, y);
+      input [7:0] a; wire [7:0] a;
+      output [8:0] y; wire [8:0] y;
+      wire [8:0] sum; wire [15:0] product; wire [7:0] shifted; wire less; wire \\odd.name ; wire [3:0] part;
+      assign sum = a + 8'hff;
+      assign product = $signed(a) * $signed(4'hf);
+      assign shifted = $signed(a) >>> 2'h2;
+      assign less = $signed(a) < $signed(8'h01);
+      assign { part[1:0], \\odd.name } = a[6:4];
+      assign part[3:2] = { a[0], ~a[7] };
+      assign y = less ? { 1'h1, shifted } : sum;
+    endmodule
+    """
+    scope = Scope(read_verilog(text), "t", {"a": 0xD6})
+    expected = {"sum": 0x1D5, "product": 42, "shifted": 0xF5, "less": 1, "odd.name": 1, "part": 0b0010, "y": 0x1F5}
+    assert {name: scope.value(name) for name in expected} == expected
+    many = Scope(read_verilog(text), "t", {"a": np.array([0xD6, 3], object)})
+    assert many.value("y").tolist() == [0x1F5, 0x102]
+
+
+@pytest.mark.parametrize(
+    "text", ["module t(a;", "module t(); assign x = ; endmodule", "module t(); initial y; endmodule"]
+)
+def test_what_is_not_read_is_refused(text):
+    with pytest.raises(UnreadableError):
+        read_verilog(text)
