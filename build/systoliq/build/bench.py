@@ -35,6 +35,7 @@ from systoliq.sim.runner import SimulatorWarning, build
 from systoliq.sim.tools import require
 
 from .bare_loop import LoopRun, build_loop
+from .bench_engine import throughput_figures, throughput_table
 from .plain_grid import emit_plain_grid
 from .progress import Steps
 from .shell import debug_option
@@ -229,10 +230,18 @@ def simulation(options: Options, progress: Progress) -> Section:
     )
 
 
+def engine(options: Options, progress: Progress) -> Section:
+    """Throughput of the engine on the products of networks, by its cycle model; takes no options."""
+    progress("cycle model of the engine")
+    figures = throughput_figures()
+    return Section(table=throughput_table(figures), data={"rows": [dataclasses.asdict(each) for each in figures]})
+
+
 SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {
     "emission": emission,
     "builds": builds,
     "simulation": simulation,
+    "engine": engine,
 }
 
 

@@ -1,0 +1,222 @@
+"""The throughput study: utilization of the engine on the matrix products of networks, from its cycle model.
+
+    python -m systoliq.build.bench_engine [CSV]     (and as part of `make bench`)
+
+The cycle model is exact for unstalled hardware (tests/engine), so these are the engine's own figures. Not counted: what
+a processor takes between two jobs to write registers and tables, which the engine does not overlap with a job.
+"""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.hierarchy import mark_used
+from systoliq.sim.engine.plan import blocks
+
+__all__ = [
+    "CONFIGS",
+    "Figures",
+    "Product",
+    "jobs_of",
+    "read_workloads",
+    "study",
+    "throughput_figures",
+    "throughput_table",
+]
+
+SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "workloads_mkn.csv"
+
+CONFIGS = {
+    # rows x cols [x depth] [/ lanes, where fewer than cols]
+    "8x8": EngineConfig(rows=8, cols=8, lanes=8, a_words=4096, b_words=16384, max_columns=4096),
+    "16x16": EngineConfig(rows=16, cols=16, lanes=16, a_words=4096, b_words=16384, max_columns=4096),
+    "16x16x4": EngineConfig(rows=16, cols=16, depth=4, lanes=16, a_words=1024, b_words=4096, max_columns=4096),
+    "16x16/4": EngineConfig(rows=16, cols=16, lanes=4, a_words=4096, b_words=16384, max_columns=4096),
+    "32x32": EngineConfig(rows=32, cols=32, lanes=32, a_words=4096, b_words=16384, max_columns=4096),
+}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Product:
+    """`count` products [m, k] x [k, n] of a network."""
+
+    network: str
+    m: int
+    k: int
+    n: int
+    count: int = 1
+
+
+def _products(network: str, *shapes: tuple[int, int, int, int]) -> list[Product]:
+    return [Product(network=network, m=m, k=k, n=n, count=count) for m, k, n, count in shapes]
+
+
+OWN: tuple[Product, ...] = (
+    # ResNet8 of MLPerf Tiny (32x32x3 images, channels 16, 32, 64), convolutions by im2col.
+    *_products(
+        "resnet8",
+        (1024, 27, 16, 1),
+        (1024, 144, 16, 2),
+        (256, 144, 32, 1),
+        (256, 288, 32, 1),
+        (256, 16, 32, 1),
+        (64, 288, 64, 1),
+        (64, 576, 64, 1),
+        (64, 32, 64, 1),
+        (1, 64, 10, 1),
+    ),
+    # BERT-base: 12 layers, 12 heads of 64, width 768, 128 tokens.
+    *_products(
+        "bert-base_s128",
+        (128, 768, 768, 48),
+        (128, 64, 128, 144),
+        (128, 128, 64, 144),
+        (128, 768, 3072, 12),
+        (128, 3072, 768, 12),
+    ),
+    # ViT-Tiny/16 at 224: 12 layers, 3 heads of 64, width 192, 197 tokens.
+    *_products(
+        "vit-ti16_224",
+        (196, 768, 192, 1),
+        (197, 192, 192, 48),
+        (197, 64, 197, 36),
+        (197, 197, 64, 36),
+        (197, 192, 768, 12),
+        (197, 768, 192, 12),
+        (1, 192, 1000, 1),
+    ),
+)
+"""The networks of issue 4, for where the larger table is absent."""
+
+
+def read_workloads(path: Path | None = None) -> list[Product]:
+    """Products of a CSV file with columns workload, M, K, N and count; by default ../shared's, or else `OWN`."""
+    if path is None and not SHARED.is_file():
+        return list(OWN)
+    with (path or SHARED).open(newline="", encoding="utf-8") as file:
+        return [
+            Product(network=row["workload"], m=int(row["M"]), k=int(row["K"]), n=int(row["N"]), count=int(row["count"]))
+            for row in csv.DictReader(file)
+        ]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Figures:
+    """One network on one engine.
+
+    `limit` is the utilization that the shapes' ragged edges allow, and bytes are those of each stream per cycle, on
+    average over all jobs; a port is as wide as its word and takes one a cycle at the most.
+    """
+
+    network: str
+    engine: str
+    jobs: int
+    macs: int
+    cycles: int
+    utilization: float
+    limit: float
+    a_bytes: float
+    b_bytes: float
+    y_bytes: float
+
+    @property
+    def of_limit(self) -> float:
+        """Utilization as a share of its limit."""
+        return self.utilization / self.limit
+
+
+@functools.cache
+def _engine(config: EngineConfig) -> AxiEngine:
+    engine = AxiEngine(config)
+    mark_used(engine)
+    return engine
+
+
+def jobs_of(config: EngineConfig, product: Product) -> list[JobShape]:
+    """The jobs into which the driver cuts a product with one scale and zero point for A."""
+    rows, columns = blocks(config, product.m, product.k, product.n, False)
+    return [
+        JobShape(m=min(rows, product.m - row), k=product.k, n=min(columns, product.n - column), config=config)
+        for column in range(0, product.n, columns)
+        for row in range(0, product.m, rows)
+    ]
+
+
+def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figures:
+    """Figures of one network's products on one engine."""
+    core = _engine(config).core
+    jobs = macs = cycles = whole = a_words = b_words = y = 0
+    for product in products:
+        for shape in jobs_of(config, product):
+            jobs += product.count
+            macs += product.count * shape.macs
+            cycles += product.count * core.cycles(shape)
+            whole += product.count * round(shape.macs / shape.edge_limit)
+            a_words += product.count * shape.a_words
+            b_words += product.count * shape.b_words
+            y += product.count * shape.m * shape.n
+    per_cycle = config.rows * config.cols * config.depth
+    return Figures(
+        network=products[0].network,
+        engine=name,
+        jobs=jobs,
+        macs=macs,
+        cycles=cycles,
+        utilization=macs / (cycles * per_cycle),
+        limit=macs / whole,
+        a_bytes=a_words * config.rows * config.depth / cycles,
+        b_bytes=b_words * config.cols * config.depth / cycles,
+        y_bytes=y / cycles,
+    )
+
+
+def throughput_figures(products: Sequence[Product] | None = None) -> list[Figures]:
+    """Figures of every network on every engine of `CONFIGS`."""
+    every = read_workloads() if products is None else products
+    networks = list(dict.fromkeys(product.network for product in every))
+    return [
+        study([product for product in every if product.network == network], name, config)
+        for network in networks
+        for name, config in CONFIGS.items()
+    ]
+
+
+def throughput_table(figures: Sequence[Figures] | None = None) -> Table:
+    """The study as a table: for each network and engine, utilization next to its limit, and bytes per cycle."""
+    table = Table(title="Engine: utilization by the cycle model, the limit that ragged edges set, bytes per cycle")
+    for heading in ("network", "engine", "jobs", "cycles", "utilization", "limit", "of limit", "A", "B", "Y (8 bits)"):
+        table.add_column(heading, justify="left" if heading in ("network", "engine") else "right")
+    previous = ""
+    for each in throughput_figures() if figures is None else figures:
+        if previous not in ("", each.network):
+            table.add_section()
+        numbers: list[Any] = [f"{each.jobs:,d}", f"{each.cycles:,d}"]
+        numbers += [f"{value:.4f}" for value in (each.utilization, each.limit, each.of_limit)]
+        numbers += [f"{value:.2f}" for value in (each.a_bytes, each.b_bytes, each.y_bytes)]
+        table.add_row("" if each.network == previous else each.network, each.engine, *numbers)
+        previous = each.network
+    return table
+
+
+@click.command()
+@click.argument("workloads", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+def main(workloads: Path | None) -> None:
+    """Print the throughput study for the networks of WORKLOADS, a CSV file with columns workload, M, K, N, count."""
+    console = Console(highlight=False)
+    console.width = max(console.width, 110)
+    console.print(throughput_table(throughput_figures(read_workloads(workloads))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
