@@ -7,6 +7,8 @@ import errno
 import json
 import re
 import shlex
+import shutil
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -247,6 +249,29 @@ def test_files(run, tmp_path):
     assert "\\u003ca> & b" in report  # nothing of the data can end the script
     assert (tmp_path / "out" / "front.png").read_bytes()[:4] == b"\x89PNG"
     write_directory(exploration, tmp_path / "out")  # may be written again
+
+
+def test_the_report_works_in_a_browser(run, tmp_path):
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    exploration = run(synthesis=8, place=6)
+    write_directory(exploration, tmp_path / "out", chosen=exploration.choose({"throughput": 1e6}))
+    command = [
+        browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
+        f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom",
+        f"file://{tmp_path / 'out' / 'report.html'}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    for chart in ("scatter", "accuracy", "exactness", "blocks"):
+        assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', done.stdout) or re.search(
+            rf'class="[^"]*js-plotly-plot[^"]*"[^>]*id="{chart}"', done.stdout
+        )
+    (front, points) = re.findall(r"<tbody>(.*?)</tbody>", done.stdout, re.DOTALL)
+    assert front.count("<tr") == len(exploration.front_rows)
+    assert points.count("<tr") == len(exploration.rows)
 
 
 def test_the_smallest_that_meets_what_is_required(run):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -23,6 +24,7 @@ __all__ = ["command"]
 
 _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
+_PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
@@ -101,7 +103,7 @@ def command(out: Path, require: tuple[str, ...], memory: float | None, **options
     except OSError as error:
         told = f"the report cannot be written ({error.strerror}); finished points are kept in the cache"
         raise StoreError(error.errno, told, str(out)) from error
-    console = Console(highlight=False)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show(exploration, requirements, chosen, console)
     if chosen is not None:
         console.print(f"  {emit_command(exploration, chosen, out)}", soft_wrap=True)

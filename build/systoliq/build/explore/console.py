@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rich import progress as bars
@@ -69,16 +69,21 @@ class Bars:
         )
 
 
-_PLAIN_WIDTH = 160  # of the table in a file or a pipe
-
-_SHOWN = (
-    ("target", "target", "{}"), ("rows", "rows", "{}"), ("cols", "cols", "{}"), ("depth", "depth", "{}"),
-    ("a_bits", "a", "{}"), ("b_bits", "b", "{}"), ("requantizer_bits", "req", "{}"),
-    ("cycles_per_inference", "cycles", "{:.1f}"),
-    ("lut_sites", "LUT", "{}"), ("ff", "FF", "{}"), ("dsp", "DSP", "{}"), ("ram", "RAM", "{}"),
-    ("fmax_mhz", "MHz", "{:.1f}"), ("inferences_per_s", "inf/s", "{:.3g}"),
-    ("accuracy", "acc.", "{:.1%}"), ("inexact", "inexact", "{}"), ("cosim", "cosim", "{}"),
-)  # fmt: skip
+_SHOWN: tuple[tuple[str, str, Callable[[Mapping[str, Any]], str]], ...] = (
+    ("target", "target", lambda row: row["target"]),
+    ("rows", "array", lambda row: f"{row['rows']}x{row['cols']}x{row['depth']}"),
+    ("a_bits", "a/b/req", lambda row: f"{row['a_bits']}/{row['b_bits']}/{row['requantizer_bits'] or 'auto'}"),
+    ("cycles_per_inference", "cycles", lambda row: f"{row['cycles_per_inference']:.1f}"),
+    ("lut_sites", "LUT", lambda row: str(row["lut_sites"])),
+    ("ff", "FF", lambda row: str(row["ff"])),
+    ("dsp", "DSP", lambda row: str(row["dsp"])),
+    ("ram", "RAM", lambda row: str(row["ram"])),
+    ("fmax_mhz", "MHz", lambda row: f"{row['fmax_mhz']:.1f}"),
+    ("inferences_per_s", "inf/s", lambda row: f"{row['inferences_per_s']:.3g}"),
+    ("accuracy", "acc.", lambda row: f"{row['accuracy']:.1%}"),
+    ("inexact", "inexact", lambda row: str(row["inexact"])),
+    ("cosim", "cosim", lambda row: row["cosim"]),
+)
 
 
 def show(
@@ -93,9 +98,9 @@ def show(
     for _, title, _ in columns:
         table.add_column(title, justify="right", no_wrap=True)
     for row in rows:
-        cells = [form.format(row[name]) if row[name] is not None else "" for name, _, form in columns]
+        cells = [form(row) if row[name] is not None else "" for name, _, form in columns]
         table.add_row(*cells, style="green" if chosen is not None and row is chosen else None)
-    console.print(table, soft_wrap=not console.is_terminal, width=None if console.is_terminal else _PLAIN_WIDTH)
+    console.print(table)
     counts = {status: sum(row["status"] == status for row in exploration.rows) for status in ("impossible", "failed")}
     told = [f"{count} {status}" for status, count in counts.items() if count]
     rest = f"; {', '.join(told)} (see `reason` in the table)" if told else ""

@@ -52,7 +52,8 @@ def _physical_memory() -> int:
 class LocalProcesses:
     """`jobs` processes, each with at most `memory` bytes (default: its share of three quarters).
 
-    The limit holds for each process that a tool starts, too. A process that ends (out of memory, killed) costs its task one of two attempts, and nobody else anything.
+    The limit holds for each process that a tool starts, too. A process that ends (out of memory, killed) costs its task
+    one of two attempts, and nobody else anything.
     """
 
     def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:

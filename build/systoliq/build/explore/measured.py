@@ -8,7 +8,7 @@ from typing import Any
 
 from ..design import LayerDesign
 from ..errors import InputError
-from ..synth import SynthReport, Target, open_target, synthesize
+from ..synth import DoesNotFitError, SynthReport, Target, open_target, synthesize
 from ..synth.flow import synthesized
 from ..synth.tools import find_nextpnr, find_yosys
 from .blocks import luts_by_block
@@ -43,10 +43,13 @@ class MeasuredSynthesizer:
 
     def _synthesize(self, design: LayerDesign, target: Target, seeds: Any) -> SynthReport:
         config = design.dense.config
-        return synthesize(
-            design.verilog, design.name, target, seeds=tuple(seeds), macs_per_cycle=config.macs_per_cycle,
-            cells=config.cells,
-        )  # fmt: skip
+        try:
+            return synthesize(
+                design.verilog, design.name, target, seeds=tuple(seeds), macs_per_cycle=config.macs_per_cycle,
+                cells=config.cells,
+            )  # fmt: skip
+        except DoesNotFitError as error:
+            raise InputError(str(error)) from error
 
 
 def _figures(report: SynthReport) -> dict[str, int]:

@@ -37,8 +37,8 @@ class FloatModel:
 class Subject:
     """A layer as it was given, real inputs [M, K], and labels [M] or real reference outputs [M, N] if there are any.
 
-    `source` (with the file `weights`) is what the command line calls it. With `trained`, every width is quantized from the float model; without,
-    narrower widths are re-quantized from the layer.
+    `source` (with the file `weights`) is what the command line calls it. With `trained`, every width is quantized from
+    the float model; without, narrower widths are re-quantized from the layer.
     """
 
     source: str
