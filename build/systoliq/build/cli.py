@@ -17,6 +17,7 @@ from .bench import bench
 from .choose import AUTO
 from .demo import ACCURACY, DemoResult, run_demo
 from .design import LayerDesign
+from .emit_engine import emit_engine
 from .explore.command import command as explore_command
 from .options import REQUANTIZERS, HardwareOptions
 from .output import check_output
@@ -323,6 +324,7 @@ def _show_demo(result: DemoResult) -> None:
 
 cli.add_command(explore_command)
 cli.add_command(bench)
+cli.add_command(emit_engine)
 
 
 @cli.command(name="synth", help=SYNTH_HELP + "\n" + _SOURCE_HELP)

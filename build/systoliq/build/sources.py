@@ -19,7 +19,7 @@ from .design import ArrayDesign, Design, LayerDesign
 from .errors import InputError
 from .options import HardwareOptions
 
-__all__ = ["PRESETS", "layer_design", "open_layer", "open_source", "resnet8_fc_layer"]
+__all__ = ["PRESETS", "layer_design", "module_name", "open_layer", "open_source", "resnet8_fc_layer"]
 
 PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
@@ -89,7 +89,7 @@ def open_source(
         if not use_bias:
             raise InputError("no_bias must be left out for the source array: it has no bias")
         return ArrayDesign(
-            name=_module_name(name, "array"),
+            name=module_name(name, "array"),
             array=BareArray(options.bare_array()),
             wrap=options.wrap,
         )
@@ -103,7 +103,7 @@ def layer_design(layer: MatMulLayer, options: HardwareOptions, *, origin: str, n
     """The hardware for `layer` under `options`; `origin` tells where its weights come from."""
     layer = options.narrowed(layer)
     dense = Dense(layer, options.requantization(layer), options.array_for_layer(layer), wrap=options.wrap)
-    return LayerDesign(name=_module_name(name, layer.name), dense=dense, origin=origin)
+    return LayerDesign(name=module_name(name, layer.name), dense=dense, origin=origin)
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
@@ -153,7 +153,7 @@ def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:
     return layer, f"{', '.join(key for key in KEYS + OPTIONAL_KEYS if key in given)} of {Path(weights).name}{rest}"
 
 
-def _module_name(given: str | None, default: str) -> str:
+def module_name(given: str | None, default: str) -> str:
     """The name that was asked for, which must be a plain Verilog identifier, or `default` made into one."""
     if given is not None and _identifier(given) != given:
         raise InputError(f"name must be a Verilog identifier of letters, digits and _, and no keyword, not {given!r}")
