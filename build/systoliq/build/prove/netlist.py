@@ -16,6 +16,7 @@ _FLATTEN = (
     "flatten",
     "memory_map",
     "async2sync",
+    "opt_expr",  # memories of one word leave comparisons of no bits, which the back ends refuse
     "opt_clean",  # no more: `opt` trips over registers that hold constants, and the solvers simplify by themselves
     "setundef -undriven -anyseq",  # what is undefined may be anything, in every cycle anew
 )

@@ -17,7 +17,7 @@ from systoliq.hw.result_buffer import ResultBuffer
 from systoliq.hw.schedule import Schedule
 from systoliq.hw.sequencer import Sequencer
 
-from ..property import Bounded, Method, Property, SeededBug, Unbounded
+from ..property import Method, Property, SeededBug, Unbounded
 from .checkers import ReadyBlindHarness, check_held, check_order
 
 __all__ = ["PROPERTIES"]
@@ -331,7 +331,7 @@ PROPERTIES = (
     ),
     _result_buffer(1, 2, Unbounded(cover_cycles=10), quick=True),
     _result_buffer(1, 3, Unbounded(cover_cycles=12)),
-    _result_buffer(2, 2, Bounded(16)),  # each queue's counters go round more than twice
+    _result_buffer(2, 2, Unbounded(cover_cycles=14)),
     _sequencer(_CREDIT, k=3, n=2, rows=1, cols=1, quick=True),
     _sequencer(_PACE, k=2, n=5, rows=3, cols=2),
 )
