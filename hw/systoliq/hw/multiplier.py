@@ -11,12 +11,13 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .cells.ecp5 import mult18x18d
+from .cells.ice40 import sb_mac16
 from .delay import delay
 from .hierarchy import place
 
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
-LIMB_BITS = 17  # unsigned bits that fit a signed operand of 18 bits, the width of ECP5's cell
+LIMB_BITS = {"ecp5": 17, "ice40": 15}  # unsigned bits that fit a signed operand of the cell
 
 
 class Multiplier(wiring.Component):
@@ -25,6 +26,7 @@ class Multiplier(wiring.Component):
     ``portable`` has a register before and one after the product, which synthesis tools move into a multiplier cell that
     has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves)
     and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle.
+    ``ice40`` is an SB_MAC16 with the registers of its operands and its product, for operands of up to 16 bits.
     """
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
@@ -47,6 +49,9 @@ class Multiplier(wiring.Component):
             m.submodules.cell = mult18x18d(self.a, self.b, product)
             m.d.comb += self.product.eq(delay(m, product, 1, name="product_register"))
             return m
+        if self.cells == "ice40" and max(len(self.a), len(self.b)) <= LIMB_BITS["ice40"] + 1:
+            m.submodules.cell = sb_mac16(self.a, self.b, self.product)
+            return m
         a = delay(m, self.a, 1, name="a").as_signed()
         b = delay(m, self.b, 1, name="b").as_signed()
         m.d.comb += self.product.eq(delay(m, a * b, 1, name="product_register"))
@@ -56,7 +61,7 @@ class Multiplier(wiring.Component):
 class WideMultiplier(wiring.Component):
     """``product`` shows ``a * b`` of ``latency`` cycles ago, ``a`` signed and ``b`` unsigned, of any width.
 
-    With cells of 18 x 18 bits an operand of more bits (up to 35, or 34 unsigned) is cut into two limbs of which the
+    With a vendor's cells an operand that is too wide for one, but not for two, is cut into two limbs of which the
     lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
     additions, each with its own register. Other cells, and wider operands, leave the cutting to synthesis.
     """
@@ -64,10 +69,10 @@ class WideMultiplier(wiring.Component):
     kind = "wide_multiplier"
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
-        fits = a_bits <= 2 * LIMB_BITS + 1 and b_bits <= 2 * LIMB_BITS
-        self.cells = cells if fits else "portable"
-        self._cut_a = self.cells == "ecp5" and a_bits > LIMB_BITS + 1
-        self._cut_b = self.cells == "ecp5" and b_bits > LIMB_BITS
+        self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
+        self.cells = cells if a_bits <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
+        self._cut_a = self.cells in LIMB_BITS and a_bits > limb + 1
+        self._cut_b = self.cells in LIMB_BITS and b_bits > limb
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
@@ -77,8 +82,9 @@ class WideMultiplier(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        a_limbs = _limbs(self.a, self._cut_a)
-        b_limbs = _limbs(Cat(self.b, 0).as_signed(), self._cut_b)
+        limb = self._limb
+        a_limbs = _limbs(self.a, limb, self._cut_a)
+        b_limbs = _limbs(Cat(self.b, 0).as_signed(), limb, self._cut_b)
 
         def product(i: int, j: int) -> Value:
             multiplier = Multiplier(len(a_limbs[i]), len(b_limbs[j]), cells=self.cells)
@@ -97,20 +103,20 @@ class WideMultiplier(wiring.Component):
         low = product(0, 0)
         if self._cut_a and self._cut_b:
             middle = add(product(1, 0), product(0, 1), "middle")
-            outer = Cat(held(low, "low")[: 2 * LIMB_BITS], held(product(1, 1), "high"))
-            upper = add(outer[LIMB_BITS:].as_signed(), middle, "upper")
-            m.d.comb += self.product.eq(Cat(held(outer[:LIMB_BITS], "lowest"), upper).as_signed())
+            outer = Cat(held(low, "low")[: 2 * limb], held(product(1, 1), "high"))
+            upper = add(outer[limb:].as_signed(), middle, "upper")
+            m.d.comb += self.product.eq(Cat(held(outer[:limb], "lowest"), upper).as_signed())
         elif self._cut_a or self._cut_b:
             high = product(1, 0) if self._cut_a else product(0, 1)
-            upper = add(high, low[LIMB_BITS:].as_signed(), "upper")
-            m.d.comb += self.product.eq(Cat(held(low[:LIMB_BITS], "lowest"), upper).as_signed())
+            upper = add(high, low[limb:].as_signed(), "upper")
+            m.d.comb += self.product.eq(Cat(held(low[:limb], "lowest"), upper).as_signed())
         else:
             m.d.comb += self.product.eq(low)
         return m
 
 
-def _limbs(operand: Value, cut: bool) -> list[Value]:
-    """The signed operand, or its lower `LIMB_BITS` bits as a non-negative number and the signed rest."""
+def _limbs(operand: Value, limb: int, cut: bool) -> list[Value]:
+    """The signed operand, or its lower ``limb`` bits as a non-negative number and the signed rest."""
     if not cut:
         return [operand]
-    return [Cat(operand[:LIMB_BITS], 0).as_signed(), operand[LIMB_BITS:].as_signed()]
+    return [Cat(operand[:limb], 0).as_signed(), operand[limb:].as_signed()]

@@ -69,7 +69,7 @@ DESIGNS: dict[str, tuple[str, Callable[[], tuple[wiring.Component, int]]]] = {
     "requantizer, 32-bit sums": ("ecp5-85k", lambda: _requantizer(32)),
     "resnet8-fc 1 x 2 x 8": ("ecp5-85k", lambda: _layer(1, 2, 8, "near-tie", "ecp5")),
     "resnet8-fc 1 x 2 x 8, auto requantizer": ("ecp5-85k", lambda: _layer(1, 2, 8, "auto", "ecp5")),
-    "resnet8-fc 1 x 2 x 2, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 2, "auto", "portable")),
+    "resnet8-fc 1 x 2 x 2, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 2, "auto", "ice40")),
 }
 """Rows of the table: the target, and what makes the design (rows x cols x depth) with its MACs per cycle."""
 
@@ -81,7 +81,7 @@ def measure(names: list[str], seeds: list[int]) -> list[SynthReport]:
         target, make = DESIGNS[name]
         component, macs = make()
         module = "".join(character if character.isalnum() else "_" for character in name)
-        cells = "ecp5" if target.startswith("ecp5") else "portable"
+        cells = target.partition("-")[0]
         report = synthesize(component, module, target, seeds=seeds, macs_per_cycle=macs, cells=cells)
         print(f"{name}: {report.lut_sites} LUT sites, {report.fmax_mhz} MHz", file=sys.stderr, flush=True)  # noqa: T201
         reports.append(report)

@@ -20,7 +20,7 @@ from .yosys import SynthesisError, cell_figures, run_yosys
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
-_FORMAT = "4"  # of what is cached
+_FORMAT = "5"  # of what is cached
 
 
 def synthesize(

@@ -31,7 +31,9 @@ def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: P
         shutil.copyfile(liberty, folder / "cells.lib")
         script += ["dfflibmap -liberty cells.lib", "abc -liberty cells.lib", "opt_clean"]
         stat += " -liberty cells.lib"
-    script += [f"tee -q -o cells.json {stat}", "write_json netlist.json", "write_verilog -noattr netlist.v"]
+    script += [f"tee -q -o cells.json {stat}", "write_json netlist.json"]
+    # What Yosys leaves undefined, say C of an SB_MAC16 that adds nothing, is 0 on the part: unused pins are tied low.
+    script += ["setundef -zero", "write_verilog -noattr netlist.v"]
     (folder / "synth.ys").write_text("\n".join(script) + "\n")
     done = yosys.run("synth.ys", cwd=folder)
     (folder / "yosys.log").write_text(done.stdout + done.stderr)

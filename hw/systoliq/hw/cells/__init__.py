@@ -13,7 +13,7 @@ __all__ = ["CELLS", "model_files"]
 CELLS = ("portable", "ecp5", "ice40", "xilinx")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack."""
 
-_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v")}
+_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v"), "ice40": ("sb_mac16.v",)}
 
 
 def model_files(cells: str) -> list[Path]:
