@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -89,3 +90,12 @@ def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkey
     result = invoke(tmp_path, *arguments(source, tmp_path))
     assert result.exit_code == 2
     assert "the report cannot be written (No space left on device); finished points are kept" in result.stderr
+
+
+def test_a_missing_package_is_told_before_the_work(source, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plotly", None)
+    result = invoke(tmp_path, *arguments(source, tmp_path))
+    assert result.exit_code == 1
+    assert "plotly is not installed" in result.stderr
+    assert "pip install 'systoliq[explore]'" in result.stderr
+    assert not (tmp_path / "cache").exists()

@@ -9,6 +9,7 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from explore_fakes import FakeSynthesizer
 
@@ -87,6 +88,27 @@ def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
     assert exploration.computed == {"synthesis": POINTS - finished}
     assert calls(tmp_path) == begun + POINTS - finished
     assert all(row["stage"] == "synthesis" for row in exploration.rows)
+
+
+def test_ctrl_c_ends_the_command_in_one_go(tmp_path):
+    from conftest import small_layer
+
+    np.savez(tmp_path / "small.npz", **small_layer().arrays())
+    command = [
+        sys.executable, "-m", "systoliq.build", "explore", "small.npz", "--out", "out", "--cache", "cache", "--rows",
+        "1:6", "--cols", "1:4", "--depth", "1:12", "--a-bits", "4:8", "--b-bits", "4:8", "--budget", "9999",
+        "--jobs", "2",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    try:
+        wait_for(lambda: len(list((tmp_path / "cache").rglob("*.json"))) >= 24)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=20)
+    finally:
+        process.kill()
+    assert process.returncode == 130
+    assert "Traceback" not in output + errors
+    assert not (tmp_path / "out").exists()
 
 
 def dying(task):

@@ -16,13 +16,13 @@ class MissingPackageError(RuntimeError):
     """A Python package that only some commands need is not installed."""
 
 
-def need(module: str, package: str, purpose: str) -> ModuleType:
-    """Import `module`, or say which package it comes with and how to get it."""
+def need(module: str, package: str, purpose: str, *, extra: str = "demo") -> ModuleType:
+    """Import `module`, or say which package it comes with and how to get it: in our extra `extra`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise
         raise MissingPackageError(
-            f"{package} is not installed; it is needed for {purpose}: pip install 'systoliq[demo]' (or {package})"
+            f"{package} is not installed; it is needed for {purpose}: pip install 'systoliq[{extra}]' (or {package})"
         ) from error

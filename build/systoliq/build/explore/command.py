@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from ..errors import InputError
+from ..errors import InputError, need
 from ..shell import debug_option
 from ..synth.targets import TARGETS
 from .cache import StoreError
@@ -92,6 +92,8 @@ Examples
 def command(out: Path, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
     """See `help`."""
     check_directory(out)
+    for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
+        need(package, package, "the report of explore", extra="explore")
     requirements = parse_requirements(require)
     if memory is not None and not memory >= 0:
         raise InputError(f"memory must be a number of GiB, not {memory}")

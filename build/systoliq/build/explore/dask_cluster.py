@@ -30,7 +30,7 @@ class DaskCluster:
 
     def __init__(self, address: str, patience: float | None = None) -> None:
         patience = _PATIENCE if patience is None else patience
-        distributed = need("distributed", "dask[distributed]", "--scheduler")
+        distributed = need("distributed", "dask[distributed]", "--scheduler", extra="distributed")
         self.address = address
         self._patience = patience
         try:

@@ -44,7 +44,7 @@ def axis_columns(exploration: Exploration) -> tuple[str, str, str | None]:
 
 def front_png(exploration: Exploration) -> bytes:
     """PNG, 1600 x 1000 pixels."""
-    figures: Any = need("matplotlib.figure", "matplotlib", "the picture of explore")
+    figures: Any = need("matplotlib.figure", "matplotlib", "the picture of explore", extra="explore")
     x, y, colour = axis_columns(exploration)
     rows = [row for row in exploration.rows if row["status"] == "done" and None not in (row[x], row[y])]
     front = sorted((row for row in rows if row["front"]), key=lambda row: (row[x], row[y]))
@@ -75,7 +75,7 @@ def front_png(exploration: Exploration) -> bytes:
 
 def _scale(axis: Any, values: list[float]) -> None:
     """Logarithmic, with 1-2-5 ticks, where the values span enough for it."""
-    ticker: Any = need("matplotlib.ticker", "matplotlib", "the picture of explore")
+    ticker: Any = need("matplotlib.ticker", "matplotlib", "the picture of explore", extra="explore")
     if values and 0 < min(values) * _LOG_SPAN <= max(values):
         axis.axes.set(**{f"{axis.axis_name}scale": "log"})
         axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))

@@ -20,7 +20,7 @@ _TEXT_COLUMNS = ("status", "reason", "stage", "requantizer", "cells", "target", 
 
 def report_html(exploration: Exploration, commands: Sequence[str], chosen: Mapping[str, Any] | None) -> str:
     """The report; `commands` emit the points of the front, one each, and `chosen` is the point that --require chose."""
-    plotly = need("plotly.offline", "plotly", "the report of explore")
+    plotly = need("plotly.offline", "plotly", "the report of explore", extra="explore")
     template = (files(__package__) / "report.html").read_text(encoding="utf-8")
     title = f"{exploration.subject.layer.name}: design space"
     parts = {

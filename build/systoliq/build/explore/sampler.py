@@ -19,7 +19,7 @@ _GIVE_UP = 5  # generations in a row that brought nothing new
 
 def sample(space: Space, funnel: Funnel, objectives: tuple[str, ...], budget: int) -> list[Point]:
     """At most `budget` points of the space, taken through the cycle model. The same space gives the same points."""
-    optuna = need("optuna", "optuna", "explore, where the grid is larger than --budget")
+    optuna = need("optuna", "optuna", "explore, where the grid is larger than --budget", extra="explore")
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(
         directions=["minimize"] * len(objectives),

@@ -123,7 +123,7 @@ def costs(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> npt.NDArray
 
 def frame(rows: list[dict[str, Any]]) -> Any:
     """The rows as a polars DataFrame."""
-    polars = need("polars", "polars", "explore")
+    polars = need("polars", "polars", "explore", extra="explore")
     texts = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim", "critical_path")
     whole = (
         "rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits", "multiplier_bits", "macs_per_cycle",
