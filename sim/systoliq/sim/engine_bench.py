@@ -37,7 +37,7 @@ with warnings.catch_warnings():
     )
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
 
-__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "engine", "leave_work", "take_outcomes"]
+__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "engine", "leave_work", "pauses", "take_outcomes"]
 
 VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
 PERIOD = 10  # ns; any will do
@@ -157,7 +157,7 @@ class Bench:
         """Pause A, B and Y at random from now on."""
         models = (*self.sources.values(), self.sink)
         for index, (model, probability) in enumerate(zip(models, stalls, strict=True)):
-            model.set_pause_generator(_pauses(probability, seed + index) if probability else None)
+            model.set_pause_generator(pauses(probability, seed + index) if probability else None)
             model.pause = False
 
     async def interrupt(self, limit: int) -> bool:
@@ -206,7 +206,8 @@ def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
     return (byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
 
 
-def _pauses(probability: float, seed: int) -> Iterator[bool]:
+def pauses(probability: float, seed: int) -> Iterator[bool]:
+    """Whether to pause in a cycle, for cycle after cycle without end."""
     generator = random.Random(seed)
     while True:
         yield generator.random() < probability
