@@ -194,13 +194,17 @@ def throughput_figures(products: Sequence[Product] | None = None) -> list[Figure
 
 def throughput_table(figures: Sequence[Figures] | None = None) -> Table:
     """The study as a table: for each network and engine, utilization next to its limit, and bytes per cycle."""
-    table = Table(title="Engine: utilization by the cycle model, the limit that ragged edges set, bytes per cycle")
+    table = Table(
+        title="Engine: utilization by the cycle model, the limit that ragged edges set, bytes per cycle of each stream",
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        header_style="bold",
+    )
     for heading in ("network", "engine", "jobs", "cycles", "utilization", "limit", "of limit", "A", "B", "Y (8 bits)"):
         table.add_column(heading, justify="left" if heading in ("network", "engine") else "right")
     previous = ""
     for each in throughput_figures() if figures is None else figures:
-        if previous not in ("", each.network):
-            table.add_section()
         numbers: list[Any] = [f"{each.jobs:,d}", f"{each.cycles:,d}"]
         numbers += [f"{value:.4f}" for value in (each.utilization, each.limit, each.of_limit)]
         numbers += [f"{value:.2f}" for value in (each.a_bytes, each.b_bytes, each.y_bytes)]

@@ -37,7 +37,8 @@ def pack_b(config: EngineConfig, b: Array, *, fill: int = 0) -> Words:
 
 def column_order(cols: int, lanes: int) -> Array:
     """Column of a tile of B that stands in each place of a word."""
-    return np.arange(cols).reshape(cols // lanes, lanes).T.reshape(-1)
+    order: Array = np.arange(cols).reshape(cols // lanes, lanes).T.reshape(-1)
+    return order
 
 
 def _pack(operand: Array, span: int, depth: int, fill: int, order: Array | None) -> Words:
