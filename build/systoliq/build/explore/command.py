@@ -16,9 +16,10 @@ from ..synth.targets import TARGETS
 from .cache import StoreError
 from .console import Bars, show
 from .emit import emit_command
-from .exploration import DEFAULTS, explore, parse_requirements
+from .exploration import DEFAULTS, explore
 from .files import check_directory, write_directory
 from .pareto import OBJECTIVES
+from .requirements import parse_requirements
 
 __all__ = ["command"]
 

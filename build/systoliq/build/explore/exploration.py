@@ -19,12 +19,13 @@ from .executor import Executor, LocalProcesses
 from .funnel import Funnel, NoProgress, Progress
 from .pareto import OBJECTIVES, best_first, front_mask
 from .ranges import parse_words
+from .requirements import meets, size
 from .sampler import sample
 from .space import Point, Space
 from .subject import Subject, open_subject
 from .synthesizer import NoSynthesizer, Synthesizer
 
-__all__ = ["DEFAULTS", "Exploration", "explore", "parse_requirements"]
+__all__ = ["DEFAULTS", "Exploration", "explore"]
 
 DEFAULTS: Mapping[str, Any] = {
     "rows": "1",
@@ -38,14 +39,6 @@ DEFAULTS: Mapping[str, Any] = {
     "target": "ecp5-85k",
 }
 """The axes where nothing is said."""
-
-_REQUIREMENTS = {
-    "throughput": "inferences_per_s", "accuracy": "accuracy", "fmax": "fmax_mhz", "efficiency": "macs_per_s_per_lut"
-}  # fmt: skip
-_LIMITS = {
-    "latency": "latency_us", "area": "lut_sites", "dsp": "dsp", "ram": "ram", "ff": "ff", "exactness": "inexact",
-    "bandwidth": "io_mb_per_s",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -88,13 +81,13 @@ class Exploration:
         return all(row["cosim"] == "equal" for row in self.front_rows)
 
     def choose(self, requirements: Mapping[str, float]) -> dict[str, Any] | None:
-        """The smallest point that meets the requirements (see `parse_requirements`); None where none does.
+        """The smallest point that meets the requirements (see `requirements.parse_requirements`); None where none does.
 
         Where `exactness` was not asked about, of equally small ones the more accurate.
         """
         known = [row for row in self.rows if row["status"] == "done" and row["stage"] == self.deepest]
-        fitting = [row for row in known if all(_meets(row, *requirement) for requirement in requirements.items())]
-        return min(fitting, key=_size, default=None)
+        fitting = [row for row in known if all(meets(row, *requirement) for requirement in requirements.items())]
+        return min(fitting, key=size, default=None)
 
     @property
     def deepest(self) -> str | None:
@@ -105,33 +98,6 @@ class Exploration:
     def layer_of(self, row: Mapping[str, Any]) -> MatMulLayer:
         """The layer at the widths of a row."""
         return self.subject.at(row["a_bits"], row["b_bits"])
-
-
-def _size(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    area = row["lut_sites"] if row["lut_sites"] is not None else row["bit_products"]
-    return area, row["dsp"] or 0, -(row["accuracy"] or 0)
-
-
-def _meets(row: Mapping[str, Any], name: str, value: float) -> bool:
-    found = row[_REQUIREMENTS.get(name) or _LIMITS[name]]
-    if found is None:
-        return False
-    return bool(found >= value if name in _REQUIREMENTS else found <= value)
-
-
-def parse_requirements(texts: Sequence[str]) -> dict[str, float]:
-    """`throughput=1e6`, `accuracy=0.95` (at least), `latency=10`, `area=2000` (at most): by name."""
-    names = (*_REQUIREMENTS, *_LIMITS)
-    requirements = {}
-    for text in (part for one in texts for part in one.split(",")):
-        name, equals, number = (part.strip() for part in text.partition("="))
-        if name not in names or not equals:
-            raise InputError(f"require must be NAME=NUMBER with NAME among {', '.join(names)}, not {text!r}")
-        try:
-            requirements[name] = float(number)
-        except ValueError as error:
-            raise InputError(f"require must give a number for {name}, not {number!r}") from error
-    return requirements
 
 
 def explore(
