@@ -1,0 +1,26 @@
+"""The real synthesizer, on a small design."""
+
+from __future__ import annotations
+
+import pytest
+
+from systoliq.build.explore.evaluate import design_at
+from systoliq.build.explore.measured import MeasuredSynthesizer
+from systoliq.build.explore.space import Point
+
+
+@pytest.mark.slow
+def test_area_and_frequency_of_a_small_design(subject):
+    pytest.importorskip("pyosys")
+    point = Point(rows=1, cols=2, depth=1, a_bits=4, b_bits=4, requantizer_bits=6, target="ice40-hx8k")
+    design = design_at(subject, point)
+    synthesizer = MeasuredSynthesizer()
+    area = synthesizer.area(design, point.target)
+    assert area["lut_sites"] > 0
+    assert area["ff"] > 0
+    assert {"array", "lane", "result_buffer"} <= set(area["blocks"])
+    assert sum(area["blocks"].values()) == area["lut_sites"]  # every LUT of an iCE40 is in one block
+    placed = synthesizer.frequency(design, point.target, 1)
+    assert placed["fmax_mhz_per_seed"] == [placed["fmax_mhz"]]
+    assert 20 < placed["fmax_mhz"] < 500
+    assert "pyosys" in synthesizer.identity()
