@@ -17,6 +17,17 @@ OFFICIAL = {"MatMulInteger": "plan_matmul_integer", "QLinearMatMul": "plan_qline
 CONFIGS = {
     "large": EngineConfig(rows=8, cols=8, depth=2, lanes=4, a_words=64, b_words=512, max_columns=128, max_rows=128),
     "odd": EngineConfig(rows=3, cols=6, depth=3, lanes=3, a_words=16, b_words=64, max_columns=32, max_rows=16),
+    "weights": EngineConfig(
+        rows=4,
+        cols=6,
+        depth=2,
+        lanes=3,
+        a_words=64,
+        b_words=16,
+        max_columns=32,
+        max_rows=32,
+        dataflow="weight-stationary",
+    ),
     "least": EngineConfig(rows=1, cols=4, depth=2, lanes=1, a_words=4, b_words=4, max_columns=4, max_rows=2),
 }
 
@@ -56,7 +67,9 @@ def check(engine, operations, seed):
     return results
 
 
-@pytest.mark.parametrize(("name", "count", "most"), [("large", 120, 100), ("odd", 60, 50), ("least", 40, 14)])
+@pytest.mark.parametrize(
+    ("name", "count", "most"), [("large", 120, 100), ("odd", 60, 50), ("least", 40, 14), ("weights", 40, 50)]
+)
 def test_random_operations(name, count, most):
     rng = np.random.default_rng(count)
     operations = [random_operation(rng, most) for _ in range(count)]

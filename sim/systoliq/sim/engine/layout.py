@@ -8,6 +8,8 @@ With R = rows, C = cols, D = depth and L = lanes of the engine, bytes of a word 
 * Y: for each g, for each h, for each row of A in g: the columns of B in h, one or four bytes each, L to a beat.
 
 Elements beyond M, K or N may be anything.
+
+With the weight-stationary dataflow, word q * M + m of A holds A[m, q R D + i] in byte i, and all rows of A are one g.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ Words = npt.NDArray[np.uint8]
 
 def pack_a(config: EngineConfig, a: Array, *, fill: int = 0) -> Words:
     """Words [groups * beats, rows * depth] of A [m, k]; `fill` is put where A has nothing."""
+    if config.dataflow == "weight-stationary":  # chunk after chunk of K, a word for each row
+        words = _pack(a, 1, config.rows * config.depth, fill, None)
+        by_chunk = words.reshape(len(a), -1, words.shape[1]).transpose(1, 0, 2)
+        return np.ascontiguousarray(by_chunk.reshape(words.shape))
     return _pack(a, config.rows, config.depth, fill, None)
 
 
@@ -59,9 +65,10 @@ def unpack_y(config: EngineConfig, data: bytes, m: int, n: int, dtype: np.dtype[
         raise ValueError(f"data must hold {m * n} results, not {len(values)}")
     y = np.empty((m, n), dtype)
     at = 0
-    for row in range(0, m, config.rows):
+    group = m if config.dataflow == "weight-stationary" else config.rows
+    for row in range(0, m, group):
         for column in range(0, n, config.cols):
-            block = y[row : row + config.rows, column : column + config.cols]
+            block = y[row : row + group, column : column + config.cols]
             block[...] = values[at : at + block.size].reshape(block.shape)
             at += block.size
     return y

@@ -296,6 +296,13 @@ def _distinct(own: Array, other: Array, y_scale: Any) -> tuple[Array, Array]:
 
 def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:
     """Rows and columns that one job takes at the most."""
+    if config.dataflow == "weight-stationary":
+        rows, columns = min(m, config.max_rows, LARGEST), min(n, LARGEST, config.max_columns)
+        if rows * -(-k // (config.rows * config.depth)) > config.a_words:
+            columns = min(columns, config.cols)  # then A passes through its buffer once
+        elif config.cols <= columns < n:
+            columns = columns // config.cols * config.cols
+        return rows, columns
     beats = -(-k // config.depth)
     rows = min(m, LARGEST, config.max_rows) if per_row else min(m, LARGEST)
     columns = min(n, LARGEST, config.max_columns)
