@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.requantization import Rounding
+from systoliq.hw.delay import delay
 from systoliq.hw.requantizer import _round_to_float32
 from systoliq.hw.rounding import FRACTION_BITS, RoundingStage
 
@@ -20,23 +21,25 @@ _EXTRA = 4  # fraction bits below those that the stage sees one by one
 class RoundingHarness(wiring.Component):
     """`RoundingStage` fed from one free fixed-point number ``value``, `_EXTRA` bits finer than the stage can see."""
 
-    latency = 0
+    latency = 1  # as the requantizer uses it, registered
 
     def __init__(self, rounding: Rounding, output_bits: int) -> None:
         self.rounding = rounding
         self.floor_bits = output_bits + 3  # as the requantizer instantiates it
         self.value_bits = self.floor_bits + FRACTION_BITS + _EXTRA
-        super().__init__({"value": In(signed(self.value_bits)), "rounded": Out(signed(self.floor_bits + 1))})
+        value = signed(self.value_bits)
+        super().__init__({"value": In(value), "value_then": Out(value), "rounded": Out(signed(self.floor_bits + 1))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dut = dut = RoundingStage(self.rounding, self.floor_bits)
+        m.submodules.dut = dut = RoundingStage(self.rounding, self.floor_bits, registered=True)
         m.d.comb += [
             Cat(dut.fraction, dut.floor).eq(self.value >> _EXTRA),
             dut.sticky.eq(self.value[:_EXTRA].any()),
-            self.rounded.eq(dut.floor + dut.up),
-            Cover(dut.up & dut.sticky & (self.value < 0)),
-            Cover(~dut.up & dut.fraction[-1]),
+            self.value_then.eq(delay(m, self.value, self.latency, name="past_value")),
+            self.rounded.eq((self.value_then >> (FRACTION_BITS + _EXTRA)) + dut.up),
+            Cover(dut.up & self.value_then[:_EXTRA].any() & (self.value_then < 0)),
+            Cover(~dut.up & self.value_then[FRACTION_BITS + _EXTRA - 1]),
         ]
         return m
 
@@ -44,7 +47,7 @@ class RoundingHarness(wiring.Component):
     def formulas(self) -> tuple[str]:
         """What IEEE 754 makes of ``value``: a binary32 (or exact binary64), then the nearest integer, ties to even."""
         exponent, mantissa = (8, 24) if self.rounding is Rounding.NEAR_TIE else (11, 53)
-        number = f"((_ to_fp {exponent} {mantissa}) RNE {{value}})"
+        number = f"((_ to_fp {exponent} {mantissa}) RNE {{value_then}})"
         scale = f"((_ to_fp {exponent} {mantissa}) RNE {2.0 ** -(FRACTION_BITS + _EXTRA):.40f})"
         return (f"(= {{rounded}} ((_ fp.to_sbv {self.floor_bits + 1}) RNE (fp.mul RNE {number} {scale})))",)
 
