@@ -38,11 +38,21 @@ __all__ = [
 SHARED = Path(__file__).resolve().parents[4] / "shared" / "data" / "workloads_mkn.csv"
 
 CONFIGS = {
-    # rows x cols [x depth] [/ lanes, where fewer than cols]
+    # rows x cols [x depth] [/ lanes, where fewer than cols] [ws: weight-stationary]
     "8x8": EngineConfig(rows=8, cols=8, lanes=8, a_words=4096, b_words=16384, max_columns=4096),
     "16x16": EngineConfig(rows=16, cols=16, lanes=16, a_words=4096, b_words=16384, max_columns=4096),
     "16x16x4": EngineConfig(rows=16, cols=16, depth=4, lanes=16, a_words=1024, b_words=4096, max_columns=4096),
     "16x16/4": EngineConfig(rows=16, cols=16, lanes=4, a_words=4096, b_words=16384, max_columns=4096),
+    "16x16 ws": EngineConfig(
+        rows=16,
+        cols=16,
+        lanes=16,
+        a_words=16384,
+        b_words=256,
+        max_columns=4096,
+        max_rows=1024,
+        dataflow="weight-stationary",
+    ),
     "32x32": EngineConfig(rows=32, cols=32, lanes=32, a_words=4096, b_words=16384, max_columns=4096),
 }
 
