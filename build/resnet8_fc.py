@@ -1,4 +1,4 @@
-"""The 64 -> 10 layer of ResNet8 as Verilog: `python build/resnet8_fc.py [DIR [WEIGHTS.npz]]`, by default out/resnet8_fc.
+"""The 64 -> 10 layer of ResNet8 as Verilog: `python build/resnet8_fc.py [DIR [WEIGHTS.npz]]`, DIR out/resnet8_fc.
 
 The same as `systoliq emit resnet8-fc --out DIR --weights WEIGHTS.npz`, which has more to choose from.
 """

@@ -21,13 +21,16 @@ from rich.console import Console
 from rich.table import Table
 
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.engine.plan import blocks
 
 __all__ = [
     "CONFIGS",
+    "OWN",
     "Figures",
     "Product",
+    "choose_dataflow",
     "jobs_of",
     "read_workloads",
     "study",
@@ -114,11 +117,20 @@ def read_workloads(path: Path | None = None) -> list[Product]:
     """Products of a CSV file with columns workload, M, K, N and count; by default ../shared's, or else `OWN`."""
     if path is None and not SHARED.is_file():
         return list(OWN)
-    with (path or SHARED).open(newline="", encoding="utf-8") as file:
-        return [
-            Product(network=row["workload"], m=int(row["M"]), k=int(row["K"]), n=int(row["N"]), count=int(row["count"]))
-            for row in csv.DictReader(file)
-        ]
+    path = path or SHARED
+    with path.open(newline="", encoding="utf-8") as file:
+        try:
+            products = [
+                Product(network=row["workload"], **{name.lower(): int(row[name]) for name in ("M", "K", "N", "count")})
+                for row in csv.DictReader(file)
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path}: must have the columns workload, M, K, N and count, all but one whole: {error}"
+            ) from None
+    if not products:
+        raise ValueError(f"{path}: must hold at least one product")
+    return products
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -189,6 +201,12 @@ def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figur
         b_bytes=b_words * config.cols * config.depth / cycles,
         y_bytes=y / cycles,
     )
+
+
+def choose_dataflow(config: EngineConfig, products: Sequence[Product]) -> EngineConfig:
+    """`config` with the dataflow that takes fewer cycles for all of `products`, by the cycle model."""
+    candidates = [config.replace(dataflow=dataflow) for dataflow in DATAFLOWS]
+    return min(candidates, key=lambda candidate: study(products, candidate.dataflow, candidate).cycles)
 
 
 def throughput_figures(products: Sequence[Product] | None = None) -> list[Figures]:

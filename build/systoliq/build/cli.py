@@ -23,6 +23,7 @@ from .options import REQUANTIZERS, HardwareOptions
 from .output import check_output
 from .package import make_package, npz_bytes
 from .progress import Steps
+from .prove.__main__ import prove as prove_command
 from .shell import Group, debug_option
 from .simulate import check_file, json_bytes, read_operands, run_design, write_file
 from .sources import PRESETS, open_source
@@ -115,18 +116,23 @@ def _split(arguments: dict[str, Any]) -> HardwareOptions:
     return HardwareOptions(**{name: arguments.pop(name) for name in names if name in arguments})
 
 
-@click.group(cls=Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    help="""Quantized matrix products as ONNX defines them, in hardware that gives the same bits.
+
+\b
+systoliq demo                             the whole way, on handwritten digits
+systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
+systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
+systoliq verify out/fc                    check its certificate of exactness
+systoliq doctor                           which tools are there
+""",
+)
 @click.version_option(package_name="systoliq")
 @debug_option
 def cli() -> None:
-    r"""Quantized matrix products as ONNX defines them, in hardware that gives the same bits.
-
-    \b
-    systoliq demo                             the whole way, on handwritten digits
-    systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
-    systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
-    systoliq doctor                           which tools are there
-    """
+    """Group of the commands."""
 
 
 @cli.command(
@@ -322,6 +328,7 @@ def _show_demo(result: DemoResult) -> None:
         console.print(f"[red]FAIL[/red]: every output must agree, and the accuracies must be above {ACCURACY}")
 
 
+cli.add_command(prove_command)
 cli.add_command(explore_command)
 cli.add_command(bench)
 cli.add_command(emit_engine)

@@ -15,7 +15,9 @@ from rich.console import Console
 
 from systoliq.hw import emit_verilog
 from systoliq.hw.engine import AxiEngine, EngineConfig
+from systoliq.hw.engine.config import DATAFLOWS
 
+from .bench_engine import OWN, choose_dataflow, read_workloads
 from .output import check_output, write_output
 from .registers import c_header, markdown
 from .shell import debug_option
@@ -106,11 +108,32 @@ docs/engine.md says how software drives it, docs/engine_driver.c is a driver in 
 )
 @click.option("--name", default="engine", show_default=True, metavar="NAME", help="Name of the Verilog module.")
 @_fields
+@click.option(
+    "--dataflow",
+    type=click.Choice([*DATAFLOWS, "auto"]),
+    default=DATAFLOWS[0],
+    show_default=True,
+    help="What stays in the array; auto: whichever takes fewer cycles for --workload, by the cycle model.",
+)
+@click.option(
+    "--workload",
+    type=click.Path(path_type=Path),
+    metavar="FILE.csv",
+    help="For auto: products as columns workload, M, K, N, count.  [ResNet8, BERT-base, ViT-Tiny]",
+)
 @debug_option
-def emit_engine(out: Path, name: str, **config: Any) -> None:
+def emit_engine(out: Path, name: str, dataflow: str, workload: Path | None, **sizes: Any) -> None:
     """Write and show; the command `systoliq emit-engine`."""
     check_output(out)
-    files = engine_files(EngineConfig(**config), module_name(name, "engine"))
+    config = EngineConfig(**sizes)
+    if dataflow == "auto":
+        config = choose_dataflow(config, OWN if workload is None else read_workloads(workload))
+        click.echo(f"dataflow: {config.dataflow}")
+    elif workload is not None:
+        raise click.UsageError("--workload goes with --dataflow auto")
+    else:
+        config = config.replace(dataflow=dataflow)
+    files = engine_files(config, module_name(name, "engine"))
     write_output(out, files)
     console = Console(highlight=False)
     for file, content in files.items():

@@ -56,6 +56,12 @@ class EngineConfig:
             value = getattr(self, name)
             if value & (value - 1) or not least <= value <= 1 << 16:
                 raise ValueError(f"{name} must be a power of two from {least} to 65536, not {value!r}")
+        entries = self.table_words << (self.lanes - 1).bit_length()
+        if entries > 1 << 16:
+            raise ValueError(
+                f"max_columns must leave the column table at most 65536 entries, but {self.max_columns} with "
+                f"{self.lanes} lanes makes {entries}"
+            )
         if self.cols % self.lanes:
             raise ValueError(f"lanes must divide cols = {self.cols}, not {self.lanes!r}")
         for name in ("rows", "cols", "depth"):

@@ -118,23 +118,24 @@ class EngineCore(wiring.Component):
             self.error.eq(error),
             self.failed.eq(failed),
         ]
-        with m.If((error != 0) & ~running | (error != 0) & ~self.start):
-            m.d.sync += failed.eq(1)  # a start while busy alone does no harm
-
         dataflow = self.dataflow
         m.submodules.dataflow = place(dataflow, platform)
         loaders = self._load(m, platform, accepted, failed)
         stuck = self._stuck(m, accepted, loaders)
-        with m.If(self.start & (running | failed)):
-            m.d.comb += error.eq(ERRORS["START_WHILE_BUSY"][0])
-        with m.Elif(self.start):
-            m.d.comb += error.eq(wrong)
+        fatal = Signal(8)
+        with m.If(self.start & ~running):
+            m.d.comb += fatal.eq(wrong)
         for name, loader in loaders.items():
             for end in ("early", "late"):
-                with m.Elif(getattr(loader, end)):
-                    m.d.comb += error.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
-        with m.Elif(stuck & ~failed):
-            m.d.comb += error.eq(ERRORS["B_TOO_LARGE" if dataflow.b_resident else "A_TOO_LARGE"][0])
+                with m.If(getattr(loader, end)):
+                    m.d.comb += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
+        with m.If(stuck):
+            m.d.comb += fatal.eq(ERRORS["B_TOO_LARGE" if dataflow.b_resident else "A_TOO_LARGE"][0])
+        with m.If((fatal != 0) & ~failed):
+            m.d.comb += error.eq(fatal)
+            m.d.sync += failed.eq(1)
+        with m.Elif(self.start & (running | failed)):
+            m.d.comb += error.eq(ERRORS["START_WHILE_BUSY"][0])  # harmless
 
         buffer = self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
