@@ -12,23 +12,10 @@ from systoliq.golden.layer import MatMulLayer
 sys.path.insert(0, str(Path(__file__).parent))  # explore_fakes, for worker processes too: they are given sys.path
 
 
-def small_layer() -> MatMulLayer:
-    generator = np.random.default_rng(3)
-    return MatMulLayer(
-        name="small",
-        b=generator.integers(-127, 128, (12, 4)).astype(np.int8),
-        a_scale=0.05,
-        a_zero_point=np.int8(-3),
-        b_scale=np.array([0.011, 0.013, 0.02, 0.0097], np.float32),
-        b_zero_point=np.int8(0),
-        y_scale=0.17,
-        y_zero_point=np.int8(5),
-        bias=generator.integers(-500, 500, 4).astype(np.int32),
-    )
-
-
 @pytest.fixture
 def layer() -> MatMulLayer:
+    from explore_fakes import small_layer  # found by the path set above
+
     return small_layer()
 
 

@@ -1,4 +1,4 @@
-"""A fast synthesizer for the tests: figures from the design's size, and a file for each point it was asked about."""
+"""Stand-ins for the tests: a small layer, and a fast synthesizer that notes each point it was asked about."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+from systoliq.golden.layer import MatMulLayer
 
 
 @dataclass(frozen=True)
@@ -35,3 +39,18 @@ class FakeSynthesizer:
         Path(self.calls).mkdir(exist_ok=True)
         (Path(self.calls) / f"{what}-{uuid.uuid4()}").touch()
         time.sleep(self.seconds)
+
+
+def small_layer() -> MatMulLayer:
+    generator = np.random.default_rng(3)
+    return MatMulLayer(
+        name="small",
+        b=generator.integers(-127, 128, (12, 4)).astype(np.int8),
+        a_scale=0.05,
+        a_zero_point=np.int8(-3),
+        b_scale=np.array([0.011, 0.013, 0.02, 0.0097], np.float32),
+        b_zero_point=np.int8(0),
+        y_scale=0.17,
+        y_zero_point=np.int8(5),
+        bias=generator.integers(-500, 500, 4).astype(np.int32),
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from explore_fakes import FakeSynthesizer
+from explore_fakes import FakeSynthesizer, small_layer
 
 from systoliq.build.explore import explore
 from systoliq.build.explore.cache import _code
@@ -28,7 +28,6 @@ SCRIPT = """
 import sys
 from pathlib import Path
 sys.path.insert(0, {here!r})
-from conftest import small_layer
 from explore_fakes import FakeSynthesizer
 from test_survival import run, small_subject
 if __name__ == "__main__":
@@ -37,8 +36,6 @@ if __name__ == "__main__":
 
 
 def small_subject() -> Subject:
-    from conftest import small_layer
-
     layer = small_layer()
     inputs = (layer.b.T[:, :].astype("float32") / 40).repeat(3, axis=0)
     return Subject(source="small.npz", origin="the tests", layer=layer, inputs=inputs)
@@ -91,8 +88,6 @@ def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
 
 
 def test_ctrl_c_ends_the_command_in_one_go(tmp_path):
-    from conftest import small_layer
-
     np.savez(tmp_path / "small.npz", **small_layer().arrays())
     command = [
         sys.executable, "-m", "systoliq.build", "explore", "small.npz", "--out", "out", "--cache", "cache", "--rows",
