@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from systoliq.hw.cells import CELLS
 from systoliq.sim.runner import SimulatorName
 from systoliq.sim.tools import all_tools
 
@@ -18,6 +19,7 @@ from .choose import AUTO
 from .demo import ACCURACY, DemoResult, run_demo
 from .design import LayerDesign
 from .emit_engine import emit_engine
+from .errors import InputError
 from .explore.command import command as explore_command
 from .options import REQUANTIZERS, HardwareOptions
 from .output import check_output
@@ -27,6 +29,7 @@ from .prove.__main__ import prove as prove_command
 from .shell import Group, debug_option
 from .simulate import check_file, json_bytes, read_operands, run_design, write_file
 from .sources import PRESETS, open_source
+from .synth import NETLISTS
 from .synth.command import SYNTH_HELP, SYNTH_OPTIONS, run_synth
 from .synth.targets import open_target
 from .verify import verify_package
@@ -89,6 +92,12 @@ _HARDWARE = (
     ),
     click.option("--wrap", is_flag=True, help="Allow sums beyond the accumulator: they wrap, as ONNX's int32 does."),
 )
+_CELLS = click.option(
+    "--cells",
+    type=click.Choice(CELLS),
+    help="Cells that multiply and accumulate: portable logic, or those of an FPGA family.  [portable; with --target "
+    "and --netlist the family's own]",
+)
 _SOURCE_OPTIONS = (
     click.option(
         "--weights", type=_PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take."
@@ -110,10 +119,16 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _split(arguments: dict[str, Any]) -> HardwareOptions:
-    """Take the options of `_HARDWARE` out of `arguments`."""
+def _split(arguments: dict[str, Any], cells: str = "portable") -> HardwareOptions:
+    """Take the options of `_HARDWARE` out of `arguments`; `cells` are those of the family, where there is one."""
     names = HardwareOptions.__dataclass_fields__
-    return HardwareOptions(**{name: arguments.pop(name) for name in names if name in arguments})
+    given = {name: arguments.pop(name) for name in names if name in arguments}
+    if given.get("cells", "") is None:
+        given["cells"] = cells
+    options = HardwareOptions(**given)
+    if options.cells not in ("portable", cells) and cells != "portable":
+        raise InputError(f"cells must be portable or {cells} there, not {options.cells!r}")
+    return options
 
 
 @click.group(
@@ -147,19 +162,20 @@ The directory gets
   NAME.json         ports, packing, latency, cycle model, quantization, versions
   NAME.vlt          Verilator lint waivers, each with its reason
   certificate.json  what is proven about its exactness: systoliq verify DIR checks it
+  NAME_models.v     with --cells of a family: models of them, for simulators only
   NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer
 
 \b
 Examples
   systoliq emit resnet8-fc --out out/fc
   iverilog -g2005 -o t out/fc/*.v && vvp t
-  systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4
+  systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
   systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
 """
 )
 @click.argument("source")
 @click.option("--out", required=True, type=_PATH, metavar="DIR", help="Directory: new, empty or written by systoliq.")
-@_options(*_HARDWARE, *_SOURCE_OPTIONS, debug_option)
+@_options(*_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
 def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any) -> None:
     check_output(out)
     options = _split(hardware)
@@ -195,6 +211,7 @@ Examples
   systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
   systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
   systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
+  systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
 """
 )
 @click.argument("source")
@@ -207,20 +224,28 @@ Examples
     "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each side.  [0]"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
-@_options(*_HARDWARE, *_SOURCE_OPTIONS, debug_option)
+@click.option(
+    "--netlist",
+    type=click.Choice(list(NETLISTS)),
+    help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
+)
+@_options(*_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
 def simulate(
     source: str, input_: Path, output: Path | None, report: Path | None, simulator: SimulatorName, waves: Path | None,
-    stalls: float, seed: int, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any,
+    stalls: float, seed: int, netlist: str | None, weights: Path | None, no_bias: bool, name: str | None,
+    **hardware: Any,
 ) -> int:  # fmt: skip
     for option, path in (("output", output), ("report", report), ("waves", waves)):
         check_file(option, path)
     steps = Steps()
     with steps.step(f"design {source}"):
-        design = open_source(source, _split(hardware), weights=weights, use_bias=not no_bias, name=name)
+        options = _split(hardware, netlist or "portable")
+        design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
         operands = read_operands(design, input_)
     with steps.step("simulate") as detail:
         run = run_design(
-            design, operands, simulator=simulator, stalls=stalls, seed=seed, waves=waves, progress=detail
+            design, operands, simulator=simulator, stalls=stalls, seed=seed, waves=waves, netlist=netlist,
+            progress=detail,
         )  # fmt: skip
     if output is not None:
         write_file(output, npz_bytes({"y": run.y}))
@@ -336,11 +361,11 @@ cli.add_command(emit_engine)
 
 @cli.command(name="synth", help=SYNTH_HELP + "\n" + _SOURCE_HELP)
 @click.argument("source")
-@_options(*SYNTH_OPTIONS, *_HARDWARE, *_SOURCE_OPTIONS, debug_option)
+@_options(*SYNTH_OPTIONS, *_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
 def synth(source: str, weights: Path | None, no_bias: bool, name: str | None, **arguments: Any) -> None:
-    options = _split(arguments).replace(cells=open_target(arguments["target"]).cells)
+    options = _split(arguments, open_target(arguments["target"]).cells)
     design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
-    run_synth(design, cells=options.cells, **arguments)
+    run_synth(design, **arguments)
 
 
 def main() -> None:

@@ -37,6 +37,12 @@ class LayerDesign:
         requantization: Requantization = self.dense.requantization
         return requantization
 
+    @property
+    def config(self) -> ArrayConfig:
+        """The size, formats and cells of its array, as they were asked for."""
+        config: ArrayConfig = self.dense.config
+        return config
+
     @cached_property
     def top(self) -> AxiDense:
         """The module with AXI4-Stream ports."""

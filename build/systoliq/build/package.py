@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.hw.cells import models_verilog
+
 from .array_testbench import array_testbench
 from .certificate import CERTIFICATE, certificate, certificate_bytes
 from .design import ArrayDesign, Design, LayerDesign
@@ -45,8 +47,9 @@ def make_package(design: Design, *, extra: Mapping[str, tuple[str, bytes]] | Non
     parts = _layer_parts(design) if isinstance(design, LayerDesign) else _array_parts(design)
     described: dict[str, tuple[str, bytes]] = {
         f"{name}.v": (f"Verilog-2005, top module {name}", design.verilog.encode()),
-        f"{name}.vlt": ("lint waivers for Verilator, each with its reason", verilator_waivers(f"{name}.v").encode()),
+        f"{name}.vlt": ("lint waivers for Verilator, each with its reason", _waivers(design).encode()),
         **parts.files,
+        **_models(design),
         **(extra or {}),
     }
     descriptions = {file: text for file, (text, _) in described.items()}
@@ -62,6 +65,22 @@ def make_package(design: Design, *, extra: Mapping[str, tuple[str, bytes]] | Non
         claims = certificate(design, files)
         files[CERTIFICATE] = certificate_bytes(claims)
     return Package(design=design, files=files, sidecar=content, certificate=claims)
+
+
+def _waivers(design: Design) -> str:
+    waivers = verilator_waivers(f"{design.name}.v")
+    return waivers + "".join(f'// Models of vendor cells\nlint_off -file "*{name}"\n' for name in _models(design))
+
+
+def _models(design: Design) -> dict[str, tuple[str, bytes]]:
+    """The file with the models of vendor cells, where the design has any."""
+    models = models_verilog(design.config.cells)
+    head = (
+        f"// Simulation models of the vendor cells in {design.name}.v, for simulators only: leave this file out of\n"
+        "// synthesis, whose tools know the cells. (They see nothing in it where they define SYNTHESIS.)\n"
+    )
+    title = f"simulation models of the {design.config.cells} cells; for simulators only, leave it out of synthesis"
+    return {f"{design.name}_models.v": (title, (head + models).encode())} if models else {}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,6 +54,7 @@ def sidecar(design: Design, files: Mapping[str, str], extra: Mapping[str, Any]) 
         "name": design.name,
         "top": design.name,
         "kind": "layer" if isinstance(design, LayerDesign) else "array",
+        "cells": design.config.cells,
         "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
         "ports": list(_ports(design)),
     }

@@ -15,11 +15,15 @@ import numpy.typing as npt
 
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer_file import read_arrays
+from systoliq.hw.cells import models_verilog
+from systoliq.hw.verilog import emit_verilog
+from systoliq.sim import cosimulation
 from systoliq.sim.cosimulation import CosimulationResult, cosimulate, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
 from .design import ArrayDesign, Design, LayerDesign
 from .errors import InputError
+from .synth.netlist import netlist_sources
 
 __all__ = ["Simulated", "check_file", "json_bytes", "read_operands", "run_design", "write_file"]
 
@@ -83,15 +87,20 @@ def run_design(
     stalls: float = 0.0,
     seed: int = 0,
     waves: Path | None = None,
+    netlist: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Simulated:
-    """Run a design on checked operands; `stalls` is the probability of a pause in a cycle on either side."""
+    """Run a design on checked operands; `stalls` is the probability of a pause in a cycle on either side.
+
+    With `netlist`, a family of `synth.NETLISTS`, it is the synthesized netlist that runs, with models of its cells.
+    """
     if waves is not None and waves.suffix not in _WAVES[simulator]:
         raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])} under {simulator}, not {waves.name!r}")
     if not 0 <= stalls < 1:
         raise InputError(f"stalls must be at least 0 and below 1, not {stalls!r}")
     common: dict[str, Any] = {
-        "simulator": simulator, "stalls": stalls, "seed": seed, "waves": waves, "progress": progress
+        "simulator": simulator, "stalls": stalls, "seed": seed, "waves": waves, "progress": progress,
+        "verilog": _verilog(design, netlist, progress),
     }  # fmt: skip
     if isinstance(design, LayerDesign):
         result = cosimulate(design.dense, operands["a"], **common)
@@ -104,11 +113,21 @@ def run_design(
         tiles = -(-y.shape[0] // design.config.rows) * -(-y.shape[1] // design.config.cols)
         beats = -(-operands["a"].shape[1] // design.config.depth)
         facts = {"model_cycles": design.array.cycles([beats] * tiles)}
-    return Simulated(y=y, report=_report(design, result, stalls) | facts, passed=result.passed)
+    report = _report(design, result, stalls) | facts | {"netlist": netlist}
+    return Simulated(y=y, report=report, passed=result.passed)
+
+
+def _verilog(design: Design, netlist: str | None, progress: Callable[[str], None] | None) -> str | None:
+    """What is simulated: the netlist, or the Verilog with models of its vendor cells; None where it needs none."""
+    name = cosimulation.DENSE_TOP if isinstance(design, LayerDesign) else cosimulation.ARRAY_TOP
+    if netlist is not None:
+        return "\n".join(netlist_sources(design.top, name, netlist, progress=progress))
+    models = models_verilog(design.config.cells)
+    return emit_verilog(design.top, name) + models if models else None
 
 
 def _report(design: Design, result: CosimulationResult, stalls: float) -> dict[str, Any]:
-    config = design.dense.config if isinstance(design, LayerDesign) else design.config
+    config = design.config
     return {
         "name": design.name,
         "simulator": result.simulator,
@@ -127,6 +146,7 @@ def _report(design: Design, result: CosimulationResult, stalls: float) -> dict[s
             "cols": config.cols,
             "depth": config.depth,
             "accumulator_bits": config.accumulator_bits,
+            "cells": config.cells,
         },
     }
 

@@ -58,11 +58,6 @@ class Mac(wiring.Component):
         return Multiplier.latency_of(config.cells) + (config.depth - 1).bit_length()
 
     @staticmethod
-    def _total_delay(config: ArrayConfig) -> int:
-        """Cycles from operands to their total before the accumulator: multiplier, a register per adder level."""
-        return Multiplier.latency_of(config.cells) + (config.depth - 1).bit_length()
-
-    @staticmethod
     def latency_of(config: ArrayConfig) -> int:
         """The total of the products, the carry's way into the upper half of a split accumulator, ECP5's register."""
         return Mac._total_delay(config) + (config.accumulator_bits > WHOLE_BITS) + (config.cells == "ecp5")

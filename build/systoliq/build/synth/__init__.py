@@ -4,11 +4,12 @@ design -> Verilog -> `yosys` (cells, netlist) -> `nextpnr` (sites, frequency; on
 """
 
 from .flow import DoesNotFitError, SynthesisError, synthesize
-from .netlist import netlist_sources
+from .netlist import NETLISTS, netlist_sources
 from .report import CriticalPath, SynthReport
 from .targets import TARGETS, Target, open_target
 
 __all__ = [
+    "NETLISTS",
     "TARGETS",
     "CriticalPath",
     "DoesNotFitError",

@@ -10,7 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ..design import Design, LayerDesign
+from ..design import Design
 from ..progress import Steps
 from ..simulate import check_file, json_bytes, write_file
 from .flow import synthesize
@@ -44,7 +44,6 @@ SYNTH_OPTIONS: tuple[Callable[[Any], Any], ...] = (
 def run_synth(
     design: Design,
     *,
-    cells: str,
     target: str,
     seeds: int,
     mhz: float | None,
@@ -53,7 +52,6 @@ def run_synth(
 ) -> SynthReport:
     """Synthesize `design`, show the figures, and write them where `report` says."""
     check_file("report", report)
-    config = design.dense.config if isinstance(design, LayerDesign) else design.config
     steps = Steps()
     with steps.step(f"synthesize {design.name} for {open_target(target).title}") as detail:
         found = synthesize(
@@ -61,8 +59,8 @@ def run_synth(
             design.name,
             target,
             seeds=range(1, seeds + 1),
-            macs_per_cycle=config.macs_per_cycle,
-            cells=cells,
+            macs_per_cycle=design.config.macs_per_cycle,
+            cells=design.config.cells,
             mhz=mhz,
             liberty=liberty,
             progress=detail,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from amaranth.lib import wiring
 
@@ -31,7 +32,9 @@ _MACROS = """\
 _NAME = re.compile(r"\w+")
 
 
-def netlist_sources(design: wiring.Component | str, name: str, family: str) -> list[str]:
+def netlist_sources(
+    design: wiring.Component | str, name: str, family: str, *, progress: Callable[[str], None] | None = None
+) -> list[str]:
     """Verilog texts that together are the netlist of `design` for `family`: it, and the models of its cells.
 
     `design` is a component or its Verilog; the top module is called `name` and has the same ports as before.
@@ -39,7 +42,7 @@ def netlist_sources(design: wiring.Component | str, name: str, family: str) -> l
     if family not in NETLISTS:
         raise ValueError(f"netlist must be one of {', '.join(NETLISTS)}, not {family!r}")
     verilog = design if isinstance(design, str) else emit_verilog(design, name)
-    folder = synthesized(verilog, name, open_target(NETLISTS[family]))
+    folder = synthesized(verilog, name, open_target(NETLISTS[family]), progress=progress)
     netlist = (folder / "netlist.v").read_text()
     known: dict[str, str] = {}
     for path in model_files(family):

@@ -6,9 +6,11 @@ simulation model of our own for each cell, in the modes that we use, because the
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "model_files"]
+__all__ = ["CELLS", "model_files", "models", "models_verilog"]
 
 CELLS = ("portable", "ecp5", "ice40", "xilinx")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack."""
@@ -21,3 +23,23 @@ def model_files(cells: str) -> list[Path]:
     if cells not in CELLS:
         raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {cells!r}")
     return [Path(__file__).parent / "models" / name for name in _MODELS.get(cells, ())]
+
+
+@functools.cache
+def models() -> Mapping[str, str]:
+    """The simulation models of all cells: Verilog texts by the cell's name."""
+    files = [path for cells in CELLS for path in model_files(cells)]
+    return {path.stem.upper(): path.read_text(encoding="ascii") for path in files}
+
+
+def models_verilog(cells: str) -> str:
+    """All models that a simulation of a design made of ``cells`` needs, as one text; empty where it needs none.
+
+    Synthesis tools, which define SYNTHESIS, see nothing in it; two copies of it in one simulation do no harm.
+    """
+    texts = []
+    for path in model_files(cells):
+        guard = f"SYSTOLIQ_{path.stem.upper()}"
+        body = path.read_text(encoding="ascii").rstrip()
+        texts.append(f"`ifndef {guard}\n`define {guard}\n{body}\n`endif\n")
+    return "`ifndef SYNTHESIS\n" + "\n".join(texts) + "`endif\n" if texts else ""
