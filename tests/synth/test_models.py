@@ -1,0 +1,239 @@
+"""Our models of vendor cells against what the vendors document, in Python integers, and against Yosys' models.
+
+MULT18X18D: Lattice TN1267. SB_MAC16: Lattice FPGA-TN-02007. CCU2C: two lookup tables of four inputs with a carry each.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from systoliq.hw.cells import CELLS, model_files, models, models_verilog
+from systoliq.hw.multiplier import Multiplier
+from systoliq.hw.verilog import emit_verilog
+
+pytestmark = [
+    pytest.mark.simulator,
+    pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed"),
+]
+
+PYOSYS = importlib.util.find_spec("pyosys")
+SEED = 3
+
+
+def icarus(folder: Path, *texts: str, top: str = "tb") -> str:
+    """What the simulation of module `top` prints."""
+    for index, text in enumerate(texts):
+        (folder / f"source_{index}.v").write_text(text)
+    files = [f"source_{index}.v" for index in range(len(texts))]
+    subprocess.run(["iverilog", "-g2005", "-s", top, "-o", "t", *files], cwd=folder, check=True)
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def bits_signed(value: int, bits: int, is_signed: bool) -> int:
+    return value - (1 << bits) if is_signed and value >> (bits - 1) else value
+
+
+def operands(bits: int, count: int = 300) -> list[tuple[int, int]]:
+    """Random pairs, and each of the extreme ones."""
+    generator = random.Random(SEED)
+    extremes = [0, 1, (1 << bits) - 1, 1 << (bits - 1), (1 << (bits - 1)) - 1]
+    pairs = [(a, b) for a in extremes for b in extremes]
+    return pairs + [(generator.getrandbits(bits), generator.getrandbits(bits)) for _ in range(count)]
+
+
+def run_multiplier(folder: Path, model: str, instance: str, bits: int, pairs: Sequence[tuple[int, int]]) -> list[int]:
+    """The output `p` in each cycle, before its rising edge; pair i is there in cycle i. -1 where it is unknown."""
+    (folder / "pairs.hex").write_text("\n".join(f"{a << bits | b:x}" for a, b in pairs))
+    testbench = f"""\
+module tb;
+    reg clk = 0;
+    reg [{bits - 1}:0] a, b;
+    reg [{2 * bits - 1}:0] pairs [0:{len(pairs) - 1}];
+    wire [{2 * bits - 1}:0] p;
+    integer i;
+    {instance}
+    initial begin
+        $readmemh("pairs.hex", pairs);
+        for (i = 0; i < {len(pairs)}; i = i + 1) begin
+            {{a, b}} = pairs[i];
+            #5 $display("%h", p);
+            clk = 1;
+            #5 clk = 0;
+        end
+        $finish;
+    end
+endmodule
+"""
+    lines = icarus(folder, testbench, model).split()
+    return [-1 if "x" in line else int(line, 16) for line in lines if re.fullmatch("[0-9a-fx]+", line)]
+
+
+def check_products(
+    found: list[int], pairs: Sequence[tuple[int, int]], bits: int, signs: tuple[bool, bool], latency: int
+) -> None:
+    expected = [bits_signed(a, bits, signs[0]) * bits_signed(b, bits, signs[1]) % (1 << (2 * bits)) for a, b in pairs]
+    assert found[latency:] == expected[: len(pairs) - latency]
+
+
+def yosys_model(family: str, *files: str) -> str:
+    from systoliq.build.synth.tools import yosys_share
+
+    return "".join((yosys_share() / family / file).read_text() for file in files)
+
+
+MULT_REGISTERS = [
+    ((), 0),
+    (("OUTPUT",), 1),
+    (("PIPELINE", "OUTPUT"), 2),
+    (("INPUTA", "INPUTB"), 1),
+    (("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"), 3),
+]
+
+
+@pytest.mark.parametrize("signs", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(("registers", "latency"), MULT_REGISTERS)
+def test_mult18x18d(tmp_path: Path, registers: tuple[str, ...], latency: int, signs: tuple[bool, bool]) -> None:
+    parameters = ", ".join(['.RESETMODE("SYNC")', *(f'.REG_{register}_CLK("CLK0")' for register in registers)])
+    pins = [
+        f".{port.upper()}{i}({port}[{i}])" for port, width in (("a", 18), ("b", 18), ("p", 36)) for i in range(width)
+    ]
+    pins += [f".SIGNEDA(1'b{signs[0]:d})", f".SIGNEDB(1'b{signs[1]:d})", ".CLK0(clk)", ".CE0(1'b1)", ".RST0(1'b0)"]
+    pins += [".SOURCEA(1'b0)", ".SOURCEB(1'b0)"]
+    pairs = operands(18)
+    found = run_multiplier(
+        tmp_path, models()["MULT18X18D"], f"MULT18X18D #({parameters}) dut ({', '.join(pins)});", 18, pairs
+    )
+    check_products(found, pairs, 18, signs, latency)
+
+
+def mac16(parameters: dict[str, int]) -> str:
+    zeros = [f"{name}{half}" for name in ("IRST", "ORST", "OLOAD", "ADDSUB", "OHOLD") for half in ("TOP", "BOT")]
+    zeros += ["AHOLD", "BHOLD", "CHOLD", "DHOLD", "CI", "ACCUMCI", "SIGNEXTIN"]
+    pins = [f".{pin}(1'b0)" for pin in zeros]
+    pins += [".CLK(clk)", ".CE(1'b1)", ".A(a)", ".B(b)", ".C(16'b0)", ".D(16'b0)", ".O(p)"]
+    values = {"TOPOUTPUT_SELECT": 3, "BOTOUTPUT_SELECT": 3, **parameters}
+    given = ", ".join(f".{name}({value})" for name, value in values.items())
+    return f"SB_MAC16 #({given}) dut ({', '.join(pins)});"
+
+
+MAC16_REGISTERS = [((), 0), (("A_REG", "B_REG"), 1), (("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), 2)]
+
+
+@pytest.mark.parametrize("signs", [(True, True), (True, False), (False, True), (False, False)])
+@pytest.mark.parametrize(("registers", "latency"), MAC16_REGISTERS)
+@pytest.mark.parametrize("whose", ["ours", "yosys"])
+def test_sb_mac16(
+    tmp_path: Path, registers: tuple[str, ...], latency: int, signs: tuple[bool, bool], whose: str
+) -> None:
+    if whose == "yosys" and not PYOSYS:
+        pytest.skip("the extra synth is not installed")
+    macros = "".join(f"`define ICE40_DEFAULT_ASSIGNMENT_{what}\n" for what in ("V(v)", "0", "1"))
+    text = models()["SB_MAC16"]
+    if whose == "yosys":
+        found_model = re.search(r"^module SB_MAC16.*?^endmodule", yosys_model("ice40", "cells_sim.v"), re.M | re.S)
+        assert found_model
+        text = macros + found_model[0]
+    pairs = operands(16)
+    flags = {"A_SIGNED": int(signs[0]), "B_SIGNED": int(signs[1])} | dict.fromkeys(registers, 1)
+    check_products(run_multiplier(tmp_path, text, mac16(flags), 16, pairs), pairs, 16, signs, latency)
+
+
+def ccu2c(init: tuple[int, int], inject: tuple[bool, bool], inputs: int) -> tuple[int, int, int]:
+    """S0, S1 and COUT by the equations: `inputs` are CIN, ABCD of half 0, ABCD of half 1, from bit 0 up."""
+    carry, sums = inputs & 1, []
+    for half in (0, 1):
+        pins = inputs >> (1 + 4 * half) & 15
+        looked_up, generated = init[half] >> pins & 1, init[half] >> (pins & 3) & 1
+        sums.append(looked_up ^ (0 if inject[half] else carry))
+        carry = carry if looked_up else 0 if inject[half] else generated
+    return sums[0], sums[1], carry
+
+
+INITS = [(0xA6AA, 0xA6AA), (0x000A, 0xA6AA), (0x0000, 0x96AA), (0x96AA, 0x0000), (0x5A3C, 0xC3F1)]
+
+
+@pytest.mark.parametrize("inject", [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize("whose", ["ours", "yosys"])
+def test_ccu2c(tmp_path: Path, init: tuple[int, int], inject: tuple[bool, bool], whose: str) -> None:
+    if whose == "yosys" and not PYOSYS:
+        pytest.skip("the extra synth is not installed")
+    said = ", ".join(f'.INIT{i}({init[i]}), .INJECT1_{i}("{"YES" if inject[i] else "NO"}")' for i in (0, 1))
+    pins = [".CIN(v[0])", *(f".{pin}{half}(v[{1 + 4 * half + i}])" for half in (0, 1) for i, pin in enumerate("ABCD"))]
+    testbench = f"""\
+module tb;
+    reg [8:0] v;
+    wire s0, s1, cout;
+    integer i;
+    CCU2C #({said}) dut ({", ".join(pins)}, .S0(s0), .S1(s1), .COUT(cout));
+    initial
+        for (i = 0; i < 512; i = i + 1) begin
+            v = i;
+            #1 $display("%b%b%b", s0, s1, cout);
+        end
+endmodule
+"""
+    if whose == "yosys":
+        text = (
+            yosys_model("ecp5", "ccu2c_sim.vh") if _has("ecp5", "ccu2c_sim.vh") else yosys_model("ecp5", "cells_sim.v")
+        )
+        lut = re.search(r"^module LUT4.*?^endmodule", yosys_model("ecp5", "common_sim.vh", "cells_sim.v"), re.M | re.S)
+        lut2 = re.search(r"^module LUT2.*?^endmodule", yosys_model("ecp5", "common_sim.vh", "cells_sim.v"), re.M | re.S)
+        assert lut
+        assert lut2
+        text += "\n" + lut[0] + "\n" + lut2[0]
+    else:
+        text = models()["CCU2C"]
+    lines = icarus(tmp_path, testbench, text).split()
+    assert lines == ["".join(map(str, ccu2c(init, inject, inputs))) for inputs in range(512)]
+
+
+def _has(family: str, file: str) -> bool:
+    from systoliq.build.synth.tools import yosys_share
+
+    return (yosys_share() / family / file).exists()
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_every_product_of_two_bytes(tmp_path: Path, cells: str) -> None:
+    multiplier = Multiplier(8, 8, cells=cells)
+    testbench = f"""\
+module tb;
+    reg clk = 0;
+    reg [15:0] pair, past [0:{multiplier.latency}];
+    wire [15:0] product;
+    wire signed [7:0] a = past[{multiplier.latency}][15:8], b = past[{multiplier.latency}][7:0];
+    wire signed [15:0] expected = a * b;
+    integer i, k, right = 0;
+    dut dut (.clk(clk), .a(pair[15:8]), .b(pair[7:0]), .product(product));
+    initial begin
+        for (i = 0; i < 65536 + {multiplier.latency}; i = i + 1) begin
+            pair = i;
+            past[0] = i;
+            #5 if (i >= {multiplier.latency} && product === expected) right = right + 1;
+            clk = 1;
+            for (k = {multiplier.latency}; k > 0; k = k - 1) past[k] = past[k - 1];
+            #5 clk = 0;
+        end
+        $display("%0d", right);
+        $finish;
+    end
+endmodule
+"""
+    text = emit_verilog(multiplier, "dut")
+    assert icarus(tmp_path, testbench, text, models_verilog(cells)).split()[0] == "65536"
+
+
+def test_models_of_two_designs_do_no_harm(tmp_path: Path) -> None:
+    text = models_verilog("ecp5")
+    assert icarus(tmp_path, "module tb; initial $display(1); endmodule", text, text).strip().endswith("1")
+    assert not models_verilog("portable")
+    assert all(path.is_file() for cells in CELLS for path in model_files(cells))
