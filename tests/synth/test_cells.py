@@ -29,6 +29,8 @@ CONFIGS = [
     (2, "uint16", "uint16", 40),
     (1, "int2", "int2", 4),
     (5, "uint4", "int8", 25),
+    (4, "uint5", "int8", 32),
+    (1, "int2", "int4", 48),
 ]
 
 TESTBENCH = """\

@@ -100,7 +100,9 @@ class Mac(wiring.Component):
             m.d.comb += self.sum.eq(accumulator(m, total, self.clear, bits, name="sum", carry_out=False)[0])
             return
         low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
-        low, carry = accumulator(m, total[:low_bits], self.clear, low_bits, name="low")
+        missing = max(low_bits - len(total), 0)  # of a total of few bits, the lower half takes its sign along
+        lower = Cat(total, total[-1].replicate(missing))[:low_bits]
+        low, carry = accumulator(m, lower, self.clear, low_bits, name="low")
         upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
         clear = delay(m, self.clear, 1, name="clear")
         high, _ = accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry, carry_out=False)
