@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import importlib.util
+import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner, Result
 
+from systoliq.build.cli import cli
 from systoliq.build.design import LayerDesign
 from systoliq.build.options import HardwareOptions
 from systoliq.build.package import make_package
 from systoliq.build.sources import resnet8_fc_layer
 from systoliq.build.synth import DoesNotFitError, netlist_sources, synthesize
+from systoliq.golden import MatMulLayer
+from systoliq.golden.formats import INT8
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
 
 pytestmark = [
@@ -44,6 +51,129 @@ def test_what_does_not_fit_is_named() -> None:
 def test_unknown_targets_are_named() -> None:
     with pytest.raises(ValueError, match="target must be one of ecp5-25k"):
         synthesize("", "array", "spartan")
+
+
+def test_ports_beyond_the_pins_are_named() -> None:
+    with pytest.raises(DoesNotFitError, match="needs 5[0-9]* pins where there are 39"):
+        synthesize(bare_array("ice40", rows=1, cols=1), "array", "ice40-up5k", seeds=(1,))
+
+
+@pytest.mark.parametrize(("target", "dsp"), [("ice40-hx8k", 0), ("xilinx-xc7", 1), ("xilinx-xcup", 1), ("generic", 0)])
+def test_other_targets(target: str, dsp: int) -> None:
+    size = {"rows": 1, "cols": 1, "accumulator_bits": 24}
+    report = synthesize(bare_array("portable", **size), "array", target, seeds=(1,), macs_per_cycle=1)
+    assert report.dsp == dsp
+    assert report.ff > 40
+    assert (report.lut_sites > 20) == (target != "generic")
+    assert (report.fmax_mhz is not None) == (target == "ice40-hx8k")
+    assert (report.gates is not None) == (target == "generic")
+
+
+LIBERTY = """\
+library (tiny) {{
+  {cells}
+}}
+"""
+
+
+def liberty() -> str:
+    """An ASIC library of four gates and a register, 1 to 6 in area; fewer gates ABC does not take."""
+
+    def cell(name: str, area: int, function: str, inputs: str, extra: str = "") -> str:
+        pins = "".join(f"pin ({pin}) {{ direction : input; }} " for pin in inputs)
+        pins += f'pin (Y) {{ direction : output; function : "{function}"; }}'
+        return f"cell ({name}) {{ area : {area}; {extra}{pins} }}"
+
+    register = cell("DFF", 6, "IQ", "D", 'ff (IQ, IQN) { clocked_on : "C"; next_state : "D"; } ')
+    register = register.replace("pin (D)", "pin (C) { direction : input; clock : true; } pin (D)")
+    cells = [
+        cell("INV", 1, "!A", "A"),
+        cell("NAND2", 2, "!(A & B)", "AB"),
+        cell("NOR2", 2, "!(A | B)", "AB"),
+        cell("BUF", 1, "A", "A"),
+        register,
+    ]
+    return LIBERTY.format(cells="\n  ".join(cells))
+
+
+def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:
+    file = tmp_path / "small.lib"
+    file.write_text(liberty())
+    array = bare_array("portable", rows=1, cols=1, accumulator_bits=24)
+    report = synthesize(array, "array", "generic", liberty=file)
+    assert report.area is not None
+    assert report.gates is not None
+    assert report.gates < report.area < 6 * report.gates
+    assert report.ff > 40
+    with pytest.raises(ValueError, match="liberty must be left out for ice40-up5k"):
+        synthesize("", "array", "ice40-up5k", liberty=file)
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> tuple[Path, Path]:
+    """A small layer's file, and input for it."""
+    generator = np.random.default_rng(0)
+    layer = MatMulLayer(
+        name="small", b=generator.integers(-128, 128, (6, 3)).astype(np.int8), bias=None, a_scale=np.float32(0.02),
+        a_zero_point=3, b_scale=np.full(3, 0.01, np.float32), b_zero_point=np.zeros(3, np.int8),
+        y_scale=np.float32(0.1), y_zero_point=-4, a_format=INT8, b_format=INT8, y_format=INT8,
+    )  # fmt: skip
+    np.savez(tmp_path / "layer.npz", **layer.arrays())
+    np.savez(tmp_path / "in.npz", a=generator.integers(-128, 128, (9, 6)).astype(np.int8))
+    return tmp_path / "layer.npz", tmp_path / "in.npz"
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+@pytest.mark.parametrize("family", ["ecp5", "ice40"])
+def test_simulate_runs_the_netlist(small: tuple[Path, Path], tmp_path: Path, family: str) -> None:
+    source, given = small
+    arguments = ["--input", given, "--netlist", family, "--cols", 2, "--stalls", 0.3, "--simulator", "icarus"]
+    result = call("simulate", source, *arguments, "--report", tmp_path / "r.json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["outputs"], report["mismatches"], report["netlist"]) == (27, 0, family)
+    assert report["array"]["cells"] == family
+
+
+def test_cells_must_suit_the_family(small: tuple[Path, Path]) -> None:
+    result = call("simulate", small[0], "--input", small[1], "--netlist", "ecp5", "--cells", "ice40")
+    assert result.exit_code != 0
+    assert "cells must be portable or ecp5" in result.output
+
+
+def test_a_missing_yosys_is_named(small: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    real = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "pyosys" else real(name, *rest)
+    )
+    access = os.access
+    monkeypatch.setattr(os, "access", lambda path, *rest: "yowasp" not in str(path) and access(path, *rest))
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    result = call("simulate", small[0], "--input", small[1], "--netlist", "ecp5")
+    assert result.exit_code != 0
+    assert "pip install 'systoliq[synth]'" in result.output
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+@pytest.mark.parametrize("family", ["ecp5", "ice40"])
+def test_emitted_vendor_cells_bring_their_models(small: tuple[Path, Path], tmp_path: Path, family: str) -> None:
+    out = tmp_path / "out"
+    result = call("emit", small[0], "--out", out, "--cells", family, "--name", "fc")
+    assert result.exit_code == 0, (result.output, result.exception)
+    assert "leave this file out of" in (out / "fc_models.v").read_text().replace("\n", " ")
+    assert "leave it out of synthesis" in json.loads((out / "fc.json").read_text())["files"]["fc_models.v"]
+    subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, out.glob("*.v"))], cwd=tmp_path, check=True)
+    log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "PASS" in log, log
+    refused = call("verify", out)
+    assert refused.exit_code == 1
+    assert "emit the same design with --cells portable" in refused.output
 
 
 @pytest.mark.simulator

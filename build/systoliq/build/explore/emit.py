@@ -17,8 +17,6 @@ __all__ = ["emit_arguments", "emit_command", "layer_files"]
 
 def emit_command(exploration: Exploration, row: Mapping[str, Any], out: Path) -> str:
     """The exact `systoliq emit` of a row's design, from the folder in which `explore` wrote to `out`."""
-    if row["cells"] != "portable":
-        return f"# systoliq emit writes portable cells only, and this point was measured with those of {row['cells']}"
     return shlex.join(["systoliq", "emit", *emit_arguments(exploration, row, out)])
 
 
@@ -35,6 +33,8 @@ def emit_arguments(exploration: Exploration, row: Mapping[str, Any], out: Path) 
     arguments += ["--accumulator-bits", "auto", "--requantizer", row["requantizer"]]
     if row["requantizer_bits"]:
         arguments += ["--multiplier-bits", str(row["requantizer_bits"])]
+    if row["cells"] != "portable":
+        arguments += ["--cells", row["cells"]]
     return arguments
 
 

@@ -126,9 +126,10 @@ def synthesized(
 
 def _check_fit(figures: dict[str, float], target: Target) -> None:
     """Refuse what cannot fit before nextpnr tries: LUTs before placement are fewer than sites after it."""
+    resources = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
     short = [
         f"{int(figures[key])} {title} where there are {room}"
-        for key, title in (("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks"))
+        for key, title in [*resources, ("pins", "pins")]
         if (room := target.capacity.get(key)) is not None and figures[key] > room
     ]
     if short:

@@ -14,7 +14,8 @@ class Target:
 
     ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route.
     ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it. ``capacity`` has the keys of a report: lut_sites,
-    ff, dsp, ram. ``mhz`` is the frequency asked for, which sets how hard nextpnr tries.
+    ff, dsp, ram; and pins, where the ports are placed. ``mhz`` is the frequency asked for, which sets how hard
+    nextpnr tries.
     """
 
     name: str
@@ -58,7 +59,7 @@ _ALL = [
         synth="synth_ice40",
         place=("--up5k", "--package", "sg48", "--pcf-allow-unconstrained"),
         cells="ice40",
-        capacity={"lut_sites": 5280, "ff": 5280, "dsp": 8, "ram": 30},
+        capacity={"lut_sites": 5280, "ff": 5280, "dsp": 8, "ram": 30, "pins": 39},
         mhz=24.0,
     ),
     Target(
@@ -67,7 +68,7 @@ _ALL = [
         title="Lattice iCE40 HX8K, CT256",
         synth="synth_ice40",
         place=("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
-        capacity={"lut_sites": 7680, "ff": 7680, "dsp": 0, "ram": 32},
+        capacity={"lut_sites": 7680, "ff": 7680, "dsp": 0, "ram": 32, "pins": 206},
         mhz=100.0,
     ),
     Target(

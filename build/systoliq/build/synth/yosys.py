@@ -6,6 +6,7 @@ import json
 import shutil
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from .targets import Target
 from .tools import Command
@@ -29,6 +30,7 @@ def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: P
     stat = "stat -json"
     if liberty is not None:
         shutil.copyfile(liberty, folder / "cells.lib")
+        script += ["tee -q -o registers.json stat -json"]  # afterwards they bear the library's names
         script += ["dfflibmap -liberty cells.lib", "abc -liberty cells.lib", "opt_clean"]
         stat += " -liberty cells.lib"
     script += [f"tee -q -o cells.json {stat}", "write_json netlist.json"]
@@ -56,9 +58,19 @@ def cell_figures(folder: Path) -> dict[str, float]:
         "carries": sum(cells[kind] * bits for kind, bits in _CARRIES.items()),
         "cells": sum(cells.values()),
     }
+    if (counted := folder / "registers.json").exists():
+        before = json.loads(counted.read_text())["design"]["num_cells_by_type"]
+        figures["ff"] = sum(count for kind, count in before.items() if _is_register(kind))
+    figures["pins"] = sum(len(port["bits"]) for port in _top(folder)["ports"].values())
     if "area" in design:
         figures["area"] = design["area"]
     return figures
+
+
+def _top(folder: Path) -> dict[str, Any]:
+    """The top module of the netlist; the others in it are the target's cells."""
+    modules: dict[str, dict[str, Any]] = json.loads((folder / "netlist.json").read_text())["modules"]
+    return next(module for module in modules.values() if "top" in module["attributes"])
 
 
 def _is_register(kind: str) -> bool:
