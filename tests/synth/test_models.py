@@ -1,6 +1,6 @@
-"""Our models of vendor cells against what the vendors document, in Python integers, and against Yosys' models.
+"""Our models of vendor cells against their equations, written again in Python integers, and Yosys' models against them.
 
-MULT18X18D: Lattice TN1267. SB_MAC16: Lattice FPGA-TN-02007. CCU2C: two lookup tables of four inputs with a carry each.
+The models' heads name the vendors' documents. CCU2C: two lookup tables of four inputs with a carry each.
 """
 
 from __future__ import annotations
