@@ -14,7 +14,7 @@ from .bare_array import BareArray
 from .dense import Dense
 from .hierarchy import place
 
-__all__ = ["AxiBareArray", "AxiDense", "axi_bits", "axi_stream"]
+__all__ = ["AxiBareArray", "AxiDense", "accept", "axi_bits", "axi_stream"]
 
 
 def axi_bits(bits: int) -> int:
@@ -33,6 +33,16 @@ def axi_stream(name: str, bits: int, flow: type[In] | type[Out]) -> dict[str, ob
     }
 
 
+def accept(m: Module, edge: wiring.Component, name: str, inner: stream.Interface) -> None:
+    """Connect the slave ``name`` of ``edge`` to ``inner``, a stream of ``data`` and ``last``."""
+    m.d.comb += [
+        Value.cast(inner.payload.data).eq(getattr(edge, f"{name}_tdata")),
+        inner.payload.last.eq(getattr(edge, f"{name}_tlast")),
+        inner.valid.eq(getattr(edge, f"{name}_tvalid")),
+        getattr(edge, f"{name}_tready").eq(inner.ready),
+    ]
+
+
 class AxiDense(wiring.Component):
     """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y."""
 
@@ -46,11 +56,8 @@ class AxiDense(wiring.Component):
         m = Module()
         dense = self.dense
         m.submodules.dense = place(dense, platform)
+        accept(m, self, "s_axis_a", dense.a)
         m.d.comb += [
-            Value.cast(dense.a.payload.data).eq(self.s_axis_a_tdata),
-            dense.a.payload.last.eq(self.s_axis_a_tlast),
-            dense.a.valid.eq(self.s_axis_a_tvalid),
-            self.s_axis_a_tready.eq(dense.a.ready),
             self.m_axis_y_tdata.eq(Value.cast(dense.y.payload.data)),
             self.m_axis_y_tlast.eq(dense.y.payload.last),
             self.m_axis_y_tvalid.eq(dense.y.valid),
@@ -80,11 +87,8 @@ class AxiBareArray(wiring.Component):
         m = Module()
         array = self.array
         m.submodules.array = place(array, platform)
+        accept(m, self, "s_axis_a", array.a)
         m.d.comb += [
-            Value.cast(array.a.payload.data).eq(self.s_axis_a_tdata),
-            array.a.payload.last.eq(self.s_axis_a_tlast),
-            array.a.valid.eq(self.s_axis_a_tvalid),
-            self.s_axis_a_tready.eq(array.a.ready),
             Value.cast(array.b.payload).eq(self.s_axis_b_tdata),
             array.b.valid.eq(self.s_axis_b_tvalid),
             self.s_axis_b_tready.eq(array.b.ready),

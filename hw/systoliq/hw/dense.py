@@ -141,9 +141,8 @@ class Dense(wiring.Component):
 
     @property
     def _flight_cycles(self) -> int:
-        schedule = self.schedule
-        across = (schedule.lanes - 1) * schedule.interval + schedule.drain_cycles - 1
-        return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency
+        """Cycles from the last beat of a tile to the departure of its last result."""
+        return self.latency + self.schedule.drain_cycles - 1
 
     @property
     def latency(self) -> int:

@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat
 
+from .adder_tree import adder_tree, adder_tree_latency
 from .cells.ecp5 import adder, clearing_adder
 from .config import ArrayConfig
 from .delay import delay
@@ -55,7 +56,7 @@ class Mac(wiring.Component):
     @staticmethod
     def _total_delay(config: ArrayConfig) -> int:
         """Cycles from operands to their total before the accumulator: multiplier, a register per adder level."""
-        return Multiplier.latency_of(config.cells) + (config.depth - 1).bit_length()
+        return Multiplier.latency_of(config.cells) + adder_tree_latency(config.depth)
 
     @staticmethod
     def latency_of(config: ArrayConfig) -> int:
@@ -77,20 +78,9 @@ class Mac(wiring.Component):
             m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
             m.d.comb += [multiplier.a.eq(self.a[i]), multiplier.b.eq(self.b[i])]
             terms.append(multiplier.product[: config.product_bits].as_signed())
-        level = 0
-        while len(terms) > 1:
-            level += 1
-            bits = min(config.product_bits + level, config.accumulator_bits)
-            pairs: list[Value] = []
-            for i in range(0, len(terms), 2):
-                total = Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True)
-                if self.config.cells == "ecp5" and i + 1 < len(terms):
-                    m.d.sync += total.eq(adder(m, terms[i], terms[i + 1], name=f"add_{level}_{i // 2}"))
-                else:
-                    m.d.sync += total.eq(sum(terms[i + 1 : i + 2], terms[i]))
-                pairs.append(total)
-            terms = pairs
-        self._accumulate(m, terms[0])
+        add = (lambda a, b, name: adder(m, a, b, name=name)) if config.cells == "ecp5" else None
+        total = adder_tree(m, terms, config.product_bits, most_bits=config.accumulator_bits, add=add)
+        self._accumulate(m, total)
         return m
 
     def _accumulate(self, m: Module, total: Value) -> None:

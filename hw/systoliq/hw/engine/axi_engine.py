@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..axi import axi_stream
+from ..axi import accept, axi_stream
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig
@@ -203,13 +203,7 @@ class AxiEngine(wiring.Component):
     def _streams(self, m: Module) -> None:
         core, lanes = self.core, self.config.lanes
         for name in ("a", "b"):
-            inner = getattr(core, name)
-            m.d.comb += [
-                Value.cast(inner.payload.data).eq(getattr(self, f"s_axis_{name}_tdata")),
-                inner.payload.last.eq(getattr(self, f"s_axis_{name}_tlast")),
-                inner.valid.eq(getattr(self, f"s_axis_{name}_tvalid")),
-                getattr(self, f"s_axis_{name}_tready").eq(inner.ready),
-            ]
+            accept(m, self, f"s_axis_{name}", getattr(core, name))
         y = core.y.payload
         bytes_each = Mux(core.job.y_int32, 4, 1)
         m.d.comb += [

@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..adder_tree import adder_tree, adder_tree_latency
 from ..config import ArrayConfig
 from ..delay import delay
 from ..hierarchy import place
@@ -48,7 +49,7 @@ class WeightStationaryElement(wiring.Component):
     @staticmethod
     def latency_of(config: ArrayConfig) -> int:
         """Operand register, product register, a register per adder level, partial sum."""
-        return 3 + (config.depth - 1).bit_length()
+        return 3 + adder_tree_latency(config.depth)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -70,17 +71,9 @@ class WeightStationaryElement(wiring.Component):
             product = Signal(signed(config.product_bits), name=f"product_{i}", reset_less=True)
             m.d.sync += product.eq(self.a_next[i] * weights[i])
             terms.append(product)
-        level = 0
-        while len(terms) > 1:
-            level += 1
-            pairs = []
-            for i in range(0, len(terms), 2):
-                total = Signal(signed(config.product_bits + level), name=f"sum_{level}_{i // 2}", reset_less=True)
-                m.d.sync += total.eq(sum(terms[i + 1 : i + 2], terms[i]))
-                pairs.append(total)
-            terms = pairs
+        total = adder_tree(m, terms, config.product_bits)
         partial = Signal(signed(PARTIAL_BITS), reset_less=True)
-        m.d.sync += partial.eq(terms[0] if self.top else self.partial + terms[0])
+        m.d.sync += partial.eq(total if self.top else self.partial + total)
         m.d.comb += self.partial_next.eq(partial)
         return m
 
