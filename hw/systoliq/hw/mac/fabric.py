@@ -1,0 +1,104 @@
+"""The portable form: products, a tree of additions, and an accumulator in the carry chains of the fabric."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, unsigned
+
+from ..adder_tree import adder_tree, adder_tree_latency
+from ..delay import delay
+from ..hierarchy import place
+from ..multiplier import Multiplier
+from .form import Form
+
+__all__ = ["WHOLE_BITS", "FabricForm"]
+
+WHOLE_BITS = 24  # a carry chain as long as this still meets 200 MHz on ECP5 (speed 6); longer accumulators are split
+
+
+class FabricForm(Form):
+    """``depth`` multipliers, a register after each level of additions, and an accumulator.
+
+    No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
+    synchronous reset. One of more than `WHOLE_BITS` bits is split: the upper half adds the lower one's carry a cycle
+    later. Forms for vendors' cells replace the parts that their cells do better.
+    """
+
+    accumulator_latency = 0
+    """Cycles from the accumulator's total to a sum that includes it."""
+
+    @property
+    def products_latency(self) -> int:
+        """Cycles from operands to their products."""
+        return Multiplier.latency_of(self.config.cells)
+
+    @property
+    def _total_delay(self) -> int:
+        return self.products_latency + adder_tree_latency(self.config.depth)
+
+    @property
+    def latency(self) -> int:
+        """The total of the products, the carry's way into the upper half of a split accumulator, the accumulator."""
+        return self._total_delay + (self.config.accumulator_bits > WHOLE_BITS) + self.accumulator_latency
+
+    @property
+    def clear_delay(self) -> int:
+        """A cycle before the total of the first products is added."""
+        return self._total_delay - 1
+
+    def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
+        config = self.config
+        terms = self.products(m, a, b, platform)
+        add = functools.partial(self.add, m)
+        total = adder_tree(m, terms, config.product_bits, most_bits=config.accumulator_bits, add=add)
+        return self._accumulate(m, total, clear)
+
+    def products(self, m: Module, a: Any, b: Any, platform: object) -> Sequence[Value]:
+        """The ``depth`` products, signed and of ``product_bits`` bits."""
+        config = self.config
+        terms: list[Value] = []
+        a_bits, b_bits = (operand.bits + (not operand.signed) for operand in (config.a, config.b))
+        for i in range(config.depth):
+            multiplier = Multiplier(a_bits, b_bits, cells=config.cells)
+            m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
+            m.d.comb += [multiplier.a.eq(a[i]), multiplier.b.eq(b[i])]
+            terms.append(multiplier.product[: config.product_bits].as_signed())
+        return terms
+
+    def add(self, m: Module, a: Value, b: Value, name: str) -> Value:
+        """The sum of two terms of the tree; ``name`` is for what it puts into ``m``."""
+        return a + b
+
+    def _accumulate(self, m: Module, total: Value, clear: Value) -> Value:
+        bits = self.config.accumulator_bits
+        if bits <= WHOLE_BITS:
+            return self.accumulator(m, total, clear, bits, name="sum", carry_out=False)[0]
+        low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
+        missing = max(low_bits - len(total), 0)  # of a total of few bits, the lower half takes its sign along
+        lower = Cat(total, total[-1].replicate(missing))[:low_bits]
+        low, carry = self.accumulator(m, lower, clear, low_bits, name="low")
+        upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
+        clear = delay(m, clear, 1, name="clear")
+        high, _ = self.accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry, carry_out=False)
+        return Cat(delay(m, low, 1, name="low_sum"), high)
+
+    def accumulator(
+        self,
+        m: Module,
+        term: Value,
+        clear: Value,
+        bits: int,
+        *,
+        name: str,
+        carry_in: Value | None = None,
+        carry_out: bool = True,
+    ) -> tuple[Value, Value]:
+        """(The sum that is about to be stored, the carry out of the one before)."""
+        held = Signal(unsigned(bits), name=f"{name}_held", reset_less=True)
+        after = Signal(unsigned(bits + carry_out), name=f"{name}_after")
+        m.d.comb += after.eq(held + term + (0 if carry_in is None else carry_in))
+        m.d.sync += held.eq(Mux(clear, 0, after))
+        return after[:bits], delay(m, after[bits:], 1, name=f"{name}_carry")

@@ -1,0 +1,32 @@
+"""What a form of the multiply-accumulate is."""
+
+from __future__ import annotations
+
+import abc
+
+from amaranth.hdl import Module, Value, ValueCastable
+
+from ..config import ArrayConfig
+
+__all__ = ["Form"]
+
+
+class Form(abc.ABC):
+    """How cells of one family multiply and accumulate: what stands inside a `Mac`, whose contract it keeps."""
+
+    def __init__(self, config: ArrayConfig) -> None:
+        self.config = config
+
+    @property
+    @abc.abstractmethod
+    def latency(self) -> int:
+        """Cycles from operands to the sum that includes them."""
+
+    @property
+    @abc.abstractmethod
+    def clear_delay(self) -> int:
+        """Cycles from the first operands of a sum to its ``clear``."""
+
+    @abc.abstractmethod
+    def elaborate(self, m: Module, a: ValueCastable, b: ValueCastable, clear: Value, platform: object) -> Value:
+        """The sum, of ``accumulator_bits`` bits, by hardware that it puts into ``m``; operands as in `Mac`."""

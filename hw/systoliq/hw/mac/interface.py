@@ -1,0 +1,66 @@
+"""The interface of the multiply-accumulate, behind which the vendors' cells stand."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, signed, unsigned
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat
+
+from ..config import ArrayConfig
+from .ecp5 import Ecp5Form
+from .fabric import FabricForm
+from .form import Form
+
+__all__ = ["Mac", "operand_layout"]
+
+_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form}
+
+
+def _form(config: ArrayConfig) -> Form:
+    return _FORMS.get(config.cells, FabricForm)(config)
+
+
+def operand_layout(operand: IntFormat, count: int) -> data.ArrayLayout:
+    """``count`` numbers of one `IntFormat` side by side, the first in the lowest bits."""
+    return data.ArrayLayout(signed(operand.bits) if operand.signed else unsigned(operand.bits), count)
+
+
+class Mac(wiring.Component):
+    """``sum`` adds up ``a[0]*b[0] + ... + a[depth-1]*b[depth-1]``, modulo ``2**accumulator_bits``.
+
+    Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t and none later.
+    ``clear`` in cycle ``t + clear_delay`` begins a new sum with the operands seen in cycle t: in cycle
+    ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known.
+
+    ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
+    """
+
+    kind = "mac"
+
+    def __init__(self, config: ArrayConfig) -> None:
+        self.config = config
+        super().__init__(
+            {
+                "a": In(operand_layout(config.a, config.depth)),
+                "b": In(operand_layout(config.b, config.depth)),
+                "clear": In(1),
+                "sum": Out(signed(config.accumulator_bits)),
+            }
+        )
+
+    @staticmethod
+    def latency_of(config: ArrayConfig) -> int:
+        """Cycles from operands to the sum that includes them."""
+        return _form(config).latency
+
+    @staticmethod
+    def clear_delay_of(config: ArrayConfig) -> int:
+        """Cycles from the first operands of a sum to its ``clear``."""
+        return _form(config).clear_delay
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.d.comb += self.sum.eq(_form(self.config).elaborate(m, self.a, self.b, self.clear, platform).as_signed())
+        return m
