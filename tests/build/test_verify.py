@@ -27,6 +27,8 @@ VARIANTS = {
     "nearest": ["resnet8-fc", "--requantizer", "nearest"],
     "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
     "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
+    "ecp5": ["resnet8-fc", "--cells", "ecp5"],
+    "ice40": ["resnet8-fc", "--cells", "ice40"],
 }
 
 
@@ -88,6 +90,46 @@ TAMPERINGS = {
     "shift": (".v", r"shift\S* <= \d+'h(\w+);", ".shift is "),
     "zero point": (".v", r"\.zero_point\(\d+'h(\w+)\)", "has the zero point of Y"),
 }
+
+
+CELL_TAMPERINGS = {
+    "a pin moved": (
+        "ecp5",
+        r"_multiplier_18x18\(.*?\.P3\(cell_product\[(\d)\]\)",
+        "4",
+        "is not driven by what can be followed",
+    ),
+    "pins swapped": ("ecp5", r"_multiplier_18x18\(.*?\.A3\(a\[(\d)\]\)", "2", "is not the form 'near-tie'"),
+    "a mode of ECP5": (
+        "ecp5",
+        r'_multiplier_18x18\(.*?SOURCEB_MODE\("(\w+)"',
+        "C_SHIFT",
+        "SOURCEB_MODE = C_SHIFT, a mode",
+    ),
+    "a sign flag": (
+        "ecp5",
+        r"_multiplier_18x18\(.*?\.SIGNEDA\(1'h(1)",
+        "0",
+        "has SIGNEDA tied to something else than 1",
+    ),
+    "a mode of iCE40": (
+        "ice40",
+        r"_multiplier_16x16\(.*?TOPOUTPUT_SELECT\(2'h(3)",
+        "0",
+        "TOPOUTPUT_SELECT = 0, a mode",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CELL_TAMPERINGS)
+def test_refuses_vendor_cells_that_compute_something_else(what, emit, call):
+    variant, pattern, new, reason = CELL_TAMPERINGS[what]
+    directory = emit(variant)
+    change(file_of(directory, ".v"), pattern, new)
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert reason in result.output, result.output
 
 
 @pytest.mark.parametrize("sealed", [False, True], ids=["one byte", "and all digests"])

@@ -7,11 +7,13 @@ sign. A net may have many values at once: an array of Python integers, one for e
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from .cells import CELLS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
 from .syntax import Assignment, Function, Instance, Module
 
@@ -118,8 +120,11 @@ class Scope:
             if first < last:
                 bits = (self._driven(driver) >> (offset + first - at)) & ((1 << (last - first)) - 1)
                 result = result | (bits << (first - low))
-                covered += last - first
-        if covered != width:
+                driven = (1 << last) - (1 << first)
+                if covered & driven:
+                    raise UnreadableError(f"module {self.module.name}: {name} is driven twice")
+                covered |= driven
+        if covered != mask << low:
             raise UnreadableError(f"module {self.module.name}: {name} is not driven by what can be followed")
         return result
 
@@ -144,7 +149,7 @@ class Scope:
         for assignment in self.module.assignments:
             drive(assignment.target, assignment)
         for instance in self.module.instances.values():
-            placed = self.modules.get(instance.kind)
+            placed = self.modules.get(instance.kind) or CELLS.get(instance.kind)
             for port, target in instance.ports.items():
                 if placed is not None and port in placed.outputs:
                     drive(target, (instance.name, port))
@@ -153,8 +158,18 @@ class Scope:
     def _driven(self, driver: Assignment | tuple[str, str]) -> Value:
         if isinstance(driver, tuple):
             instance, port = driver
+            if self.module.instances[instance].kind in CELLS:
+                return self._cell(instance)[port]
             return self.child(instance).value(port)
         return self._remember(driver, lambda: self.evaluate(driver.value, self._width(driver.target)))
+
+    def _cell(self, name: str) -> Mapping[str, Value]:
+        """The outputs of a vendor cell within."""
+        placed = self.module.instances[name]
+        cell = CELLS[placed.kind]
+        pins = functools.partial(self.port, name)
+        values: Mapping[str, Value] = self._remember(placed, lambda: cell.values(placed.kind, placed.parameters, pins))
+        return values
 
     def _remember(self, key: object, find: Any) -> Value:
         if key not in self._known:

@@ -16,7 +16,7 @@ __all__ = ["Assignment", "Function", "Instance", "Module", "UnreadableError", "r
 
 _TOKEN = re.compile(
     r"\s+|//[^\n]*|\(\*(?!\)).*?\*\)"  # space, comments, attributes: dropped
-    r"|(?P<token>\\\S+|\d*'s?[bdh][0-9a-fA-FxXzZ?_]+|[A-Za-z_$][\w$]*|\d+"
+    r"|(?P<token>\\\S+|\"[^\"]*\"|\d*'s?[bdh][0-9a-fA-FxXzZ?_]+|[A-Za-z_$][\w$]*|\d+"
     r"|<=|>=|===|!==|==|!=|>>>|<<<|>>|<<|&&|\|\||~\^|\^~|~&|~\||\+:|.)",
     re.DOTALL,
 )
@@ -41,11 +41,12 @@ class Assignment:
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """Module `kind` placed as `name`."""
+    """Module `kind` placed as `name`; parameters are plain texts and numbers."""
 
     kind: str
     name: str
     ports: dict[str, Expression]
+    parameters: dict[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +212,9 @@ class _ModuleReader(ExpressionParser):
         self.module.functions[name] = Function(width, tuple(arguments), tuple(cases), otherwise)
 
     def _instance(self) -> None:
-        kind, name = self.tokens.name(), self.tokens.name()
+        kind = self.tokens.name()
+        parameters = self._parameters() if self.tokens.accept("#") else {}
+        name = self.tokens.name()
         self.tokens.expect("(")
         ports: dict[str, Expression] = {}
         while not self.tokens.accept(")"):
@@ -223,4 +226,17 @@ class _ModuleReader(ExpressionParser):
                 self.tokens.expect(")")
             self.tokens.accept(",")
         self.tokens.expect(";")
-        self.module.instances[name] = Instance(kind, name, ports)
+        self.module.instances[name] = Instance(kind, name, ports, parameters)
+
+    def _parameters(self) -> dict[str, str]:
+        self.tokens.expect("(")
+        parameters: dict[str, str] = {}
+        while not self.tokens.accept(")"):
+            self.tokens.expect(".")
+            name = self.tokens.name()
+            self.tokens.expect("(")
+            text = self.tokens.peek()
+            parameters[name] = self.tokens.next()[1:-1] if text.startswith('"') else str(self.constant())
+            self.tokens.expect(")")
+            self.tokens.accept(",")
+        return parameters
