@@ -97,7 +97,7 @@ CELL_TAMPERINGS = {
         "ecp5",
         r"_multiplier_18x18\(.*?\.P3\(cell_product\[(\d)\]\)",
         "4",
-        "is not driven by what can be followed",
+        "cell_product is driven twice",
     ),
     "pins swapped": ("ecp5", r"_multiplier_18x18\(.*?\.A3\(a\[(\d)\]\)", "2", "is not the form 'near-tie'"),
     "a mode of ECP5": (
