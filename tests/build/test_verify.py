@@ -27,6 +27,7 @@ VARIANTS = {
     "nearest": ["resnet8-fc", "--requantizer", "nearest"],
     "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
     "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
+    "one sum": ["layer.npz", "--accumulator-bits", "auto"],
     "ecp5": ["resnet8-fc", "--cells", "ecp5"],
     "ice40": ["resnet8-fc", "--cells", "ice40"],
 }
@@ -39,6 +40,8 @@ def emit(call, save, arrays, tmp_path):
     def emit(variant: str, *more: str) -> Path:
         if variant == "narrow activations":
             arrays["a_zero_point"] = np.uint8(9)
+        if variant == "one sum":  # the least number of 13 bits, and no other
+            arrays.update(b=arrays["b"] * 0, b_zero_point=np.int8(0), bias=np.full(5, -4096, np.int32))
         save("layer.npz", **arrays)
         source, *options = VARIANTS[variant]
         result = call("emit", tmp_path / source if source.endswith(".npz") else source, "--out", tmp_path / "out",

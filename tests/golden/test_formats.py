@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from systoliq.golden import INT8, INT32, UINT8, IntFormat
+from systoliq.golden import INT8, INT32, UINT8, IntFormat, signed_bits
 
 # name, bits, signed, least, greatest, container: written by hand from two's complement
 FORMATS = [
@@ -61,3 +61,10 @@ def test_the_first_value_outside_is_told_in_c_order():
 def test_errors_name_what_was_given(make, error, text):
     with pytest.raises(error, match=text):
         make()
+
+
+@pytest.mark.parametrize("bits", range(1, 12))
+def test_signed_bits_are_the_fewest_that_hold_every_value(bits):
+    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    assert signed_bits(least) == signed_bits(most) == signed_bits(least, most) == signed_bits(0, least, -1) == bits
+    assert signed_bits(least - 1) == signed_bits(most + 1) == signed_bits(least, most + 1) == bits + 1

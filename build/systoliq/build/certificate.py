@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import exact
+from systoliq.golden.formats import signed_bits
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.thresholds import int32_range
 
@@ -88,7 +89,7 @@ def accumulator_facts(
     Sums on the way may wrap: the last one is right modulo 2^bits, and in range.
     """
     least, most = int(low.min()), int(high.max())
-    needed = max(most.bit_length(), (~least).bit_length() if least < 0 else 0) + 1
+    needed = signed_bits(least, most)
     return {
         "bits": bits,
         "sum_bits": sum_bits,

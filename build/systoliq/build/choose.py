@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.exact import SmallestExact, smallest_exact
-from systoliq.golden.formats import INT32
+from systoliq.golden.formats import INT32, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization, Rounding
 
@@ -93,5 +93,4 @@ def reachable(layer: MatMulLayer) -> tuple[npt.NDArray[np.int64], npt.NDArray[np
 def sum_bits(layer: MatMulLayer) -> int:
     """Bits, the sign included, of the widest sum that `layer` can reach, its bias included."""
     low, high = layer.accumulator_range()
-    least, most = int(low.min()), int(high.max())
-    return max(most.bit_length(), (~least).bit_length() if least < 0 else 0) + 1
+    return signed_bits(int(low.min()), int(high.max()))

@@ -1,7 +1,7 @@
 """The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
 
 from .exact import SmallestExact, certificate, smallest_exact
-from .formats import INT8, INT32, UINT8, IntFormat
+from .formats import INT8, INT32, UINT8, IntFormat, signed_bits
 from .layer import MatMulLayer
 from .operators import matmul_integer, qlinear_matmul
 from .requantization import Requantization, Rounding
@@ -26,5 +26,6 @@ __all__ = [
     "matmul_integer",
     "qlinear_matmul",
     "requantize_float32",
+    "signed_bits",
     "smallest_exact",
 ]

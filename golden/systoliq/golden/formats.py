@@ -90,6 +90,11 @@ class IntFormat:
         return self.name
 
 
+def signed_bits(*values: int) -> int:
+    """Bits, the sign included, of the narrowest two's complement numbers that hold all of `values`: 1 for 0 and -1."""
+    return max((value if value >= 0 else ~value).bit_length() for value in values) + 1
+
+
 INT8 = IntFormat(8, signed=True)
 UINT8 = IntFormat(8, signed=False)
 INT32 = IntFormat(32, signed=True)

@@ -13,6 +13,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 
@@ -88,7 +89,7 @@ class Dense(wiring.Component):
         """Bits that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's int32 does."""
         lows, highs = self.layer.accumulator_range()
         low, high = int(lows.min()), int(highs.max())
-        needed = max(high.bit_length(), (-1 - low).bit_length() if low < 0 else 0) + 1
+        needed = signed_bits(low, high)
         have = self.config.accumulator_bits
         if needed <= min(have, _INT32_BITS):
             return needed

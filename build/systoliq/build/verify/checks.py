@@ -132,7 +132,7 @@ class _Derivation:
             proofs.append(proof)
             columns.append(column)
         hardware, claimed = self.hardware, self.claimed
-        needed = max(most.bit_length(), (~least).bit_length() if least < 0 else 0) + 1
+        needed = next(bits for bits in range(1, 65) if -(1 << bits) <= 2 * least and 2 * most < 1 << bits)
         wraps = needed > hardware.sum_bits
         if wraps and not (hardware.sum_bits == hardware.accumulator_bits == 32):
             self.reasons.append(
