@@ -2,7 +2,7 @@
 //
 // Modelled: signed and unsigned operands from A and B; the input, pipeline and output registers, each on or off, on CLK0,
 // with CE0 and the synchronous reset RST0. Not modelled, and stopped at: other clocks, enables and resets, the C operand,
-// shift chains, asynchronous reset.
+// shift chains, asynchronous reset. ROA and ROB, the operands' way to an ALU54B, are unknown: nothing reads them.
 `default_nettype none
 module MULT18X18D #(
     parameter REG_INPUTA_CLK = "NONE", parameter REG_INPUTA_CE = "CE0", parameter REG_INPUTA_RST = "RST0",
@@ -23,6 +23,10 @@ module MULT18X18D #(
     input wire C12, C13, C14, C15, C16, C17,
     input wire SIGNEDA, SIGNEDB, SOURCEA, SOURCEB,
     input wire CLK0, CLK1, CLK2, CLK3, CE0, CE1, CE2, CE3, RST0, RST1, RST2, RST3,
+    output wire ROA0, ROA1, ROA2, ROA3, ROA4, ROA5, ROA6, ROA7, ROA8, ROA9, ROA10, ROA11,
+    output wire ROA12, ROA13, ROA14, ROA15, ROA16, ROA17,
+    output wire ROB0, ROB1, ROB2, ROB3, ROB4, ROB5, ROB6, ROB7, ROB8, ROB9, ROB10, ROB11,
+    output wire ROB12, ROB13, ROB14, ROB15, ROB16, ROB17,
     output wire P0, P1, P2, P3, P4, P5, P6, P7, P8, P9, P10, P11,
     output wire P12, P13, P14, P15, P16, P17, P18, P19, P20, P21, P22, P23,
     output wire P24, P25, P26, P27, P28, P29, P30, P31, P32, P33, P34, P35,
@@ -55,6 +59,10 @@ module MULT18X18D #(
     assign {P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19, P18, P17, P16, P15, P14, P13,
         P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0} =
         REG_OUTPUT_CLK == "NONE" ? piped : out;
+    assign {ROA17, ROA16, ROA15, ROA14, ROA13, ROA12, ROA11, ROA10, ROA9, ROA8, ROA7, ROA6, ROA5, ROA4,
+        ROA3, ROA2, ROA1, ROA0} = {18{1'bx}};
+    assign {ROB17, ROB16, ROB15, ROB14, ROB13, ROB12, ROB11, ROB10, ROB9, ROB8, ROB7, ROB6, ROB5, ROB4,
+        ROB3, ROB2, ROB1, ROB0} = {18{1'bx}};
     assign SIGNEDP = SIGNEDA | SIGNEDB;
 
     initial begin

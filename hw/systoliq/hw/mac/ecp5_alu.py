@@ -1,0 +1,75 @@
+"""ECP5, with the adders beside the multipliers: no lookup table per product, and no frequency to be had.
+
+nextpnr knows no timing of these adders: it neither places for the paths to and from them nor reports any. Those paths
+begin and end in registers, with nothing but wires between. `docs/silicon.md` says what is known.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from amaranth.hdl import Cat, Module, Signal, Value, signed
+
+from ..adder_tree import adder_tree, adder_tree_latency
+from ..cells.ecp5_alu import alu54b
+from ..delay import delay
+from .ecp5 import Ecp5Form
+
+__all__ = ["AluForm"]
+
+_LATENCY = 3  # of an adder: the registers of operands, of products, of sums
+
+
+class AluForm(Ecp5Form):
+    """One or two products: the adder is the accumulator too. More: the adders add pairs, and the rest is `Ecp5Form`.
+
+    An odd product out takes an adder and two multipliers for itself.
+    """
+
+    @property
+    def _accumulates(self) -> bool:
+        return self.config.depth <= 2
+
+    @property
+    def _pairs(self) -> int:
+        return -(-self.config.depth // 2)
+
+    @property
+    def _total_delay(self) -> int:
+        """With a register in the fabric: what is on the way from an adder to a carry chain is not timed."""
+        return _LATENCY + 1 + adder_tree_latency(self._pairs)
+
+    @property
+    def latency(self) -> int:
+        return _LATENCY if self._accumulates else super().latency
+
+    @property
+    def clear_delay(self) -> int:
+        return 0 if self._accumulates else super().clear_delay
+
+    def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
+        config = self.config
+        if self._accumulates:
+            keep = Signal(reset_less=True)
+            m.d.sync += keep.eq(~clear)
+            return self._sum(m, a, b, 0, config.accumulator_bits, keep)
+        bits = min(config.product_bits + 1, config.accumulator_bits)
+        terms = [
+            delay(m, self._sum(m, a, b, pair, bits), 1, name=f"pair_{pair}").as_signed() for pair in range(self._pairs)
+        ]
+        total = adder_tree(m, terms, bits, most_bits=config.accumulator_bits, add=functools.partial(self.add, m))
+        return self._accumulate(m, total, clear)
+
+    def _sum(self, m: Module, a: Any, b: Any, pair: int, bits: int, keep: Value | None = None) -> Signal:
+        """The sum of products ``2 * pair`` and the one after, of ``bits`` bits, by an adder of its own."""
+        config = self.config
+        total = Signal(signed(bits), name=f"adder_sum_{pair}")
+        members = range(2 * pair, min(2 * pair + 2, config.depth))
+        operands = [
+            [Value.cast(side[i]) if operand.signed else Cat(side[i], 0) for i in members]
+            for side, operand in ((a, config.a), (b, config.b))
+        ]
+        for name, instance in alu54b(*operands, total, keep=keep).items():
+            m.submodules[f"{name}_of_{pair}"] = instance
+        return total
