@@ -18,6 +18,7 @@ from .hierarchy import place
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
 LIMB_BITS = {"ecp5": 17, "ice40": 15}  # unsigned bits that fit a signed operand of the cell
+_SAME = {"ecp5-alu": "ecp5"}  # cells that differ in what follows a product
 
 
 class Multiplier(wiring.Component):
@@ -30,13 +31,13 @@ class Multiplier(wiring.Component):
     """
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
-        self.cells = cells
+        self.cells = _SAME.get(cells, cells)
         self.kind = f"multiplier_{a_bits}x{b_bits}"
         super().__init__({"a": In(signed(a_bits)), "b": In(signed(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @staticmethod
     def latency_of(cells: str) -> int:
-        return 4 if cells == "ecp5" else 2
+        return 4 if _SAME.get(cells, cells) == "ecp5" else 2
 
     @property
     def latency(self) -> int:
@@ -69,6 +70,7 @@ class WideMultiplier(wiring.Component):
     kind = "wide_multiplier"
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
+        cells = _SAME.get(cells, cells)
         self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
         self.cells = cells if a_bits <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
         self._cut_a = self.cells in LIMB_BITS and a_bits > limb + 1

@@ -12,10 +12,16 @@ from pathlib import Path
 
 __all__ = ["CELLS", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ice40", "xilinx")
-"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack."""
+CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx")
+"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack.
+``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no timing to be had (`ecp5_alu`).
+"""
 
-_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v"), "ice40": ("sb_mac16.v",)}
+_MODELS = {
+    "ecp5": ("mult18x18d.v", "ccu2c.v"),
+    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v"),
+    "ice40": ("sb_mac16.v",),
+}
 
 
 def model_files(cells: str) -> list[Path]:

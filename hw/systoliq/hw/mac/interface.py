@@ -10,12 +10,13 @@ from systoliq.golden.formats import IntFormat
 
 from ..config import ArrayConfig
 from .ecp5 import Ecp5Form
+from .ecp5_alu import AluForm
 from .fabric import FabricForm
 from .form import Form
 
 __all__ = ["Mac", "operand_layout"]
 
-_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form}
+_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form, "ecp5-alu": AluForm}
 
 
 def _form(config: ArrayConfig) -> Form:
