@@ -31,7 +31,7 @@ from .simulate import check_file, json_bytes, read_operands, run_design, write_f
 from .sources import PRESETS, open_source
 from .synth import NETLISTS
 from .synth.command import SYNTH_HELP, SYNTH_OPTIONS, run_synth
-from .synth.targets import open_target
+from .synth.targets import Target, open_target
 from .verify import verify_package
 
 __all__ = ["cli", "main"]
@@ -119,15 +119,17 @@ def _options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     return decorate
 
 
-def _split(arguments: dict[str, Any], cells: str = "portable") -> HardwareOptions:
-    """Take the options of `_HARDWARE` out of `arguments`; `cells` are those of the family, where there is one."""
+def _split(arguments: dict[str, Any], target: Target | None = None) -> HardwareOptions:
+    """Take the options of `_HARDWARE` out of `arguments`; the cells must suit `target`, where there is one."""
     names = HardwareOptions.__dataclass_fields__
     given = {name: arguments.pop(name) for name in names if name in arguments}
     if given.get("cells", "") is None:
-        given["cells"] = cells
+        given["cells"] = "portable" if target is None else target.cells
     options = HardwareOptions(**given)
-    if options.cells not in ("portable", cells) and cells != "portable":
-        raise InputError(f"cells must be portable or {cells} there, not {options.cells!r}")
+    if target is not None and target.cells != "portable":
+        suitable = ("portable", target.cells, *target.other_cells)
+        if options.cells not in suitable:
+            raise InputError(f"cells must be {' or '.join(suitable)} there, not {options.cells!r}")
     return options
 
 
@@ -239,7 +241,7 @@ def simulate(
         check_file(option, path)
     steps = Steps()
     with steps.step(f"design {source}"):
-        options = _split(hardware, netlist or "portable")
+        options = _split(hardware, open_target(NETLISTS[netlist]) if netlist else None)
         design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
         operands = read_operands(design, input_)
     with steps.step("simulate") as detail:
@@ -363,7 +365,7 @@ cli.add_command(emit_engine)
 @click.argument("source")
 @_options(*SYNTH_OPTIONS, *_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
 def synth(source: str, weights: Path | None, no_bias: bool, name: str | None, **arguments: Any) -> None:
-    options = _split(arguments, open_target(arguments["target"]).cells)
+    options = _split(arguments, open_target(arguments["target"]))
     design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)
     run_synth(design, **arguments)
 

@@ -11,6 +11,7 @@ from .delay import delay
 from .hierarchy import place
 from .mac import Mac, operand_layout
 from .processing_element import ProcessingElement
+from .skew import Skew
 
 __all__ = ["ArrayColumn", "SystolicArray"]
 
@@ -101,13 +102,27 @@ class SystolicArray(wiring.Component):
             clear.append(delay(m, clear[-1], 1, name=f"clear_row_{row}"))
             capture.append(delay(m, capture[-1], 1, name=f"capture_row_{row}"))
             insert.append(delay(m, insert[-1], 1 + self.interval, name=f"insert_row_{row}"))
-        left = {"a": Value.cast(self.a), "clear": Cat(clear), "capture": Cat(capture)}
+        operands = {name: self._depth_skewed(m, name, platform) for name in ("a", "b")}
+        left = {"a": Cat(operands["a"]), "clear": Cat(clear), "capture": Cat(capture)}
         if self.config.rows > 1:
             left["insert"] = Cat(insert[1:])
         for col in range(self.config.cols):
             column = ArrayColumn(self.config)
             m.submodules[f"column_{col}"] = place(column, platform)
             m.d.comb += [getattr(column, name).eq(value) for name, value in left.items()]
-            m.d.comb += [column.b.eq(self.b[col]), self.sums[col].eq(column.sum)]
+            m.d.comb += [Value.cast(column.b).eq(operands["b"][col]), self.sums[col].eq(column.sum)]
             left = {name: getattr(column, f"{name}_next") for name in left}
         return m
+
+    def _depth_skewed(self, m: Module, name: str, platform: object) -> list[Value]:
+        """Each lane of ``a`` or ``b``, its operands one after the other where the form of the cells says so."""
+        word = getattr(self, name)
+        lanes = [Value.cast(word[i]) for i in range(word.shape().length)]
+        if self.config.depth == 1 or not Mac.skew_of(self.config):
+            return lanes
+        for i, lane in enumerate(lanes):
+            skew = Skew(word.shape().elem_shape, kind=f"skew_depth_{name}")
+            m.submodules[f"skew_{name}_{i}"] = place(skew, platform)
+            m.d.comb += Value.cast(skew.word).eq(lane)
+            lanes[i] = Value.cast(skew.out)
+        return lanes

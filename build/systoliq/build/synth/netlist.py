@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from amaranth.lib import wiring
 
-from systoliq.hw.cells import model_files
+from systoliq.hw.cells import models
 from systoliq.hw.verilog import emit_verilog
 
 from .flow import synthesized
@@ -16,7 +16,8 @@ from .tools import yosys_share
 
 __all__ = ["NETLISTS", "netlist_sources"]
 
-NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k"}
+NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k", "xc7": "xilinx-xc7", "xcup": "xilinx-xcup"}
+"""Families, and the target that stands for each."""
 
 # Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only.
 _MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
@@ -42,12 +43,13 @@ def netlist_sources(
     if family not in NETLISTS:
         raise ValueError(f"netlist must be one of {', '.join(NETLISTS)}, not {family!r}")
     verilog = design if isinstance(design, str) else emit_verilog(design, name)
-    folder = synthesized(verilog, name, open_target(NETLISTS[family]), progress=progress)
+    target = open_target(NETLISTS[family])
+    folder = synthesized(verilog, name, target, progress=progress)
     netlist = (folder / "netlist.v").read_text()
     known: dict[str, str] = {}
-    for path in model_files(family):
-        known |= _modules(path.read_text())
-    for path in sorted((yosys_share() / family).iterdir()):
+    for text in models().values():
+        known |= _modules(text)
+    for path in sorted((yosys_share() / target.family).iterdir()):
         if path.name in _MODELS:
             known |= _modules(path.read_text())
     return [netlist, _MACROS + "".join(_needed(netlist, known))]

@@ -13,9 +13,9 @@ class Target:
     """One part.
 
     ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route.
-    ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it. ``capacity`` has the keys of a report: lut_sites,
-    ff, dsp, ram; and pins, where the ports are placed. ``mhz`` is the frequency asked for, which sets how hard
-    nextpnr tries.
+    ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
+    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where the ports are placed. ``mhz`` is the frequency
+    asked for, which sets how hard nextpnr tries.
     """
 
     name: str
@@ -24,6 +24,7 @@ class Target:
     synth: str
     place: tuple[str, ...] = ()
     cells: str = "portable"
+    other_cells: tuple[str, ...] = ()
     capacity: Mapping[str, int] = field(default_factory=dict)
     mhz: float = 0.0
 
@@ -41,6 +42,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 synth="synth_ecp5",
                 place=(f"--{size}k", "--package", "CABGA381", "--speed", str(speed), "--out-of-context"),
                 cells="ecp5",
+                other_cells=("ecp5-alu",),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
                 mhz=200.0,
             )
@@ -72,13 +74,19 @@ _ALL = [
         mhz=100.0,
     ),
     Target(
-        name="xilinx-xc7", family="xilinx", title="Xilinx 7 series, cells only", synth="synth_xilinx -family xc7 -abc9"
+        name="xilinx-xc7",
+        family="xilinx",
+        title="Xilinx 7 series, cells only",
+        synth="synth_xilinx -family xc7 -abc9",
+        cells="xilinx",
     ),
     Target(
         name="xilinx-xcup",
         family="xilinx",
         title="Xilinx UltraScale+, cells only",
         synth="synth_xilinx -family xcup -abc9",
+        cells="dsp48e2",
+        other_cells=("xilinx",),
     ),
     Target(name="generic", family="generic", title="gates, or the cells of a Liberty file", synth="synth -flatten"),
 ]

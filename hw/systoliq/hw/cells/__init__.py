@@ -12,16 +12,12 @@ from pathlib import Path
 
 __all__ = ["CELLS", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx")
-"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic that Yosys and Vivado pack.
-``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no timing to be had (`ecp5_alu`).
+CELLS = ("portable", "ecp5", "ice40", "xilinx", "dsp48e2")
+"""Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
+Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name.
 """
 
-_MODELS = {
-    "ecp5": ("mult18x18d.v", "ccu2c.v"),
-    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v"),
-    "ice40": ("sb_mac16.v",),
-}
+_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v"), "ice40": ("sb_mac16.v",), "dsp48e2": ("dsp48e2.v",)}
 
 
 def model_files(cells: str) -> list[Path]:
@@ -33,8 +29,8 @@ def model_files(cells: str) -> list[Path]:
 
 @functools.cache
 def models() -> Mapping[str, str]:
-    """The simulation models of all cells: Verilog texts by the cell's name."""
-    files = [path for cells in CELLS for path in model_files(cells)]
+    """The simulation models of all cells, those that only netlists hold too: Verilog texts by the cell's name."""
+    files = sorted((Path(__file__).parent / "models").glob("*.v"))
     return {path.stem.upper(): path.read_text(encoding="ascii") for path in files}
 
 

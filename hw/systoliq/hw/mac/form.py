@@ -14,6 +14,9 @@ __all__ = ["Form"]
 class Form(abc.ABC):
     """How cells of one family multiply and accumulate: what stands inside a `Mac`, whose contract it keeps."""
 
+    skew = 0
+    """Cycles by which each pair of operands comes after the one before it: pair i after ``i * skew``."""
+
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config
 

@@ -9,14 +9,15 @@ from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat
 
 from ..config import ArrayConfig
+from .dsp48e2 import Dsp48E2Form
 from .ecp5 import Ecp5Form
-from .ecp5_alu import AluForm
 from .fabric import FabricForm
 from .form import Form
+from .xilinx import XilinxForm
 
 __all__ = ["Mac", "operand_layout"]
 
-_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form, "ecp5-alu": AluForm}
+_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form, "xilinx": XilinxForm, "dsp48e2": Dsp48E2Form}
 
 
 def _form(config: ArrayConfig) -> Form:
@@ -33,7 +34,8 @@ class Mac(wiring.Component):
 
     Operands are sampled every cycle. In cycle ``t + latency`` ``sum`` includes those seen in cycle t and none later.
     ``clear`` in cycle ``t + clear_delay`` begins a new sum with the operands seen in cycle t: in cycle
-    ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known.
+    ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known. Where
+    ``skew`` is not 0, the pair i of operands of cycle t is the one seen in cycle ``t + i * skew``.
 
     ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
     """
@@ -60,6 +62,11 @@ class Mac(wiring.Component):
     def clear_delay_of(config: ArrayConfig) -> int:
         """Cycles from the first operands of a sum to its ``clear``."""
         return _form(config).clear_delay
+
+    @staticmethod
+    def skew_of(config: ArrayConfig) -> int:
+        """Cycles by which each pair of operands comes after the one before it."""
+        return _form(config).skew
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
