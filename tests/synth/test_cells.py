@@ -104,7 +104,7 @@ class Skewed(Mac):
         return m
 
 
-@pytest.mark.parametrize("cells", ["ecp5", "ice40", "xilinx", "dsp48e2"])
+@pytest.mark.parametrize("cells", ["ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2"])
 @pytest.mark.parametrize(("depth", "a", "b", "accumulator_bits"), CONFIGS)
 def test_mac_equals_the_portable_form(
     tmp_path: Path, cells: str, depth: int, a: str, b: str, accumulator_bits: int

@@ -12,12 +12,18 @@ from pathlib import Path
 
 __all__ = ["CELLS", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ice40", "xilinx", "dsp48e2")
+CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name.
+``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no timing to be had (`ecp5_alu`).
 """
 
-_MODELS = {"ecp5": ("mult18x18d.v", "ccu2c.v"), "ice40": ("sb_mac16.v",), "dsp48e2": ("dsp48e2.v",)}
+_MODELS = {
+    "ecp5": ("mult18x18d.v", "ccu2c.v"),
+    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v"),
+    "ice40": ("sb_mac16.v",),
+    "dsp48e2": ("dsp48e2.v",),
+}
 
 
 def model_files(cells: str) -> list[Path]:

@@ -11,13 +11,14 @@ from systoliq.golden.formats import IntFormat
 from ..config import ArrayConfig
 from .dsp48e2 import Dsp48E2Form
 from .ecp5 import Ecp5Form
+from .ecp5_alu import AluForm
 from .fabric import FabricForm
 from .form import Form
 from .xilinx import XilinxForm
 
 __all__ = ["Mac", "operand_layout"]
 
-_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form, "xilinx": XilinxForm, "dsp48e2": Dsp48E2Form}
+_FORMS: dict[str, type[Form]] = {"ecp5": Ecp5Form, "ecp5-alu": AluForm, "xilinx": XilinxForm, "dsp48e2": Dsp48E2Form}
 
 
 def _form(config: ArrayConfig) -> Form:
