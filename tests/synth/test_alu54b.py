@@ -276,6 +276,7 @@ def test_an_array_of_them_is_placed_and_routed() -> None:
     def report(depth: int, cells: str) -> tuple[int, int]:
         config = ArrayConfig(rows=1, cols=2, depth=depth, cells=cells)
         found = synthesize(AxiBareArray(BareArray(config)), "array", "ecp5-25k", seeds=(1,))
+        assert found.untimed == (("ALU54B",) if cells == "ecp5-alu" else ())
         return found.lut_sites, found.dsp
 
     assert report(2, "ecp5-alu")[1] == 2 * (2 + 1)

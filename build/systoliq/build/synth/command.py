@@ -92,6 +92,7 @@ def show_report(report: SynthReport) -> None:
         each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
         rows += [
             ("MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"),
+            *((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed),
             ("million MACs/s", figures["mmacs_per_second"]),
             ("critical path", report.critical_path),
         ]

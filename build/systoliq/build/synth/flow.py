@@ -12,7 +12,7 @@ from amaranth.lib import wiring
 from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.cache import content_key, obtain
 
-from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures
+from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
 from .report import SynthReport
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
@@ -98,6 +98,7 @@ def synthesize(
         seeds=tuple(seeds) if reports else (),
         fmax_mhz_per_seed=tuple(speeds),
         target_mhz=mhz or 0.0,
+        untimed=untimed_cells(reports[0]) if reports else (),
         critical_path=critical_path(typical) if typical else None,
         area=figures.get("area"),
         gates=int(figures["cells"]) if target.family == "generic" else None,

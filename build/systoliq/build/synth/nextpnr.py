@@ -12,7 +12,7 @@ from .targets import Target
 from .tools import Command
 from .yosys import SynthesisError
 
-__all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures"]
+__all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures", "untimed_cells"]
 
 _SITES: dict[str, dict[str, tuple[str, ...]]] = {
     "ecp5": {
@@ -23,6 +23,7 @@ _SITES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "ice40": {"lut_sites": ("ICESTORM_LC",), "dsp": ("ICESTORM_DSP",), "ram": ("ICESTORM_RAM",)},
 }
+_UNTIMED = ("ALU54B",)  # nextpnr-ecp5 ignores their pins: no path to or from them is timed, nor placed for
 _NO_ROOM = re.compile(
     r"[Uu]nable to place|[Uu]nable to find a placement|no Bels remaining|Out of space|too many|more .* than"
 )
@@ -54,6 +55,11 @@ def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:
     """Sites used, by the keys of a report."""
     used = report["utilization"]
     return {key: sum(used.get(kind, {}).get("used", 0) for kind in kinds) for key, kinds in _SITES[family].items()}
+
+
+def untimed_cells(report: dict[str, Any]) -> tuple[str, ...]:
+    """The kinds of cells in use that the frequency says nothing about."""
+    return tuple(kind for kind in _UNTIMED if report["utilization"].get(kind, {}).get("used"))
 
 
 def max_mhz(report: dict[str, Any]) -> float:
