@@ -21,7 +21,8 @@ pytestmark = [
     pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed"),
 ]
 
-# (depth, A, B, accumulator bits): mixed signs, split and whole accumulators, operands too wide for a cell, odd trees
+# (depth, A, B, accumulator bits): mixed signs, split and whole accumulators, operands too wide for a cell, odd trees;
+# accumulators inside the cell, products in pairs with and without an odd one
 CONFIGS = [
     (1, "int8", "int8", 32),
     (4, "int8", "int8", 32),
@@ -33,6 +34,18 @@ CONFIGS = [
     (5, "uint4", "int8", 25),
     (4, "uint5", "int8", 32),
     (1, "int2", "int4", 48),
+    (1, "int8", "int8", 16),
+    (1, "uint8", "int8", 22),
+    (1, "uint8", "uint8", 32),
+    (1, "int16", "int16", 32),
+    (1, "uint16", "int16", 32),
+    (2, "int8", "int8", 32),
+    (2, "int8", "uint8", 24),
+    (3, "int8", "int8", 32),
+    (3, "uint8", "uint8", 32),
+    (7, "uint3", "int8", 26),
+    (2, "int16", "int16", 40),
+    (2, "int9", "int8", 32),
 ]
 
 TESTBENCH = """\

@@ -72,7 +72,7 @@ module tb;
     end
 endmodule
 """
-    lines = icarus(folder, testbench, model).split()
+    lines = icarus(folder, testbench, model).splitlines()
     return [-1 if "x" in line else int(line, 16) for line in lines if re.fullmatch("[0-9a-fx]+", line)]
 
 
@@ -114,36 +114,110 @@ def test_mult18x18d(tmp_path: Path, registers: tuple[str, ...], latency: int, si
     check_products(found, pairs, 18, signs, latency)
 
 
-def mac16(parameters: dict[str, int]) -> str:
+def mac16(parameters: dict[str, int], addend: str = "32'b0", *, driven: str = "") -> str:
+    """A cell called `dut`; its control inputs are 0, but for the one `driven`."""
     zeros = [f"{name}{half}" for name in ("IRST", "ORST", "OLOAD", "ADDSUB", "OHOLD") for half in ("TOP", "BOT")]
     zeros += ["AHOLD", "BHOLD", "CHOLD", "DHOLD", "CI", "ACCUMCI", "SIGNEXTIN"]
-    pins = [f".{pin}(1'b0)" for pin in zeros]
-    pins += [".CLK(clk)", ".CE(1'b1)", ".A(a)", ".B(b)", ".C(16'b0)", ".D(16'b0)", ".O(p)"]
-    values = {"TOPOUTPUT_SELECT": 3, "BOTOUTPUT_SELECT": 3, **parameters}
-    given = ", ".join(f".{name}({value})" for name, value in values.items())
-    return f"SB_MAC16 #({given}) dut ({', '.join(pins)});"
+    pins = [f".{pin}(1'b{int(pin == driven)})" for pin in zeros]
+    pins += [".CLK(clk)", ".CE(1'b1)", ".A(a)", ".B(b)", ".C(addend[31:16])", ".D(addend[15:0])", ".O(p)"]
+    given = ", ".join(f".{name}({value})" for name, value in parameters.items())
+    return f"wire [31:0] addend = {addend}; SB_MAC16 #({given}) dut ({', '.join(pins)});"
 
 
+def sb_mac16_model(whose: str) -> str:
+    if whose == "ours":
+        return models()["SB_MAC16"]
+    if not PYOSYS:
+        pytest.skip("the extra synth is not installed")
+    macros = "".join(f"`define ICE40_DEFAULT_ASSIGNMENT_{what}\n" for what in ("V(v)", "0", "1"))
+    found = re.search(r"^module SB_MAC16.*?^endmodule", yosys_model("ice40", "cells_sim.v"), re.M | re.S)
+    assert found
+    return macros + found[0]
+
+
+every_sign = pytest.mark.parametrize("signs", [(True, True), (True, False), (False, True), (False, False)])
+both_models = pytest.mark.parametrize("whose", ["ours", "yosys"])
 MAC16_REGISTERS = [((), 0), (("A_REG", "B_REG"), 1), (("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), 2)]
+PAIR_REGISTERS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG")
+ADDS_C_AND_D = {
+    **{
+        f"{half}{what}": value
+        for half in ("TOP", "BOT")
+        for what, value in (("OUTPUT_SELECT", 1), ("ADDSUB_LOWERINPUT", 2), ("ADDSUB_UPPERINPUT", 1))
+    },
+    "TOPADDSUB_CARRYSELECT": 2,
+}
 
 
-@pytest.mark.parametrize("signs", [(True, True), (True, False), (False, True), (False, False)])
+def mac16_parameters(signs: tuple[bool, bool], registers: Sequence[str], **others: int) -> dict[str, int]:
+    return {"A_SIGNED": int(signs[0]), "B_SIGNED": int(signs[1])} | dict.fromkeys(registers, 1) | others
+
+
+@every_sign
 @pytest.mark.parametrize(("registers", "latency"), MAC16_REGISTERS)
-@pytest.mark.parametrize("whose", ["ours", "yosys"])
+@both_models
 def test_sb_mac16(
     tmp_path: Path, registers: tuple[str, ...], latency: int, signs: tuple[bool, bool], whose: str
 ) -> None:
-    if whose == "yosys" and not PYOSYS:
-        pytest.skip("the extra synth is not installed")
-    macros = "".join(f"`define ICE40_DEFAULT_ASSIGNMENT_{what}\n" for what in ("V(v)", "0", "1"))
-    text = models()["SB_MAC16"]
-    if whose == "yosys":
-        found_model = re.search(r"^module SB_MAC16.*?^endmodule", yosys_model("ice40", "cells_sim.v"), re.M | re.S)
-        assert found_model
-        text = macros + found_model[0]
     pairs = operands(16)
-    flags = {"A_SIGNED": int(signs[0]), "B_SIGNED": int(signs[1])} | dict.fromkeys(registers, 1)
-    check_products(run_multiplier(tmp_path, text, mac16(flags), 16, pairs), pairs, 16, signs, latency)
+    parameters = mac16_parameters(signs, registers, TOPOUTPUT_SELECT=3, BOTOUTPUT_SELECT=3)
+    found = run_multiplier(tmp_path, sb_mac16_model(whose), mac16(parameters), 16, pairs)
+    check_products(found, pairs, 16, signs, latency)
+
+
+@every_sign
+@pytest.mark.parametrize(
+    ("registers", "latency"),
+    [
+        ((), 0),
+        (("A_REG", "B_REG"), 1),
+        (PAIR_REGISTERS, 1),
+        (("A_REG", "B_REG", *PAIR_REGISTERS), 2),
+        (("A_REG", "B_REG", *PAIR_REGISTERS, "PIPELINE_16x16_MULT_REG1"), 2),
+    ],
+)
+@both_models
+def test_sb_mac16_of_two_products(
+    tmp_path: Path, registers: tuple[str, ...], latency: int, signs: tuple[bool, bool], whose: str
+) -> None:
+    upper, lower = operands(8), operands(8)
+    random.Random(SEED).shuffle(upper)
+    pairs = [(a << 8 | c, b << 8 | d) for (a, b), (c, d) in zip(upper, lower, strict=True)]
+    parameters = mac16_parameters(signs, registers, TOPOUTPUT_SELECT=2, BOTOUTPUT_SELECT=2, MODE_8x8=1)
+    found = run_multiplier(tmp_path, sb_mac16_model(whose), mac16(parameters), 16, pairs)
+    check_products([each >> 16 for each in found], upper, 8, signs, latency)
+    check_products([each & 0xFFFF for each in found], lower, 8, signs, latency)
+
+
+@every_sign
+@pytest.mark.parametrize(("registers", "latency"), MAC16_REGISTERS)
+@both_models
+def test_sb_mac16_with_its_adder(
+    tmp_path: Path, registers: tuple[str, ...], latency: int, signs: tuple[bool, bool], whose: str
+) -> None:
+    """The sum is led back from outside, but for the cycles in which a sum begins: those with the lowest bits of A 0."""
+    parameters = mac16_parameters(signs, registers, **ADDS_C_AND_D)
+    pairs = operands(16)  # the first have A = 0
+    instance = mac16(parameters, "p & {32{a[3:0] != 0}}")
+    found = run_multiplier(tmp_path, sb_mac16_model(whose), instance, 16, pairs)
+    total, expected = 0, []
+    for cycle in range(latency, len(pairs) - 1):
+        a, b = (bits_signed(each, 16, sign) for each, sign in zip(pairs[cycle - latency], signs, strict=True))
+        total = ((total if pairs[cycle][0] % 16 else 0) + a * b) % (1 << 32)
+        expected.append(total)
+    assert found[latency + 1 :] == expected
+
+
+@pytest.mark.parametrize("change", ["TOPADDSUB_UPPERINPUT", "TOPOUTPUT_SELECT", "C_REG", "MODE_8x8", "NEG_TRIGGER"])
+def test_our_sb_mac16_stops_at_a_mode_that_it_does_not_have(tmp_path: Path, change: str) -> None:
+    parameters = ADDS_C_AND_D | {change: 0 if ADDS_C_AND_D.get(change) else 1}
+    assert not run_multiplier(tmp_path, models()["SB_MAC16"], mac16(parameters), 16, operands(16))
+
+
+@pytest.mark.parametrize("driven", ["OLOADTOP", "ORSTBOT", "ADDSUBTOP", "CI", "AHOLD"])
+def test_our_sb_mac16_stops_at_an_input_that_it_does_not_have(tmp_path: Path, driven: str) -> None:
+    instance = mac16(ADDS_C_AND_D, driven=driven)
+    assert len(run_multiplier(tmp_path, models()["SB_MAC16"], instance, 16, operands(16))) == 1
 
 
 def ccu2c(init: tuple[int, int], inject: tuple[bool, bool], inputs: int) -> tuple[int, int, int]:
