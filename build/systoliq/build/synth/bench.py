@@ -70,6 +70,7 @@ DESIGNS: dict[str, tuple[str, Callable[[], tuple[wiring.Component, int]]]] = {
     "resnet8-fc 1 x 2 x 8": ("ecp5-85k", lambda: _layer(1, 2, 8, "near-tie", "ecp5")),
     "resnet8-fc 1 x 2 x 8, auto requantizer": ("ecp5-85k", lambda: _layer(1, 2, 8, "auto", "ecp5")),
     "resnet8-fc 1 x 2 x 2, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 2, "auto", "ice40")),
+    "resnet8-fc 1 x 2 x 4, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 4, "auto", "ice40")),
 }
 """Rows of the table: the target, and what makes the design (rows x cols x depth) with its MACs per cycle."""
 

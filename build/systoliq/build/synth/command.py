@@ -84,6 +84,8 @@ def show_report(report: SynthReport) -> None:
         ("DSP blocks", report.dsp),
         ("memory blocks", report.ram),
     ]
+    if report.open_ports:
+        rows.append(("ports", f"{report.open_ports} bits, more than there are pins: left open"))
     if report.gates is not None:
         rows.append(("gates", report.gates))
     if report.area is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,11 +17,12 @@ from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_
 from .report import SynthReport
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import SynthesisError, cell_figures, run_yosys
+from .yosys import SynthesisError, cell_figures, run_yosys, without_ports
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
 _FORMAT = "5"  # of what is cached
+_RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 
 def synthesize(
@@ -65,12 +67,15 @@ def synthesize(
     figures = cell_figures(folder)
     tools = [find_yosys().version]
     reports = []
+    open_ports = 0
     if target.place:
         _check_fit(figures, target)
+        if figures["pins"] > target.capacity.get("pins", math.inf):
+            open_ports = int(figures["pins"])
         nextpnr = find_nextpnr(target.family)
         tools.append(nextpnr.version)
         mhz = target.mhz if mhz is None else mhz
-        netlist = (folder / "netlist.json").read_bytes()
+        netlist = without_ports(folder) if open_ports else (folder / "netlist.json").read_bytes()
         for seed in seeds:
             say(f"place and route, seed {seed}")
             key = content_key(_FORMAT, netlist, " ".join(target.place), f"{mhz}", str(seed), nextpnr.version)
@@ -98,6 +103,7 @@ def synthesize(
         seeds=tuple(seeds) if reports else (),
         fmax_mhz_per_seed=tuple(speeds),
         target_mhz=mhz or 0.0,
+        open_ports=open_ports,
         untimed=untimed_cells(reports[0]) if reports else (),
         critical_path=critical_path(typical) if typical else None,
         area=figures.get("area"),
@@ -127,10 +133,9 @@ def synthesized(
 
 def _check_fit(figures: dict[str, float], target: Target) -> None:
     """Refuse what cannot fit before nextpnr tries: LUTs before placement are fewer than sites after it."""
-    resources = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
     short = [
         f"{int(figures[key])} {title} where there are {room}"
-        for key, title in [*resources, ("pins", "pins")]
+        for key, title in _RESOURCES
         if (room := target.capacity.get(key)) is not None and figures[key] > room
     ]
     if short:

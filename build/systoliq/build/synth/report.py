@@ -32,7 +32,8 @@ class SynthReport:
     ``lut_sites`` counts every site that holds a lookup table, also one that only feeds a carry chain: TRELLIS_COMB on
     ECP5, logic cells on iCE40, LUTs of any size on Xilinx; after place and route where there is one. ``carries`` are
     bits of carry chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from
-    cells of the kinds in ``untimed``, which place and route has no timing of.
+    cells of the kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of
+    ports that are left open, all but the clock, where the part has fewer pins; 0 where ports have pins.
     """
 
     name: str
@@ -47,6 +48,7 @@ class SynthReport:
     seeds: tuple[int, ...] = ()
     fmax_mhz_per_seed: tuple[float, ...] = ()
     target_mhz: float = 0.0
+    open_ports: int = 0
     untimed: tuple[str, ...] = ()
     critical_path: CriticalPath | None = None
     area: float | None = None

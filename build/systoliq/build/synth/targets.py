@@ -14,8 +14,8 @@ class Target:
 
     ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route.
     ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
-    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where the ports are placed. ``mhz`` is the frequency
-    asked for, which sets how hard nextpnr tries.
+    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them. ``mhz`` is the
+    frequency asked for, which sets how hard nextpnr tries.
     """
 
     name: str
@@ -86,7 +86,7 @@ _ALL = [
         title="Xilinx UltraScale+, cells only",
         synth="synth_xilinx -family xcup -abc9",
         cells="dsp48e2",
-        other_cells=("xilinx",),
+        other_cells=("dsp48e2-pair", "xilinx"),
     ),
     Target(name="generic", family="generic", title="gates, or the cells of a Liberty file", synth="synth -flatten"),
 ]

@@ -11,7 +11,7 @@ from typing import Any
 from .targets import Target
 from .tools import Command
 
-__all__ = ["SynthesisError", "cell_figures", "run_yosys"]
+__all__ = ["SynthesisError", "cell_figures", "run_yosys", "without_ports"]
 
 _LUTS = {f"LUT{size}" for size in range(1, 7)} | {"LUT4", "SB_LUT4"}
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
@@ -71,6 +71,14 @@ def _top(folder: Path) -> dict[str, Any]:
     """The top module of the netlist; the others in it are the target's cells."""
     modules: dict[str, dict[str, Any]] = json.loads((folder / "netlist.json").read_text())["modules"]
     return next(module for module in modules.values() if "top" in module["attributes"])
+
+
+def without_ports(folder: Path) -> bytes:
+    """`netlist.json` with no port but the clock: those of a part of a design need no pins of the package's."""
+    netlist = json.loads((folder / "netlist.json").read_text())
+    top = next(module for module in netlist["modules"].values() if "top" in module["attributes"])
+    top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
+    return json.dumps(netlist).encode()
 
 
 def _is_register(kind: str) -> bool:
