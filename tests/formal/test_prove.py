@@ -9,9 +9,16 @@ import pytest
 pytest.importorskip("bitwuzla", reason="pip install 'systoliq[formal]'")
 pytest.importorskip("pyosys", reason="pip install 'systoliq[formal]'")
 
+from amaranth.hdl import Assert, ClockSignal, Cover, Instance, Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
 from systoliq.build.prove.catalog import find, properties
-from systoliq.build.prove.property import SeededBug, Verdict
+from systoliq.build.prove.engines import decide
+from systoliq.build.prove.netlist import definition
+from systoliq.build.prove.property import FromAnyState, Property, SeededBug, Verdict
 from systoliq.build.prove.runner import Job, run_one
+from systoliq.hw.delay import delay
 
 QUICK = [prop.name for prop in properties() if prop.quick]
 
@@ -50,3 +57,51 @@ def test_bug_whose_text_is_gone_is_an_error():
 def test_unknown_name_is_refused():
     with pytest.raises(ValueError, match="name must be that of a property, not 'nothing'"):
         find("nothing")
+
+
+class CellHarness(wiring.Component):
+    """A cell in one of its modes, and that it delays by a cycle."""
+
+    latency = 1
+
+    def __init__(self, mode):
+        self.mode = mode
+        super().__init__({"a": In(1)})
+
+    def elaborate(self, platform):
+        m = Module()
+        q = Signal()
+        m.submodules.cell = Instance("CELL", p_MODE=self.mode, i_CLK=ClockSignal(), i_A=self.a, o_Q=q)
+        m.d.comb += [Assert(q == delay(m, self.a, 1, name="past")), Cover(q)]
+        return m
+
+
+CELL = """module CELL #(parameter MODE = 0) (input wire CLK, input wire A, output wire Q);
+    reg q;
+    always @(posedge CLK) q <= A;
+    assign Q = q;
+    {check}
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        'initial if (CLK !== 1\'bz && MODE != 0) begin $display("no; such: mode"); $finish; end',
+        'initial begin\n if (MODE != 0 || A === 1\'bx) begin // begin\n $display("no"); $finish;\n end\n end',
+        'always @(negedge CLK) if (MODE != 0) begin $display("no"); $finish; end',
+        'always @(posedge CLK) begin if (MODE != 0) begin $display("no"); $finish; end end',
+    ],
+)
+@pytest.mark.parametrize(("mode", "verdict"), [(0, Verdict.PROVEN), (1, Verdict.FAILED)])
+def test_model_that_would_stop_a_simulation_is_a_claim(tmp_path, monkeypatch, check, mode, verdict):
+    monkeypatch.setattr("systoliq.hw.cells.models", lambda: {"CELL": CELL.format(check=check)})
+    prop = Property(name="", claim="", harness=lambda: CellHarness(mode), method=FromAnyState(), bug=find(QUICK[0]).bug)
+    assert decide(prop, tmp_path).verdict is verdict
+
+
+@pytest.mark.parametrize("text", ["initial q = 0;", "wire x = A !== 1'b0 && A === 2'b0x;", "always #5 q = A;"])
+def test_model_with_what_only_a_simulation_knows_is_refused(text):
+    with pytest.raises(ValueError, match="the model of a cell must not hold"):
+        definition(CELL.format(check=text))

@@ -16,6 +16,8 @@ from .unroll import Unrolling
 
 __all__ = ["Outcome", "decide"]
 
+_SETTLED = 3  # cycles after power-up until the registers that hold a cell's mode are loaded, and their claims checked
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -65,10 +67,10 @@ def _unrolled(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) 
     if isinstance(method, FromAnyState):
         return _refute(unrolling, text, unrolling.claims_at(cycles), cycles, clock)
     first = cycles if isinstance(method, Bounded) else cycles - 1
-    everywhere = [claim for t in range(first + 1) for claim in unrolling.claims_at(t)]
-    outcome = _refute(unrolling, text + unrolling.initial(), everywhere, cycles, clock)
+    from_start = [claim for t in range(first + 1) for claim in unrolling.claims_at(t, of_cells=t >= _SETTLED)]
+    outcome = _refute(unrolling, text + unrolling.initial(), from_start, cycles, clock)
     if isinstance(method, Induction) and outcome.verdict is Verdict.PROVEN:
-        hypothesis = "".join(f"(assert {claim})\n" for t in range(cycles) for claim in unrolling.claims_at(t))
+        hypothesis = "".join(f"(assert {claim})\n" for claim in from_start)
         outcome = _refute(unrolling, text + hypothesis, unrolling.claims_at(cycles), cycles, clock)
     return outcome
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["TOP", "Netlist"]
+__all__ = ["CELLS", "TOP", "Netlist", "definition"]
 
 TOP = "harness"
+CELLS = "cells.v"
+"""The file of the cells' models; Yosys notes it as the origin of what they claim."""
 
 # Memories become registers; every register a plain one with its enable and reset as logic before it.
 _FLATTEN = (
@@ -16,9 +19,9 @@ _FLATTEN = (
     "flatten",
     "memory_map",
     "async2sync",
+    "setundef -undriven -anyseq",  # what is undefined may be anything, in every cycle anew
     "opt_expr",  # memories of one word leave comparisons of no bits, which the back ends refuse
     "opt_clean",  # no more: `opt` trips over registers that hold constants, and the solvers simplify by themselves
-    "setundef -undriven -anyseq",  # what is undefined may be anything, in every cycle anew
 )
 _TO_SMT = ("dffunmap", "opt_clean", "write_smt2 -wires {file}")
 _TO_AIGER = (
@@ -38,15 +41,23 @@ class Netlist:
         # Not at the top: systoliq works without Yosys' library, and a bug is seeded before the hardware is imported.
         from pyosys import libyosys
 
+        from systoliq.hw.cells import models
         from systoliq.hw.hierarchy import Emission
 
         self._yosys = libyosys
         self._folder = folder
-        source = folder / "harness.il"
         # Amaranth takes $anyconst for a name of the user's; Yosys wants its own.
-        source.write_text(Emission(TOP).rtlil(harness, TOP).replace(r"cell \$any", "cell $any"))
+        text = Emission(TOP).rtlil(harness, TOP).replace(r"cell \$any", "cell $any")
+        source, cells = folder / "harness.il", folder / CELLS
+        source.write_text(text)
+        used = [model for name, model in models().items() if re.search(rf"\bcell \\{name}\b", text)]
+        cells.write_text("\n".join(definition(model) for model in used))
         self._design = libyosys.Design()
-        self._run(f"read_rtlil {source}", *(command.format(top=TOP) for command in _FLATTEN))
+        self._run(
+            f"read_verilog -formal -defer {cells}",  # deferred: read anew for the parameters of each cell
+            f"read_rtlil {source}",
+            *(command.format(top=TOP) for command in _FLATTEN),
+        )
 
     def _run(self, *commands: str) -> None:
         for command in commands:
@@ -63,3 +74,25 @@ class Netlist:
         file = self._folder / "harness.aig"
         self._run("design -push-copy", *(command.format(file=file) for command in _TO_AIGER), "design -pop")
         return file
+
+
+# A model stops the simulation in a mode that it does not have: when it starts, at an edge, or among its registers.
+_AT_START_OR_FALLING = re.compile(
+    r"\b(?:initial|always @\(negedge \w+\))(\s+(?:begin\s+)?if [^;]*?\bbegin\s+\$finish;)"
+)
+
+
+def definition(model: str) -> str:
+    """A simulation model as what its cell means: where it would stop the simulation, it claims never to get there.
+
+    What it asks of the parameters and inputs at the start of a simulation it asks in every cycle. No value is unknown;
+    where the model returns an unknown one, any will do. Anything else that is for simulation alone is refused.
+    """
+    text = re.sub(r"//.*", "", model)
+    text = re.sub(r'\$display\((?:"[^"]*"|[^";])*\);\s*', "", text)
+    text = _AT_START_OR_FALLING.sub(r"always @*\1", text).replace("$finish;", "assert (0);")
+    text = re.sub(r"===\s*1'b[xz]", "< 1'b0", text)  # never true of a bit, and binds no weaker
+    text = re.sub(r"!==\s*1'b[xz]", ">= 1'b0", text)
+    if found := re.search(r"\binitial\b|\bnegedge\b|\$(?!signed\b|unsigned\b)\w+|[!=]==\s*\S*[xz]\b|#\s*\d", text):
+        raise ValueError(f"the model of a cell must not hold {found[0]!r}, which means nothing but in a simulation")
+    return text

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .netlist import TOP
+from .netlist import CELLS, TOP
 
 __all__ = ["Unrolling"]
 
@@ -19,6 +19,7 @@ _NEXT = re.compile(r"\(= (.+) \((\|[^|]+\|) next_state\)\)(?: ;.*)?$")
 _OF_STATE = re.compile(r"\((\|[^|]+\|) state\)")
 _PORT = re.compile(r"^; yosys-smt2-(?:in|out)put (\S+) \d+$", re.MULTILINE)
 _WIRE = re.compile(r"\{([^}]+)\}")
+_OF_CELL = re.compile(rf"^; yosys-smt2-assert (\d+) .*{re.escape(CELLS)}:", re.MULTILINE)
 _OPEN = re.compile(r"\(define-fun (\|[^|]+\|) .*\(and$")
 
 
@@ -54,6 +55,7 @@ class Unrolling:
         names = [name for name, _, _ in self._steps]
         claim, cover, assume = (re.compile(rf"\|{TOP}_{kind} \d+\|") for kind in "acu")
         self._claims = [name for name in names if claim.fullmatch(name)]
+        self._of_cells = {f"|{TOP}_a {number}|" for number in _OF_CELL.findall(text)}
         self.covers = [name for name in names if cover.fullmatch(name)]
         self._assumptions = [name for name in names if assume.fullmatch(name)]
         self.ports = {name: f"|{TOP}_n {name}|" for name in _PORT.findall(text) if name not in ("clk", "rst")}
@@ -77,10 +79,14 @@ class Unrolling:
         """The registers' values at power-up, in cycle 0."""
         return "".join(f"(assert {self.expression(line, 0)})\n" for line in self._initial)
 
-    def claims_at(self, t: int) -> list[str]:
-        """What must be true in cycle ``t``: the assertions, and the formulas over the harness' ports."""
+    def claims_at(self, t: int, *, of_cells: bool = True) -> list[str]:
+        """What must be true in cycle ``t``: the assertions, and the formulas over the harness' ports.
+
+        ``of_cells``: also that cells are in modes that their models have.
+        """
         formulas = [_WIRE.sub(lambda match: self.at(self.ports[match[1]], t), formula) for formula in self._formulas]
-        return [self.at(name, t) for name in self._claims] + formulas
+        claims = [name for name in self._claims if of_cells or name not in self._of_cells]
+        return [self.at(name, t) for name in claims] + formulas
 
     def at(self, name: str, t: int) -> str:
         """The quoted symbol ``name`` in cycle ``t``."""

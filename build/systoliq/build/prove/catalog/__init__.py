@@ -9,9 +9,9 @@ __all__ = ["find", "properties"]
 
 def properties() -> tuple[Property, ...]:
     """All properties, in the order of the data's way."""
-    from . import array, requantizer, rounding, streams
+    from . import array, cells, requantizer, rounding, streams
 
-    return (*array.PROPERTIES, *rounding.PROPERTIES, *requantizer.PROPERTIES, *streams.PROPERTIES)
+    return (*array.PROPERTIES, *cells.PROPERTIES, *rounding.PROPERTIES, *requantizer.PROPERTIES, *streams.PROPERTIES)
 
 
 def find(name: str) -> Property:

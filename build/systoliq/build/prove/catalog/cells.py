@@ -1,0 +1,240 @@
+"""Proofs of the vendors' cells: what they are wired up to compute is what the portable form computes.
+
+A cell means what our simulation model of it says (``systoliq/hw/cells/models``). That it is wired up for a mode which
+the model does not have is refuted too: see `..netlist.definition`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from unittest import mock
+
+from amaranth.hdl import Assert, Cat, Cover, Module, Mux, Signal, signed, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+from systoliq.hw.cells.ecp5 import adder, clearing_adder
+from systoliq.hw.delay import delay
+from systoliq.hw.hierarchy import place
+from systoliq.hw.multiplier import LIMB_BITS, Multiplier, WideMultiplier
+
+from ..property import FromAnyState, Property, SeededBug
+from .array import config_of, mac
+
+__all__ = ["PROPERTIES"]
+
+
+class ProductHarness(wiring.Component):
+    """The product, ``latency`` cycles after the operands. ``dut`` is a `Multiplier` or a `WideMultiplier`."""
+
+    def __init__(self, dut: Multiplier | WideMultiplier) -> None:
+        self.dut = dut
+        self.latency = dut.latency
+        super().__init__({"a": In(dut.a.shape()), "b": In(dut.b.shape())})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dut = dut = self.dut
+        a = delay(m, self.a, self.latency, name="past_a")
+        b = delay(m, self.b, self.latency, name="past_b")
+        m.d.comb += [dut.a.eq(self.a), dut.b.eq(self.b), Cover((dut.product < -1) & (b != 0))]
+        m.d.comb += Assert(dut.product == a * b)
+        return m
+
+
+class LimbsHarness(wiring.Component):
+    """A `WideMultiplier` that cuts both operands, in two steps that a solver can take at full width.
+
+    Multipliers beside it give the products of the limbs, and are checked. Its product is what these add up to, each at
+    its weight. What is left to trust is that multiplication is distributive: limbs at their weights are the operands.
+    """
+
+    def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
+        self.dut = WideMultiplier(a_bits, b_bits, cells=cells)
+        self.latency = self.dut.latency
+        super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dut = dut = self.dut
+        limb = LIMB_BITS[dut.cells]
+        a_limbs = Cat(self.a[:limb], 0).as_signed(), self.a[limb:].as_signed()
+        b_limbs = Cat(self.b[:limb], 0).as_signed(), Cat(self.b[limb:], 0).as_signed()
+        total = Signal.like(dut.product)
+        terms = []
+        for i, a in enumerate(a_limbs):
+            for j, b in enumerate(b_limbs):
+                limbs = Multiplier(len(a), len(b), cells=dut.cells)
+                m.submodules[f"multiplier_{i}{j}"] = place(limbs, platform)
+                a_then, b_then = (delay(m, v, limbs.latency, name=f"{n}_{i}{j}") for v, n in ((a, "a"), (b, "b")))
+                m.d.comb += [
+                    limbs.a.eq(a),
+                    limbs.b.eq(b),
+                    Assert(limbs.product == a_then.as_signed() * b_then.as_signed()),
+                ]
+                product = delay(m, limbs.product, self.latency - limbs.latency, name=f"product_{i}{j}")
+                terms.append(product.as_signed() << (i + j) * limb)
+        m.d.comb += [
+            dut.a.eq(self.a),
+            dut.b.eq(self.b),
+            total.eq(sum(terms)),
+            Assert(dut.product == total),
+            Cover(dut.product < -1),
+        ]
+        return m
+
+
+class AdderHarness(wiring.Component):
+    """The adder of two terms."""
+
+    latency = 0
+
+    def __init__(self, a_bits: int, b_bits: int) -> None:
+        super().__init__({"a": In(signed(a_bits)), "b": In(signed(b_bits))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        total = adder(m, self.a, self.b, name="sum").as_signed()
+        m.d.comb += [Assert(total == self.a + self.b), Cover(total < self.a)]
+        return m
+
+
+class ClearingAdderHarness(wiring.Component):
+    """The accumulator's adder: it adds to what was held, or to nothing."""
+
+    latency = 0
+
+    def __init__(self, term_bits: int, bits: int, *, carry_in: bool, carry_out: bool) -> None:
+        self.carry_in, self.carry_out = carry_in, carry_out
+        super().__init__({"term": In(signed(term_bits)), "held": In(unsigned(bits)), "clear": In(1), "carry": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        carry_in = self.carry if self.carry_in else None
+        total = clearing_adder(
+            m, self.term, self.held, self.clear, name="sum", carry_in=carry_in, carry_out=self.carry_out
+        )
+        bits = len(self.held)
+        term = Signal(unsigned(bits))
+        expected = Signal(unsigned(bits + self.carry_out))
+        m.d.comb += [
+            term.eq(self.term),
+            expected.eq(term + Mux(self.clear, 0, self.held) + (self.carry if self.carry_in else 0)),
+            Assert(total == expected),
+            Cover(self.clear & (total != 0) & (self.held != 0)),
+            Cover(~self.clear & (total[:bits] < self.held)),
+        ]
+        return m
+
+
+def _as_wired(name: str, claim: str, harness: Callable[[], Any], bug: SeededBug, *, quick: bool = False) -> Property:
+    return Property(name=name, claim=claim, harness=harness, method=FromAnyState(), bug=bug, quick=quick)
+
+
+def _product(cells: str, a_bits: int, b_bits: int, bug: SeededBug, *, quick: bool = False) -> Property:
+    return _as_wired(
+        f"{cells} multiplier, {a_bits} x {b_bits} bits",
+        "the product of all operands, at the stated latency",
+        lambda: ProductHarness(Multiplier(a_bits, b_bits, cells=cells)),
+        bug,
+        quick=quick,
+    )
+
+
+def _wide(cells: str, a_bits: int, b_bits: int, bug: SeededBug) -> Property:
+    return _as_wired(
+        f"{cells} wide multiplier, {a_bits} x {b_bits} bits",
+        "the products of the operands' limbs, each at its weight, add up to the product at the stated latency",
+        lambda: LimbsHarness(a_bits, b_bits, cells=cells),
+        bug,
+    )
+
+
+def _narrow(cells: str, a_bits: int, b_bits: int, limb_bits: int, bug: SeededBug, *, quick: bool = False) -> Property:
+    """With limbs of so few bits that a solver can multiply sums out."""
+
+    def harness() -> ProductHarness:
+        with mock.patch.dict(LIMB_BITS, {cells: limb_bits}):
+            return ProductHarness(WideMultiplier(a_bits, b_bits, cells=cells))
+
+    return _as_wired(
+        f"{cells} wide multiplier, {a_bits} x {b_bits} bits, were limbs of {limb_bits}",
+        "the product of all operands, at the stated latency",
+        harness,
+        bug,
+        quick=quick,
+    )
+
+
+def _adder(a_bits: int, b_bits: int, bug: SeededBug) -> Property:
+    return _as_wired(f"ecp5 adder, {a_bits} + {b_bits} bits", "the sum", lambda: AdderHarness(a_bits, b_bits), bug)
+
+
+def _clearing_adder(
+    term_bits: int, bits: int, bug: SeededBug, *, carry_in: bool = False, carry_out: bool = False, quick: bool = False
+) -> Property:
+    carries = f"{', carry in' * carry_in}{', carry out' * carry_out}"
+    return _as_wired(
+        f"ecp5 accumulator's adder, {term_bits} bits to {bits}{carries}",
+        "the term, what was held unless it is cleared, and the carry: their sum",
+        lambda: ClearingAdderHarness(term_bits, bits, carry_in=carry_in, carry_out=carry_out),
+        bug,
+        quick=quick,
+    )
+
+
+def _macs(cells: str, bug: SeededBug, *, depths: Sequence[int] = (1, 2, 3)) -> list[Property]:
+    """The multiply-accumulates of a family: split and whole accumulators, operands of either sign."""
+    configs = (
+        config_of(depth=1, cells=cells),
+        config_of(depth=1, signs="su", accumulator_bits=24, cells=cells),
+        config_of(depth=2, cells=cells),
+        config_of(depth=2, signs="uu", accumulator_bits=24, cells=cells),
+        config_of(depth=3, signs="us", cells=cells),
+    )
+    return [mac(config, bug, quick=config == configs[0]) for config in configs if config.depth in depths]
+
+
+_NO_PIPELINE = SeededBug(
+    module="cells.ecp5", old='("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")', new='("INPUTA", "INPUTB", "OUTPUT")'
+)
+_NEVER_CLEARED = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0x66AA")
+_NOTHING_FED = SeededBug(module="cells.ecp5", old="_FEED = 0x000A", new="_FEED = 0x0000")
+_NO_CARRY = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0xA6A0")
+_CLEARED_EARLY = SeededBug(module="mac.ecp5", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
+_KEPT_ALWAYS = SeededBug(module="mac.ecp5_alu", old="keep.eq(~clear)", new="keep.eq(1)")
+_SECOND_DROPPED = SeededBug(module="cells.ecp5_alu", old="_PRODUCT if len(a) == 2 else _NOTHING", new="_NOTHING")
+_NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")
+_UNSUPPORTED_OUTPUT = SeededBug(module="cells.ice40", old="(OUTPUT_SELECT=3)", new="(OUTPUT_SELECT=0)")
+_HALVES_SWAPPED = SeededBug(module="cells.ice40", old="i_C=addend[_WIDTH:]", new="i_C=addend[:_WIDTH]")
+_NEVER_CLEARED_INSIDE = SeededBug(module="mac.xilinx", old="Mux(clear, 0, held) + product", new="held + product")
+_CLEARED_LATE = SeededBug(module="mac.dsp48e2", old="return self.latency - 2", new="return self.latency - 1")
+_MIDDLE_EARLY = SeededBug(module="multiplier", old='held(outer[:limb], "lowest"), upper', new="outer[:limb], upper")
+_LOWEST_EARLY = SeededBug(module="multiplier", old='held(low[:limb], "lowest"), upper', new="low[:limb], upper")
+
+PROPERTIES = (
+    _product("ecp5", 8, 8, _NO_PIPELINE, quick=True),
+    _product("ecp5", 9, 9, _NO_PIPELINE),
+    _product("ecp5", 18, 18, _NO_PIPELINE),
+    _product("ice40", 8, 8, _UNSUPPORTED_OUTPUT, quick=True),
+    _product("ice40", 9, 9, _NO_OPERAND_REGISTER),
+    _product("ice40", 16, 16, _NO_OPERAND_REGISTER),
+    _wide("ecp5", 33, 24, _MIDDLE_EARLY),
+    _wide("ice40", 31, 24, _MIDDLE_EARLY),
+    _narrow("ecp5", 7, 6, 3, _MIDDLE_EARLY),
+    _narrow("ice40", 7, 6, 3, _MIDDLE_EARLY),
+    _narrow("ecp5", 9, 4, 4, _LOWEST_EARLY, quick=True),
+    _narrow("ice40", 5, 8, 4, _LOWEST_EARLY),
+    *(_adder(bits, bits, _NO_CARRY) for bits in (16, 17, 18)),
+    _clearing_adder(16, 16, _NEVER_CLEARED, carry_out=True, quick=True),
+    _clearing_adder(16, 16, _NOTHING_FED, carry_in=True),
+    _clearing_adder(18, 24, _NEVER_CLEARED),
+    *_macs("ecp5", _CLEARED_EARLY),
+    *_macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
+    *_macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
+    *_macs("ice40", _HALVES_SWAPPED, depths=(1,)),
+    *_macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
+    *_macs("xilinx", _NEVER_CLEARED_INSIDE, depths=(1,)),
+    *_macs("dsp48e2", _CLEARED_LATE),
+)
