@@ -21,7 +21,11 @@ from .tools import Tool, require
 
 __all__ = ["build", "identity", "make_executable"]
 
-# Measured on a 32x32 array: -O1 builds in 6.5 s and runs 26 000 cycles/s, -O2 8.9 s and 27 700, -O0 4.2 s and 9 000.
+# Kinds of blocks that become part of the block around them. Verilator does so by itself up to about 16 elements in a
+# column; in longer ones the elements stay apart, and a 32x32 array runs at a fifth of the speed (`systoliq bench`).
+INLINED = ("*_pe", "*_pe_top", "*_mac", "*_multiplier_*")
+# Measured on a 32x32 array with elements apart: -O1 builds in 6.5 s and runs 26 000 cycles/s, -O2 8.9 s and 27 700,
+# -O0 4.2 s and 9 000.
 DESIGN_FLAGS = ("-O1",)
 RUNTIME_FLAGS = ("-O2",)
 COMMON_FLAGS = ("-std=gnu++20", "-w")  # -w: what the compiler thinks of generated C++ helps nobody
@@ -40,14 +44,14 @@ def identity() -> tuple[str, ...]:
         require("verilator").identity,
         require("c++").identity,
         str(cocotb_tools.config.libs_dir),  # linked as the executable's run path
-        " ".join((*COMMON_FLAGS, *DESIGN_FLAGS, *RUNTIME_FLAGS, *_WAIVED)),
+        " ".join((*COMMON_FLAGS, *DESIGN_FLAGS, *RUNTIME_FLAGS, *INLINED, *_WAIVED)),
     )
 
 
 def build(folder: Path, sources: Sequence[Path], top: str, ports: Sequence[str], waves: bool, report: Reporter) -> None:
     """Make `folder`/simulate; warnings go to the reporter, and an error is a `SimulationError`."""
     control = folder / "public.vlt"
-    control.write_text(_public_ports(top, ports))
+    control.write_text(_control(_public_ports(top, ports)))
     libraries = cocotb_tools.config.libs_dir
     make_executable(
         folder / EXECUTABLE,
@@ -77,8 +81,12 @@ def make_executable(
     command = [verilator.path, "--cc", "--prefix", "Vtop", "--top-module", top, "-Mdir", generated, *options]
     command += ["--quiet-stats"]
     command += ["-Wno-fatal", *(f"-Wno-{name}" for name in _WAIVED)]  # all other warnings are passed on
+    inline = executable.parent / "inline.vlt"
+    inline.write_text(_control([f'inline -module "{pattern}"' for pattern in INLINED]))
     report.stage("Verilator")
-    call([*command, *sources], report=report, environment=verilator.environment)
+    call([*command, inline, *sources], report=report, environment=verilator.environment)
+
+    inline.unlink()
 
     include = Path(verilator.environment["VERILATOR_ROOT"]) / "include"
     settings = _settings((generated / "Vtop_classes.mk").read_text())
@@ -110,13 +118,17 @@ def make_executable(
 _SWITCHES = ("VM_COVERAGE", "VM_SC", "VM_TIMING", "VM_TRACE", "VM_TRACE_FST", "VM_TRACE_SAIF", "VM_TRACE_VCD")
 
 
-def _public_ports(top: str, ports: Iterable[str]) -> str:
-    """Verilator's control file that lets VPI see the top's ports: making every signal public costs minutes."""
+def _control(lines: Iterable[str]) -> str:
+    """A control file of Verilator."""
+    return "\n".join(["`verilator_config", *lines, ""])
+
+
+def _public_ports(top: str, ports: Iterable[str]) -> list[str]:
+    """Let VPI see the top's ports: making every signal public costs minutes."""
     names = list(ports)
     if not all(_SIMPLE_NAME.fullmatch(name) for name in names):
         names = ["*"]  # Verilator spells escaped names in its own way
-    lines = [f'public_flat_rw -module "{top}" -var "{name}"' for name in names]
-    return "\n".join(["`verilator_config", *lines, ""])
+    return [f'public_flat_rw -module "{top}" -var "{name}"' for name in names]
 
 
 def _settings(makefile: str) -> dict[str, list[str]]:
