@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from systoliq.build.errors import InputError
 from systoliq.build.explore.evaluate import design_at
 from systoliq.build.explore.measured import MeasuredSynthesizer
 from systoliq.build.explore.space import Point
@@ -24,3 +25,11 @@ def test_area_and_frequency_of_a_small_design(subject):
     assert placed["fmax_mhz_per_seed"] == [placed["fmax_mhz"]]
     assert 20 < placed["fmax_mhz"] < 500
     assert "pyosys" in synthesizer.identity()
+
+
+@pytest.mark.slow
+def test_a_frequency_that_leaves_cells_out_is_none(subject):
+    pytest.importorskip("pyosys")
+    point = Point(rows=1, cols=2, depth=2, a_bits=4, b_bits=4, requantizer_bits=6, target="ecp5-25k", cells="ecp5-alu")
+    with pytest.raises(InputError, match="cells must be timed by nextpnr to be compared by MHz, which ALU54B is not"):
+        MeasuredSynthesizer().frequency(design_at(subject, point), point.target, 1)

@@ -35,8 +35,10 @@ class MeasuredSynthesizer:
         return {**_figures(report), "blocks": luts_by_block(folder / "netlist.json", design.name)}
 
     def frequency(self, design: LayerDesign, target: str, seeds: int) -> dict[str, Any]:
-        """Sites and frequency after place and route."""
+        """Sites and frequency after place and route; an InputError where the tool's frequency leaves cells out."""
         report = self._synthesize(design, open_target(target), range(1, seeds + 1))
+        if report.untimed:
+            raise InputError(f"cells must be timed by nextpnr to be compared by MHz, which {report.untimed[0]} is not")
         speeds = list(report.fmax_mhz_per_seed)
         path = None if report.critical_path is None else str(report.critical_path)
         return {**_figures(report), "fmax_mhz": report.fmax_mhz, "fmax_mhz_per_seed": speeds, "critical_path": path}
