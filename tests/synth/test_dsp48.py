@@ -12,6 +12,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from amaranth.hdl import Cat, Module, Value
+from amaranth.hdl import signed as signed_shape
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
 from systoliq.build.cli import cli
@@ -27,9 +31,12 @@ from systoliq.build.synth.yosys import cell_figures
 from systoliq.golden import MatMulLayer
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
-from systoliq.hw.cells import models
-from systoliq.hw.mac import Mac
+from systoliq.hw.cells import model_files, models
+from systoliq.hw.delay import delay
+from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.skew import Skew
 from systoliq.hw.verilog import emit_verilog
+from systoliq.sim.tools import find
 
 PYOSYS = importlib.util.find_spec("pyosys")
 needs_yosys = [pytest.mark.slow, pytest.mark.skipif(PYOSYS is None, reason="the extra synth is not installed")]
@@ -304,10 +311,117 @@ class TestPacking:
         shadow, chain, operands = 4 * 32, 2 * 32, 4 * 2 * 8
         assert figures["ff"] < shadow + chain + operands + 80  # streams and skew
 
+    def test_two_products_in_each_dsp(self) -> None:
+        """Three columns: two share cells, the third's have room for another."""
+        array = bare_array("dsp48e2-pair", rows=2, cols=3, depth=2)
+        figures = cell_figures(synthesized(emit_verilog(array, "array"), "array", open_target("xilinx-xcup")))
+        assert figures["dsp"] == 2 * 2 * 2
+        assert figures["carries"] == 2 * 3 * 32  # an accumulator for each sum, and nothing before it
+
     def test_ultrascale_is_not_packed_by_inference(self) -> None:
         """Why DSP48E2 is wired up by name. Where this fails, Yosys has learnt it, and `dsp48e2` may go."""
         folder = synthesized(emit_verilog(Mac(ArrayConfig(cells="xilinx")), "mac"), "mac", open_target("xilinx-xcup"))
         assert cell_figures(folder)["carries"] == 32
+
+
+class Compared(wiring.Component):
+    """A multiply-accumulate of two columns, and two portable ones: their sums for the same operands, in one cycle."""
+
+    def __init__(self, config: ArrayConfig) -> None:
+        self.pair = config
+        self.portable = config.replace(cells="portable")
+        sums = data.ArrayLayout(signed_shape(config.accumulator_bits), 2)
+        super().__init__(
+            {
+                "a": In(operand_layout(config.a, config.depth)),
+                "b": In(data.ArrayLayout(operand_layout(config.b, config.depth), 2)),
+                "first": In(1),
+                "found": Out(sums),
+                "expected": Out(sums),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        late = Mac.latency_of(self.pair) - Mac.latency_of(self.portable)
+        for column in range(2):
+            m.submodules[f"portable_{column}"] = mac = Mac(self.portable)
+            clear = delay(m, self.first, Mac.clear_delay_of(self.portable), name=f"clear_{column}")
+            m.d.comb += [mac.a.eq(self.a), mac.b.eq(self.b[column]), mac.clear.eq(clear)]
+            m.d.comb += self.expected[column].eq(delay(m, mac.sum, late, name=f"expected_{column}"))
+        m.submodules.pair = pair = Mac(self.pair)
+        columns = []
+        for name, operands, wait in (("a", self.a, 1), ("b_0", self.b[0], 0), ("b_1", self.b[1], 1)):
+            m.submodules[f"skew_{name}"] = skew = Skew(operands.shape(), kind=f"skew_{name}")
+            m.d.comb += Value.cast(skew.word).eq(delay(m, Value.cast(operands), wait, name=name))
+            columns.append(Value.cast(skew.out))
+        m.d.comb += [Value.cast(pair.a).eq(columns[0]), Value.cast(pair.b).eq(Cat(columns[1:]))]
+        m.d.comb += pair.clear.eq(delay(m, self.first, Mac.clear_delay_of(self.pair), name="clear"))
+        m.d.comb += Value.cast(self.found).eq(pair.sum)
+        return m
+
+
+PAIRS = [
+    (1, "int8", "int8", 32), (2, "int8", "uint8", 24), (3, "uint8", "int8", 32), (4, "uint8", "uint8", 32),
+    (5, "uint8", "uint8", 20), (8, "int8", "int8", 32), (9, "int8", "int8", 48), (1, "uint8", "uint8", 17),
+    (6, "int4", "int8", 18), (3, "int2", "int2", 5), (17, "uint8", "int8", 32), (2, "uint2", "int7", 16),
+]  # fmt: skip
+
+
+@pytest.mark.simulator
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+@pytest.mark.parametrize(("depth", "a", "b", "bits"), PAIRS)
+def test_pair_equals_two_portable_forms(tmp_path: Path, depth: int, a: str, b: str, bits: int) -> None:
+    config = ArrayConfig(
+        depth=depth, a=IntFormat.parse(a), b=IntFormat.parse(b), accumulator_bits=bits, cells="dsp48e2-pair"
+    )
+
+    def least(operand: IntFormat) -> int:
+        return operand.min & (1 << operand.bits) - 1
+
+    def filled(value: int, count: int, operand: IntFormat) -> str:
+        return f"{{{count}{{{operand.bits}'d{value}}}}}"
+
+    a_extremes = [filled(value, depth, config.a) for value in (least(config.a), config.a.max)]
+    b_extremes = [filled(value, depth, config.b) for value in (least(config.b), config.b.max)]
+    (tmp_path / "tb.v").write_text(f"""\
+module tb;
+    reg clk = 0, first;
+    reg [{depth * config.a.bits - 1}:0] a;
+    reg [{2 * depth * config.b.bits - 1}:0] b;
+    wire [{2 * bits - 1}:0] found, expected;
+    integer i, right = 0;
+    dut dut (.clk(clk), .a(a), .b(b), .first(first), .found(found), .expected(expected));
+    initial begin
+        for (i = 0; i < 3000; i = i + 1) begin
+            a = {{{depth}{{$urandom}}}};
+            b = {{{2 * depth}{{$urandom}}}};
+            if (i % 5 == 1 || i % 200 > 150) begin  // extremes, now and then for long
+                a = $urandom % 2 ? {a_extremes[0]} : {a_extremes[1]};
+                b = $urandom % 4 ? {b_extremes[0]} : {b_extremes[1]};
+                b = {{b[{depth * config.b.bits - 1}:0], {depth * config.b.bits}'d0}};
+                b = b | ($urandom % 4 ? {b_extremes[0]} : {b_extremes[1]});
+            end
+            first = i == 0 || ($urandom % 9 == 0 && i % 1000 < 500);
+            #5 if (i >= 100 && found === expected) right = right + 1;
+            clk = 1;
+            #5 clk = 0;
+        end
+        $display("%0d", right);
+        $finish;
+    end
+endmodule
+""")
+    (tmp_path / "dut.v").write_text(emit_verilog(Compared(config), "dut"))
+    sources = ["tb.v", "dut.v", *map(str, model_files("dsp48e2-pair"))]
+    subprocess.run(["iverilog", "-g2005", "-s", "tb", "-o", "t", *sources], cwd=tmp_path, check=True)
+    log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert log.strip() == "2900"
+
+
+def test_pair_takes_operands_of_eight_bits() -> None:
+    with pytest.raises(ValueError, match="b must have at most 8 bits with cells 'dsp48e2-pair', not 9"):
+        ArrayConfig(b=IntFormat.parse("int9"), cells="dsp48e2-pair")
 
 
 def call(*arguments: object) -> Result:
@@ -333,12 +447,18 @@ class TestNetlist:
 
     @pytest.mark.parametrize(
         ("family", "cells", "depth"),
-        [("xc7", "xilinx", 1), ("xc7", "portable", 2), ("xcup", "dsp48e2", 3), ("xcup", "xilinx", 1)],
+        [
+            ("xc7", "xilinx", 1),
+            ("xc7", "portable", 2),
+            ("xcup", "dsp48e2", 3),
+            ("xcup", "dsp48e2-pair", 2),
+            ("xcup", "xilinx", 1),
+        ],
     )
     def test_simulates_bit_for_bit(
         self, small: tuple[Path, Path], tmp_path: Path, family: str, cells: str, depth: int
     ) -> None:
-        arguments = ["--input", small[1], "--netlist", family, "--cells", cells, "--rows", 2, "--cols", 2]
+        arguments = ["--input", small[1], "--netlist", family, "--cells", cells, "--rows", 2, "--cols", 3]
         arguments += ["--depth", depth, "--stalls", 0.3, "--simulator", "icarus", "--report", tmp_path / "r.json"]
         result = call("simulate", small[0], *arguments)
         assert result.exit_code == 0, (result.output, result.exception)
@@ -366,11 +486,43 @@ class TestNetlist:
         assert "PASS" in log, log
 
 
+# Rows, columns, depth: odd columns, a single one, depths that take more than one chain of pairs
+SHAPES = [("dsp48e2", 2, 3, 3), ("dsp48e2-pair", 1, 1, 1), ("dsp48e2-pair", 3, 5, 2), ("dsp48e2-pair", 2, 4, 9)]
+RUNS = [("icarus", *shape) for shape in SHAPES] + [("verilator", *SHAPES[0]), ("verilator", *SHAPES[2])]
+
+
+class TestCosimulation:
+    pytestmark = needs_icarus
+
+    @pytest.mark.parametrize(("simulator", "cells", "rows", "cols", "depth"), RUNS)
+    @pytest.mark.parametrize("source", ["layer", "array"])
+    def test_with_pauses(
+        self, small: tuple[Path, Path], tmp_path: Path, source: str, simulator: str, cells: str, rows: int, cols: int,
+        depth: int,
+    ) -> None:  # fmt: skip
+        if not find(simulator).found:
+            pytest.skip(f"{simulator} is not installed")
+        given = small[1]
+        if source == "array":
+            generator = np.random.default_rng(1)
+            a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((7, 20), (20, 6)))
+            a[0], b[:, :4], b[:, 4] = -128, -128, 127
+            given = tmp_path / "ab.npz"
+            np.savez(given, a=a, b=b)
+        arguments = ["--input", given, "--cells", cells, "--rows", rows, "--cols", cols, "--depth", depth]
+        arguments += ["--stalls", 0.3, "--simulator", simulator, "--report", tmp_path / "r.json"]
+        result = call("simulate", small[0] if source == "layer" else "array", *arguments)
+        assert result.exit_code == 0, (result.output, result.exception)
+        report = json.loads((tmp_path / "r.json").read_text())
+        assert (report["outputs"], report["mismatches"]) == (27 if source == "layer" else 42, 0)
+
+
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
-def test_emitted_cells_bring_their_model(small: tuple[Path, Path], tmp_path: Path) -> None:
+@pytest.mark.parametrize("cells", ["dsp48e2", "dsp48e2-pair"])
+def test_emitted_cells_bring_their_model(small: tuple[Path, Path], tmp_path: Path, cells: str) -> None:
     out = tmp_path / "out"
-    result = call("emit", small[0], "--out", out, "--cells", "dsp48e2", "--depth", 2, "--name", "fc")
+    result = call("emit", small[0], "--out", out, "--cells", cells, "--depth", 2, "--name", "fc")
     assert result.exit_code == 0, (result.output, result.exception)
     subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, out.glob("*.v"))], cwd=tmp_path, check=True)
     log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout

@@ -21,11 +21,13 @@ def adder_tree(
     *,
     most_bits: int | None = None,
     add: Callable[[Value, Value, str], Value] | None = None,
+    name: str = "sum",
 ) -> Value:
     """The sum of signed ``terms`` of ``term_bits`` bits, `adder_tree_latency` cycles later; one term is its own sum.
 
     A level is one bit wider than the one before it, up to ``most_bits``, beyond which sums wrap. ``add`` makes the sum
-    of two terms where a plain addition will not do; its third argument is a name for what it puts into ``m``.
+    of two terms where a plain addition will not do; its third argument is a name for what it puts into ``m``. ``name``
+    begins the names of the registers.
     """
     level = 0
     while len(terms) > 1:
@@ -33,7 +35,7 @@ def adder_tree(
         bits = term_bits + level if most_bits is None else min(term_bits + level, most_bits)
         totals = []
         for i in range(0, len(terms), 2):
-            total = Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True)
+            total = Signal(signed(bits), name=f"{name}_{level}_{i // 2}", reset_less=True)
             if i + 1 == len(terms):
                 m.d.sync += total.eq(terms[i])
             elif add is None:

@@ -19,6 +19,8 @@ __all__ = ["ArrayColumn", "SystolicArray"]
 class ArrayColumn(wiring.Component):
     """``rows`` processing elements, one below the other: A and control enter at the left, B above; sums leave below.
 
+    Elements of two columns make two columns of the array (see `ProcessingElement`).
+
     Operands and control of all rows stand side by side in one word each, row 0 in the lowest bits; ``insert`` begins
     with row 1. Emission takes time for each named field and each bit between blocks: hence plain words, and columns,
     which pass on operands, where rows would pass on sums.
@@ -34,8 +36,8 @@ class ArrayColumn(wiring.Component):
         ports = {name: In(bits) for name, bits in self._sideways.items()}
         ports |= {f"{name}_next": Out(bits) for name, bits in self._sideways.items()}
         ports |= {
-            "b": In(operand_layout(config.b, config.depth)),
-            "sum": Out(signed(config.accumulator_bits)),
+            "b": In(operand_layout(config.b, config.depth * Mac.columns_of(config))),
+            "sum": Out(signed(config.accumulator_bits * Mac.columns_of(config))),
         }
         super().__init__(ports)
 
@@ -106,11 +108,15 @@ class SystolicArray(wiring.Component):
         left = {"a": Cat(operands["a"]), "clear": Cat(clear), "capture": Cat(capture)}
         if self.config.rows > 1:
             left["insert"] = Cat(insert[1:])
-        for col in range(self.config.cols):
+        bits, together = self.config.accumulator_bits, Mac.columns_of(self.config)
+        for col in range(0, self.config.cols, together):
             column = ArrayColumn(self.config)
             m.submodules[f"column_{col}"] = place(column, platform)
             m.d.comb += [getattr(column, name).eq(value) for name, value in left.items()]
-            m.d.comb += [Value.cast(column.b).eq(operands["b"][col]), self.sums[col].eq(column.sum)]
+            m.d.comb += Value.cast(column.b).eq(Cat(operands["b"][col : col + together]))
+            for i in range(min(together, self.config.cols - col)):  # the second sum leaves below with the first
+                total = column.sum if together == 1 else column.sum[i * bits : (i + 1) * bits]
+                m.d.comb += self.sums[col + i].eq(delay(m, total, i, name=f"sum_{col + i}"))
             left = {name: getattr(column, f"{name}_next") for name in left}
         return m
 

@@ -6,7 +6,7 @@ import dataclasses
 
 from systoliq.golden.formats import INT8, IntFormat
 
-from .cells import CELLS
+from .cells import CELLS, OPERAND_BITS
 
 __all__ = ["ArrayConfig"]
 
@@ -53,6 +53,12 @@ class ArrayConfig:
             raise ValueError(f"accumulator_bits must be at most 48, not {self.accumulator_bits}")
         if self.cells not in CELLS:
             raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
+        most = OPERAND_BITS.get(self.cells, 16)
+        for name in ("a", "b"):
+            if getattr(self, name).bits > most:
+                raise ValueError(
+                    f"{name} must have at most {most} bits with cells {self.cells!r}, not {getattr(self, name).bits}"
+                )
 
     def replace(self, **changes: object) -> ArrayConfig:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]

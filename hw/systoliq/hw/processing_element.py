@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .config import ArrayConfig
+from .delay import delay
 from .hierarchy import place
 from .mac import Mac, operand_layout
 
@@ -14,13 +15,16 @@ __all__ = ["ProcessingElement"]
 
 
 class ProcessingElement(wiring.Component):
-    """One element of the array.
+    """One element of the array, of one column or two.
 
     ``a`` leaves to the right and ``b`` to the bottom one cycle later, and so do ``clear``, ``capture`` and ``insert``
     to the right. ``clear`` starts a tile (see `Mac`). ``capture`` copies the sum to the shadow register, where it stays
     until the next capture. The drain chain moves down one element a cycle: ``drain_next`` shows the shadow register one
     cycle after ``insert`` and what came in at ``drain`` otherwise. The top element has nothing above it: its
     ``drain_next`` *is* the shadow register, from one cycle after ``capture``.
+
+    Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
+    moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
     """
 
     def __init__(self, config: ArrayConfig, *, top: bool) -> None:
@@ -28,8 +32,8 @@ class ProcessingElement(wiring.Component):
         self.top = top
         self.kind = "pe_top" if top else "pe"
         a = operand_layout(config.a, config.depth)
-        b = operand_layout(config.b, config.depth)
-        accumulator = signed(config.accumulator_bits)
+        b = operand_layout(config.b, config.depth * Mac.columns_of(config))
+        accumulator = signed(config.accumulator_bits * Mac.columns_of(config))
         ports = {
             "a": In(a),
             "a_next": Out(a),
@@ -49,19 +53,22 @@ class ProcessingElement(wiring.Component):
         m = Module()
         mac = Mac(self.config)
         m.submodules.mac = place(mac, platform)
+        two = Mac.columns_of(self.config) == 2
+        registers = {}
         for name in ("a", "b", "clear", "capture") + (() if self.top else ("insert",)):
             here, onward = getattr(self, name), getattr(self, f"{name}_next")
             register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
             m.d.sync += register.eq(here)
-            m.d.comb += onward.eq(register)
-        shadow = Signal(signed(self.config.accumulator_bits), reset_less=True)
-        m.d.comb += [mac.a.eq(self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
+            registers[name] = register
+            m.d.comb += onward.eq(delay(m, register, 1, name=f"{name}_second") if two and name != "b" else register)
+        shadow = Signal(mac.sum.shape(), reset_less=True)
+        m.d.comb += [mac.a.eq(registers["a"] if two else self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
         with m.If(self.capture):
             m.d.sync += shadow.eq(mac.sum)
         if self.top:
             m.d.comb += self.drain_next.eq(shadow)
         else:
-            chain = Signal(signed(self.config.accumulator_bits), reset_less=True)
+            chain = Signal(mac.sum.shape(), reset_less=True)
             m.d.sync += chain.eq(Mux(self.insert, shadow, self.drain))
             m.d.comb += self.drain_next.eq(chain)
         return m

@@ -10,12 +10,13 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "model_files", "models", "models_verilog"]
+__all__ = ["CELLS", "OPERAND_BITS", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2")
+CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
-Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name.
-``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no timing to be had (`ecp5_alu`).
+Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
+products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
+timing to be had (`ecp5_alu`).
 """
 
 _MODELS = {
@@ -23,7 +24,11 @@ _MODELS = {
     "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v"),
     "ice40": ("sb_mac16.v",),
     "dsp48e2": ("dsp48e2.v",),
+    "dsp48e2-pair": ("dsp48e2.v",),
 }
+
+OPERAND_BITS = {"dsp48e2-pair": 8}
+"""The widest operands of sets of cells that do not take all."""
 
 
 def model_files(cells: str) -> list[Path]:

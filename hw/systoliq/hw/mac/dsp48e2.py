@@ -9,7 +9,7 @@ from amaranth.hdl import Cat, Module, Signal, Value
 from ..cells.dsp48e2 import P_BITS, dsp48e2
 from .form import Form
 
-__all__ = ["Dsp48E2Form"]
+__all__ = ["Dsp48E2Form", "as_signed"]
 
 _CELL = 3  # cycles from operands to P
 
@@ -38,8 +38,8 @@ class Dsp48E2Form(Form):
             last = i == self.config.depth - 1
             onward = None if last else Signal(P_BITS, name=f"cascade_{i}")
             m.submodules[f"cell_{i}"] = dsp48e2(
-                _signed(a[i]),
-                _signed(b[i]),
+                as_signed(a[i]),
+                as_signed(b[i]),
                 p=total if last else None,
                 clear=clear if last else None,
                 cascade_in=cascade,
@@ -49,5 +49,6 @@ class Dsp48E2Form(Form):
         return total
 
 
-def _signed(operand: Value) -> Value:
+def as_signed(operand: Value) -> Value:
+    """The operand as a signed number, one bit wider where it was not one."""
     return operand if operand.shape().signed else Cat(operand, 0)

@@ -17,6 +17,9 @@ class Form(abc.ABC):
     skew = 0
     """Cycles by which each pair of operands comes after the one before it: pair i after ``i * skew``."""
 
+    columns = 1
+    """Columns of B that share ``a``: 1 or 2."""
+
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config
 

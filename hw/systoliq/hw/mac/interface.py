@@ -12,6 +12,7 @@ from systoliq.golden.formats import IntFormat
 
 from ..config import ArrayConfig
 from .dsp48e2 import Dsp48E2Form
+from .dsp48e2_pair import Dsp48E2PairForm
 from .ecp5 import Ecp5Form
 from .ecp5_alu import AluForm
 from .fabric import FabricForm
@@ -27,6 +28,7 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ice40": ice40_form,
     "xilinx": XilinxForm,
     "dsp48e2": Dsp48E2Form,
+    "dsp48e2-pair": Dsp48E2PairForm,
 }
 
 
@@ -47,6 +49,9 @@ class Mac(wiring.Component):
     ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known. Where
     ``skew`` is not 0, the pair i of operands of cycle t is the one seen in cycle ``t + i * skew``.
 
+    With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
+    side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
+
     ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
     """
 
@@ -57,9 +62,9 @@ class Mac(wiring.Component):
         super().__init__(
             {
                 "a": In(operand_layout(config.a, config.depth)),
-                "b": In(operand_layout(config.b, config.depth)),
+                "b": In(operand_layout(config.b, config.depth * self.columns_of(config))),
                 "clear": In(1),
-                "sum": Out(signed(config.accumulator_bits)),
+                "sum": Out(signed(config.accumulator_bits * self.columns_of(config))),
             }
         )
 
@@ -77,6 +82,11 @@ class Mac(wiring.Component):
     def skew_of(config: ArrayConfig) -> int:
         """Cycles by which each pair of operands comes after the one before it."""
         return _form(config).skew
+
+    @staticmethod
+    def columns_of(config: ArrayConfig) -> int:
+        """Columns of B that share ``a``."""
+        return _form(config).columns
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

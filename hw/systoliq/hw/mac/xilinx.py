@@ -19,8 +19,8 @@ __all__ = ["XilinxForm"]
 class XilinxForm(FabricForm):
     """With depth 1 the accumulator is the DSP's: whole, cleared before the addition, its sum read from the register.
 
-    All in one module, since Yosys packs before it flattens. A DSP48E1 adds one number to its own product: with more
-    products than one the accumulator is the fabric's, as is the tree.
+    All in one module: Yosys packs each by itself where it is not told to flatten them. A DSP48E1 adds one number to its
+    own product: with more products than one the accumulator is the fabric's, as is the tree.
     """
 
     @property
