@@ -25,12 +25,12 @@ FAULTS = {
     # stuck-at
     "stuck bit on the way of A": ("pe_top", r"a_next <= a;", "a_next <= a | 8'h02;"),
     "stuck bit in the drain": ("pe", r"\bdrain_next <= ([^;]*);", r"drain_next <= (\1) | 32'd8;"),
-    "stuck bit in the output": ("requantizer", r"assign y = ([^;]*);", r"assign y = (\1) & 8'hfe;"),
+    "stuck bit in the output": ("requantizer", r"\by <= ([^;]*);", r"y <= (\1) & 8'hfe;"),
     "stuck last": ("", r"assign m_axis_y_tlast = [^;]*;", "assign m_axis_y_tlast = 1'b0;"),
     # rounding
-    "rounded down": ("round_near_tie", r"assign up = [^;]*;", "assign up = 1'b0;"),
-    "ties rounded up": ("round_near_tie", r"assign up = [^;]*;", "assign up = above_1;"),
-    "ties rounded to odd": ("round_near_tie", r"\? odd_1 : above_1;", "? ~odd_1 : above_1;"),
+    "rounded down": ("round_near_tie", r"\bup <= [^;]*;", "up <= 1'b0;"),
+    "ties rounded up": ("round_near_tie", r"\? whole_1\[1\] :", "? whole_1[0] :"),
+    "ties rounded to odd": ("round_near_tie", r"\? whole_1\[1\] :", "? ~whole_1[1] :"),
     # swapped operands
     "weight columns swapped": (
         "dense",

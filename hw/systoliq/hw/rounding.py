@@ -1,90 +1,131 @@
-"""The rounding decision of the requantizer: the part that is exchanged between its exact and its plain forms.
+"""The rounding shift of the requantizer: the part that is exchanged between its exact and its plain forms.
 
-A fixed-point value lies ``fraction / 2**bits`` above its integer part ``floor``; the block says whether the result is
-``floor + 1`` (``up``) or ``floor``. It is combinational, or has one register in its middle.
+Only the integer part is shifted. What lies below it and above it stays: masks that follow the shift say which of its
+bits matter.
 """
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.requantization import Rounding
 
 from .delay import delay
+from .float32 import FLOAT32_BITS, places_lost
 
-__all__ = ["FRACTION_BITS", "RoundingStage"]
+__all__ = ["RoundingShift"]
 
-FRACTION_BITS = 26
-"""Fraction bits that the stage sees one by one; all lower ones arrive or-ed together as ``sticky``.
-
-A near tie is decided within 2**(i - 24) of one half, i >= -1: that is 25 bits, and one more for "exactly so far".
-"""
+_MOVES = 3  # powers of two that the integer part moves by in a cycle
+_GROUP = 8  # masked bits that are looked through in a cycle
 
 
-class RoundingStage(wiring.Component):
-    """Decides ``up`` for one value.
+class RoundingShift(wiring.Component):
+    """``value / 2**(least + extra)``: its integer part ``floor``, and whether it rounds ``up`` to the next integer.
 
-    ``floor`` (signed) is the integer part, clamped where it is far outside the output's range. ``fraction`` holds the
-    first `FRACTION_BITS` bits after the binary point and ``sticky`` whether any later bit is set. ``registered`` puts a
-    register into the middle of the decision: ``up`` then comes a cycle after its number.
+    ``extra``, up to ``most - least``, is sampled a cycle before its ``value``; the outputs come ``latency`` cycles
+    after that. ``floor`` is the low end of the integer part. Where ``beyond`` is set that is not all of it, and
+    ``negative`` is its sign.
 
     * ``NEAREST``: half to even on the exact value.
-    * ``NEAR_TIE``: as float32 multiplication followed by half-to-even rounds. With i the index of the top bit of the
-      integer part of the magnitude (-1 where that is 0), a fraction within 2**(i - 24) of one half is a tie, because
-      the float32 product, which keeps 24 bits, becomes that tie; see docs/exactness.md.
+    * ``NEAR_TIE``: as float32 multiplication followed by half-to-even rounds. A value whose distance from a tie is at
+      most half the last place of its float32 is that tie, because the float32 product is; see docs/exactness.md.
     * ``FLOOR``: never up.
     """
 
-    def __init__(self, rounding: Rounding, floor_bits: int, *, registered: bool = False) -> None:
+    def __init__(self, rounding: Rounding, value_bits: int, *, least: int, most: int, floor_bits: int) -> None:
         self.rounding = rounding
-        self.registered = registered
-        self.floor_bits = floor_bits
+        self.least = least
+        self.span = most - least
         self.kind = f"round_{rounding.value.replace('-', '_')}"
+        self._rounds = rounding is not Rounding.FLOOR
+        self._inexact = rounding is Rounding.NEAR_TIE and value_bits > FLOAT32_BITS + 1  # for float32
         super().__init__(
             {
-                "floor": In(signed(floor_bits)),
-                "fraction": In(unsigned(FRACTION_BITS)),
-                "sticky": In(1),
+                "value": In(signed(value_bits)),
+                "extra": In(unsigned(max(self.span.bit_length(), 1))),
+                "floor": Out(signed(floor_bits)),
                 "up": Out(1),
+                "beyond": Out(1),
+                "negative": Out(1),
             }
         )
 
+    @property
+    def _moving(self) -> int:
+        return -(-self.span.bit_length() // _MOVES)
+
+    @property
+    def _looking(self) -> int:
+        """[Places that float32 has not (2),] what is set among the others."""
+        return 2 * self._inexact + self._rounds
+
+    @property
+    def latency(self) -> int:
+        """Integer part and, at the same time, what is below it; [decision]."""
+        return max(self._moving, self._looking) + self._rounds
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        if self.rounding is Rounding.FLOOR:
+        # Two places below the value's: where nothing moves there is a half, and something below it that is not set.
+        value = Cat(Const(0, 2), self.value).as_signed()
+        half_place = self.least + 1
+        passed = ~(Const((1 << self.span) - 1, self.span) << self.extra)[: self.span]
+        passed = delay(m, passed, 1, name="passed")
+
+        def below(place: int) -> Value:
+            """Bit k: whether place k is below ``place`` once that has moved by ``extra``."""
+            return Cat(Const((1 << place) - 1, place), passed, Const(0, len(value)))[: len(value)]
+
+        def any_of(bits: Value, cycles: int, name: str) -> Value:
+            """Whether a bit is set, some cycles later: groups are looked through before the first register."""
+            groups = Cat(bits[i : i + _GROUP].any() for i in range(0, len(bits), _GROUP))
+            found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()
+            return delay(m, found, max(cycles - 1, 0), name=name)
+
+        whole = self._move(m, value >> half_place, delay(m, self.extra, 1, name="extra"))
+        whole = delay(m, whole, self.latency - self._rounds - self._moving, name="whole")
+        half, odd, floor = whole[0], whole[1], whole[1:]
+        unlike = value[:-1] ^ value[1:]  # seen from above, the leading bit is the first that is unlike its neighbour
+        beyond = unlike & ~below(half_place + len(self.floor))
+        m.d.comb += [
+            self.floor.eq(delay(m, floor, int(self._rounds), name="floor")),
+            self.beyond.eq(any_of(beyond, self.latency, "beyond")),
+            self.negative.eq(delay(m, value[-1], self.latency, name="negative")),
+        ]
+        if not self._rounds:
             return m
-        half = self.fraction[-1]
 
-        def decide(ties: Value) -> None:
-            odd, above, tie = (
-                delay(m, value, int(self.registered), name=name)
-                for name, value in (("odd", self.floor[0]), ("above", half), ("ties", ties))
-            )
-            m.d.comb += self.up.eq(Mux(tie.any(), odd, above))
-
-        if self.rounding is Rounding.NEAREST:
-            decide(half & (self.fraction[:-1] == 0) & ~self.sticky)
-            return m
-
-        # fraction[-k] has weight 2**-k. One half is 0.1000...; just below it stands 0.0111...
-        # Distance from one half < 2**-w: bits 2..w all differ from bit 1 (above: zeros, below: ones).
-        # Distance exactly 2**-w: from below that pattern already holds; from above bit w is the last one set.
-        magnitude = Signal(unsigned(self.floor_bits - 1))
-        m.d.comb += magnitude.eq(Mux(self.floor[-1], ~self.floor, self.floor))
-        differs = Signal(unsigned(FRACTION_BITS))  # bit k - 1: fraction bit of weight 2**-k is unlike the top one
-        zero_after = Signal(unsigned(FRACTION_BITS + 1))  # bit k: nothing is set below weight 2**-k
-        m.d.comb += zero_after[FRACTION_BITS].eq(~self.sticky)
-        for k in range(1, FRACTION_BITS + 1):
-            bit = self.fraction[FRACTION_BITS - k]
-            m.d.comb += [differs[k - 1].eq(bit ^ half), zero_after[k - 1].eq(zero_after[k] & ~bit)]
-        ties = Signal(unsigned(self.floor_bits))  # a tie, and its integer part has this length
-        for top in range(-1, self.floor_bits - 1):  # top = i, the index of the leading one of the integer part
-            window = 24 - top
-            leading = magnitude == 0 if top < 0 else magnitude[top:] == 1
-            with m.If(leading):
-                near = differs[1 : window - 1].all() & (differs[window - 1] | (half & zero_after[window]))
-                m.d.comb += ties[top + 1].eq(near)
-        decide(ties)
+        # One half is 0.1000...; just below it stands 0.0111...
+        fraction = below(half_place)  # the places after that of the half
+        if self._inexact:
+            lost = delay(m, places_lost(m, value, registered=True), 1, name="lost")
+            fraction = delay(m, fraction, 2, name="fraction")
+            value = delay(m, value, 2, name="value")
+            below_last = lost >> 1  # below half of the last place of the float32
+            near = fraction & ~below_last
+            cycles = self.latency - 3
+            some_set = any_of(value & near, cycles, "some_set")
+            some_clear = any_of(~value & near, cycles, "some_clear")
+            # Exactly half a last place away is near too: from below by that pattern, from above if no other bit is set.
+            others_set = any_of(value & fraction & ~(lost & ~below_last), cycles, "others_set")
+            tie = Mux(half, ~some_set | ~others_set, ~some_clear)
+        else:
+            tie = half & ~any_of(value & fraction, self.latency - 1, "some_set")
+        m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), 1, name="up_register"))
         return m
+
+    def _move(self, m: Module, value: Value, extra: Value) -> Value:
+        """The low end of ``value / 2**extra``, as wide as ``floor`` and the half below it."""
+        bits = self.span.bit_length()
+        whole = Signal(signed(len(self.floor) + (1 << bits)), name="whole_0")
+        m.d.comb += whole.eq(value)
+        for i in reversed(range(bits)):
+            moved = Signal(signed(len(self.floor) + (1 << i)), name=f"moved_{1 << i}")
+            m.d.comb += moved.eq(Mux(extra[i], whole >> (1 << i), whole))
+            whole = moved
+            if i % _MOVES == 0:
+                whole = delay(m, moved, 1, name=f"whole_{1 << i}").as_signed()
+                extra = delay(m, extra, 1, name=f"extra_{1 << i}")
+        return whole

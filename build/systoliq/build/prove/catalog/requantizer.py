@@ -81,7 +81,7 @@ class ProductHarness(_Harness):
             rounding=rounding,
         )
         dut = Requantizer(config)
-        dut._rounds_accumulator = False
+        dut._to_float32 = None
         super().__init__(config, dut, {"product": signed(_PRODUCT_BITS), "shift": unsigned(config.shift_bits)})
         # binary32 for near-tie; for nearest a format that holds every product exactly
         sizes = "8 24" if rounding is Rounding.NEAR_TIE else "15 113"
@@ -188,19 +188,19 @@ def _scale(scale: float, accumulator_bits: int, output: IntFormat, *, quick: boo
         harness=lambda: ScaleHarness(scale, accumulator_bits, output),
         method=FromAnyState(),
         bug=SeededBug(
-            module="requantizer",
-            old='name="floor_zero_point").as_signed() + up',
-            new='name="floor_zero_point").as_signed() + rounding.up',
+            module="rounding",
+            old='self.up.eq(delay(m, Mux(tie, odd, half), 1, name="up_register"))',
+            new="self.up.eq(Mux(tie, odd, half))",
         ),
         quick=quick,
     )
 
 
 _DROPPED = SeededBug(
-    module="requantizer", old="lost | (extra[i] & value[: 1 << i].any())", new="extra[i] & value[: 1 << i].any()"
+    module="rounding", old="fraction = below(half_place)", new="fraction = Const((1 << half_place) - 1, half_place)"
 )
 _CLAMP = SeededBug(
-    module="requantizer", old="floor_bits = config.output.bits + 3", new="floor_bits = config.output.bits"
+    module="requantizer", old="floor_bits = config.output.bits + 1", new="floor_bits = config.output.bits"
 )
 UINT8, INT4, INT16 = IntFormat.parse("uint8"), IntFormat.parse("int4"), IntFormat.parse("int16")
 
@@ -214,7 +214,9 @@ PROPERTIES = (
         claim="every 57-bit product, offset, shift and zero point gives saturate(((product + offset) >> shift) + zero)",
         harness=lambda: FloorHarness(INT8, range(56)),
         method=FromAnyState(),
-        bug=SeededBug(module="requantizer", old="(~integer[-1]).replicate", new="integer[-1].replicate"),
+        bug=SeededBug(
+            module="requantizer", old="Mux(beyond, negative, total[-1])", new="Mux(beyond, ~negative, total[-1])"
+        ),
         quick=True,
     ),
     _scale(2.0**-7, 20, INT8, quick=True),

@@ -2,44 +2,45 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Cover, Module, signed
+from amaranth.hdl import Assert, Cover, Module, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.requantization import Rounding
 from systoliq.hw.delay import delay
-from systoliq.hw.requantizer import _round_to_float32
-from systoliq.hw.rounding import FRACTION_BITS, RoundingStage
+from systoliq.hw.float32 import RoundToFloat32
+from systoliq.hw.rounding import RoundingShift
 
 from ..property import FromAnyState, Property, SeededBug
 
 __all__ = ["PROPERTIES"]
 
-_EXTRA = 4  # fraction bits below those that the stage sees one by one
+_FRACTION_BITS = 30  # more than a float32 has below the integer part, whatever that is
 
 
 class RoundingHarness(wiring.Component):
-    """`RoundingStage` fed from one free fixed-point number ``value``, `_EXTRA` bits finer than the stage can see."""
-
-    latency = 1  # as the requantizer uses it, registered
+    """`RoundingShift` fed with one free fixed-point number ``value``, whose integer part it holds in full."""
 
     def __init__(self, rounding: Rounding, output_bits: int) -> None:
         self.rounding = rounding
-        self.floor_bits = output_bits + 3  # as the requantizer instantiates it
-        self.value_bits = self.floor_bits + FRACTION_BITS + _EXTRA
-        value = signed(self.value_bits)
+        self.floor_bits = output_bits + 1  # as the requantizer instantiates it
+        bits = self.floor_bits + _FRACTION_BITS
+        self.dut = RoundingShift(rounding, bits, least=_FRACTION_BITS, most=_FRACTION_BITS, floor_bits=self.floor_bits)
+        self.latency = self.dut.latency
+        value = signed(bits)
         super().__init__({"value": In(value), "value_then": Out(value), "rounded": Out(signed(self.floor_bits + 1))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dut = dut = RoundingStage(self.rounding, self.floor_bits, registered=True)
+        m.submodules.dut = dut = self.dut
         m.d.comb += [
-            Cat(dut.fraction, dut.floor).eq(self.value >> _EXTRA),
-            dut.sticky.eq(self.value[:_EXTRA].any()),
+            dut.value.eq(self.value),
             self.value_then.eq(delay(m, self.value, self.latency, name="past_value")),
-            self.rounded.eq((self.value_then >> (FRACTION_BITS + _EXTRA)) + dut.up),
-            Cover(dut.up & self.value_then[:_EXTRA].any() & (self.value_then < 0)),
-            Cover(~dut.up & self.value_then[FRACTION_BITS + _EXTRA - 1]),
+            self.rounded.eq(dut.floor + dut.up),
+            Assert(~dut.beyond),
+            Assert(dut.negative == (self.value_then < 0)),
+            Cover(dut.up & self.value_then[: _FRACTION_BITS - 1].any() & (self.value_then < 0)),
+            Cover(~dut.up & self.value_then[_FRACTION_BITS - 1]),
         ]
         return m
 
@@ -48,7 +49,7 @@ class RoundingHarness(wiring.Component):
         """What IEEE 754 makes of ``value``: a binary32 (or exact binary64), then the nearest integer, ties to even."""
         exponent, mantissa = (8, 24) if self.rounding is Rounding.NEAR_TIE else (11, 53)
         number = f"((_ to_fp {exponent} {mantissa}) RNE {{value_then}})"
-        scale = f"((_ to_fp {exponent} {mantissa}) RNE {2.0 ** -(FRACTION_BITS + _EXTRA):.40f})"
+        scale = f"((_ to_fp {exponent} {mantissa}) RNE {2.0**-_FRACTION_BITS:.40f})"
         return (f"(= {{rounded}} ((_ fp.to_sbv {self.floor_bits + 1}) RNE (fp.mul RNE {number} {scale})))",)
 
 
@@ -67,19 +68,23 @@ def _rounding(rounding: Rounding, bits: int, bug: SeededBug, *, quick: bool = Fa
 class AccumulatorHarness(wiring.Component):
     """The rounding of an accumulator to 24 significant bits."""
 
-    latency = 0
+    latency = RoundToFloat32.latency
 
     def __init__(self, bits: int) -> None:
-        super().__init__({"acc": In(signed(bits)), "rounded": Out(signed(bits + 1))})
-        conversion = "((_ to_fp 8 24) RNE {acc})"
+        acc = signed(bits)
+        super().__init__({"acc": In(acc), "acc_then": Out(acc), "rounded": Out(signed(bits + 1))})
+        conversion = "((_ to_fp 8 24) RNE {acc_then})"
         self.formulas = (f"(= {{rounded}} ((_ fp.to_sbv {bits + 1}) RTZ {conversion}))",)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        m.submodules.dut = dut = RoundToFloat32(len(self.acc))
         m.d.comb += [
-            self.rounded.eq(_round_to_float32(m, self.acc)),
-            Cover((self.acc < 0) & (self.rounded < self.acc)),
-            Cover((self.acc > 0) & (self.rounded == 1 << (len(self.acc) - 1))),
+            dut.number.eq(self.acc),
+            self.acc_then.eq(delay(m, self.acc, self.latency, name="past_acc")),
+            self.rounded.eq(dut.rounded),
+            Cover((self.acc_then < 0) & (self.rounded < self.acc_then)),
+            Cover((self.acc_then > 0) & (self.rounded == 1 << (len(self.acc) - 1))),
         ]
         return m
 
@@ -91,16 +96,18 @@ def _accumulator(bits: int, *, quick: bool = False) -> Property:
         harness=lambda: AccumulatorHarness(bits),
         method=FromAnyState(),
         bug=SeededBug(
-            module="requantizer",
-            old="up = acc[drop - 1] & (acc[drop] | acc[: drop - 1].any())",
-            new="up = acc[drop - 1]",
+            module="float32",
+            old="(self.number[1:] & lost & ~below_half).any()",
+            new="lost[0]",
         ),
         quick=quick,
     )
 
 
-_WINDOW = SeededBug(module="rounding", old="window = 24 - top", new="window = 23 - top")
-_STICKY = SeededBug(module="rounding", old="(self.fraction[:-1] == 0) & ~self.sticky", new="(self.fraction[:-1] == 0)")
+_WINDOW = SeededBug(module="rounding", old="below_last = lost >> 1", new="below_last = lost")
+_STICKY = SeededBug(
+    module="rounding", old="half & ~any_of(value & fraction,", new="half & ~any_of((value & fraction)[6:],"
+)
 
 PROPERTIES = (
     *(_rounding(Rounding.NEAR_TIE, bits, _WINDOW, quick=bits == 8) for bits in range(2, 17)),

@@ -1,0 +1,59 @@
+"""What float32 keeps of an integer: its 24 leading bits, rounded half to even. All in two's complement."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Const, Module, Signal, Value, signed, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .delay import delay
+
+__all__ = ["FLOAT32_BITS", "RoundToFloat32", "places_lost"]
+
+FLOAT32_BITS = 24  # significant bits of a float32
+_GROUP = 4  # bits that are looked through together
+
+
+def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
+    """Bit k: whether the signed ``value`` is so large that place k is below the last place of its float32.
+
+    The leading bit is the highest one that is unlike the bit above it. For a negative power of two that is one place
+    too low, where finer rounding changes nothing, since the number is a multiple of both units. ``registered`` puts a
+    register into the middle of the search: the places come a cycle after their value.
+    """
+    unlike = value[FLOAT32_BITS:-1] ^ value[FLOAT32_BITS + 1 :]
+
+    def any_of(bits: Value, name: str) -> Value:
+        return delay(m, bits.any(), int(registered), name=name)
+
+    lost = Signal(unsigned(len(value)))
+    higher: list[Value] = []
+    for top in range(len(unlike), 0, -_GROUP):
+        bottom = max(top - _GROUP, 0)
+        for k in range(bottom, top):
+            m.d.comb += lost[k].eq(Cat(any_of(unlike[k:top], f"unlike_{k}"), *higher).any())
+        higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
+    return lost
+
+
+class RoundToFloat32(wiring.Component):
+    """``rounded`` is the float32 of the ``number`` of two cycles ago. The largest round up to a power of two."""
+
+    kind = "round_to_float32"
+    latency = 2
+
+    def __init__(self, bits: int) -> None:
+        super().__init__({"number": In(signed(bits)), "rounded": Out(signed(bits + 1))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        # Half to even is to add what is just below a half, and the last bit that stays; then the lost places are cut.
+        lost = places_lost(m, self.number, registered=False)
+        below_half = lost >> 1
+        odd = delay(m, (self.number[1:] & lost & ~below_half).any(), 1, name="odd")
+        number = delay(m, self.number, 1, name="number").as_signed()
+        lost = delay(m, lost, 1, name="lost")
+        total = Signal(signed(len(self.rounded) + 1))  # with a place for the carry into it
+        m.d.comb += total.eq(Cat(Const(1, 1), number).as_signed() + Cat(odd, lost >> 1))
+        m.d.comb += self.rounded.eq(delay(m, total[1:] & ~Cat(lost, Const(0, 1)), 1, name="kept"))
+        return m
