@@ -30,7 +30,11 @@ LAYERS = {
 
 # Options of `emit SOURCE`, and what the error must say.
 OPTIONS = {
-    "unknown preset": ("resnet50", [], "SOURCE must be resnet8-fc, digits, array or a layer file .npz, not 'resnet50'"),
+    "unknown preset": (
+        "resnet50",
+        [],
+        "SOURCE must be resnet8-fc, digits, array, a layer file .npz or a model .onnx, not",
+    ),
     "missing file": ("nothing.npz", [], "nothing.npz: there is no such file"),
     "zero rows": ("resnet8-fc", ["--rows", 0], "rows must be a positive integer, not 0"),
     "negative columns": ("array", ["--cols", -3], "cols must be a positive integer, not -3"),

@@ -21,6 +21,7 @@ from .design import LayerDesign
 from .emit_engine import emit_engine
 from .errors import InputError
 from .explore.command import command as explore_command
+from .onnx_import.command import command as layers_command
 from .options import REQUANTIZERS, HardwareOptions
 from .output import check_output
 from .package import make_package, npz_bytes
@@ -45,7 +46,9 @@ SOURCE is one of
 {_SOURCES}
   FILE.npz    a layer file: b [K, N], a_scale, a_zero_point, b_scale, b_zero_point,
               y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
-              int32 [N]; the types of the zero points are those of A, B and Y"""
+              int32 [N]; the types of the zero points are those of A, B and Y
+  FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
+              systoliq layers FILE.onnx lists them"""
 
 
 class _AccumulatorBits(click.ParamType[Any]):
@@ -359,6 +362,7 @@ cli.add_command(prove_command)
 cli.add_command(explore_command)
 cli.add_command(bench)
 cli.add_command(emit_engine)
+cli.add_command(layers_command)
 
 
 @cli.command(name="synth", help=SYNTH_HELP + "\n" + _SOURCE_HELP)

@@ -1,6 +1,6 @@
 """SOURCE: what the user names on the command line, turned into a design.
 
-"resnet8-fc" | "digits" | "array" | FILE.npz   --open_source-->   LayerDesign | ArrayDesign
+"resnet8-fc" | "digits" | "array" | FILE.npz | FILE.onnx#NODE   --open_source-->   LayerDesign | ArrayDesign
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from systoliq.hw import BareArray, Dense
 
 from .design import ArrayDesign, Design, LayerDesign
 from .errors import InputError
+from .onnx_import import is_model, onnx_layer
 from .options import HardwareOptions
 
 __all__ = ["PRESETS", "layer_design", "module_name", "open_layer", "open_source", "resnet8_fc_layer"]
@@ -82,7 +83,9 @@ def open_source(
     use_bias: bool = True,
     name: str | None = None,
 ) -> Design:
-    """The design that `source` names: a preset, or a layer file (.npz with the keys of `layer_file.KEYS`)."""
+    """The design that `source` names: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), or a product of
+    an ONNX model (FILE.onnx, or FILE.onnx#NODE where it has several).
+    """
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
     if source == "array":
@@ -115,8 +118,10 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
 
         trained = train_digits()
         return trained.layer, trained.origin
+    if is_model(source):
+        return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():
-        raise InputError(f"SOURCE must be {', '.join(PRESETS)} or a layer file .npz, not {source!r}")
+        raise InputError(f"SOURCE must be {', '.join(PRESETS)}, a layer file .npz or a model .onnx, not {source!r}")
     return MatMulLayer.load(source), f"the layer file {Path(source).name}"
 
 

@@ -1,0 +1,115 @@
+"""The operators and patterns that are taken: from a node of the graph to the fields of its layer.
+
+| operator, domain         | pattern   | what surrounds it                                        |
+| QLinearMatMul            | QOperator | constant b, scales, zero points                          |
+| QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
+| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind      |
+| MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind           |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from .graph import Graph, NotTakenError, attribute
+from .quantized import Parameters, activations, bias_of, follow_result, weights
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["REFUSED", "TAKEN"]
+
+_SUMS = (
+    "its result is int32 sums, a layer ends in 8 or 16 bits with constant scales: "
+    "use the engine (systoliq emit-engine) or systoliq.golden.matmul_integer"
+)
+_DYNAMIC = (
+    "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit-engine)"
+)
+_ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
+_FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
+
+# Products that are never layers, and why.
+REFUSED = {
+    ("", "MatMulInteger"): _SUMS,
+    ("com.microsoft", "DynamicQuantizeMatMul"): _DYNAMIC,
+    ("com.microsoft", "MatMulIntegerToFloat"): _DYNAMIC,
+    ("com.microsoft", "MatMulInteger16"): _SUMS,
+    ("com.microsoft", "MatMulNBits"): _FLOAT_WEIGHTS,
+    ("com.microsoft", "MatMulBnb4"): _FLOAT_WEIGHTS,
+    ("com.microsoft", "MatMulFpQ4"): _FLOAT_WEIGHTS,
+    ("com.microsoft", "FusedMatMul"): _ONLY,
+    ("com.microsoft", "FusedGemm"): _ONLY,
+    ("com.microsoft", "TransposeMatMul"): _ONLY,
+}
+
+
+def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    return _operator(
+        graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+    )
+
+
+def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, C or '', y_scale, y_zero_point."""
+    _check_attributes(node)
+    if len(node.input) < 9 or not node.input[7] or not node.input[8]:
+        raise NotTakenError("y_scale and y_zero_point must be given: without them its result is float")
+    names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "bias", "y_scale", "y_zero_point")
+    fields = _operator(graph, node, tuple(name if node.input[i] else "" for i, name in enumerate(names, 1)))
+    if attribute(node, "transB", 0):
+        fields["b"] = fields["b"].T
+    if "bias" in fields and fields["bias"].size == fields["b"].shape[-1]:
+        fields["bias"] = fields["bias"].reshape(-1)  # [1, N]
+    return fields
+
+
+def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
+    return {name: graph.constant(node.input[i], name) for i, name in enumerate(names, 1) if name}
+
+
+def _gemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    _check_attributes(node)
+    given = node.input[2] if len(node.input) > 2 else ""
+    if given and attribute(node, "beta", 1.0) != 1:
+        raise NotTakenError(f"beta must be 1, not {attribute(node, 'beta'):g}")
+    return _dequantized(graph, node, given or None, transposed=bool(attribute(node, "transB", 0)))
+
+
+def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    return _dequantized(graph, node, None, transposed=False)
+
+
+def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
+    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias."""
+    a = activations(graph, node.input[0])
+    weight, b = weights(graph, node.input[1], transposed=transposed)
+    result = follow_result(graph, node)
+    if given and result.added:
+        raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
+    added = given or result.added
+    bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
+    return {"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias}
+
+
+def _fields(operand: str, parameters: Parameters) -> dict[str, npt.NDArray[Any]]:
+    return {f"{operand}_scale": parameters.scale, f"{operand}_zero_point": parameters.zero_point}
+
+
+def _check_attributes(node: NodeProto) -> None:
+    if attribute(node, "transA", 0):
+        raise NotTakenError("transA must be 0: rows of A arrive one after the other")
+    if attribute(node, "alpha", 1.0) != 1:
+        raise NotTakenError(f"alpha must be 1, not {attribute(node, 'alpha'):g}")
+
+
+# (domain, operator): pattern, place of B among the inputs, what reads it
+TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[str, Any]]]] = {
+    ("", "QLinearMatMul"): ("QOperator", 3, _qlinear_matmul),
+    ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
+    ("", "Gemm"): ("QDQ", 1, _gemm),
+    ("", "MatMul"): ("QDQ", 1, _matmul),
+}

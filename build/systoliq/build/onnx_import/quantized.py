@@ -1,0 +1,186 @@
+"""What stands around a product in QDQ form: operands behind DequantizeLinear, the result before QuantizeLinear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_operator, label
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["Parameters", "Result", "activations", "bias_of", "follow_result", "weights"]
+
+_BIAS_LIMIT = 1 << 24  # float32 tells whole numbers apart up to here
+_BIAS_TOLERANCE = 2.0**-20  # of an int32 bias' scale: quantizers multiply a_scale * b_scale in their own precision
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Parameters:
+    """Scale and zero point of one tensor; the zero point's type is the tensor's."""
+
+    scale: npt.NDArray[Any]
+    zero_point: npt.NDArray[Any]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result:
+    """What becomes of a product: it is quantized, after the constant `added` (a tensor's name) where there is one."""
+
+    y: Parameters
+    added: str | None
+
+
+def activations(graph: Graph, name: str) -> Parameters:
+    """Of the tensor `name`, which must come from a DequantizeLinear; operators of `MOVES` may stand between."""
+    node = _back(graph, name, "a", MOVES)
+    kind = graph.type_of(node.input[0])
+    source = graph.producer(node.input[0])
+    if kind is None and source is not None and is_operator(source, "QuantizeLinear"):
+        kind = _parameters(graph, source, "a", _output_type(source)).zero_point.dtype
+    return _one(_parameters(graph, node, "a", kind), "a")
+
+
+def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[Any], Parameters]:
+    """The constant weights [K, N] behind the DequantizeLinear that makes the tensor `name`, with their parameters.
+
+    `transposed`: the product takes them as [N, K]. A Transpose may stand before the DequantizeLinear or behind it.
+    """
+    node = _back(graph, name, "b", ("Identity", "Transpose"))
+    b = graph.constant(node.input[0], "b")
+    found = _parameters(graph, node, "b", b.dtype)
+    if b.ndim != 2:
+        raise NotTakenError(f"b must have two dimensions, not the shape {list(b.shape)}")
+    axis = channel_axis(node, found.scale, b.shape)
+    between = graph.producer(name)
+    while between is not None and between is not node:
+        transposed ^= between.op_type == "Transpose" and list(attribute(between, "perm", [1, 0])) == [1, 0]
+        between = graph.producer(between.input[0])
+    if transposed:
+        b, axis = b.T, None if axis is None else 1 - axis
+    if axis == 0:
+        raise NotTakenError("b must have a scale per column of [K, N], not per row: sums over K would mix them")
+    return b, found
+
+
+def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> npt.NDArray[np.int32]:
+    """The constant tensor `name`, which is added to a product, as int32 [N] in units of a_scale * b_scale.
+
+    It is that already (DequantizeLinear of int32), or its values are whole multiples of the unit; otherwise no integer
+    bias gives what the model computes.
+    """
+    with np.errstate(over="ignore"):
+        unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
+    node = graph.producer(name)
+    if node is None or not is_operator(node, "DequantizeLinear"):
+        real = graph.constant(name, "the bias")
+        if real.dtype != np.float32:
+            raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
+        return _whole(_row(real, n), unit)
+    stored = graph.constant(node.input[0], "the bias")
+    found = _parameters(graph, node, "the bias", stored.dtype)
+    axis = channel_axis(node, found.scale, stored.shape)
+    shape = [1] * stored.ndim if axis is None else [-1 if i == axis else 1 for i in range(stored.ndim)]
+    scale = np.broadcast_to(found.scale.reshape(shape), stored.shape)
+    if stored.dtype == np.int32 and not np.any(found.zero_point):
+        scales = _row(scale, n)
+        if np.all(np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * unit):
+            return np.ascontiguousarray(_row(stored, n))
+    zero_point = found.zero_point.reshape(shape if found.zero_point.size > 1 else [])
+    real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
+    return _whole(_row(real, n), unit)
+
+
+def follow_result(graph: Graph, node: NodeProto) -> Result:
+    """From the product `node` along its only use to the QuantizeLinear: over one Add, a Relu and `MOVES`."""
+    name, added, relu, moved = node.output[0], None, None, False
+    while True:
+        if graph.is_output(name):
+            raise NotTakenError(f"its result must go to a QuantizeLinear, but leaves the graph in float as {name!r}")
+        users = graph.consumers(name)
+        if len(users) != 1:
+            told = ", ".join(label(user) for user in users) or "nowhere"
+            raise NotTakenError(f"its result must go to one QuantizeLinear, not to {told}")
+        (user,) = users
+        if is_operator(user, "QuantizeLinear") and user.input[0] == name:
+            break
+        if is_operator(user, "Add") and added is None and relu is None and not moved:
+            added = user.input[1 if user.input[0] == name else 0]
+        elif is_operator(user, "Relu"):
+            relu = user
+        elif is_operator(user, *MOVES) and user.input[0] == name:
+            moved = moved or user.op_type != "Identity"
+        else:
+            raise NotTakenError(f"its result must go to a QuantizeLinear, not to {label(user)}")
+        name = user.output[0]
+    y = _one(_parameters(graph, user, "y", _output_type(user)), "y")
+    if relu is not None and int(y.zero_point.reshape(())) != np.iinfo(y.zero_point.dtype).min:
+        raise NotTakenError(
+            f"{label(relu)} must be without effect before {label(user)}, whose zero point must then be "
+            f"{np.iinfo(y.zero_point.dtype).min}, not {int(y.zero_point.reshape(()))}"
+        )
+    return Result(y=y, added=added)
+
+
+def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProto:
+    """The DequantizeLinear that makes the tensor `name`, which operators `over` may have passed on."""
+    node = graph.producer(name)
+    while node is not None and is_operator(node, *over):
+        name = node.input[0]
+        node = graph.producer(name)
+    if node is None or not is_operator(node, "DequantizeLinear"):
+        raise NotTakenError(f"{role} must come from a DequantizeLinear, not from {graph.source(name)}")
+    return node
+
+
+def _parameters(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> Parameters:
+    """Of a Q or DQ; `kind` is the type of a zero point that is left out."""
+    scale = graph.constant(node.input[1], f"{role}'s scale")
+    if scale.dtype != np.float32:
+        raise NotTakenError(
+            f"{role}'s scale must be float32 in {label(node)}, not {scale.dtype.name}: the product would be computed "
+            "in that type, which is not exact"
+        )
+    if len(node.input) > 2 and node.input[2]:
+        return Parameters(scale=scale, zero_point=graph.constant(node.input[2], f"{role}'s zero point"))
+    if kind is None:
+        raise NotTakenError(f"{role} must have a zero point or a known type in {label(node)}")
+    return Parameters(scale=scale, zero_point=np.zeros((), kind))
+
+
+def _output_type(node: NodeProto) -> np.dtype[Any]:
+    """The type that a QuantizeLinear without a zero point gives."""
+    from onnx import TensorProto, helper
+
+    return helper.tensor_dtype_to_np_dtype(attribute(node, "output_dtype", 0) or TensorProto.UINT8)
+
+
+def _one(found: Parameters, role: str) -> Parameters:
+    if found.scale.size != 1 or found.zero_point.size != 1:
+        raise NotTakenError(f"{role} must have one scale and zero point, not of shape {list(found.scale.shape)}")
+    return found
+
+
+def _row(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
+    """A constant that is added to rows of N, as one row."""
+    if array.size not in (1, n) or (array.size == n > 1 and array.shape[-1] != n):
+        raise NotTakenError(f"the bias must have the shape [{n}] or be one value, not the shape {list(array.shape)}")
+    return np.broadcast_to(array.reshape(-1), n)
+
+
+def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
+    """`real` [N] as whole multiples of `unit` [N], which they must be to the last bit of float32."""
+    multiples = np.rint(real.astype(np.float64) / unit)
+    fitting = np.abs(multiples) <= _BIAS_LIMIT
+    wrong = np.flatnonzero(~(fitting & (multiples.astype(np.float32) * unit == real)))
+    if wrong.size:
+        column = int(wrong[0])
+        raise NotTakenError(
+            "the bias must be whole multiples of a_scale * b_scale, so that an integer bias is exact, but column "
+            f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}"
+        )
+    return multiples.astype(np.int32)
