@@ -1,7 +1,7 @@
 """ONNX models as SOURCE: each pattern gives the layer that onnxruntime computes.
 
-Where onnxruntime leaves a graph in float, whose sums round on the way, its fused operators on the layer's parameters are
-the reference, and the float graph may be off by one in a few outputs.
+Where onnxruntime leaves a graph in float, whose sums round on the way, its fused operators on the layer's parameters
+are the reference, and the float graph may be off by one in a few outputs.
 """
 
 from __future__ import annotations
