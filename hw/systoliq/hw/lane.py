@@ -9,6 +9,8 @@ from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.formats import signed_bits
+
 from .counter import successor
 from .delay import delay
 from .hierarchy import place
@@ -130,14 +132,14 @@ class DrainLane(wiring.Component):
         def constant(name: str, shape: Shape) -> Value:
             return self._constant(m, index, len(step), name, shape)
 
-        bias = constant("bias", signed(max(_bits(c.bias) for t in self.constants for c in t)))
+        bias = constant("bias", signed(signed_bits(*(c.bias for t in self.constants for c in t))))
         if self.uses_row_sums:
             held = Signal.like(self.row_sum, name="row_sum_held", reset_less=True)
             now = Signal.like(self.row_sum, name="row_sum_now")
             m.d.comb += [now.eq(Mux(step == 0, self.row_sum, held)), self.row_sum_next.eq(held)]
             row_sum = Signal.like(self.row_sum, name="row_sum_1", reset_less=True)
             m.d.sync += [held.eq(now), row_sum.eq(now)]
-            residual = constant("residual", signed(max(_bits(c.residual) for t in self.constants for c in t)))
+            residual = constant("residual", signed(signed_bits(*(c.residual for t in self.constants for c in t))))
             correction = Signal(signed(len(residual) + len(row_sum)), reset_less=True)
             m.d.sync += correction.eq(residual * row_sum)
             m.d.comb += biased.eq(delay(m, chosen, 1, name="sum") + delay(m, bias, 1, name="bias_delayed") - correction)
@@ -155,8 +157,3 @@ class DrainLane(wiring.Component):
         control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
         m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
-
-
-def _bits(value: int) -> int:
-    """Width of ``value`` as a signed number."""
-    return (value if value >= 0 else ~value).bit_length() + 1

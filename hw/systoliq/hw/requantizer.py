@@ -12,7 +12,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.formats import IntFormat
+from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.requantization import Requantization, Rounding
 
 from .delay import delay
@@ -45,13 +45,12 @@ class RequantizerConfig:
     @classmethod
     def of(cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable") -> RequantizerConfig:
         """The narrowest lane that serves every column of ``requantization``."""
-        widest = max(max(requantization.offset), -1 - min(requantization.offset))
         return cls(
             accumulator_bits=accumulator_bits,
             multiplier_bits=max(max(requantization.multiplier).bit_length(), 1),
             min_shift=min(requantization.shift),
             max_shift=max(requantization.shift),
-            offset_bits=widest.bit_length() + 1,
+            offset_bits=signed_bits(*requantization.offset),
             output=requantization.output,
             rounding=requantization.rounding,
             cells=cells,
