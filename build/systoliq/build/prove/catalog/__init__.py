@@ -9,9 +9,10 @@ __all__ = ["find", "properties"]
 
 def properties() -> tuple[Property, ...]:
     """All properties, in the order of the data's way."""
-    from . import array, cells, requantizer, rounding, streams
+    from . import array, cells, pairs, requantizer, rounding, streams
 
-    return (*array.PROPERTIES, *cells.PROPERTIES, *rounding.PROPERTIES, *requantizer.PROPERTIES, *streams.PROPERTIES)
+    modules = (array, cells, pairs, rounding, requantizer, streams)
+    return tuple(prop for module in modules for prop in module.PROPERTIES)
 
 
 def find(name: str) -> Property:

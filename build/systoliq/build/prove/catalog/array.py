@@ -19,7 +19,7 @@ from ..property import Bounded, Induction, Property, SeededBug, Unbounded
 __all__ = ["PROPERTIES", "config_of", "mac"]
 
 
-def _sum_of_products(m: Module, config: ArrayConfig, a: Value, b: Value, first: Value, name: str) -> Signal:
+def sum_of_products(m: Module, config: ArrayConfig, a: Value, b: Value, first: Value, name: str) -> Signal:
     """The sum since ``first``, the operands of this cycle included, modulo ``2**accumulator_bits``."""
     before = Signal(signed(config.accumulator_bits), name=f"{name}_before", reset_less=True)
     now = Signal(signed(config.accumulator_bits), name=f"{name}_now")
@@ -60,7 +60,7 @@ class MacHarness(wiring.Component):
         m = Module()
         config = self.config
         m.submodules.dut = dut = Mac(config)
-        total = _sum_of_products(m, config, self.a, self.b, self.first, "total")
+        total = sum_of_products(m, config, self.a, self.b, self.first, "total")
         begun = Signal(reset_less=True)  # before its first ``clear`` a sum is unknown: cells' registers hold anything
         m.d.sync += begun.eq(begun | self.first)
         expected = delay(m, total, Mac.latency_of(config), name="expected")
@@ -101,7 +101,7 @@ class ElementHarness(wiring.Component):
         m = Module()
         config = self.config
         m.submodules.dut = dut = ProcessingElement(config, top=self.top)
-        total = _sum_of_products(m, config, self.a, self.b, self.first, "total")
+        total = sum_of_products(m, config, self.a, self.b, self.first, "total")
         expected = delay(m, total, Mac.latency_of(config), name="expected")
         capture = delay(m, self.last, Mac.latency_of(config), name="capture")
         m.d.comb += [
@@ -163,7 +163,7 @@ class ArrayHarness(wiring.Component):
         m.d.sync += ends.eq(Mux(ends == 3, ends, ends + last))
         for row in range(config.rows):
             for col in range(config.cols):
-                total = _sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
+                total = sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
                 way = dut.latency + row * self.interval + col
                 snapshot = delay(m, total, way, name=f"snapshot_{row}_{col}")
                 shown = delay(m, last, way, name=f"shown_{row}_{col}")
