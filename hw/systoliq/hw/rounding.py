@@ -40,7 +40,8 @@ class RoundingShift(wiring.Component):
         self.span = most - least
         self.kind = f"round_{rounding.value.replace('-', '_')}"
         self._rounds = rounding is not Rounding.FLOOR
-        self._inexact = rounding is Rounding.NEAR_TIE and value_bits > FLOAT32_BITS + 1  # for float32
+        self._within_bits = min(value_bits, floor_bits + most)  # of values that are not beyond
+        self._inexact = rounding is Rounding.NEAR_TIE and self._within_bits > FLOAT32_BITS + 1  # for float32
         super().__init__(
             {
                 "value": In(signed(value_bits)),
@@ -100,7 +101,10 @@ class RoundingShift(wiring.Component):
         # One half is 0.1000...; just below it stands 0.0111...
         fraction = below(half_place)  # the places after that of the half
         if self._inexact:
-            lost = delay(m, places_lost(m, value, registered=True), 1, name="lost")
+            # Near a tie the leading bit is the half or above it, and of what is beyond no rounding matters.
+            always = Const((1 << max(half_place - FLOAT32_BITS + 1, 0)) - 1, len(value))
+            lost = always | places_lost(m, value[: self._within_bits + 2], registered=True)
+            lost = delay(m, lost, 1, name="lost")
             fraction = delay(m, fraction, 2, name="fraction")
             value = delay(m, value, 2, name="value")
             below_last = lost >> 1  # below half of the last place of the float32
