@@ -301,6 +301,12 @@ class TestPacking:
         assert figures["dsp"] == depth
         assert figures["carries"] == figures["ff"] == figures["lut_sites"] == 0
 
+    def test_a_chain_of_dsp48e1_leaves_the_accumulator(self) -> None:
+        config = ArrayConfig(cells="xilinx", depth=3)
+        figures = cell_figures(synthesized(emit_verilog(Mac(config), "mac"), "mac", open_target("xilinx-xc7")))
+        assert figures["dsp"] == 3
+        assert figures["carries"] == figures["ff"] == 32
+
     @pytest.mark.parametrize(("cells", "target"), [("xilinx", "xilinx-xc7"), ("dsp48e2", "xilinx-xcup")])
     def test_array(self, cells: str, target: str) -> None:
         folder = synthesized(emit_verilog(bare_array(cells, rows=2, cols=2), "array"), "array", open_target(target))
@@ -448,7 +454,7 @@ class TestNetlist:
     @pytest.mark.parametrize(
         ("family", "cells", "depth"),
         [
-            ("xc7", "xilinx", 1),
+            ("xc7", "xilinx", 3),
             ("xc7", "portable", 2),
             ("xcup", "dsp48e2", 3),
             ("xcup", "dsp48e2-pair", 2),

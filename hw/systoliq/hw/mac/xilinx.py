@@ -1,7 +1,7 @@
 """Xilinx by inference: plain logic in the shape of a DSP48's multiply-accumulate, which Vivado and Yosys pack into one.
 
-Sources: AMD UG479 and UG579, multiply-accumulate; Yosys' pattern, passes/pmgen/xilinx_dsp.pmg. Yosys 0.70 packs it for
-the 7 series only: see `dsp48e2` for UltraScale+.
+Sources: AMD UG479 and UG579, multiply-accumulate and systolic filter; Yosys' pattern, passes/pmgen/xilinx_dsp.pmg.
+Yosys 0.70 packs it for the 7 series only: see `dsp48e2` for UltraScale+.
 """
 
 from __future__ import annotations
@@ -11,36 +11,44 @@ from typing import Any
 from amaranth.hdl import Module, Mux, Signal, Value, signed
 
 from ..delay import delay
-from .fabric import FabricForm
+from .form import Form
 
 __all__ = ["XilinxForm"]
 
 
-class XilinxForm(FabricForm):
-    """With depth 1 the accumulator is the DSP's: whole, cleared before the addition, its sum read from the register.
+class XilinxForm(Form):
+    """A chain of cells, each of which adds its product to the sum of the one before it, and an accumulator.
 
-    All in one module: Yosys packs each by itself where it is not told to flatten them. A DSP48E1 adds one number to its
-    own product: with more products than one the accumulator is the fabric's, as is the tree.
+    With depth 1 the accumulator is the cell's, whole. A DSP48E1 adds one number to its product: of more products than
+    one, the sum goes to an accumulator in the fabric. All in one module: Yosys packs each by itself where it is not
+    told to flatten them.
     """
 
-    @property
-    def _inside(self) -> bool:
-        return self.config.depth == 1
+    skew = 1
 
     @property
     def latency(self) -> int:
-        """Registers of the operands, the product and the sum."""
-        return 3 if self._inside else super().latency
+        """Registers of the operands, the product and the sum, a cycle for each further cell, the accumulator."""
+        return 3 + self.config.depth - 1 + (self.config.depth > 1)
 
     @property
     def clear_delay(self) -> int:
-        return 2 if self._inside else super().clear_delay
+        return self.latency - 1
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
-        if not self._inside:
-            return super().elaborate(m, a, b, clear, platform)
-        left, right = delay(m, a[0], 1, name="a_operand"), delay(m, b[0], 1, name="b_operand")
-        product = delay(m, left * right, 1, name="product")
-        held = Signal(signed(self.config.accumulator_bits), reset_less=True)
-        m.d.sync += held.eq(Mux(clear, 0, held) + product)
+        config = self.config
+        products = []
+        for i in range(config.depth):
+            left, right = delay(m, a[i], 1, name=f"a_operand_{i}"), delay(m, b[i], 1, name=f"b_operand_{i}")
+            products.append(delay(m, left * right, 1, name=f"product_{i}"))
+        term = products[0]
+        if config.depth > 1:
+            term = delay(m, term, 1, name="chain_0")
+        for i, product in enumerate(products[1:], 1):
+            bits = min(config.product_bits + i.bit_length(), config.accumulator_bits)
+            total = Signal(signed(bits), name=f"chain_{i}", reset_less=True)
+            m.d.sync += total.eq(term + product)
+            term = total
+        held = Signal(signed(config.accumulator_bits), reset_less=True)
+        m.d.sync += held.eq(Mux(clear, 0, held) + term)
         return held

@@ -208,7 +208,7 @@ _SECOND_DROPPED = SeededBug(module="cells.ecp5_alu", old="_PRODUCT if len(a) == 
 _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")
 _UNSUPPORTED_OUTPUT = SeededBug(module="cells.ice40", old="(OUTPUT_SELECT=3)", new="(OUTPUT_SELECT=0)")
 _HALVES_SWAPPED = SeededBug(module="cells.ice40", old="i_C=addend[_WIDTH:]", new="i_C=addend[:_WIDTH]")
-_NEVER_CLEARED_INSIDE = SeededBug(module="mac.xilinx", old="Mux(clear, 0, held) + product", new="held + product")
+_NEVER_CLEARED_INSIDE = SeededBug(module="mac.xilinx", old="Mux(clear, 0, held) + term", new="held + term")
 _CLEARED_LATE = SeededBug(module="mac.dsp48e2", old="return self.latency - 2", new="return self.latency - 1")
 _MIDDLE_EARLY = SeededBug(module="multiplier", old='held(outer[:limb], "lowest"), upper', new="outer[:limb], upper")
 _LOWEST_EARLY = SeededBug(module="multiplier", old='held(low[:limb], "lowest"), upper', new="low[:limb], upper")
@@ -235,6 +235,6 @@ PROPERTIES = (
     *_macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
     *_macs("ice40", _HALVES_SWAPPED, depths=(1,)),
     *_macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
-    *_macs("xilinx", _NEVER_CLEARED_INSIDE, depths=(1,)),
+    *_macs("xilinx", _NEVER_CLEARED_INSIDE),
     *_macs("dsp48e2", _CLEARED_LATE),
 )
