@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,12 @@ def write(path: Path, nodes: str, *, opset: int = 13, ir: int = 8, rows: str = "
     a, y = (onnx.TensorProto.DataType.Name(kinds[name]).lower() for name in ("a_z", "y_z"))
     text = f"""<ir_version: {ir}, opset_import: ["": {opset}, "com.microsoft": 1]>
         g ({a}[{rows}, {K}] xq) => ({y}[{rows}, {N}] yq) {{ {nodes} }}"""
-    model = onnx.parser.parse_model(text)
-    used = {name for node in model.graph.node for name in node.input}
+    placeholder = constants.pop("placeholder", None)  # of a type that the text form cannot write
+    model = onnx.parser.parse_model(text.replace("value = placeholder", "value = int8 {0}"))
+    if placeholder is not None:
+        next(node for node in model.graph.node if node.op_type == "Constant").attribute[0].t.CopyFrom(placeholder)
+    bodies = [given.g.node for node in model.graph.node for given in node.attribute]
+    used = {name for node in itertools.chain(model.graph.node, *bodies) for name in node.input}
     initializers = (onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items() if k in used)
     model.graph.initializer.extend(initializers)
     onnx.save(model, path)
@@ -53,6 +58,7 @@ def run(path: Path | bytes, inputs: dict[str, Any]) -> tuple[list[Any], set[str]
     """Outputs of onnxruntime's session, and the operators of the graph that it ran, after its fusions."""
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
+    options.add_session_config_entry("session.qdqisint8allowed", "1")  # fuse int8 activations on x86 as well
     fused = Path(path).with_suffix(".fused")
     options.optimized_model_filepath = str(fused)
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])

@@ -7,13 +7,12 @@ are the reference, and the float graph may be off by one in a few outputs.
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 
-pytest.importorskip("onnx", reason="onnx parses the models")
-pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
-
 from systoliq.build.judge import onnxruntime_output
-from systoliq.build.onnx_import import onnx_layer
+from systoliq.build.onnx_import import onnx_layer, read_products
+from systoliq.golden import MatMulLayer
 
 from .onnx_models import CONSTANTS, K, run, write
 
@@ -160,3 +159,120 @@ def test_a_pattern_gives_the_layer_that_onnxruntime_computes(graph, changes, exp
         assert np.count_nonzero(off) <= 5
         y = onnxruntime_output(layer, a)
     np.testing.assert_array_equal(layer.golden(a), y)
+
+
+SECOND = "[second] yq = QLinearMatMul(h, y_s, y_z, V, w_s, w_z, y_s, y_z)"
+SUMS = "[sums] i = MatMulInteger(xq, W, a_z, w_z)"
+TWO = nodes(DQ_A, DQ_W, MATMUL, "h = QuantizeLinear(y, y_s, y_z)", SECOND, SUMS)
+SQUARE = {"V": W[:5].copy()}
+
+
+def test_of_several_products_one_is_named(call, tmp_path):
+    path = write(tmp_path / "model.onnx", TWO, **SQUARE)
+    out = tmp_path / "out"
+    result = call("emit", path, "--out", out)
+    assert result.exit_code == 2
+    known = "'fc' (M x 12 x 5), 'second' (M x 5 x 5)"
+    assert result.stderr == f"error: {path}: SOURCE must name one of its 2 layers, as {path}#NODE: {known}\n"
+    result = call("emit", f"{path}#third", "--out", out)
+    assert result.exit_code == 2
+    assert f"{path}: must have a matrix product named 'third'; it has 'fc', 'second', 'sums'" in result.stderr
+    assert not out.exists()
+    result = call("emit", f"{path}#second", "--out", out)
+    assert result.exit_code == 0, result.output
+    assert (out / "second.v").is_file()
+    np.testing.assert_array_equal(MatMulLayer.load(out / "second_layer.npz").b, SQUARE["V"])
+    assert "QLinearMatMul 'second' (QOperator) of model.onnx" in (out / "second.json").read_text()
+
+
+def test_layers_lists_what_is_taken_and_what_is_not(call, tmp_path):
+    path = write(tmp_path / "model.onnx", TWO, rows="1", **SQUARE)
+    result = call("layers", path)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert " ".join(lines[1].split()) == "fc QDQ MatMul 1 x 12 x 5 uint8 x int8 -> uint8 per tensor no"
+    assert lines[2].split()[:3] == ["second", "QOperator", "QLinearMatMul"]
+    assert lines[3] == f"systoliq emit '{path}#fc' --out DIR"
+    assert lines[4].startswith("not taken: MatMulInteger 'sums' (1 x 12 x 5): its result is int32 sums")
+    assert len(lines) == 5
+
+
+def test_nodes_without_names_go_by_their_output(tmp_path):
+    path = write(tmp_path / "model.onnx", TWO.replace("[fc]", "").replace("[second]", "[sums]"), **SQUARE)
+    assert [product.name for product in read_products(path)] == ["y", "yq", "i"]
+    assert onnx_layer(f"{path}#yq")[0].name == "yq"
+
+
+def test_external_data_beside_the_model(tmp_path, monkeypatch):
+    path = write(tmp_path / "model.onnx", QLINEAR)
+    options = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0}
+    onnx.save(onnx.load(path), path, **options)
+    assert (tmp_path / "weights.bin").is_file()
+    monkeypatch.chdir("/")
+    check_fields(onnx_layer(str(path))[0], {})
+
+
+def test_functions_of_the_model_are_inlined(tmp_path):
+    path = write(tmp_path / "model.onnx", nodes(DQ_A, DQ_W, "y = MatMul(x, w)", Q_Y))
+    model = onnx.load(path)
+    function = onnx.parser.parse_function(
+        '<opset_import: ["": 13], domain: "mine"> Dense (p, q) => (r) { r = MatMul(p, q) }'
+    )
+    model.functions.append(function)
+    model.opset_import.append(onnx.helper.make_opsetid("mine", 1))
+    node = next(node for node in model.graph.node if node.op_type == "MatMul")
+    node.op_type, node.domain = "Dense", "mine"
+    onnx.save(model, path)
+    check_fields(onnx_layer(str(path))[0], {})
+
+
+@pytest.mark.simulator
+def test_a_model_through_its_verilog(call, tmp_path):
+    path = write(tmp_path / "model.onnx", TAKEN["Gemm, transB, per channel"][0], bias_zn=np.zeros(5, np.int32))
+    a = np.random.default_rng(2).integers(0, 256, (40, K)).astype(np.uint8)
+    np.savez(tmp_path / "a.npz", a=a)
+    arguments = ["--input", tmp_path / "a.npz", "--output", tmp_path / "y.npz", "--simulator", "icarus"]
+    result = call("simulate", path, *arguments)
+    assert result.exit_code == 0, result.output
+    (y,), operators = run(path, {"xq": a})
+    assert "QGemm" in operators
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], y)
+
+
+@pytest.mark.simulator
+def test_the_last_layer_of_a_real_network(call, shared, tmp_path):
+    """The Gemm 64 -> 10 of the MLPerf Tiny ResNet8, on the activations that onnxruntime feeds it.
+
+    shared/data/resnet8_fc.npz is the same layer from another quantizer: same weights in real units, other scales.
+    """
+    path = shared / "data" / "mlperf_resnet8_qdq.onnx"
+    (product,) = read_products(path)
+    layer = product.layer
+    assert product.shape == "1 x 64 x 10"
+    other = np.load(shared / "data" / "resnet8_fc.npz")
+    apart = layer.b * np.float64(layer.b_scale) - other["weights"] * np.float64(other["b_scale"])
+    assert np.abs(apart).max() <= (layer.b_scale[0] + other["b_scale"]) / 2
+    unit = np.float64(layer.a_scale) * layer.b_scale
+    apart = layer.bias * unit - other["bias"] * np.float64(other["a_scale"]) * other["b_scale"]
+    assert np.abs(apart).max() <= 2 * np.float64(other["a_scale"]) * other["b_scale"]
+
+    model = onnx.load(path)  # with the quantized input and output of the layer as outputs of the network
+    gemm = next(node for node in model.graph.node if node.op_type == "Gemm")
+    for name in ("PPQ_Variable_181", "PPQ_Variable_193"):
+        model.graph.output.append(onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT8, None))
+    assert gemm.name == product.name
+    onnx.save(model, tmp_path / "resnet8.onnx")
+    generator = np.random.default_rng(0)
+    rows = []
+    for _ in range(20):
+        image = generator.uniform(0, 255, (1, 32, 32, 3)).astype(np.float32)
+        (_, a, y), operators = run(tmp_path / "resnet8.onnx", {"input_1": image})
+        rows.append((a.reshape(-1), y.reshape(-1)))
+    assert "QGemm" in operators
+    a, y = (np.stack(column) for column in zip(*rows, strict=True))
+    assert len(np.unique(y)) > 10
+    np.testing.assert_array_equal(layer.golden(a), y)
+    np.savez(tmp_path / "a.npz", a=a)
+    arguments = ["--input", tmp_path / "a.npz", "--output", tmp_path / "y.npz", "--simulator", "icarus"]
+    assert call("simulate", path, *arguments).exit_code == 0
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], y)

@@ -55,7 +55,7 @@ def read_model(path: Path) -> ModelProto:
         reason = str(error).strip().split("\n")[0].rstrip(".")
         raise InputError(f"{path}: must be a valid ONNX model ({reason})") from error
     if len(model.functions):
-        model = onnx.inliner.inline_local_functions(model)
+        model = need("onnx.inliner", "onnx", "models with functions", extra="onnx").inline_local_functions(model)
     with contextlib.suppress(onnx.shape_inference.InferenceError):  # shapes are then those that the file tells
         model = onnx.shape_inference.infer_shapes(model)
     return model

@@ -1,0 +1,133 @@
+"""What of an ONNX model is not taken: one line that names the file, the node and the reason, and no traceback."""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+import onnx
+import pytest
+
+from .onnx_models import CONSTANTS, write
+from .test_bad_input import assert_refused
+from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, QGEMM, QLINEAR, nodes
+
+FLOAT8 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT8E4M3FN, [], [0.0])
+INT4 = onnx.helper.make_tensor("v", onnx.TensorProto.INT4, [12, 5], [1] * 60)
+
+# Nodes, changes of the constants, and what the error must say after "FILE: ".
+NODES = {
+    "float": (nodes("x = Cast<to = 1>(xq)", "w = Cast<to = 1>(W)", MATMUL, Q_Y), {}, "a must come from a Dequan"),
+    "float weights": (nodes(DQ_A, "[fc] y = MatMul(x, Wf)", Q_Y), {"Wf": np.ones((12, 5), np.float32)},
+        "MatMul 'fc': b must come from a DequantizeLinear, not from the initializer 'Wf'"),
+    "weights that are no constant": (
+        nodes(DQ_A, "t = Transpose(xq)", "w = DequantizeLinear(t, a_s, a_z)", MATMUL, Q_Y), {},
+        "MatMul 'fc': b must be constant, not from Transpose 't'"),
+    "weights on the left": (
+        nodes("w = DequantizeLinear(Wt, w_s, w_z)", "x = DequantizeLinear(xq, a_s, a_z)", "t = Transpose(x)",
+              "[fc] y = MatMul(w, t)", Q_Y), {}, "MatMul 'fc': b must be constant, not from the graph's input 'xq'"),
+    "a scale that is no constant": (
+        nodes("s = Cast<to = 1>(xq)", QLINEAR.replace("a_s", "s")), {}, "a_scale must be constant, not from Cast 's'"),
+    "a result in float": (nodes(DQ_A, DQ_W, MATMUL, "yq = Cast<to = 2>(y)"), {},
+        "MatMul 'fc': its result must go to a QuantizeLinear, not to Cast 'yq'"),
+    "a result for two": (nodes(DQ_A, DQ_W, MATMUL, Q_Y, "r = Relu(y)"), {},
+        "MatMul 'fc': its result must go to one QuantizeLinear, not to QuantizeLinear 'yq', Relu 'r'"),
+    "a Relu that has an effect": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Relu(h)", Q_Y), {},
+        "Relu 'y' must be without effect before QuantizeLinear 'yq', whose zero point must then be 0, not 131"),
+    "two biases": (nodes(DQ_A, DQ_W, DQ_BIAS, "[fc] h = Gemm(x, w, c)", "y = Add(h, c)", Q_Y), {},
+        "Gemm 'fc': one bias must be added, not 'c' and then 'c'"),
+    "an addend that is no constant": (
+        nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "o = Relu(x)", "y = Add(h, o)", Q_Y), {},
+        "MatMul 'fc': the bias must be constant, not from Relu 'o'"),
+    "a bias between the multiples": (nodes(DQ_A, DQ_W, "[fc] y = Gemm(x, w, f)", Q_Y),
+        {"f": np.full(5, 0.1234, np.float32)}, "the bias must be whole multiples of a_scale * b_scale, so that"),
+    "a bias of 8 bits": (
+        nodes(DQ_A, DQ_W, "c = DequantizeLinear(b8, w_s, w_z)", "[fc] h = MatMul(x, w)", "y = Add(h, c)", Q_Y),
+        {"b8": np.full(5, 2, np.int8)}, "MatMul 'fc': the bias must be whole multiples"),
+    "a bias with a zero point": (nodes(DQ_A, DQ_W, "c = DequantizeLinear(bias, other, one)", GEMM, Q_Y),
+        {"one": np.int32(1), "other": np.float32(0.01)}, "Gemm 'fc': the bias must be whole multiples"),
+    "a bias of the wrong shape": (nodes(DQ_A, DQ_W, "[fc] y = Gemm(x, w, f)", Q_Y), {"f": np.ones((5, 1), np.float32)},
+        "the bias must have the shape [5] or be one value, not the shape [5, 1]"),
+    "transA": (nodes(DQ_A, DQ_W, "[fc] y = Gemm<transA = 1>(x, w)", Q_Y), {}, "Gemm 'fc': transA must be 0"),
+    "alpha": (nodes(DQ_A, DQ_W, "[fc] y = Gemm<alpha = 0.5>(x, w)", Q_Y), {}, "alpha must be 1, not 0.5"),
+    "beta": (nodes(DQ_A, DQ_W, DQ_BIAS, "[fc] y = Gemm<beta = 2.0>(x, w, c)", Q_Y), {}, "beta must be 1, not 2"),
+    "alpha of QGemm": (QGEMM.replace("QGemm(", "QGemm<alpha = 2.0>("), {}, "QGemm 'fc': alpha must be 1, not 2"),
+    "QGemm in float": (nodes(QGEMM.replace(", y_s, y_z", "").replace("yq", "y"), Q_Y), {},
+        "QGemm 'fc': y_scale and y_zero_point must be given"),
+    "scales along K": (nodes(DQ_A, "w = DequantizeLinear<axis = 0>(W, s, z)", MATMUL, Q_Y),
+        {"s": np.ones(12, np.float32), "z": np.zeros(12, np.int8)}, "b must have a scale per column of [K, N], not"),
+    "scales of A": (nodes("x = DequantizeLinear(xq, s, z)", DQ_W, MATMUL, Q_Y),
+        {"s": np.ones(12, np.float32), "z": np.zeros(12, np.uint8)}, "a must have one scale and zero point"),
+    "scales of the wrong number": (nodes(DQ_A, "w = DequantizeLinear(W, s, z)", MATMUL, Q_Y),
+        {"s": np.ones(7, np.float32), "z": np.zeros(7, np.int8)}, "along axis 1 of [12, 5]"),
+    "scales in blocks": (nodes(DQ_A, "w = DequantizeLinear<axis = 0, block_size = 6>(W, s)", MATMUL, Q_Y),
+        {"s": np.ones((2, 5), np.float32), "opset": 21, "ir": 10}, "not of shape [2, 5] along axis 0 of [12, 5]"),
+    "scales of float16": (nodes("x = DequantizeLinear(xq, s, a_z)", DQ_W, MATMUL, Q_Y),
+        {"s": np.float16(1), "opset": 19, "ir": 9}, "a's scale must be float32 in DequantizeLinear 'x', not float16"),
+    "a scale of 0": (QLINEAR, {"y_s": np.float32(0)}, "QLinearMatMul 'fc': y_scale must be positive and finite, not 0"),
+    "weights of three dimensions": (QLINEAR.replace("W,", "W3,"), {"W3": CONSTANTS["W"][np.newaxis]},
+        "QLinearMatMul 'fc': b must have the shape [K, N]"),
+    "dynamic quantization": (nodes("[fc] i = MatMulInteger(xq, W, a_z, w_z)", "yq = Cast<to = 2>(i)"), {},
+        "MatMulInteger 'fc': its result is int32 sums"),
+    "float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")), {"placeholder": FLOAT8},
+        "QLinearMatMul 'fc': b_zero_point must be of integers of 8 or 16 bits, or of float32, not of float8e4m3fn"),
+    "4 bits": (nodes("w4 = Constant<value = placeholder>()", DQ_A, "w = DequantizeLinear(w4, w_s)", MATMUL, Q_Y),
+        {"placeholder": INT4}, "MatMul 'fc': b must be of integers of 8 or 16 bits, or of float32, not of int4"),
+    "inside an If": (
+        nodes("go = Constant<value = bool {1}>()", "yq = If (go) <then_branch = t () => (uint8[M, 5] q) {",
+              "[fc] q = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) },",
+              "else_branch = e () => (uint8[M, 5] r) { r = Identity(xq) }>"), {}, "it lies in the body of If 'yq'"),
+    "no product": ("yq = Relu(xq)", {"opset": 14}, "must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("graph", "changes", "text"), NODES.values(), ids=NODES)
+def test_a_node_that_is_not_taken_says_why(graph, changes, text, call, tmp_path):
+    path = write(tmp_path / "model.onnx", graph, **changes)
+    result = call("emit", path, "--out", tmp_path / "out")
+    assert_refused(result, text)
+    assert f"error: {path}: " in result.stderr
+    assert [item.name for item in tmp_path.iterdir()] == ["model.onnx"]
+
+
+FILES = {
+    "empty": (b"", "must be a valid ONNX model (The model does not have an ir_version set properly)"),
+    "text": (b"not a model, but a text\n", "must be a valid ONNX model ("),
+    "archive": (b"PK\x03\x04" + bytes(100), "must be a valid ONNX model ("),
+}
+
+
+@pytest.mark.parametrize("command", [["layers"], ["emit", "--out", "out"]], ids=["layers", "emit"])
+@pytest.mark.parametrize(("content", "text"), FILES.values(), ids=FILES)
+def test_a_file_that_is_no_model(content, text, command, call, tmp_path):
+    path = tmp_path / "model.onnx"
+    path.write_bytes(content)
+    assert_refused(call(*command, path), text)
+
+
+def test_a_file_that_is_cut_off(call, tmp_path):
+    path = write(tmp_path / "model.onnx", QLINEAR)
+    path.write_bytes(path.read_bytes()[:-40])
+    assert_refused(call("layers", path), "model.onnx: must be a valid ONNX model (Error parsing message")
+
+
+@pytest.mark.parametrize("source", ["model.onnx", "model.onnx#fc"])
+def test_a_file_that_is_missing(source, call, tmp_path):
+    assert_refused(call("emit", tmp_path / source, "--out", tmp_path / "out"), "model.onnx: there is no such file")
+
+
+def test_data_that_are_missing(call, tmp_path):
+    path = write(tmp_path / "model.onnx", QLINEAR)
+    model = onnx.load(path)
+    onnx.save(model, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    (tmp_path / "weights.bin").unlink()
+    assert_refused(call("emit", path, "--out", tmp_path / "out"), "weights.bin")
+
+
+def test_without_onnx_the_error_says_what_to_install(call, tmp_path, monkeypatch):
+    path = write(tmp_path / "model.onnx", QLINEAR)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    result = call("emit", path, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "error: onnx is not installed; it is needed for reading ONNX models" in result.stderr
+    assert "pip install 'systoliq[onnx]'" in result.stderr
