@@ -203,6 +203,14 @@ def test_nodes_without_names_go_by_their_output(tmp_path):
     assert onnx_layer(f"{path}#yq")[0].name == "yq"
 
 
+def test_the_module_is_named_after_the_node(tmp_path):
+    path = write(tmp_path / "model.onnx", QLINEAR)
+    model = onnx.load(path)
+    model.graph.node[0].name = "/encoder.0/fc/MatMul"
+    onnx.save(model, path)
+    assert onnx_layer(f"{path}#/encoder.0/fc/MatMul")[0].name == "encoder_0_fc_MatMul"
+
+
 def test_external_data_beside_the_model(tmp_path, monkeypatch):
     path = write(tmp_path / "model.onnx", QLINEAR)
     options = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0}

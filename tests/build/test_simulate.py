@@ -106,7 +106,7 @@ def test_the_doctor_names_what_is_missing(call, monkeypatch):
     assert "icarus  missing: apt-get install iverilog" in result.stdout
 
 
-@pytest.mark.parametrize("command", ["emit", "simulate", "demo", "doctor"])
+@pytest.mark.parametrize("command", ["emit", "simulate", "demo", "layers", "doctor"])
 def test_help_teaches(command, call):
     result = call(command, "--help")
     assert result.exit_code == 0

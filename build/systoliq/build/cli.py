@@ -145,6 +145,7 @@ def _split(arguments: dict[str, Any], target: Target | None = None) -> HardwareO
 systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
+systoliq layers model.onnx                which products of a model can be a SOURCE
 systoliq verify out/fc                    check its certificate of exactness
 systoliq doctor                           which tools are there
 """,

@@ -36,7 +36,7 @@ def _axis(name: str, text: str) -> Callable[[_Function], _Function]:
 
 @click.command(
     "explore",
-    help="""Measure the design space of SOURCE (digits, resnet8-fc or a layer FILE.npz): cycles, area, frequency,
+    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE): cycles, area, frequency,
 accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
 
 \b

@@ -104,7 +104,7 @@ class Graph:
         if info is not None and info.HasField("shape"):
             return [dim.dim_value if dim.HasField("dim_value") else dim.dim_param or None for dim in info.shape.dim]
         node = self.producer(name)
-        if node is not None and node.op_type in ("QuantizeLinear", "DequantizeLinear"):
+        if node is not None and is_operator(node, "QuantizeLinear", "DequantizeLinear"):
             return self.shape(node.input[0])  # those of com.microsoft, whose shapes onnx does not infer
         return None
 
@@ -113,11 +113,11 @@ class Graph:
         from onnx import helper
 
         info = self._infos.get(name)
-        if name in self._initializers:
-            return helper.tensor_dtype_to_np_dtype(self._initializers[name].data_type)
-        if info is not None and info.elem_type:
-            return helper.tensor_dtype_to_np_dtype(info.elem_type)
-        return None
+        kind = self._initializers[name].data_type if name in self._initializers else info.elem_type if info else 0
+        try:
+            return helper.tensor_dtype_to_np_dtype(kind)
+        except KeyError:  # 0, or what onnx does not know
+            return None
 
     def is_constant(self, name: str) -> bool:
         """Whether the tensor `name` is an initializer, a Constant, or one of these with its elements moved."""
@@ -189,12 +189,16 @@ class Graph:
         if x.dtype != np.float32 or scale.dtype != np.float32 or zero_point.dtype.kind not in "iu":
             kinds = f"{x.dtype.name}, {scale.dtype.name} and {zero_point.dtype.name}"
             raise NotTakenError(f"{role}: {label(node)} must take float32 to integers, not {kinds}")
+        if not (np.all(np.isfinite(x)) and np.all(np.isfinite(scale) & (scale > 0))):
+            raise NotTakenError(f"{role}: {label(node)} must take finite numbers and a positive, finite scale")
         axis = channel_axis(node, scale, x.shape)
         shape = [1] * x.ndim
         if axis is not None:
             shape[axis] = scale.size
         fmt = IntFormat.of(zero_point.dtype)
-        y = np.rint(x / scale.reshape(shape)) + zero_point.reshape(shape if zero_point.size > 1 else [])
+        with np.errstate(over="ignore"):  # infinity is saturated as well
+            quotient = x / scale.reshape(shape)
+        y = np.rint(quotient) + zero_point.reshape(shape if zero_point.size > 1 else [])
         clipped: npt.NDArray[Any] = np.clip(y, fmt.min, fmt.max).astype(zero_point.dtype)
         return clipped
 
@@ -219,10 +223,10 @@ def domain(node: NodeProto) -> str:
 
 def is_operator(node: NodeProto, *names: str) -> bool:
     """Whether a node is one of these operators, of ONNX or, for Q and DQ, of com.microsoft."""
-    return node.op_type in names and (
-        domain(node) == ""
-        or (domain(node) == "com.microsoft" and node.op_type in ("QuantizeLinear", "DequantizeLinear"))
-    )
+    if node.op_type not in names:
+        return False
+    quantizing = node.op_type in ("QuantizeLinear", "DequantizeLinear") and len(node.input) >= 2
+    return domain(node) == "" or (domain(node) == "com.microsoft" and quantizing)
 
 
 def attribute(node: NodeProto, name: str, default: Any = None) -> Any:

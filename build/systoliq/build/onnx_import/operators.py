@@ -54,20 +54,21 @@ def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, C or '', y_scale, y_zero_point."""
+    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias or '', y_scale, y_zero_point."""
     _check_attributes(node)
     if len(node.input) < 9 or not node.input[7] or not node.input[8]:
         raise NotTakenError("y_scale and y_zero_point must be given: without them its result is float")
     names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "bias", "y_scale", "y_zero_point")
-    fields = _operator(graph, node, tuple(name if node.input[i] else "" for i, name in enumerate(names, 1)))
+    fields = _operator(graph, node, names if node.input[6] else tuple(n.replace("bias", "") for n in names))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
-    if "bias" in fields and fields["bias"].size == fields["b"].shape[-1]:
+    if "bias" in fields and fields["bias"].shape[:-1] == (1,):
         fields["bias"] = fields["bias"].reshape(-1)  # [1, N]
     return fields
 
 
 def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
+    """The constant inputs after the first, under `names`; those without a name are left out."""
     return {name: graph.constant(node.input[i], name) for i, name in enumerate(names, 1) if name}
 
 

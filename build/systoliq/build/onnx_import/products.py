@@ -88,7 +88,9 @@ def read_products(path: str | Path) -> list[Product]:
         )
     names = [node.name for node, _ in nodes]
     return [
-        _product(graph, node, node.name if names.count(node.name) == 1 and node.name else node.output[0], inside)
+        _product(
+            graph, node, node.name if names.count(node.name) == 1 and node.name else next(iter(node.output), ""), inside
+        )
         for node, inside in nodes
     ]
 
@@ -113,7 +115,7 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
         reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
     elif read is not None:
         try:
-            layer = MatMulLayer(name=name.strip("/") or "layer", **read(graph, node))
+            layer = MatMulLayer(name=_layer_name(name), **read(graph, node))
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
     m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
@@ -122,8 +124,15 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
     return Product(name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason)
 
 
+def _layer_name(name: str) -> str:
+    """A node's name as part of a file's and a module's: /fc/Gemm becomes fc_Gemm."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layer"
+
+
 def _shape(graph: Graph, node: NodeProto, b_input: int) -> tuple[str, str, str]:
     """M, K and N by the model's shapes; M is the product of all that comes before K."""
+    if len(node.input) <= b_input:
+        return "?", "?", "?"  # of an operator that onnx does not check
     a, b = graph.shape(node.input[0]), graph.shape(node.input[b_input])
     m = k = n = "?"
     if a is not None and a:

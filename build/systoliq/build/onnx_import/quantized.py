@@ -82,6 +82,8 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
             raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
         return _whole(_row(real, n), unit)
     stored = graph.constant(node.input[0], "the bias")
+    if stored.dtype.kind not in "iu":
+        raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
     found = _parameters(graph, node, "the bias", stored.dtype)
     axis = channel_axis(node, found.scale, stored.shape)
     shape = [1] * stored.ndim if axis is None else [-1 if i == axis else 1 for i in range(stored.ndim)]
@@ -91,7 +93,8 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
         if np.all(np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * unit):
             return np.ascontiguousarray(_row(stored, n))
     zero_point = found.zero_point.reshape(shape if found.zero_point.size > 1 else [])
-    real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
+    with np.errstate(over="ignore"):
+        real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
     return _whole(_row(real, n), unit)
 
 
@@ -145,6 +148,9 @@ def _parameters(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | 
             f"{role}'s scale must be float32 in {label(node)}, not {scale.dtype.name}: the product would be computed "
             "in that type, which is not exact"
         )
+    wrong = scale[~(np.isfinite(scale) & (scale > 0))]
+    if wrong.size:
+        raise NotTakenError(f"{role}'s scale must be positive and finite in {label(node)}, not {float(wrong[0])!r}")
     if len(node.input) > 2 and node.input[2]:
         return Parameters(scale=scale, zero_point=graph.constant(node.input[2], f"{role}'s zero point"))
     if kind is None:
@@ -174,9 +180,10 @@ def _row(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
 
 def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
     """`real` [N] as whole multiples of `unit` [N], which they must be to the last bit of float32."""
-    multiples = np.rint(real.astype(np.float64) / unit)
-    fitting = np.abs(multiples) <= _BIAS_LIMIT
-    wrong = np.flatnonzero(~(fitting & (multiples.astype(np.float32) * unit == real)))
+    with np.errstate(all="ignore"):  # a unit may be 0 or infinite
+        multiples = np.rint(real.astype(np.float64) / unit)
+        fitting = np.abs(multiples) <= _BIAS_LIMIT
+        wrong = np.flatnonzero(~(fitting & (multiples.astype(np.float32) * unit == real)))
     if wrong.size:
         column = int(wrong[0])
         raise NotTakenError(
