@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from amaranth.lib import wiring
@@ -29,19 +30,33 @@ _TABLE = Path(__file__).parents[4] / "docs" / "silicon.md"
 _BEGIN, _END = "<!-- table: make bench-area -->", "<!-- end of table -->"
 
 
-def _array(rows: int, cols: int, depth: int) -> tuple[wiring.Component, int]:
-    config = ArrayConfig(rows=rows, cols=cols, depth=depth, cells="ecp5")
-    return AxiBareArray(BareArray(config)), config.macs_per_cycle
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the table: ``make`` gives the design, of ``cells``, and its MACs per cycle."""
+
+    target: str
+    cells: str
+    make: Callable[[], tuple[wiring.Component, int]]
 
 
-def _layer(rows: int, cols: int, depth: int, requantizer: str, cells: str) -> tuple[wiring.Component, int]:
-    options = HardwareOptions(rows=rows, cols=cols, depth=depth, requantizer=requantizer)
-    layer, _ = resnet8_fc_layer()
-    config = options.array_for_layer(layer).replace(cells=cells)
-    return AxiDense(Dense(layer, options.requantization(layer), config)), config.macs_per_cycle
+def _array(rows: int, cols: int, depth: int, *, target: str = "ecp5-85k", cells: str = "ecp5") -> Row:
+    config = ArrayConfig(rows=rows, cols=cols, depth=depth, cells=cells)
+    return Row(target=target, cells=cells, make=lambda: (AxiBareArray(BareArray(config)), config.macs_per_cycle))
 
 
-def _requantizer(accumulator_bits: int) -> tuple[wiring.Component, int]:
+def _layer(depth: int, requantizer: str, *, target: str, cells: str) -> Row:
+    """The layer on 1 x 2 x ``depth``."""
+
+    def make() -> tuple[wiring.Component, int]:
+        options = HardwareOptions(rows=1, cols=2, depth=depth, requantizer=requantizer)
+        layer, _ = resnet8_fc_layer()
+        config = options.array_for_layer(layer).replace(cells=cells)
+        return AxiDense(Dense(layer, options.requantization(layer), config)), config.macs_per_cycle
+
+    return Row(target=target, cells=cells, make=make)
+
+
+def _requantizer(accumulator_bits: int) -> Row:
     config = RequantizerConfig(
         accumulator_bits=accumulator_bits,
         multiplier_bits=24,
@@ -52,7 +67,7 @@ def _requantizer(accumulator_bits: int) -> tuple[wiring.Component, int]:
         rounding=Rounding.NEAR_TIE,
         cells="ecp5",
     )
-    return Requantizer(config), 1
+    return Row(target="ecp5-85k", cells="ecp5", make=lambda: (Requantizer(config), 1))
 
 
 _ARRAYS = [
@@ -60,30 +75,42 @@ _ARRAYS = [
     *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
 ]
 
-DESIGNS: dict[str, tuple[str, Callable[[], tuple[wiring.Component, int]]]] = {
+_ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
+
+DESIGNS: dict[str, Row] = {
+    **{f"array {rows} x {cols} x {depth}": _array(rows, cols, depth) for rows, cols, depth in _ARRAYS},
+    "requantizer, 22-bit sums": _requantizer(22),
+    "requantizer, 32-bit sums": _requantizer(32),
+    "resnet8-fc 1 x 2 x 8": _layer(8, "near-tie", target="ecp5-85k", cells="ecp5"),
+    "resnet8-fc 1 x 2 x 8, auto requantizer": _layer(8, "auto", target="ecp5-85k", cells="ecp5"),
+    "resnet8-fc 1 x 2 x 2, auto requantizer": _layer(2, "auto", target="ice40-up5k", cells="ice40"),
+    "resnet8-fc 1 x 2 x 4, auto requantizer": _layer(4, "auto", target="ice40-up5k", cells="ice40"),
     **{
-        f"array {rows} x {cols} x {depth}": ("ecp5-85k", lambda size=(rows, cols, depth): _array(*size))  # type: ignore[misc]
-        for rows, cols, depth in _ARRAYS
+        f"array {rows} x {cols} x {depth}, ecp5-alu": _array(rows, cols, depth, cells="ecp5-alu")
+        for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 32))
     },
-    "requantizer, 22-bit sums": ("ecp5-85k", lambda: _requantizer(22)),
-    "requantizer, 32-bit sums": ("ecp5-85k", lambda: _requantizer(32)),
-    "resnet8-fc 1 x 2 x 8": ("ecp5-85k", lambda: _layer(1, 2, 8, "near-tie", "ecp5")),
-    "resnet8-fc 1 x 2 x 8, auto requantizer": ("ecp5-85k", lambda: _layer(1, 2, 8, "auto", "ecp5")),
-    "resnet8-fc 1 x 2 x 2, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 2, "auto", "ice40")),
-    "resnet8-fc 1 x 2 x 4, auto requantizer": ("ice40-up5k", lambda: _layer(1, 2, 4, "auto", "ice40")),
+    "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
+    **{
+        f"array {rows} x {cols} x {depth}, {cells}": _array(rows, cols, depth, target="xilinx-xcup", cells=cells)
+        for rows, cols, depth in ((4, 4, 1), (2, 4, 2))
+        for cells in _ULTRASCALE
+    },
+    **{
+        f"resnet8-fc 1 x 2 x 8, auto requantizer, {cells}": _layer(8, "auto", target="xilinx-xcup", cells=cells)
+        for cells in _ULTRASCALE
+    },
 }
-"""Rows of the table: the target, and what makes the design (rows x cols x depth) with its MACs per cycle."""
+"""Rows of the table by name (rows x cols x depth)."""
 
 
 def measure(names: list[str], seeds: list[int]) -> list[SynthReport]:
     """The reports of the designs called `names`, told on standard error as they come."""
     reports = []
     for name in names:
-        target, make = DESIGNS[name]
-        component, macs = make()
+        row = DESIGNS[name]
+        component, macs = row.make()
         module = "".join(character if character.isalnum() else "_" for character in name)
-        cells = target.partition("-")[0]
-        report = synthesize(component, module, target, seeds=seeds, macs_per_cycle=macs, cells=cells)
+        report = synthesize(component, module, row.target, seeds=seeds, macs_per_cycle=macs, cells=row.cells)
         print(f"{name}: {report.lut_sites} LUT sites, {report.fmax_mhz} MHz", file=sys.stderr, flush=True)  # noqa: T201
         reports.append(report)
     return reports
@@ -92,10 +119,16 @@ def measure(names: list[str], seeds: list[int]) -> list[SynthReport]:
 def _row(name: str, report: SynthReport) -> str:
     per_mac = "" if name.startswith("requantizer") else f"{report.lut_sites_per_mac:g}"
     macs = "" if name.startswith("requantizer") else str(report.macs_per_cycle)
-    seeds = " / ".join(f"{mhz:.0f}" for mhz in report.fmax_mhz_per_seed)
-    path = report.critical_path
-    figures = [name, report.target, macs, report.lut_sites, per_mac, report.ff, report.dsp, report.ram, report.fmax_mhz]
-    return "| " + " | ".join([*map(str, figures), seeds, f"`{path.start}` to `{path.end}`" if path else ""]) + " |"
+    figures = [name, report.target, macs, report.lut_sites, per_mac, report.ff, report.dsp, report.ram]
+    if report.untimed:
+        timing = ["", "", f"{', '.join(report.untimed)} is not timed"]
+    elif report.fmax_mhz is None:
+        timing = ["", "", "not placed"]
+    else:
+        path = report.critical_path
+        seeds = " / ".join(f"{mhz:.0f}" for mhz in report.fmax_mhz_per_seed)
+        timing = [str(report.fmax_mhz), seeds, f"`{path.start}` to `{path.end}`" if path else ""]
+    return "| " + " | ".join([*map(str, figures), *timing]) + " |"
 
 
 def table(names: list[str], reports: list[SynthReport]) -> str:
