@@ -6,13 +6,14 @@ are the reference, and the float graph may be off by one in a few outputs.
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
 
 from systoliq.build.judge import onnxruntime_output
 from systoliq.build.onnx_import import onnx_layer, read_products
-from systoliq.golden import MatMulLayer
+from systoliq.golden import MatMulLayer, qlinear_matmul
 
 from .onnx_models import CONSTANTS, K, run, write
 
@@ -284,3 +285,15 @@ def test_the_last_layer_of_a_real_network(call, shared, tmp_path):
     arguments = ["--input", tmp_path / "a.npz", "--output", tmp_path / "y.npz", "--simulator", "icarus"]
     assert call("simulate", path, *arguments).exit_code == 0
     np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], y)
+
+
+@pytest.mark.parametrize("kind", [np.float16, ml_dtypes.bfloat16])
+def test_narrow_scales_of_qlinear_matmul_are_widened(kind, tmp_path):
+    """Opset 21 has them; onnxruntime does not run them, so the operator's own golden form is the reference."""
+    scales = {name: np.asarray(CONSTANTS[name]).astype(kind) for name in ("a_s", "w_s", "y_s")}
+    layer, _ = onnx_layer(str(write(tmp_path / "model.onnx", QLINEAR, opset=21, ir=10, **scales)))
+    assert layer.a_scale == np.float32(scales["a_s"])
+    a = np.random.default_rng(3).integers(0, 256, (100, K)).astype(np.uint8)
+    given = CONSTANTS | scales
+    names = ("a_s", "a_z", "W", "w_s", "w_z", "y_s", "y_z")
+    np.testing.assert_array_equal(layer.golden(a), qlinear_matmul(a, *(given[name] for name in names)))

@@ -36,8 +36,8 @@ def _axis(name: str, text: str) -> Callable[[_Function], _Function]:
 
 @click.command(
     "explore",
-    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE): cycles, area, frequency,
-accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
+    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE): cycles, area,
+frequency, accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
 
 \b
 RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by commas. The stages:
