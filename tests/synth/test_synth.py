@@ -75,7 +75,7 @@ def test_other_targets(target: str, dsp: int) -> None:
     report = synthesize(bare_array("portable", **size), "array", target, seeds=(1,), macs_per_cycle=1)
     assert report.dsp == dsp
     assert report.ff > 40
-    assert (report.lut_sites > 20) == (target != "generic")
+    assert (report.lut_sites > 0) == (target != "generic")
     assert (report.fmax_mhz is not None) == (target == "ice40-hx8k")
     assert (report.gates is not None) == (target == "generic")
 
