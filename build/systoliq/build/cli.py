@@ -132,7 +132,7 @@ def _split(arguments: dict[str, Any], target: Target | None = None) -> HardwareO
     if target is not None and target.cells != "portable":
         suitable = ("portable", target.cells, *target.other_cells)
         if options.cells not in suitable:
-            raise InputError(f"cells must be {' or '.join(suitable)} there, not {options.cells!r}")
+            raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")
     return options
 
 

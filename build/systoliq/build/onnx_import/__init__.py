@@ -2,7 +2,7 @@
 
     model.onnx  --graph-->  Graph  --products-->  Product: a MatMulLayer, or the reason why it is none
 
-`qoperator` and `qdq` know the patterns that quantizers write. The `onnx` library parses and checks the file.
+`operators` knows the patterns that quantizers write. The `onnx` library parses and checks the file.
 """
 
 from .products import Product, is_model, onnx_layer, read_products
