@@ -42,7 +42,8 @@ def decide(prop: Property, folder: Path) -> Outcome:
     clock = _Clock(prop.seconds)
     harness = prop.harness()
     netlist = Netlist(harness, folder)
-    unrolling = Unrolling(netlist.smt(), getattr(harness, "formulas", ()))
+    text, formulas = netlist.smt(), getattr(harness, "formulas", ())
+    unrolling = Unrolling(text, formulas, free_products=getattr(harness, "free_products", False))
     if not unrolling.claims_at(0):
         return Outcome(Verdict.ERROR, "the harness claims nothing")
     cycles = _cycles(prop.method, harness)
@@ -51,7 +52,8 @@ def decide(prop: Property, folder: Path) -> Outcome:
     else:
         outcome = _unrolled(prop.method, cycles, unrolling, clock)
     if outcome.verdict is Verdict.PROVEN:
-        outcome = _reach_covers(prop.method, cycles, unrolling, clock) or outcome
+        # What must be reachable must be so with the products that there are.
+        outcome = _reach_covers(prop.method, cycles, Unrolling(text), clock) or outcome
     return outcome
 
 

@@ -88,7 +88,9 @@ class Property:
     ``harness`` makes the component to prove: its ports are free inputs, its ``Assert`` statements are the claim, its
     ``Assume`` statements the conditions, and each ``Cover`` must be reachable. Its attribute ``formulas``, where it has
     one, holds further claims in SMT-LIB, for what hardware cannot say about itself, such as IEEE 754 arithmetic;
-    ``{port}`` stands for a port of the harness (anything else may be optimized away).
+    ``{port}`` stands for a port of the harness (anything else may be optimized away). With its attribute
+    ``free_products`` the claim is proven for any multiplication that meets the conditions: they tell what must be known
+    of it, and are proven by a property of their own. See `.unroll.Unrolling`.
 
     ``quick`` properties, and the bugs of them, are tried in the test run; all of them by ``make prove``.
     """

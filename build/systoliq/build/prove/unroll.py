@@ -20,14 +20,20 @@ _OF_STATE = re.compile(r"\((\|[^|]+\|) state\)")
 _PORT = re.compile(r"^; yosys-smt2-(?:in|out)put (\S+) \d+$", re.MULTILINE)
 _WIRE = re.compile(r"\{([^}]+)\}")
 _OF_CELL = re.compile(rf"^; yosys-smt2-assert (\d+) .*{re.escape(CELLS)}:", re.MULTILINE)
+_MULTIPLY = "(bvmul "
 _OPEN = re.compile(r"\(define-fun (\|[^|]+\|) .*\(and$")
 
 
 class Unrolling:
-    """``text`` of Yosys' ``write_smt2 -wires`` for a flat design, ready to be written out cycle by cycle."""
+    """``text`` of Yosys' ``write_smt2 -wires`` for a flat design, ready to be written out cycle by cycle.
 
-    def __init__(self, text: str, formulas: Sequence[str] = ()) -> None:
+    With ``free_products`` multiplication is any function of two numbers, one for each width, of which nothing is known
+    but the harness' conditions. What is true of all functions that meet them is true of multiplication, if it does.
+    """
+
+    def __init__(self, text: str, formulas: Sequence[str] = (), *, free_products: bool = False) -> None:
         self._formulas = formulas
+        self._functions: dict[str, str] = {}  # instead of multiplication, with the sort of their numbers
         self._sorts: dict[str, str] = {}
         self._steps: list[tuple[str, str, str]] = []
         self._next: dict[str, str] = {}
@@ -45,7 +51,12 @@ class Unrolling:
                 self._sorts[match[1]] = match[2]
                 self._steps.append((match[1], match[2], ""))
             elif match := _DEFINE.match(line):
-                self._steps.append((match[1], match[2], match[3]))
+                body = match[3]
+                if free_products and body.startswith(_MULTIPLY):
+                    function = f"|product {match[2]}|"
+                    self._functions[function] = match[2]
+                    body = f"({function} {body.removeprefix(_MULTIPLY)}"
+                self._steps.append((match[1], match[2], body))
         for line in groups.get(f"|{TOP}_t|", []):
             match = _NEXT.match(line)
             if match is None:
@@ -63,6 +74,7 @@ class Unrolling:
     def cycles(self, count: int) -> str:
         """Declarations and definitions of cycles 0 .. ``count``, and the conditions in all of them."""
         lines = ["(set-logic ALL)"]
+        lines += [f"(declare-fun {name} ({sort} {sort}) {sort})" for name, sort in self._functions.items()]
         for t in range(count + 1):
             for name, sort, body in self._steps:
                 if body:

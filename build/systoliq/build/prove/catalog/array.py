@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from amaranth.hdl import Assert, Assume, Cover, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
@@ -16,10 +18,10 @@ from systoliq.hw.skew import Skew
 
 from ..property import Bounded, Induction, Property, SeededBug, Unbounded
 
-__all__ = ["PROPERTIES", "config_of", "mac"]
+__all__ = ["PROPERTIES", "MacHarness", "config_of", "mac"]
 
 
-def sum_of_products(m: Module, config: ArrayConfig, a: Value, b: Value, first: Value, name: str) -> Signal:
+def _sum_of_products(m: Module, config: ArrayConfig, a: Value, b: Value, first: Value, name: str) -> Signal:
     """The sum since ``first``, the operands of this cycle included, modulo ``2**accumulator_bits``."""
     before = Signal(signed(config.accumulator_bits), name=f"{name}_before", reset_less=True)
     now = Signal(signed(config.accumulator_bits), name=f"{name}_now")
@@ -44,39 +46,33 @@ def config_of(
 
 
 class MacHarness(wiring.Component):
-    """The sum of products, ``latency`` cycles after the operands, from the first ``clear`` on."""
+    """The sum of products, ``latency`` cycles after the operands, from the first ``clear`` on; of each column."""
 
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config
-        super().__init__(
-            {
-                "a": In(operand_layout(config.a, config.depth)),
-                "b": In(operand_layout(config.b, config.depth)),
-                "first": In(1),
-            }
-        )
+        b = data.ArrayLayout(operand_layout(config.b, config.depth), Mac.columns_of(config))
+        super().__init__({"a": In(operand_layout(config.a, config.depth)), "b": In(b), "first": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config = self.config
+        config, latency, columns = self.config, Mac.latency_of(self.config), Mac.columns_of(self.config)
         m.submodules.dut = dut = Mac(config)
-        total = sum_of_products(m, config, self.a, self.b, self.first, "total")
+        clear = delay(m, self.first, Mac.clear_delay_of(config), name="clear")
+        m.d.comb += dut.clear.eq(clear)
+        for i in range(config.depth):
+            late = i * Mac.skew_of(config)
+            m.d.comb += dut.a[i].eq(delay(m, self.a[i], late + columns - 1, name=f"a_{i}"))
+            for column in range(columns):
+                operand = delay(m, self.b[column][i], late + column, name=f"b_{column}_{i}")
+                m.d.comb += dut.b[column * config.depth + i].eq(operand)
         begun = Signal(reset_less=True)  # before its first ``clear`` a sum is unknown: cells' registers hold anything
         m.d.sync += begun.eq(begun | self.first)
-        expected = delay(m, total, Mac.latency_of(config), name="expected")
-        known = delay(m, begun | self.first, Mac.latency_of(config), name="known")
-        clear = delay(m, self.first, Mac.clear_delay_of(config), name="clear")
-        for i in range(config.depth):
-            skew = i * Mac.skew_of(config)
-            m.d.comb += [
-                dut.a[i].eq(delay(m, self.a[i], skew, name=f"a_{i}")),
-                dut.b[i].eq(delay(m, self.b[i], skew, name=f"b_{i}")),
-            ]
-        m.d.comb += [
-            dut.clear.eq(clear),
-            Assert(~known | (dut.sum == expected)),
-            Cover(known & (dut.sum > 1) & clear),
-        ]
+        known = delay(m, begun | self.first, latency, name="known")
+        for column in range(columns):
+            found = dut.sum.word_select(column, config.accumulator_bits).as_signed()
+            total = _sum_of_products(m, config, self.a, self.b[column], self.first, f"total_{column}")
+            expected = delay(m, total, latency, name=f"expected_{column}")
+            m.d.comb += [Assert(~known | (found == expected)), Cover(known & (found > 1) & clear)]
         return m
 
 
@@ -101,7 +97,7 @@ class ElementHarness(wiring.Component):
         m = Module()
         config = self.config
         m.submodules.dut = dut = ProcessingElement(config, top=self.top)
-        total = sum_of_products(m, config, self.a, self.b, self.first, "total")
+        total = _sum_of_products(m, config, self.a, self.b, self.first, "total")
         expected = delay(m, total, Mac.latency_of(config), name="expected")
         capture = delay(m, self.last, Mac.latency_of(config), name="capture")
         m.d.comb += [
@@ -163,7 +159,7 @@ class ArrayHarness(wiring.Component):
         m.d.sync += ends.eq(Mux(ends == 3, ends, ends + last))
         for row in range(config.rows):
             for col in range(config.cols):
-                total = sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
+                total = _sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
                 way = dut.latency + row * self.interval + col
                 snapshot = delay(m, total, way, name=f"snapshot_{row}_{col}")
                 shown = delay(m, last, way, name=f"shown_{row}_{col}")
@@ -173,7 +169,13 @@ class ArrayHarness(wiring.Component):
         return m
 
 
-def mac(config: ArrayConfig, bug: SeededBug, *, quick: bool = False) -> Property:
+def mac(
+    config: ArrayConfig,
+    bug: SeededBug,
+    *,
+    quick: bool = False,
+    harness: Callable[[ArrayConfig], wiring.Component] = MacHarness,
+) -> Property:
     """That the multiply-accumulate for ``config`` adds up products; ``bug`` is in the form of it for its cells.
 
     After latency + 3 good cycles every register of a pipeline holds what went in, and an accumulator what came out.
@@ -185,7 +187,7 @@ def mac(config: ArrayConfig, bug: SeededBug, *, quick: bool = False) -> Property
             f"{config.accumulator_bits} bits"
         ),
         claim="the sum is that of all products since the first, modulo its width, at the stated latency",
-        harness=lambda: MacHarness(config),
+        harness=lambda: harness(config),
         method=Induction(Mac.latency_of(config) + 3),
         bug=bug,
         quick=quick,
@@ -217,8 +219,6 @@ _SECOND_TERM_DROPPED = SeededBug(module="mac.fabric", old="return a + b", new="r
 
 PROPERTIES = (
     mac(config_of(depth=2, bits=3, accumulator_bits=8), _SECOND_TERM_DROPPED, quick=True),
-    mac(config_of(depth=2), _SECOND_TERM_DROPPED),
-    mac(config_of(depth=3, signs="us"), _SECOND_TERM_DROPPED),
     mac(config_of(depth=4, signs="uu", accumulator_bits=24), _SECOND_TERM_DROPPED),
     _element(top=True),
     _element(top=False),

@@ -22,7 +22,7 @@ from systoliq.hw.multiplier import LIMB_BITS, Multiplier, WideMultiplier
 from ..property import FromAnyState, Property, SeededBug
 from .array import config_of, mac
 
-__all__ = ["PROPERTIES"]
+__all__ = ["PROPERTIES", "macs"]
 
 
 class ProductHarness(wiring.Component):
@@ -184,7 +184,7 @@ def _clearing_adder(
     )
 
 
-def _macs(cells: str, bug: SeededBug, *, depths: Sequence[int] = (1, 2, 3)) -> list[Property]:
+def macs(cells: str, bug: SeededBug, *, depths: Sequence[int] = (1, 2, 3), **options: Any) -> list[Property]:
     """The multiply-accumulates of a family: split and whole accumulators, operands of either sign."""
     configs = (
         config_of(depth=1, cells=cells),
@@ -193,9 +193,11 @@ def _macs(cells: str, bug: SeededBug, *, depths: Sequence[int] = (1, 2, 3)) -> l
         config_of(depth=2, signs="uu", accumulator_bits=24, cells=cells),
         config_of(depth=3, signs="us", cells=cells),
     )
-    return [mac(config, bug, quick=config == configs[0]) for config in configs if config.depth in depths]
+    quick = configs[0] if cells != "portable" else None
+    return [mac(config, bug, quick=config == quick, **options) for config in configs if config.depth in depths]
 
 
+_HELD_FOR_EVER = SeededBug(module="mac.fabric", old="held.eq(Mux(clear, 0, after))", new="held.eq(after)")
 _NO_PIPELINE = SeededBug(
     module="cells.ecp5", old='("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")', new='("INPUTA", "INPUTB", "OUTPUT")'
 )
@@ -209,6 +211,7 @@ _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)"
 _UNSUPPORTED_OUTPUT = SeededBug(module="cells.ice40", old="(OUTPUT_SELECT=3)", new="(OUTPUT_SELECT=0)")
 _HALVES_SWAPPED = SeededBug(module="cells.ice40", old="i_C=addend[_WIDTH:]", new="i_C=addend[:_WIDTH]")
 _NEVER_CLEARED_INSIDE = SeededBug(module="mac.xilinx", old="Mux(clear, 0, held) + term", new="held + term")
+_UNSUPPORTED_OPMODE = SeededBug(module="cells.dsp48e2", old="Const(0b0101, 4)", new="Const(0b0001, 4)")
 _CLEARED_LATE = SeededBug(module="mac.dsp48e2", old="return self.latency - 2", new="return self.latency - 1")
 _MIDDLE_EARLY = SeededBug(module="multiplier", old='held(outer[:limb], "lowest"), upper', new="outer[:limb], upper")
 _LOWEST_EARLY = SeededBug(module="multiplier", old='held(low[:limb], "lowest"), upper', new="low[:limb], upper")
@@ -230,11 +233,12 @@ PROPERTIES = (
     _clearing_adder(16, 16, _NEVER_CLEARED, carry_out=True, quick=True),
     _clearing_adder(16, 16, _NOTHING_FED, carry_in=True),
     _clearing_adder(18, 24, _NEVER_CLEARED),
-    *_macs("ecp5", _CLEARED_EARLY),
-    *_macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
-    *_macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
-    *_macs("ice40", _HALVES_SWAPPED, depths=(1,)),
-    *_macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
-    *_macs("xilinx", _NEVER_CLEARED_INSIDE),
-    *_macs("dsp48e2", _CLEARED_LATE),
+    *macs("portable", _HELD_FOR_EVER),
+    *macs("ecp5", _CLEARED_EARLY),
+    *macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
+    *macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
+    *macs("ice40", _HALVES_SWAPPED, depths=(1,)),
+    *macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
+    *macs("xilinx", _NEVER_CLEARED_INSIDE),
+    *macs("dsp48e2", _CLEARED_LATE),
 )

@@ -1,107 +1,83 @@
-"""Proofs of the multiply-accumulate of two columns, which share one operand and one cell."""
+"""Proofs of the multiply-accumulate of two columns, which share one operand and one cell, in two steps.
+
+One product of packed operands is two products side by side: true of multiplication, and proven as such. The form does
+with that product what makes two sums of it: proven for any multiplication of which that much is known.
+"""
 
 from __future__ import annotations
 
-from amaranth.hdl import Assert, Cat, Cover, Module, Signal, Value
+from amaranth.hdl import Assert, Assume, Cover, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
+from systoliq.hw.cells.dsp48e2 import A_BITS, B_BITS
 from systoliq.hw.config import ArrayConfig
-from systoliq.hw.delay import delay
-from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.mac import operand_layout
+from systoliq.hw.mac.dsp48e2_pair import Dsp48E2PairForm
 
-from ..property import FromAnyState, Induction, Property, SeededBug
-from .array import config_of, sum_of_products
+from ..property import FromAnyState, Property, SeededBug
+from .array import MacHarness, config_of, mac
+from .cells import macs
 
 __all__ = ["PROPERTIES"]
 
 
-class PairHarness(wiring.Component):
-    """Two sums of products, ``latency`` cycles after the operands, from the first ``clear`` on."""
+def _side_by_side(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
+    """Whether the cell's product of ``a`` and both others, packed, is their two products at their places."""
+    lane = Dsp48E2PairForm(config)._lane
+    packed, factor = Signal(signed(A_BITS)), Signal(signed(B_BITS))
+    product = Signal(signed(A_BITS + B_BITS))
+    m.d.comb += [packed.eq(first + (second << lane)), factor.eq(a), product.eq(packed * factor)]
+    return product == ((a * second) << lane) + a * first
+
+
+class PackedHarness(wiring.Component):
+    """The product of packed operands."""
+
+    latency = 0
 
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config
-        b = operand_layout(config.b, config.depth)
-        super().__init__(
-            {"a": In(operand_layout(config.a, config.depth)), "b": In(data.ArrayLayout(b, 2)), "first": In(1)}
-        )
+        b = data.ArrayLayout(operand_layout(config.b, 1), 2)
+        super().__init__({"a": In(operand_layout(config.a, 1)), "b": In(b)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config = self.config
-        m.submodules.dut = dut = Mac(config)
-        latency, depth = Mac.latency_of(config), config.depth
-        m.d.comb += dut.clear.eq(delay(m, self.first, Mac.clear_delay_of(config), name="clear"))
-        for i in range(depth):
-            skew = i * Mac.skew_of(config)
-            m.d.comb += [
-                dut.a[i].eq(delay(m, self.a[i], skew + 1, name=f"a_{i}")),
-                dut.b[i].eq(delay(m, self.b[0][i], skew, name=f"b_0_{i}")),
-                dut.b[depth + i].eq(delay(m, self.b[1][i], skew + 1, name=f"b_1_{i}")),
-            ]
-        totals = [
-            Value.cast(sum_of_products(m, config, self.a, self.b[column], self.first, f"total_{column}"))
-            for column in range(2)
-        ]
-        begun = Signal(reset_less=True)  # before its first ``clear`` a sum is unknown: cells' registers hold anything
-        m.d.sync += begun.eq(begun | self.first)
-        known = delay(m, begun | self.first, latency, name="known")
-        expected = delay(m, Cat(totals), latency, name="expected")
-        bits = config.accumulator_bits
-        m.d.comb += [
-            Assert(~known | (dut.sum == expected.as_signed())),
-            Cover(known & (dut.sum[:bits] != dut.sum[bits:]) & (dut.sum[bits:] > 1) & dut.clear),
-        ]
+        a, first, second = self.a[0], self.b[0][0], self.b[1][0]
+        m.d.comb += [Assert(_side_by_side(m, self.config, a, first, second)), Cover((a > 1) & (second > first))]
         return m
 
 
-class SplitHarness(wiring.Component):
-    """The same where every cycle begins new sums, which are then single products: without feedback, for full width."""
+class PairHarness(MacHarness):
+    """`MacHarness` with products of which nothing is known but what `PackedHarness` says."""
 
-    def __init__(self, config: ArrayConfig) -> None:
-        self.pair = PairHarness(config)
-        self.latency = Mac.latency_of(config) + 1  # and a cycle until the sums are known
-        super().__init__({"a": In(self.pair.a.shape()), "b": In(self.pair.b.shape())})
+    free_products = True
 
     def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.submodules.pair = self.pair
-        m.d.comb += [self.pair.a.eq(self.a), self.pair.b.eq(self.b), self.pair.first.eq(1)]
+        m = super().elaborate(platform)
+        for i in range(self.config.depth):
+            m.d.comb += Assume(_side_by_side(m, self.config, self.a[i], self.b[0][i], self.b[1][i]))
         return m
 
 
-_BORROWED = SeededBug(module="mac.dsp48e2_pair", old="(half, 0), (half - 1, 1)", new="(half + 1, 0), (half - 1, 1)")
-_COLUMN_TWICE = SeededBug(module="mac.dsp48e2_pair", old="as_signed(b[depth + i])", new="as_signed(b[i])")
-
-
-def _pair(config: ArrayConfig, *, quick: bool = False) -> Property:
+def _packed(signs: str) -> Property:
+    config = config_of(signs=signs, cells=_CELLS)
     return Property(
-        name=(
-            f"{config.cells} multiply-accumulate {config.a.name} x {config.b.name}, depth {config.depth}, "
-            f"{config.accumulator_bits} bits"
-        ),
-        claim="two sums, each of all products since the first, modulo its width, at the stated latency",
-        harness=lambda: PairHarness(config),
-        method=Induction(Mac.latency_of(config) + 3),
-        bug=_BORROWED,
-        quick=quick,
-    )
-
-
-def _split(config: ArrayConfig, bug: SeededBug) -> Property:
-    return Property(
-        name=f"{config.cells} products {config.a.name} x {config.b.name}, depth {config.depth}",
-        claim="the sums of products of each cycle, at the stated latency",
-        harness=lambda: SplitHarness(config),
+        name=f"{config.cells} packed product {config.a.name} x {config.b.name}",
+        claim="the product of two numbers packed into one is their two products side by side, added",
+        harness=lambda: PackedHarness(config),
         method=FromAnyState(),
-        bug=bug,
+        bug=_LANE_TOO_HIGH,
     )
 
+
+_CELLS = "dsp48e2-pair"
+_LANE_TOO_HIGH = SeededBug(module="mac.dsp48e2_pair", old="half = 1 << (A_BITS - 1)", new="half = 1 << A_BITS")
+_BORROWED = SeededBug(module="mac.dsp48e2_pair", old="(half, 0), (half - 1, 1)", new="(half + 1, 0), (half - 1, 1)")
+_NEVER_CLEARED = SeededBug(module="mac.dsp48e2_pair", old="Mux(clear, 0, held) + total", new="held + total")
 
 PROPERTIES = (
-    _pair(config_of(bits=3, accumulator_bits=8, cells="dsp48e2-pair"), quick=True),
-    _pair(config_of(depth=2, bits=3, accumulator_bits=8, cells="dsp48e2-pair")),
-    _split(config_of(cells="dsp48e2-pair"), _BORROWED),
-    _split(config_of(signs="us", cells="dsp48e2-pair"), _BORROWED),
-    _split(config_of(signs="uu", cells="dsp48e2-pair"), _COLUMN_TWICE),
+    *(_packed(signs) for signs in ("ss", "su", "us", "uu")),
+    *macs(_CELLS, _NEVER_CLEARED, harness=PairHarness),
+    mac(config_of(bits=3, accumulator_bits=8, cells=_CELLS), _BORROWED, quick=True),  # multiplying out, for once
 )
