@@ -213,7 +213,7 @@ def test_the_emit_command_emits_the_point_that_was_measured(run, subject, tmp_pa
         arguments[0] = str(tmp_path / "small.npz") if arguments[0] == "small.npz" else arguments[0]
         result = CliRunner().invoke(cli, ["emit", *arguments])
         assert result.exit_code == 0, result.output
-        (verilog,) = [path for path in (Path(arguments[2])).glob("*.v") if not path.stem.endswith("_tb")]
+        (verilog,) = [path for path in Path(arguments[2]).glob("*.v") if not path.stem.endswith(("_tb", "_models"))]
         design = design_at(subject, point)
         assert strip(verilog.read_text()) == strip(design.verilog.replace(design.name, verilog.stem))
 

@@ -64,7 +64,7 @@ Examples
 @_axis("b_bits", "Widths of B.")
 @_axis("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24.")
 @click.option("--requantizer", metavar="WORDS", help="near-tie, nearest, floor, auto.  [near-tie]")
-@click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [portable]")
+@click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]")
 @click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{DEFAULTS['target']}]")
 @click.option(
     "--objective",

@@ -35,7 +35,7 @@ DEFAULTS: Mapping[str, Any] = {
     "b_bits": "3,4,6,8",
     "requantizer": "near-tie",
     "requantizer_bits": "8:24:8",
-    "cells": "portable",
+    "cells": "auto",
     "target": "ecp5-85k",
 }
 """The axes where nothing is said."""

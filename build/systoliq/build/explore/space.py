@@ -39,7 +39,7 @@ class Point:
     b_bits: int
     requantizer: str = "near-tie"
     requantizer_bits: int = MANTISSA_BITS
-    cells: str = "portable"
+    cells: str = "auto"
     target: str = "ecp5-85k"
 
     @property

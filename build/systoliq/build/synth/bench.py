@@ -87,7 +87,7 @@ DESIGNS: dict[str, Row] = {
     "resnet8-fc 1 x 2 x 4, auto requantizer": _layer(4, "auto", target="ice40-up5k", cells="ice40"),
     **{
         f"array {rows} x {cols} x {depth}, ecp5-alu": _array(rows, cols, depth, cells="ecp5-alu")
-        for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 32))
+        for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 8))
     },
     "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
     **{
