@@ -22,7 +22,7 @@ from .tools import Tool, require
 __all__ = ["build", "identity", "make_executable"]
 
 # Kinds of blocks that become part of the block around them. Verilator does so by itself up to about 16 elements in a
-# column; in longer ones the elements stay apart, and a 32x32 array runs at a fifth of the speed (`systoliq bench`).
+# column; in longer ones the elements stay apart, and a 32x32 array runs at a sixth of the speed (`systoliq bench`).
 INLINED = ("*_pe", "*_pe_top", "*_mac", "*_multiplier_*")
 # Measured on a 32x32 array with elements apart: -O1 builds in 6.5 s and runs 26 000 cycles/s, -O2 8.9 s and 27 700,
 # -O0 4.2 s and 9 000.
