@@ -28,7 +28,6 @@ from systoliq.build.synth.flow import synthesized
 from systoliq.build.synth.targets import open_target
 from systoliq.build.synth.tools import yosys_share
 from systoliq.build.synth.yosys import cell_figures
-from systoliq.golden import MatMulLayer
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
 from systoliq.hw.cells import model_files, models
@@ -432,20 +431,6 @@ def test_pair_takes_operands_of_eight_bits() -> None:
 
 def call(*arguments: object) -> Result:
     return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> tuple[Path, Path]:
-    """A small layer's file, and input for it."""
-    generator = np.random.default_rng(0)
-    layer = MatMulLayer(
-        name="small", b=generator.integers(-128, 128, (6, 3)).astype(np.int8), bias=None, a_scale=np.float32(0.02),
-        a_zero_point=3, b_scale=np.full(3, 0.01, np.float32), b_zero_point=np.zeros(3, np.int8),
-        y_scale=np.float32(0.1), y_zero_point=-4, a_format=INT8, b_format=INT8, y_format=INT8,
-    )  # fmt: skip
-    np.savez(tmp_path / "layer.npz", **layer.arrays())
-    np.savez(tmp_path / "in.npz", a=generator.integers(-128, 128, (9, 6)).astype(np.int8))
-    return tmp_path / "layer.npz", tmp_path / "in.npz"
 
 
 class TestNetlist:

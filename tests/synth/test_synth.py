@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -20,8 +19,7 @@ from systoliq.build.options import HardwareOptions
 from systoliq.build.package import make_package
 from systoliq.build.sources import resnet8_fc_layer
 from systoliq.build.synth import DoesNotFitError, netlist_sources, synthesize
-from systoliq.golden import MatMulLayer
-from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
 
 pytestmark = [
@@ -118,20 +116,6 @@ def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:
     assert report.ff > 40
     with pytest.raises(ValueError, match="liberty must be left out for ice40-up5k"):
         synthesize("", "array", "ice40-up5k", liberty=file)
-
-
-@pytest.fixture
-def small(tmp_path: Path) -> tuple[Path, Path]:
-    """A small layer's file, and input for it."""
-    generator = np.random.default_rng(0)
-    layer = MatMulLayer(
-        name="small", b=generator.integers(-128, 128, (6, 3)).astype(np.int8), bias=None, a_scale=np.float32(0.02),
-        a_zero_point=3, b_scale=np.full(3, 0.01, np.float32), b_zero_point=np.zeros(3, np.int8),
-        y_scale=np.float32(0.1), y_zero_point=-4, a_format=INT8, b_format=INT8, y_format=INT8,
-    )  # fmt: skip
-    np.savez(tmp_path / "layer.npz", **layer.arrays())
-    np.savez(tmp_path / "in.npz", a=generator.integers(-128, 128, (9, 6)).astype(np.int8))
-    return tmp_path / "layer.npz", tmp_path / "in.npz"
 
 
 def call(*arguments: object) -> Result:

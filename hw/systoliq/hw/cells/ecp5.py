@@ -6,42 +6,55 @@ carry chain with a lookup table of four inputs each, of which a plain adder leav
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from amaranth.hdl import ClockSignal, Const, Instance, Module, Signal, Value
 
-__all__ = ["adder", "clearing_adder", "mult18x18d"]
+__all__ = ["WIDTH", "adder", "clearing_adder", "clocking", "mult18x18d", "registers", "signed_mult18x18d"]
 
-_WIDTH = 18
-
-
-def _at_top(port: str, value: Value) -> dict[str, Value | int]:
-    """``value`` on the highest of ``port0`` to ``port17``, zeros below it: ten copies of a sign cost wires."""
-    pad = _WIDTH - len(value)
-    return {f"i_{port}{i}": value[i - pad] if i >= pad else 0 for i in range(_WIDTH)}
+WIDTH = 18  # of a multiplier's operand
 
 
-def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
-    """``product = a * b`` of three cycles ago, all signed: input, pipeline and output registers on, never reset."""
-    if len(a) > _WIDTH or len(b) > _WIDTH:
-        raise ValueError(f"operands must have at most {_WIDTH} bits, not {len(a)} and {len(b)}")
-    registers = {}
-    for register in ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"):
-        registers |= {f"p_REG_{register}_CLK": "CLK0", f"p_REG_{register}_CE": "CE0", f"p_REG_{register}_RST": "RST0"}
+def registers(*names: str) -> dict[str, str]:
+    """Parameters that switch a cell's registers ``REG_<name>`` on, all with the same clock, enable and reset."""
+    return {f"p_REG_{name}_{pin}": f"{pin}0" for name in names for pin in ("CLK", "CE", "RST")}
+
+
+def clocking() -> dict[str, object]:
+    """That clock, an enable that is always on, and no reset."""
+    return {"i_CLK0": ClockSignal(), "i_CE0": 1, "i_RST0": 0}
+
+
+def signed_mult18x18d(register_names: Sequence[str], pins: Mapping[str, object]) -> Instance:
+    """A MULT18X18D of signed operands with these registers; ``pins`` are its operands and outputs."""
     return Instance(
         "MULT18X18D",
-        **registers,
+        **registers(*register_names),
         p_GSR="DISABLED",
         p_RESETMODE="SYNC",
         p_SOURCEB_MODE="B_SHIFT",
-        i_CLK0=ClockSignal(),
-        i_CE0=1,
-        i_RST0=0,
+        **clocking(),
         i_SIGNEDA=1,
         i_SIGNEDB=1,
         i_SOURCEA=0,
         i_SOURCEB=0,
-        **_at_top("A", a),
-        **_at_top("B", b),
-        **{f"o_P{2 * _WIDTH - len(product) + i}": product[i] for i in range(len(product))},
+        **pins,
+    )
+
+
+def _at_top(port: str, value: Value) -> dict[str, Value | int]:
+    """``value`` on the highest of ``port0`` to ``port17``, zeros below it: ten copies of a sign cost wires."""
+    pad = WIDTH - len(value)
+    return {f"i_{port}{i}": value[i - pad] if i >= pad else 0 for i in range(WIDTH)}
+
+
+def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
+    """``product = a * b`` of three cycles ago, all signed: input, pipeline and output registers on, never reset."""
+    if len(a) > WIDTH or len(b) > WIDTH:
+        raise ValueError(f"operands must have at most {WIDTH} bits, not {len(a)} and {len(b)}")
+    outputs = {f"o_P{2 * WIDTH - len(product) + i}": product[i] for i in range(len(product))}
+    return signed_mult18x18d(
+        ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"), {**_at_top("A", a), **_at_top("B", b), **outputs}
     )
 
 

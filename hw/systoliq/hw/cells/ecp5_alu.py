@@ -23,14 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, ClockSignal, Const, Instance, Signal, Value
+from amaranth.hdl import Cat, Const, Instance, Signal, Value
+
+from .ecp5 import WIDTH, clocking, registers, signed_mult18x18d
 
 __all__ = ["HELD_BITS", "alu54b"]
 
 HELD_BITS = 52
 """Bits of a sum that come back to be added to."""
 
-_WIDTH = 18
 _NOTHING = 0b11  # as the first or the second operand
 _PRODUCT = 0b01
 _ADD = 0b0100
@@ -45,13 +46,13 @@ def alu54b(a: Sequence[Value], b: Sequence[Value], total: Value, *, keep: Value 
     if not 1 <= len(a) == len(b) <= 2:
         raise ValueError(f"there must be one or two pairs of operands, not {len(a)} and {len(b)} operands")
     widest = max(len(operand) for operand in [*a, *b])
-    if widest > _WIDTH:
-        raise ValueError(f"operands must have at most {_WIDTH} bits, not {widest}")
+    if widest > WIDTH:
+        raise ValueError(f"operands must have at most {WIDTH} bits, not {widest}")
     if len(total) > HELD_BITS:
         raise ValueError(f"total must have at most {HELD_BITS} bits, not {len(total)}")
     # Zeros below the operands cost nothing; signs above them cost wires. The sum must end below the 52 bits.
-    a_shift = min(_WIDTH - max(map(len, a)), HELD_BITS - len(total))
-    b_shift = min(_WIDTH - max(map(len, b)), HELD_BITS - len(total) - a_shift)
+    a_shift = min(WIDTH - max(map(len, a)), HELD_BITS - len(total))
+    b_shift = min(WIDTH - max(map(len, b)), HELD_BITS - len(total) - a_shift)
     instances: dict[str, Instance] = {}
     pins: dict[str, object] = {}
     for i, (passed, product) in enumerate((("A", "MA"), ("B", "MB"))):
@@ -59,48 +60,33 @@ def alu54b(a: Sequence[Value], b: Sequence[Value], total: Value, *, keep: Value 
         p, ro, signed_p = (
             Signal(width, name=f"{name}_{i}") for name, width in (("p", 36), ("ro", 36), ("signed_p", 1))
         )
-        instances[f"multiplier_{i}"] = Instance(
-            "MULT18X18D",
-            **_registers("INPUTA", "INPUTB", "PIPELINE"),
-            p_GSR="DISABLED",
-            p_RESETMODE="SYNC",
-            p_SOURCEB_MODE="B_SHIFT",
-            **_clocking(),
-            i_SIGNEDA=1,
-            i_SIGNEDB=1,
-            i_SOURCEA=0,
-            i_SOURCEB=0,
-            **_bits("i_A", _shifted(operands[0], a_shift)),
-            **_bits("i_B", _shifted(operands[1], b_shift)),
-            **_bits("o_P", p),
-            **_bits("o_ROA", ro[:_WIDTH]),
-            **_bits("o_ROB", ro[_WIDTH:]),
-            o_SIGNEDP=signed_p,
+        instances[f"multiplier_{i}"] = signed_mult18x18d(
+            ("INPUTA", "INPUTB", "PIPELINE"),
+            {
+                **_bits("i_A", _shifted(operands[0], a_shift)),
+                **_bits("i_B", _shifted(operands[1], b_shift)),
+                **_bits("o_P", p),
+                **_bits("o_ROA", ro[:WIDTH]),
+                **_bits("o_ROB", ro[WIDTH:]),
+                "o_SIGNEDP": signed_p,
+            },
         )
         pins |= _bits(f"i_{passed}", ro) | _bits(f"i_{product}", p) | {f"i_SIGNEDI{passed}": signed_p}
     held = Const(0, 3) if keep is None else Cat(keep, 0, keep)
     operation = Cat(Const(_PRODUCT, 2), Const(_PRODUCT if len(a) == 2 else _NOTHING, 2), held, Const(_ADD, 4))
     instances["adder"] = Instance(
         "ALU54B",
-        **_registers("OPCODEIN_0", "OUTPUT0", "OUTPUT1"),
+        **registers("OPCODEIN_0", "OUTPUT0", "OUTPUT1"),
         p_GSR="DISABLED",
         p_RESETMODE="SYNC",
         p_LEGACY="DISABLED",
         p_MULT9_MODE="DISABLED",
-        **_clocking(),
+        **clocking(),
         **pins,
         **_bits("i_OP", operation),
         **{f"o_R{a_shift + b_shift + i}": total[i] for i in range(len(total))},
     )
     return instances
-
-
-def _registers(*names: str) -> dict[str, str]:
-    return {f"p_REG_{name}_{pin}": f"{pin}0" for name in names for pin in ("CLK", "CE", "RST")}
-
-
-def _clocking() -> dict[str, object]:
-    return {"i_CLK0": ClockSignal(), "i_CE0": 1, "i_RST0": 0}
 
 
 def _bits(port: str, value: Value) -> dict[str, Value]:
@@ -109,4 +95,4 @@ def _bits(port: str, value: Value) -> dict[str, Value]:
 
 def _shifted(operand: Value, shift: int) -> Value:
     """``operand``, signed, times 2 to the power of ``shift``, in as many bits as the cell has."""
-    return Cat(Const(0, shift), operand, operand[-1].replicate(_WIDTH - shift - len(operand)))
+    return Cat(Const(0, shift), operand, operand[-1].replicate(WIDTH - shift - len(operand)))

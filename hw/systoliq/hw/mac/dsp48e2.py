@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Module, Signal, Value
 
 from ..cells.dsp48e2 import P_BITS, dsp48e2
-from .form import Form
+from .form import Form, as_signed
 
-__all__ = ["Dsp48E2Form", "as_signed"]
+__all__ = ["Dsp48E2Form"]
 
 _CELL = 3  # cycles from operands to P
 
@@ -47,8 +47,3 @@ class Dsp48E2Form(Form):
             )
             cascade = onward
         return total
-
-
-def as_signed(operand: Value) -> Value:
-    """The operand as a signed number, one bit wider where it was not one."""
-    return operand if operand.shape().signed else Cat(operand, 0)

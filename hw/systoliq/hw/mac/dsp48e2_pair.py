@@ -18,8 +18,7 @@ from ..adder_tree import adder_tree, adder_tree_latency
 from ..cells.dsp48e2 import A_BITS, P_BITS, dsp48e2
 from ..config import ArrayConfig
 from ..delay import delay
-from .dsp48e2 import as_signed
-from .form import Form
+from .form import Form, as_signed
 
 __all__ = ["Dsp48E2PairForm"]
 

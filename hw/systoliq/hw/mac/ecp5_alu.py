@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from amaranth.hdl import Cat, Module, Signal, Value, signed
+from amaranth.hdl import Module, Signal, Value, signed
 
 from ..adder_tree import adder_tree, adder_tree_latency
 from ..cells.ecp5_alu import alu54b
 from ..delay import delay
 from .ecp5 import Ecp5Form
+from .form import as_signed
 
 __all__ = ["AluForm"]
 
@@ -63,13 +64,9 @@ class AluForm(Ecp5Form):
 
     def _sum(self, m: Module, a: Any, b: Any, pair: int, bits: int, keep: Value | None = None) -> Signal:
         """The sum of products ``2 * pair`` and the one after, of ``bits`` bits, by an adder of its own."""
-        config = self.config
         total = Signal(signed(bits), name=f"adder_sum_{pair}")
-        members = range(2 * pair, min(2 * pair + 2, config.depth))
-        operands = [
-            [Value.cast(side[i]) if operand.signed else Cat(side[i], 0) for i in members]
-            for side, operand in ((a, config.a), (b, config.b))
-        ]
+        members = range(2 * pair, min(2 * pair + 2, self.config.depth))
+        operands = [[as_signed(side[i]) for i in members] for side in (a, b)]
         for name, instance in alu54b(*operands, total, keep=keep).items():
             m.submodules[f"{name}_of_{pair}"] = instance
         return total

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import abc
 
-from amaranth.hdl import Module, Value, ValueCastable
+from amaranth.hdl import Cat, Module, Value, ValueCastable
 
 from ..config import ArrayConfig
 
-__all__ = ["Form"]
+__all__ = ["Form", "as_signed"]
 
 
 class Form(abc.ABC):
@@ -36,3 +36,8 @@ class Form(abc.ABC):
     @abc.abstractmethod
     def elaborate(self, m: Module, a: ValueCastable, b: ValueCastable, clear: Value, platform: object) -> Value:
         """The sum, of ``accumulator_bits`` bits, by hardware that it puts into ``m``; operands as in `Mac`."""
+
+
+def as_signed(operand: Value) -> Value:
+    """The operand as a signed number, one bit wider where it was not one."""
+    return operand if operand.shape().signed else Cat(operand, 0)
