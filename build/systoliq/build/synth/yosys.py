@@ -62,22 +62,23 @@ def cell_figures(folder: Path) -> dict[str, float]:
     if (counted := folder / "registers.json").exists():
         before = json.loads(counted.read_text())["design"]["num_cells_by_type"]
         figures["ff"] = sum(count for kind, count in before.items() if _is_register(kind))
-    figures["pins"] = sum(len(port["bits"]) for port in _top(folder)["ports"].values())
+    netlist = json.loads((folder / "netlist.json").read_text())
+    figures["pins"] = sum(len(port["bits"]) for port in _top(netlist)["ports"].values())
     if "area" in design:
         figures["area"] = design["area"]
     return figures
 
 
-def _top(folder: Path) -> dict[str, Any]:
-    """The top module of the netlist; the others in it are the target's cells."""
-    modules: dict[str, dict[str, Any]] = json.loads((folder / "netlist.json").read_text())["modules"]
+def _top(netlist: dict[str, Any]) -> dict[str, Any]:
+    """The top module of a netlist; the others in it are the target's cells."""
+    modules: dict[str, dict[str, Any]] = netlist["modules"]
     return next(module for module in modules.values() if "top" in module["attributes"])
 
 
 def without_ports(folder: Path) -> bytes:
     """`netlist.json` with no port but the clock: those of a part of a design need no pins of the package's."""
     netlist = json.loads((folder / "netlist.json").read_text())
-    top = next(module for module in netlist["modules"].values() if "top" in module["attributes"])
+    top = _top(netlist)
     top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
     return json.dumps(netlist).encode()
 
