@@ -6,6 +6,7 @@ import dataclasses
 
 from systoliq.golden.formats import INT8
 
+from ..cells import CELLS
 from ..config import ArrayConfig
 
 __all__ = ["DATAFLOWS", "EngineConfig", "JobShape"]
@@ -29,6 +30,8 @@ class EngineConfig:
     ``dataflow`` "output-stationary" keeps sums in the array. "weight-stationary" keeps weights there: every row of A
     costs one cycle, none is padded to a group, and B is read once; then the buffer of A must hold all of a job's A (M
     * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
+
+    ``cells`` names the cells that multiply: those of `ArrayConfig`.
     """
 
     rows: int = 4
@@ -40,12 +43,15 @@ class EngineConfig:
     max_columns: int = 256
     max_rows: int = 256
     dataflow: str = "output-stationary"
+    cells: str = "portable"
 
     def __post_init__(self) -> None:
+        if self.cells not in CELLS:
+            raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):
-            if field.name == "dataflow":
+            if field.name in ("dataflow", "cells"):
                 continue
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -85,7 +91,7 @@ class EngineConfig:
     @property
     def array(self) -> ArrayConfig:
         """The array with its row and column of ones, which give the column sums of B and the row sums of A."""
-        return ArrayConfig(rows=self.rows + 1, cols=self.cols + 1, depth=self.depth, a=INT8, b=INT8)
+        return ArrayConfig(rows=self.rows + 1, cols=self.cols + 1, depth=self.depth, a=INT8, b=INT8, cells=self.cells)
 
     @property
     def table_words(self) -> int:

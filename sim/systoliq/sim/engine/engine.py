@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.hw import emit_verilog
+from systoliq.hw.cells import models_verilog
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.hierarchy import mark_used
 
@@ -96,7 +97,8 @@ class Engine:
         with warnings.catch_warnings():
             # Yosys writes `!vector` and shifts wider than their target; lint of the emitted Verilog is its own test.
             warnings.simplefilter("ignore", SimulatorWarning)
-            return build(emit_verilog(self.hardware, TOP), TOP, self.simulator, progress=self._progress)
+            verilog = emit_verilog(self.hardware, TOP) + models_verilog(self.config.cells)
+            return build(verilog, TOP, self.simulator, progress=self._progress)
 
     def matmul_integer(
         self,
