@@ -2,7 +2,7 @@
 #ifndef SYSTOLIQ_ENGINE_H
 #define SYSTOLIQ_ENGINE_H
 
-#define SYSTOLIQ_ENGINE_MAP_MAJOR 1u
+#define SYSTOLIQ_ENGINE_MAP_MAJOR 2u
 #define SYSTOLIQ_ENGINE_MAP_MINOR 0u
 
 /* Identification: 0x5351, 'SQ'. (read) */
@@ -17,7 +17,7 @@
 #define SYSTOLIQ_ENGINE_VERSION_MAJOR_SHIFT 16
 #define SYSTOLIQ_ENGINE_VERSION_MAJOR_MASK 0xFFFF0000u
 
-/* Size of the array. (read) */
+/* Size of the array, and its dataflow. (read) */
 #define SYSTOLIQ_ENGINE_ARRAY 0x08u
 #define SYSTOLIQ_ENGINE_ARRAY_ROWS_SHIFT 0
 #define SYSTOLIQ_ENGINE_ARRAY_ROWS_MASK 0x000001FFu
@@ -25,6 +25,8 @@
 #define SYSTOLIQ_ENGINE_ARRAY_COLS_MASK 0x0003FE00u
 #define SYSTOLIQ_ENGINE_ARRAY_DEPTH_SHIFT 18
 #define SYSTOLIQ_ENGINE_ARRAY_DEPTH_MASK 0x07FC0000u
+#define SYSTOLIQ_ENGINE_ARRAY_WEIGHT_STATIONARY_SHIFT 27
+#define SYSTOLIQ_ENGINE_ARRAY_WEIGHT_STATIONARY_MASK 0x08000000u
 
 /* Drain lanes. (read) */
 #define SYSTOLIQ_ENGINE_LANES 0x0Cu
@@ -132,10 +134,10 @@
 
 /* Values of STATUS.error. */
 #define SYSTOLIQ_ENGINE_ERROR_ILLEGAL_SHAPE 1u /* M, K and N must be at least 1. */
-#define SYSTOLIQ_ENGINE_ERROR_A_TOO_LARGE 2u /* A group of rows must fit the buffer of A: ceil(K / depth) words. */
-#define SYSTOLIQ_ENGINE_ERROR_B_TOO_LARGE 3u /* B must fit its buffer: ceil(K / depth) * ceil(N / cols) words. */
+#define SYSTOLIQ_ENGINE_ERROR_A_TOO_LARGE 2u /* Where N > cols, A's buffer must hold a group of rows, ceil(K / depth) words (weight-stationary: all of A). */
+#define SYSTOLIQ_ENGINE_ERROR_B_TOO_LARGE 3u /* Output-stationary: where M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words. */
 #define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_COLUMNS 4u /* N must not exceed the column table. */
-#define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_ROWS 5u /* M must not exceed the row table where zero points are per row. */
+#define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_ROWS 5u /* M must not exceed the row table where zero points are per row or the dataflow is weight-stationary. */
 #define SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY 6u /* A job was started before the one running ended. That job goes on undisturbed. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_EARLY 7u /* tlast in the stream of A before its last word. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_LATE 8u /* The last word of A came without tlast. */

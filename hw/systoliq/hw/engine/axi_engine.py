@@ -62,6 +62,7 @@ class AxiEngine(wiring.Component):
             ("ARRAY", "rows"): config.rows,
             ("ARRAY", "cols"): config.cols,
             ("ARRAY", "depth"): config.depth,
+            ("ARRAY", "weight_stationary"): int(config.dataflow == "weight-stationary"),
             ("LANES", "lanes"): config.lanes,
             ("BUFFERS", "a_words_log2"): config.a_words.bit_length() - 1,
             ("BUFFERS", "b_words_log2"): config.b_words.bit_length() - 1,

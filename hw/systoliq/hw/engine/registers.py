@@ -69,11 +69,17 @@ REGISTERS: tuple[Register, ...] = (
         name="ARRAY",
         offset=0x08,
         access="ro",
-        doc="Size of the array.",
+        doc="Size of the array, and its dataflow.",
         fields=(
             Field(name="rows", lsb=0, bits=9, doc="Rows."),
             Field(name="cols", lsb=9, bits=9, doc="Columns."),
             Field(name="depth", lsb=18, bits=9, doc="Multipliers per element."),
+            Field(
+                name="weight_stationary",
+                lsb=27,
+                bits=1,
+                doc="Dataflow, on which the layout of A and Y depends: 0 output-stationary, 1 weight-stationary.",
+            ),
         ),
     ),
     Register(
@@ -201,7 +207,7 @@ COLUMN_TABLE = Table(
             name="SHIFT",
             offset=0x8,
             access="wo",
-            doc="14 to 63: y = acc * multiplier / 2^shift.",
+            doc="y = acc * multiplier / 2^shift; the hardware takes 14 to 63.",
             fields=_whole("shift", "", 6),
         ),
         Register(
@@ -232,10 +238,19 @@ ROW_TABLE = Table(
 
 ERRORS: dict[str, tuple[int, str]] = {
     "ILLEGAL_SHAPE": (1, "M, K and N must be at least 1."),
-    "A_TOO_LARGE": (2, "A group of rows must fit the buffer of A: ceil(K / depth) words."),
-    "B_TOO_LARGE": (3, "B must fit its buffer: ceil(K / depth) * ceil(N / cols) words."),
+    "A_TOO_LARGE": (
+        2,
+        "Where N > cols, A's buffer must hold a group of rows, ceil(K / depth) words (weight-stationary: all of A).",
+    ),
+    "B_TOO_LARGE": (
+        3,
+        "Output-stationary: where M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words.",
+    ),
     "TOO_MANY_COLUMNS": (4, "N must not exceed the column table."),
-    "TOO_MANY_ROWS": (5, "M must not exceed the row table where zero points are per row."),
+    "TOO_MANY_ROWS": (
+        5,
+        "M must not exceed the row table where zero points are per row or the dataflow is weight-stationary.",
+    ),
     "START_WHILE_BUSY": (6, "A job was started before the one running ended. That job goes on undisturbed."),
     "A_ENDED_EARLY": (7, "tlast in the stream of A before its last word."),
     "A_ENDED_LATE": (8, "The last word of A came without tlast."),
@@ -244,4 +259,4 @@ ERRORS: dict[str, tuple[int, str]] = {
 }
 """Name -> (code in STATUS.error, meaning)."""
 
-VERSION = (1, 0)
+VERSION = (2, 0)
