@@ -23,13 +23,15 @@ class ArrayColumn(wiring.Component):
 
     Operands and control of all rows stand side by side in one word each, row 0 in the lowest bits; ``insert`` begins
     with row 1. Emission takes time for each named field and each bit between blocks: hence plain words, and columns,
-    which pass on operands, where rows would pass on sums.
+    which pass on operands, where rows would pass on sums. ``ones``: see `SystolicArray`; ``first``: it is column 0.
     """
 
-    kind = "column"
-
-    def __init__(self, config: ArrayConfig) -> None:
+    def __init__(self, config: ArrayConfig, *, ones: bool = False, first: bool = False) -> None:
         self.config = config
+        self._sums = ("b", None) if ones else (None, None)  # of row 0, of the rows below
+        if ones and first:
+            self._sums = ("a", "a")
+        self.kind = "column_of_row_sums" if ones and first else "column"
         self._sideways = {"a": config.rows * config.depth * config.a.bits, "clear": config.rows, "capture": config.rows}
         if config.rows > 1:
             self._sideways["insert"] = config.rows - 1
@@ -47,7 +49,7 @@ class ArrayColumn(wiring.Component):
         drain = None
         onward: dict[str, list[Value]] = {name: [] for name in self._sideways}
         for row in range(self.config.rows):
-            pe = ProcessingElement(self.config, top=drain is None)
+            pe = ProcessingElement(self.config, top=drain is None, sums=self._sums[row > 0])
             m.submodules[f"pe_{row}"] = place(pe, platform)
             for name in self._sideways:
                 if name == "insert" and drain is None:
@@ -74,11 +76,16 @@ class SystolicArray(wiring.Component):
 
     ``sums[c]`` shows the sum of row r, column c in cycle ``t + latency + r * interval + c``, where t is the cycle of
     the ``last`` beat, and with one row until ``rows * interval`` cycles later; else for that one cycle.
+
+    With ``ones``, all ``a`` of row 0 and all ``b`` of column 0 must be ones: row 0 then gives the sums of B's columns
+    and column 0 those of A's rows, in `OperandSum.BITS` bits, and no multiplier is spent on them. (Cells that serve two
+    columns multiply all the same.)
     """
 
-    def __init__(self, config: ArrayConfig, *, interval: int = 1) -> None:
+    def __init__(self, config: ArrayConfig, *, interval: int = 1, ones: bool = False) -> None:
         self.config = config
         self.interval = interval
+        self._ones = ones and Mac.columns_of(config) == 1
         self.kind = "array"
         super().__init__(
             {
@@ -110,7 +117,7 @@ class SystolicArray(wiring.Component):
             left["insert"] = Cat(insert[1:])
         bits, together = self.config.accumulator_bits, Mac.columns_of(self.config)
         for col in range(0, self.config.cols, together):
-            column = ArrayColumn(self.config)
+            column = ArrayColumn(self.config, ones=self._ones, first=col == 0)
             m.submodules[f"column_{col}"] = place(column, platform)
             m.d.comb += [getattr(column, name).eq(value) for name, value in left.items()]
             m.d.comb += Value.cast(column.b).eq(Cat(operands["b"][col : col + together]))

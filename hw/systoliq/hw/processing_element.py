@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from .config import ArrayConfig
 from .delay import delay
 from .hierarchy import place
-from .mac import Mac, operand_layout
+from .mac import Mac, OperandSum, operand_layout
 
 __all__ = ["ProcessingElement"]
 
@@ -25,12 +25,15 @@ class ProcessingElement(wiring.Component):
 
     Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
     moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
+
+    ``sums`` names the operand that the element adds up, as if the other one were all ones; without it, products.
     """
 
-    def __init__(self, config: ArrayConfig, *, top: bool) -> None:
+    def __init__(self, config: ArrayConfig, *, top: bool, sums: str | None = None) -> None:
         self.config = config
         self.top = top
-        self.kind = "pe_top" if top else "pe"
+        self._sums = sums
+        self.kind = ("pe_top" if top else "pe") + (f"_sum_{sums}" if sums else "")
         a = operand_layout(config.a, config.depth)
         b = operand_layout(config.b, config.depth * Mac.columns_of(config))
         accumulator = signed(config.accumulator_bits * Mac.columns_of(config))
@@ -51,7 +54,7 @@ class ProcessingElement(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        mac = Mac(self.config)
+        mac = OperandSum(self.config, self._sums) if self._sums else Mac(self.config)
         m.submodules.mac = place(mac, platform)
         two = Mac.columns_of(self.config) == 2
         registers = {}

@@ -20,8 +20,8 @@ timing to be had (`ecp5_alu`).
 """
 
 _MODELS = {
-    "ecp5": ("mult18x18d.v", "ccu2c.v"),
-    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v"),
+    "ecp5": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
+    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v", "dp16kd.v"),
     "ice40": ("sb_mac16.v",),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),

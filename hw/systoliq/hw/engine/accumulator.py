@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib import wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..block_ram import BlockRam
+from ..delay import delay
+from ..hierarchy import place
 from .weight_array import PARTIAL_BITS
 
 __all__ = ["Accumulator"]
@@ -15,15 +17,18 @@ __all__ = ["Accumulator"]
 class Accumulator(wiring.Component):
     """Gathers the partial sums of one column of the array, one accumulator for each row of A.
 
-    ``partial`` belongs to the ``valid``, ``first`` and ``row`` of the cycle before it: it is added to accumulator
-    ``row`` or, with ``first``, replaces it. ``sum`` shows the outcome one cycle after ``partial``, until the next. The
-    same row must not come in two cycles in a row. Control moves right, one column a cycle, to ``..._next``.
+    ``partial`` belongs to the ``valid``, ``first`` and ``row`` of `BlockRam.latency` cycles before it: it is added to
+    accumulator ``row`` or, with ``first``, replaces it. ``sum`` shows the outcome a cycle after ``partial``, until the
+    next one. The same row must not come again within ``again`` cycles. Control moves right, one column a cycle, to
+    ``..._next``.
     """
 
     kind = "accumulator"
+    again = BlockRam.latency + 2
+    """Read, addition, and a cycle in which the sum is written."""
 
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
+    def __init__(self, depth: int, *, cells: str) -> None:
+        self.ram = BlockRam(signed(PARTIAL_BITS), depth=depth, cells=cells)
         super().__init__(
             {
                 "partial": In(signed(PARTIAL_BITS)),
@@ -39,26 +44,25 @@ class Accumulator(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.memory = memory = Memory(shape=signed(PARTIAL_BITS), depth=self.depth, init=[])
-        write, read = memory.write_port(), memory.read_port()
-        valid = Signal()
-        first = Signal(reset_less=True)
-        row = Signal(range(self.depth), reset_less=True)
-        total = Signal(signed(PARTIAL_BITS))
-        held = Signal(signed(PARTIAL_BITS), reset_less=True)
-        m.d.sync += [valid.eq(self.valid), first.eq(self.first), row.eq(self.row)]
+        ram = self.ram
+        m.submodules.ram = place(ram, platform)
+        valid = delay(m, self.valid, 1, name="valid", reset_less=False)
+        first = delay(m, self.first, 1, name="first")
+        row = delay(m, self.row, 1, name="row")
+        adds = delay(m, valid, ram.latency - 1, name="adds", reset_less=False)
+        replaces = delay(m, first, ram.latency - 1, name="replaces")
+        total = Signal(signed(PARTIAL_BITS), reset_less=True)
+        with m.If(adds):
+            m.d.sync += total.eq(self.partial + Mux(replaces, 0, ram.read_data))
         m.d.comb += [
             self.valid_next.eq(valid),
             self.first_next.eq(first),
             self.row_next.eq(row),
-            read.en.eq(1),
-            read.addr.eq(self.row),
-            total.eq(self.partial + Mux(first, 0, read.data)),
-            write.en.eq(valid),
-            write.addr.eq(row),
-            write.data.eq(total),
-            self.sum.eq(held),
+            ram.read.eq(1),
+            ram.read_address.eq(self.row),
+            ram.write.eq(delay(m, adds, 1, name="writes", reset_less=False)),
+            ram.write_address.eq(delay(m, row, ram.latency, name="written_row")),
+            ram.write_data.eq(total),
+            self.sum.eq(total),
         ]
-        with m.If(valid):
-            m.d.sync += held.eq(total)
         return m

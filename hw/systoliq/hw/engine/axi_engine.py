@@ -130,7 +130,14 @@ class AxiEngine(wiring.Component):
         input_stalls = Signal(32)
         output_stalls = Signal(32)
         counting = Signal()
-        m.d.comb += counting.eq(core.busy & (begun | (core.a.valid & core.a.ready) | (core.b.valid & core.b.ready)))
+        over = Signal()
+        with m.If(core.y.valid & core.y.ready & core.y.payload.flags.last):
+            m.d.sync += over.eq(1)
+        with m.If(core.done | clear):
+            m.d.sync += over.eq(0)
+        m.d.comb += counting.eq(
+            core.busy & ~over & (begun | (core.a.valid & core.a.ready) | (core.b.valid & core.b.ready))
+        )
         m.d.sync += [
             begun.eq(counting),
             cycles.eq(cycles + counting),

@@ -94,6 +94,11 @@ class EngineConfig:
         return ArrayConfig(rows=self.rows + 1, cols=self.cols + 1, depth=self.depth, a=INT8, b=INT8, cells=self.cells)
 
     @property
+    def zero_point_cells(self) -> str:
+        """The cells that multiply by zero points: iCE40's few are left to the array and the requantizers."""
+        return "portable" if self.cells == "ice40" else self.cells
+
+    @property
     def table_words(self) -> int:
         """Entries of one lane's constant table (a power of two)."""
         return max(2, 1 << (_ceil_div(self.max_columns, self.lanes) - 1).bit_length())

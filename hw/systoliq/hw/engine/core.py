@@ -5,10 +5,11 @@ a, b -> Loader -> OperandBuffer -> OutputStationary or WeightStationary -> Engin
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, Value, signed, unsigned
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..delay import delay
 from ..hierarchy import place
 from ..result_buffer import ResultBuffer
 from .config import EngineConfig, JobShape
@@ -21,6 +22,8 @@ from .registers import ERRORS
 from .weight_stationary import WeightStationary
 
 __all__ = ["EngineCore", "job_settings"]
+
+_CHECKING = 3  # cycles from a start to its job's begin: the checks' registers, and those that every loop begins with
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
@@ -42,15 +45,16 @@ job_settings = data.StructLayout(
 
 
 class EngineCore(wiring.Component):
-    """Runs a job from ``start`` to ``done`` (one cycle each).
+    """Runs a job from ``start`` to ``done`` (one cycle each); a start while ``busy`` or ``failed`` is ignored.
 
     Streams: a word of A is ``rows`` x ``depth`` elements, beat t of a group of rows after the other; a word of B is
     ``cols`` x ``depth`` elements, lane by lane of the *array's* columns (see `physical_column`), beat t of a column
     tile after the other; ``last`` on the last word of each. Y: rows of a tile after each other, ``lanes`` results a
     beat, of which the first ``flags.columns`` count.
 
-    ``error`` shows a code of `ERRORS` in the cycle of an error. But for a start while busy, ``failed`` is then 1,
-    streams stand still, and only reset ends it.
+    ``error`` shows a code of `ERRORS` for a cycle, a few cycles after it came to be. ``failed`` is 1 then, streams
+    stand still, and only reset ends it. ``done`` comes when the next job may start: all results have left, and no
+    setting, table or register that the job used is looked at any more.
     """
 
     kind = "core"
@@ -105,42 +109,33 @@ class EngineCore(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        job = self.job
+        job, dataflow, buffer = self.job, self.dataflow, self.result_buffer
         error = Signal(8)
         failed = Signal()
         running = Signal()
-        accepted = Signal()
-        wrong = Signal(8)
-        self._check(m, wrong)
+        begin = Signal()
+        ended = Signal()
+        wrong = self._wrong(m)
+        begins = delay(m, self.start & ~running & ~failed, _CHECKING, name="start", reset_less=False)
         m.d.comb += [
-            accepted.eq(self.start & ~running & ~failed & (wrong == 0)),
+            begin.eq(begins & (wrong == 0)),
             self.busy.eq(running),
             self.error.eq(error),
             self.failed.eq(failed),
+            self.done.eq(ended),
         ]
-        dataflow = self.dataflow
         m.submodules.dataflow = place(dataflow, platform)
-        loaders = self._load(m, platform, accepted, failed)
-        stuck = self._stuck(m, accepted, loaders)
-        fatal = Signal(8)
-        with m.If(self.start & ~running):
-            m.d.comb += fatal.eq(wrong)
-        for name, loader in loaders.items():
-            for end in ("early", "late"):
-                with m.If(getattr(loader, end)):
-                    m.d.comb += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
-        with m.If(stuck):
-            m.d.comb += fatal.eq(ERRORS["B_TOO_LARGE" if dataflow.b_resident else "A_TOO_LARGE"][0])
+        m.submodules.result_buffer = place(buffer, platform)
+        loaders = self._load(m, platform, begin, failed)
+        fatal = self._fatal(m, begins, wrong, loaders, self._stuck(m, begin, loaders))
         with m.If((fatal != 0) & ~failed):
             m.d.comb += error.eq(fatal)
             m.d.sync += failed.eq(1)
         with m.Elif(self.start & (running | failed)):
             m.d.comb += error.eq(ERRORS["START_WHILE_BUSY"][0])  # harmless
 
-        buffer = self.result_buffer
-        m.submodules.result_buffer = place(buffer, platform)
         m.d.comb += [
-            dataflow.start.eq(accepted),
+            dataflow.start.eq(begin),
             dataflow.m.eq(job.m),
             dataflow.k.eq(job.k),
             dataflow.n.eq(job.n),
@@ -150,29 +145,54 @@ class EngineCore(wiring.Component):
             buffer.reserve.eq(dataflow.reserve),
             self.input_stall.eq(dataflow.starved),
         ]
-        self._drain(m, platform)
+        self._drain(m, platform, begin)
 
-        finished = Signal()
-        m.d.comb += [finished.eq(buffer.o.valid & buffer.o.ready & buffer.o.payload.flags.last), self.done.eq(finished)]
+        # A job ends when its last result has left and the array, which may still show rows that nobody takes, is free.
         wiring.connect(m, buffer.o, wiring.flipped(self.y))
-        with m.If(accepted):
+        last_left = Signal()
+        with m.If(self.y.valid & self.y.ready & self.y.payload.flags.last):
+            m.d.sync += last_left.eq(1)
+        m.d.comb += ended.eq(last_left & dataflow.rests & ~failed)
+        with m.If(ended):
+            m.d.sync += last_left.eq(0)
+        refused = delay(m, begins & ~begin, 1, name="refused", reset_less=False)
+        with m.If(self.start & ~running & ~failed):
             m.d.sync += running.eq(1)
-        with m.Elif(finished):
+        with m.Elif(ended | refused):
             m.d.sync += running.eq(0)
         return m
 
-    def _check(self, m: Module, wrong: Signal) -> None:
-        """The code of what is wrong with the job as a whole, or 0."""
+    def _wrong(self, m: Module) -> Signal:
+        """The code of what is wrong with the job as a whole, or 0; two cycles after its settings."""
         config, job = self.config, self.job
-        with m.If((job.m == 0) | (job.k == 0) | (job.n == 0)):
-            m.d.comb += wrong.eq(ERRORS["ILLEGAL_SHAPE"][0])
-        for condition, name in self.dataflow.too_large(job.m, job.k, job.n):
-            with m.Elif(condition):
-                m.d.comb += wrong.eq(ERRORS[name][0])
-        with m.Elif(job.n > config.max_columns):
-            m.d.comb += wrong.eq(ERRORS["TOO_MANY_COLUMNS"][0])
-        with m.Elif(job.row_zero_points & (job.m > config.max_rows)):
-            m.d.comb += wrong.eq(ERRORS["TOO_MANY_ROWS"][0])
+        wrong = Signal(8)
+        conditions = [
+            (job.m == 0, "ILLEGAL_SHAPE"),
+            (job.k == 0, "ILLEGAL_SHAPE"),
+            (job.n == 0, "ILLEGAL_SHAPE"),
+            *self.dataflow.too_large(m, job.m, job.k, job.n),
+            (job.n > config.max_columns, "TOO_MANY_COLUMNS"),
+            (delay(m, job.m > config.max_rows, 1, name="rows_beyond") & job.row_zero_points, "TOO_MANY_ROWS"),
+        ]
+        code: Value = Const(0, 8)
+        for index, (condition, name) in reversed(list(enumerate(conditions))):
+            code = Mux(delay(m, condition, 1, name=f"wrong_{index}"), ERRORS[name][0], code)
+        m.d.sync += wrong.eq(code)
+        return wrong
+
+    def _fatal(self, m: Module, checked: Value, wrong: Value, loaders: dict[str, Loader], stuck: Value) -> Signal:
+        """The code of what ends the job, a cycle after it came to be; 0 otherwise."""
+        fatal = Signal(8)
+        m.d.sync += fatal.eq(0)
+        with m.If(checked):
+            m.d.sync += fatal.eq(wrong)
+        for name, loader in loaders.items():
+            for end in ("early", "late"):
+                with m.If(getattr(loader, end)):
+                    m.d.sync += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
+        with m.If(stuck):
+            m.d.sync += fatal.eq(ERRORS["B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE"][0])
+        return fatal
 
     def _load(self, m: Module, platform: object, start: Value, halt: Value) -> dict[str, Loader]:
         """Words from the streams into the operand buffers, and from there to the dataflow."""
@@ -184,7 +204,7 @@ class EngineCore(wiring.Component):
         ):
             word = getattr(dataflow, f"{name}_word").shape()
             loader = Loader(word, span=span, depth=depth, kind=f"{name}_loader")
-            buffer = OperandBuffer(word, depth=words, kind=f"{name}_buffer")
+            buffer = OperandBuffer(word, depth=words, cells=config.cells, kind=f"{name}_buffer")
             m.submodules[f"{name}_loader"] = place(loader, platform)
             m.submodules[f"{name}_buffer"] = place(buffer, platform)
             wiring.connect(m, wiring.flipped(getattr(self, name)), loader.i)
@@ -195,8 +215,9 @@ class EngineCore(wiring.Component):
                 loader.length.eq(length),
                 loader.k.eq(job.k),
                 getattr(dataflow, f"{name}_available").eq(buffer.available),
-                buffer.offset.eq(getattr(dataflow, f"{name}_offset")),
                 buffer.read.eq(getattr(dataflow, f"{name}_read")),
+                buffer.fresh.eq(getattr(dataflow, f"{name}_fresh")),
+                buffer.address.eq(getattr(dataflow, f"{name}_address")),
                 buffer.release.eq(getattr(dataflow, f"{name}_release")),
                 getattr(dataflow, f"{name}_word").eq(buffer.word),
             ]
@@ -208,21 +229,23 @@ class EngineCore(wiring.Component):
         config, job = self.config, self.job
         resident = self.dataflow.b_resident
         loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
-        again = job.m > config.rows if resident else job.n > config.cols
-        held = Signal(range(room + 1))
+        again = delay(m, job.m > config.rows if resident else job.n > config.cols, 1, name="again")
+        room_left = Signal(range(room + 1))
+        full = Signal()
         with m.If(start):
-            m.d.sync += held.eq(0)
-        with m.Elif(loader.o.valid & loader.o.ready & (held != room)):
-            m.d.sync += held.eq(held + 1)
-        return (held == room) & loader.active & again
+            m.d.sync += [room_left.eq(room), full.eq(0)]
+        with m.Elif(loader.o.valid & loader.o.ready & ~full):
+            m.d.sync += [room_left.eq(room_left - 1), full.eq(room_left == 1)]
+        return full & loader.active & again
 
-    def _drain(self, m: Module, platform: object) -> None:
+    def _drain(self, m: Module, platform: object, begin: Value) -> None:
         """Sums from the array through the lanes to the result buffer."""
         config, job, buffer = self.config, self.job, self.result_buffer
         dataflow = self.dataflow
         control = DrainControl(config, rows=dataflow.slot_rows, per_slot=dataflow.per_slot)
         m.submodules.drain_control = place(control, platform)
         m.d.comb += [
+            control.begin.eq(begin),
             control.start.eq(dataflow.drain),
             control.m.eq(job.m),
             control.k.eq(job.k),

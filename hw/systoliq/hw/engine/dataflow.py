@@ -12,6 +12,7 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import INT8
 
+from ..block_ram import BlockRam
 from ..hierarchy import place
 from ..mac import operand_layout
 from ..skew import Skew
@@ -23,11 +24,11 @@ __all__ = ["Dataflow"]
 class Dataflow(wiring.Component):
     """Base of the dataflows: their ports, and the way of a word into the array.
 
-    A word is read in the cycle of ``a_read`` or ``b_read`` and shown the cycle after. ``start`` begins a job, of ``m``
-    x ``k`` times ``k`` x ``n``. ``credit`` allows results of another tile (``reserve`` takes it). ``drain`` comes
-    `DrainControl.latency` cycles before the first sum that it announces reaches lane 0: ``sums[1]``, then ``sums[2]``
-    a cycle later and so on, each row after ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's
-    sum.
+    Words are read, and read again, as `OperandBuffer` says. ``start`` begins a job, of ``m`` x ``k`` times ``k`` x
+    ``n``, which have been steady for a cycle and stay so. ``credit`` allows results of another tile (``reserve`` takes
+    it). ``drain`` comes `DrainControl.latency_of` cycles before the first sum that it announces reaches lane 0:
+    ``sums[1]``, then ``sums[2]`` a cycle later and so on, each row after ``interval`` cycles; ``sums[0]``, a cycle
+    before ``sums[1]``, is the row's sum. Once a job's last result has come, the next job may start when it ``rests``.
     """
 
     a_span: int
@@ -57,22 +58,28 @@ class Dataflow(wiring.Component):
                 "a_unsigned": In(1),
                 "b_unsigned": In(1),
                 "a_available": In(1),
-                "a_offset": Out(range(config.a_words)),
                 "a_read": Out(1),
+                "a_fresh": Out(1),
+                "a_address": Out(range(config.a_words)),
                 "a_release": Out(1),
                 "a_word": In(a_word),
                 "b_available": In(1),
-                "b_offset": Out(range(config.b_words)),
                 "b_read": Out(1),
+                "b_fresh": Out(1),
+                "b_address": Out(range(config.b_words)),
                 "b_release": Out(1),
                 "b_word": In(b_word),
                 "credit": In(1),
                 "reserve": Out(1),
                 "starved": Out(1),
+                "rests": Out(1),
                 "drain": Out(1),
                 "sums": Out(data.ArrayLayout(signed(32), config.cols + 1)),
             }
         )
+
+    enter_latency = BlockRam.latency + 1
+    """Cycles from a read to the word in the entry register, where `enter` puts it."""
 
     def drain_start(self) -> int:
         """Cycles from a beat at the tiler to the first sum at lane 0."""
@@ -86,8 +93,8 @@ class Dataflow(wiring.Component):
         """Cycles from the drain's start, as that beat announces it, to the first step of the job's last row."""
         raise NotImplementedError
 
-    def too_large(self, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
-        """Conditions under which a job does not fit, and the names of their errors."""
+    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        """Conditions under which a job does not fit, up to a cycle after its settings, and their errors' names."""
         raise NotImplementedError
 
     def enter(

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, signed, unsigned
+from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from ..block_ram import BlockRam
+from ..delay import delay
+from ..hierarchy import place
+from ..multiplier import Multiplier
 from .config import EngineConfig
 from .loop import Countdown
 
@@ -40,25 +43,29 @@ RowContext = data.StructLayout({"zero_point": signed(8), "k_zero_point": signed(
 class DrainControl(wiring.Component):
     """Follows the tiles of a job through the drain: column sums first, then the rows, ``interval`` cycles each.
 
-    ``step`` describes a sum ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the
-    lane reads its first column sum in ``t + latency``. ``row`` is valid together with the first step of each row. Tiles
-    are counted, in the order of `Tiler`; M, K and N must not change from a job's start to its last step.
+    ``begin`` comes before a job's first token, when M, K and N have been steady for a cycle. ``step`` describes a sum
+    ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the lane reads its first
+    column sum in ``t + latency``. ``row`` is valid together with the first step of each row. Tiles are counted, in the
+    order of `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result
+    itself can leave the lanes, nothing here depends on M, K or N any more.
 
-    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile of a slot for the column sums and
-    ``rows`` slots; with it each slot has a token of its own, and the rows that a tile has are all.
+    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile: a slot for the column sums and one
+    for each row that it has; with it each slot has a token of its own.
 
     The row table is written by ``row_write``, ``row_address``, ``row_value``.
     """
 
     kind = "drain_control"
-    latency = 2
 
     def __init__(self, config: EngineConfig, *, rows: int, per_slot: bool) -> None:
         self.config = config
         self.rows = rows
         self.per_slot = per_slot
+        self._table = BlockRam(signed(8), depth=config.max_rows, cells=config.cells)
+        self._multiplier = Multiplier(8, 17, cells=config.zero_point_cells)
         super().__init__(
             {
+                "begin": In(1),
                 "start": In(1),
                 "m": In(16),
                 "k": In(16),
@@ -73,69 +80,87 @@ class DrainControl(wiring.Component):
             }
         )
 
+    @staticmethod
+    def latency_of(config: EngineConfig) -> int:
+        """Row table, choice of the zero point, K times it."""
+        return BlockRam.latency + 1 + Multiplier.latency_of(config.zero_point_cells)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        memory = Memory(shape=signed(8), depth=config.max_rows, init=[])
-        m.submodules.rows = memory
-        write, read = memory.write_port(), memory.read_port()
-        m.d.comb += [
-            write.en.eq(self.row_write),
-            write.addr.eq(self.row_address),
-            write.data.eq(self.row_value),
-        ]
-
-        column = Countdown(m, self.n, config.cols, name="n")
-        group = Countdown(m, self.m, self.rows, name="m")
+        column = Countdown(m, self.n, config.cols, name="n", load=self.begin)
+        group = Countdown(m, self.m, self.rows, name="m", load=self.begin)
         step = Signal(range(config.interval))
-        slot = Signal(range(self.rows + 1))
+        last_step = step == config.interval - 1
         running = Signal()
-        busy = Signal()
-        ends = Signal()
-        columns_done = Signal(range(config.cols + 1))  # of this row of the tile, before this step
-        columns_left = Signal(range(config.cols + 1))
+        in_rows = Signal()  # past the slot of the column sums
+        row_in_tile = Signal(range(self.rows))
+        rows_left = Signal(range(self.rows + 1))  # with this one
+        last_row = Signal()
+        columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
-        last_step = step == config.interval - 1
+        busy = Signal()
+        has_columns = Signal()
+        row_ends = Signal()
+        job_ends = Signal()
         m.d.comb += [
             busy.eq(self.start | running),
-            ends.eq(busy & last_step & (slot == (group.taken if self.per_slot else self.rows))),
-            columns_left.eq(column.taken - columns_done),
+            has_columns.eq(columns_left != 0),
+            row_ends.eq(columns_left <= config.lanes),
         ]
         now = Signal(drain_step(config))
-        has_columns = column.taken > columns_done
         m.d.comb += [
-            now.column_sum.eq(busy & (slot == 0)),
-            now.push.eq(busy & (slot != 0) & (slot <= group.taken) & has_columns),
+            now.column_sum.eq(busy & ~in_rows),
+            now.push.eq(busy & in_rows & has_columns),
             now.step.eq(step),
             now.entry.eq(tile_entry + step),
-            now.columns.eq(Mux(columns_left > config.lanes, config.lanes, columns_left)),
-            now.tile_last.eq((self.per_slot | (slot == group.taken)) & (columns_left <= config.lanes)),
-            now.last.eq((slot == group.taken) & (columns_left <= config.lanes) & column.final & group.final),
+            now.columns.eq(Mux(row_ends, columns_left, config.lanes)),
+            now.tile_last.eq(row_ends & (self.per_slot | last_row)),
+            now.last.eq(row_ends & last_row & column.final & group.final),
+            job_ends.eq(now.push & now.last),
         ]
         with m.If(busy):
-            m.d.sync += [running.eq(~(last_step if self.per_slot else ends)), step.eq(Mux(last_step, 0, step + 1))]
-            m.d.sync += columns_done.eq(Mux(has_columns, columns_done + config.lanes, columns_done))
+            m.d.sync += [
+                running.eq(~(last_step & (self.per_slot | (in_rows & last_row)))),
+                step.eq(Mux(last_step, 0, step + 1)),
+                columns_left.eq(Mux(row_ends, 0, columns_left - config.lanes)),
+            ]
             with m.If(last_step):
-                m.d.sync += [slot.eq(slot + 1), columns_done.eq(0)]
-            with m.If(ends):
-                m.d.sync += [slot.eq(0), tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))]
-                column.advance()
-                with m.If(column.final):
-                    m.d.sync += first_row.eq(Mux(group.final, 0, first_row + self.rows))
-                    group.advance()
+                m.d.sync += [columns_left.eq(column.taken), row_in_tile.eq(row_in_tile + in_rows)]
+                m.d.sync += [rows_left.eq(rows_left - 1), last_row.eq(rows_left == 2)]
+                with m.If(~in_rows):
+                    m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
+                with m.Elif(last_row):
+                    m.d.sync += [in_rows.eq(0), row_in_tile.eq(0)]
+                    m.d.sync += tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))
+                    column.advance()
+                    with m.If(column.final):
+                        m.d.sync += first_row.eq(first_row + self.rows)
+                        group.advance()
+        with m.If(job_ends):  # steps that have no columns are left out
+            m.d.sync += [running.eq(0), step.eq(0), in_rows.eq(0), row_in_tile.eq(0), tile_entry.eq(0)]
+            m.d.sync += first_row.eq(0)
 
-        # One cycle later the row's zero point is there, two cycles later K times it.
-        m.d.comb += [read.en.eq(1), read.addr.eq((first_row + slot - 1)[: len(read.addr)])]
-        soon = Signal.like(now, name="soon")
-        zero_point = Signal(signed(8))
-        row = Signal(RowContext)
-        m.d.comb += zero_point.eq(Mux(self.per_row, read.data, self.zero_point))
-        m.d.sync += [
-            soon.eq(now),
-            self.step.eq(soon),
-            row.zero_point.eq(zero_point),
-            row.k_zero_point.eq(zero_point * self.k),
+        # The row's zero point takes its way through the table, and K times it that through a multiplier.
+        table, multiplier = self._table, self._multiplier
+        m.submodules.table = place(table, platform)
+        m.submodules.multiplier = place(multiplier, platform)
+        chosen = Signal(signed(8), reset_less=True)
+        m.d.comb += [
+            table.write.eq(self.row_write),
+            table.write_address.eq(self.row_address),
+            table.write_data.eq(self.row_value),
+            table.read.eq(1),
+            table.read_address.eq((first_row + row_in_tile)[: len(table.read_address)]),
+            multiplier.a.eq(chosen),
+            multiplier.b.eq(self.k),
         ]
-        m.d.comb += self.row.eq(row)
+        m.d.sync += chosen.eq(Mux(self.per_row, table.read_data, self.zero_point))
+        latency = self.latency_of(config)
+        m.d.comb += [
+            Value.cast(self.step).eq(delay(m, Value.cast(now), latency, name="step", reset_less=False)),
+            self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
+            self.row.k_zero_point.eq(multiplier.product),
+        ]
         return m

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import INT8
 from systoliq.golden.requantization import Rounding
 
+from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
 from ..requantizer import Requantizer, RequantizerConfig
 from .config import EngineConfig
 from .drain_control import drain_step
+from .zero_point_product import ZeroPointProduct
 
 __all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry", "engine_flags"]
 
@@ -24,6 +25,8 @@ MIN_SHIFT, MAX_SHIFT = 14, 63
 ROW_SUM_BITS = 24  # of 65535 int8 elements
 LaneRow = data.StructLayout({"zero_point": signed(8), "row_sum": signed(ROW_SUM_BITS + 1)})
 """A row of A: its zero point, and the sum of its elements less their zero points."""
+
+_PRODUCT_BITS = (ROW_SUM_BITS + 1, ROW_SUM_BITS)  # of the sums that zero points of B and of A multiply
 
 column_entry = data.StructLayout(
     {"bias": signed(32), "multiplier": unsigned(24), "shift": unsigned(6), "zero_point": signed(8)}
@@ -39,7 +42,7 @@ def engine_flags(lanes: int) -> data.StructLayout:
 class EngineLane(wiring.Component):
     """``y`` = requantized or plain ``sum (a - a_zp) (b - b_zp) + bias``, modulo 2^32, of one column after the other.
 
-    In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``row`` is that of the current row in its first step.
+    In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``row`` counts in a row's first step with a push.
     ``step_next`` and ``row_next`` are theirs for the lane to the right, ``interval`` cycles later. ``push`` marks ``y``
     and ``flags`` ``latency`` cycles after the step.
 
@@ -50,7 +53,7 @@ class EngineLane(wiring.Component):
     kind = "lane"
 
     def __init__(self, config: EngineConfig) -> None:
-        self.config = config
+        self._config = config
         self.requantizer = Requantizer(
             RequantizerConfig(
                 accumulator_bits=32,
@@ -60,6 +63,7 @@ class EngineLane(wiring.Component):
                 offset_bits=1,
                 output=INT8,
                 rounding=Rounding.NEAR_TIE,
+                cells=config.cells,
             )
         )
         super().__init__(
@@ -82,22 +86,26 @@ class EngineLane(wiring.Component):
         )
 
     @property
+    def _product_latency(self) -> int:
+        return ZeroPointProduct.latency_of(self._config.zero_point_cells)
+
+    @property
     def latency(self) -> int:
-        """Sum and constants, products of the zero points, requantizer."""
-        return 2 + self.requantizer.latency
+        """Table, products of the zero points, one of them taken off, the other one's way into the requantizer."""
+        return BlockRam.latency + self._product_latency + 1 + self.requantizer.latency
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, requantizer = self.config, self.requantizer
+        config, requantizer = self._config, self.requantizer
         m.submodules.requantizer = place(requantizer, platform)
-        m.submodules.constants = table = Memory(shape=column_entry, depth=config.table_words, init=[])
-        write, read = table.write_port(), table.read_port()
+        table = BlockRam(column_entry, depth=config.table_words, cells=config.cells)
+        m.submodules.table = place(table, platform)
         m.d.comb += [
-            write.en.eq(self.column_write),
-            write.addr.eq(self.column_address),
-            write.data.eq(self.column_value),
-            read.en.eq(1),
-            read.addr.eq(self.step.entry),
+            table.write.eq(self.column_write),
+            table.write_address.eq(self.column_address),
+            table.write_data.eq(self.column_value),
+            table.read.eq(1),
+            table.read_address.eq(self.step.entry),
         ]
 
         # Cycle 0: the sum at hand, its row's context, its column's sum.
@@ -105,7 +113,9 @@ class EngineLane(wiring.Component):
         m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
-        m.d.comb += [now.eq(Mux(self.step.step == 0, self.row, held)), self.row_next.eq(held)]
+        new_row = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
+        m.d.comb += [now.eq(Mux(new_row, self.row, held)), self.row_next.eq(held)]
+        m.d.sync += held.eq(now)
         column_sums = [
             Signal(signed(ROW_SUM_BITS), name=f"column_sum_{i}", reset_less=True) for i in range(config.interval)
         ]
@@ -117,28 +127,31 @@ class EngineLane(wiring.Component):
             with m.If(self.step.step == i):
                 m.d.comb += column_sum.eq(column_sums[i])
 
-        # Cycle 1: products of zero points and sums.
-        acc = Signal(signed(32), reset_less=True)
-        row = Signal(LaneRow, name="row_1", reset_less=True)
-        column_sum_1 = Signal(signed(ROW_SUM_BITS), reset_less=True)
-        m.d.sync += [held.eq(now), row.eq(now), acc.eq(chosen), column_sum_1.eq(column_sum)]
-        constants = read.data
-        biased = Signal(signed(32), reset_less=True)
-        by_column = Signal(signed(34), reset_less=True)
-        by_row = Signal(signed(34), reset_less=True)
-        m.d.sync += [
-            biased.eq(acc + constants.bias),
-            by_column.eq(constants.zero_point * row.row_sum),
-            by_row.eq(row.zero_point * column_sum_1),
+        # Cycle 2: the column's constants are there, and the products of zero points and sums begin.
+        fetch = BlockRam.latency
+        constants = table.read_data
+        row = data.View(LaneRow, delay(m, Value.cast(now), fetch, name="row"))
+        acc = delay(m, chosen, fetch, name="acc").as_signed()
+        by_column, by_row = (ZeroPointProduct(bits, cells=config.zero_point_cells) for bits in _PRODUCT_BITS)
+        m.submodules.by_column = place(by_column, platform)
+        m.submodules.by_row = place(by_row, platform)
+        m.d.comb += [
+            by_column.sum.eq(row.row_sum),
+            by_column.zero_point.eq(constants.zero_point),
+            by_row.sum.eq(delay(m, column_sum, fetch, name="column_sum").as_signed()),
+            by_row.zero_point.eq(row.zero_point),
         ]
 
-        # Cycle 2: the accumulator as ONNX defines it.
+        # And when they are there: the accumulator as ONNX defines it.
+        wait = self._product_latency
+        biased = delay(m, (acc + constants.bias)[:32].as_signed(), wait, name="biased").as_signed()
+        less_column = delay(m, (biased - by_column.product)[:32], 1, name="less_column").as_signed()
         total = Signal(signed(32))
         m.d.comb += [
-            total.eq(biased - by_column - by_row),
+            total.eq(less_column - delay(m, by_row.product, 1, name="by_row").as_signed()),
             requantizer.acc.eq(total),
-            requantizer.multiplier.eq(delay(m, constants.multiplier, 1, name="multiplier")),
-            requantizer.shift.eq(delay(m, constants.shift, 1, name="shift")),
+            requantizer.multiplier.eq(delay(m, constants.multiplier, wait + 1, name="multiplier")),
+            requantizer.shift.eq(delay(m, constants.shift, wait + 1, name="shift")),
             requantizer.zero_point.eq(self.zero_point),
         ]
         plain = delay(m, total, requantizer.latency, name="total")

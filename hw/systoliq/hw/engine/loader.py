@@ -54,8 +54,8 @@ class Loader(wiring.Component):
             self.i.ready.eq(self.o.ready & active & ~self.halt),
             passed.eq(self.i.valid & self.i.ready),
         ]
-        inner = Countdown(m, self.k, self.depth, name="k")
-        outer = Countdown(m, self.length, self.span, name="length")
+        inner = Countdown(m, self.k, self.depth, name="k", load=self.start)
+        outer = Countdown(m, self.length, self.span, name="length", load=self.start)
         m.d.comb += [
             end.eq(inner.final & outer.final),
             self.early.eq(passed & self.i.payload.last & ~end),

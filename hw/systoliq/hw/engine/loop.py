@@ -1,36 +1,54 @@
-"""Countdown over a length in steps: the loops of tiling, without a divider."""
+"""The loops of tiling: a countdown over a length in steps, without a divider, and a pace."""
 
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal, Value
 
-__all__ = ["Countdown"]
+__all__ = ["Countdown", "Pace"]
 
 
 class Countdown:
     """Walks from ``length`` down in steps of ``step``: ceil(length / step) rounds, over and over.
 
-    ``left`` is what is left at the beginning of the round (at most ``length``), ``initial`` and ``final`` mark the
-    first and last round, and ``taken`` = min(left, step) is what the round covers. Call `advance` where the round
-    ends. The state is the part
-    *done*, 0 at reset, so that ``length`` may change between walks.
+    ``load`` begins with the first round; ``length`` must be steady from the cycle before it on. ``left`` is what is
+    left at the beginning of the round, ``initial`` and ``final`` mark the first and last round, and ``taken`` =
+    min(left, step) is what the round covers. Call `advance` where the round ends. All but ``taken`` are registers:
+    every decision of an engine hangs on them.
     """
 
-    def __init__(self, m: Module, length: Value, step: int, *, name: str) -> None:
+    def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value) -> None:
         self._m = m
+        self._length = length
         self._step = step
-        self._done = Signal(length.shape(), name=f"{name}_done")
-        self.left = Signal(length.shape(), name=f"{name}_left")
+        self._short = Signal(name=f"{name}_short", reset_less=True)  # the first round is the last
+        self.left = Signal(length.shape(), name=f"{name}_left", reset_less=True)
         self.initial = Signal(name=f"{name}_initial")
         self.final = Signal(name=f"{name}_final")
         self.taken = Signal(range(step + 1), name=f"{name}_taken")
-        m.d.comb += [
-            self.left.eq(length - self._done),
-            self.initial.eq(self._done == 0),
-            self.final.eq(self.left <= step),
-            self.taken.eq(Mux(self.final, self.left, step)),
-        ]
+        m.d.sync += self._short.eq(length <= step)
+        m.d.comb += self.taken.eq(Mux(self.final, self.left, step))
+        with m.If(load):
+            m.d.sync += [self.left.eq(length), self.initial.eq(1), self.final.eq(self._short)]
 
     def advance(self) -> None:
-        """End the round: statement for the current clocked context."""
-        self._m.d.sync += self._done.eq(Mux(self.final, 0, self._done + self._step))
+        """End the round: statement for the current clocked context, which must not hold in a cycle of ``load``."""
+        self._m.d.sync += [
+            self.left.eq(Mux(self.final, self._length, self.left - self._step)),
+            self.initial.eq(self.final),
+            self.final.eq(Mux(self.final, self._short, self.left <= 2 * self._step)),
+        ]
+
+
+class Pace:
+    """``over`` is a register that is 0 in the ``cycles - 1`` cycles that follow one of ``begin``: what may come every
+    ``cycles`` cycles waits for it.
+    """
+
+    def __init__(self, m: Module, cycles: int, *, name: str, begin: Value) -> None:
+        self.over = Signal(name=f"{name}_over", init=1)
+        left = Signal(range(max(cycles, 2)), name=f"{name}_left", reset_less=True)
+        if cycles > 1:
+            with m.If(begin):
+                m.d.sync += [left.eq(cycles - 1), self.over.eq(0)]
+            with m.Elif(~self.over):
+                m.d.sync += [left.eq(left - 1), self.over.eq(left == 1)]

@@ -1,35 +1,41 @@
-"""Operand buffer: a ring of operand words that can be read while it fills and re-read until released."""
+"""Operand buffer: a ring of operand words that can be read while it fills and read again until released."""
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+
+from ..block_ram import BlockRam
+from ..credit import Credit
+from ..hierarchy import place
 
 __all__ = ["OperandBuffer"]
 
 
 class OperandBuffer(wiring.Component):
-    """Holds words in the order in which they came; any of them can be read, the oldest can be released.
+    """Holds words in the order in which they came; they can be read again until they are released, the oldest first.
 
-    ``available`` says whether the word at ``offset`` (0: the oldest) is there; ``read`` fetches it and ``word`` shows
-    it from the next cycle until the next read. ``release`` (only while the buffer is not empty) gives up the oldest;
-    it may come with a ``read`` of it. A word that comes in can be read ``latency`` cycle later. ``depth`` is a power
-    of two.
+    ``read`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
+    ``word`` shows it `BlockRam.latency` cycles later. ``available`` says whether there is a word that was never read:
+    a ``read`` that is ``fresh`` takes the next of them. ``release`` gives up the oldest word, which must have been
+    read by then. A word that comes in can be read ``latency`` cycle later, and its place be used again a cycle after
+    its release.
     """
 
     latency = 1
 
-    def __init__(self, shape: object, *, depth: int, kind: str) -> None:
+    def __init__(self, shape: object, *, depth: int, cells: str, kind: str) -> None:
         self.depth = depth
+        self.ram = BlockRam(shape, depth=depth, cells=cells)
         self.kind = kind
         super().__init__(
             {
                 "i": In(stream.Signature(shape)),
-                "offset": In(range(depth)),
                 "available": Out(1),
                 "read": In(1),
+                "fresh": In(1),
+                "address": In(range(depth)),
                 "release": In(1),
                 "word": Out(shape),
             }
@@ -37,26 +43,23 @@ class OperandBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.memory = memory = Memory(shape=self.i.payload.shape(), depth=self.depth, init=[])
-        write, read = memory.write_port(), memory.read_port()
-        oldest = Signal(range(self.depth))
+        ram = self.ram
+        m.submodules.ram = place(ram, platform)
         newest = Signal(range(self.depth))
-        level = Signal(range(self.depth + 1))
         taken = Signal()
+        room = Credit(m, self.depth, name="room", full=True, give=self.release, take=taken)
+        unread = Credit(m, self.depth, name="unread", full=False, give=taken, take=self.read & self.fresh)
         m.d.comb += [
-            self.i.ready.eq(level != self.depth),
+            self.i.ready.eq(room.any),
             taken.eq(self.i.valid & self.i.ready),
-            write.en.eq(taken),
-            write.addr.eq(newest),
-            write.data.eq(self.i.payload),
-            self.available.eq(self.offset < level),
-            read.en.eq(self.read),
-            read.addr.eq((oldest + self.offset)[: len(oldest)]),
-            Value.cast(self.word).eq(Value.cast(read.data)),
+            self.available.eq(unread.any),
+            ram.write.eq(taken),
+            ram.write_address.eq(newest),
+            ram.write_data.eq(self.i.payload),
+            ram.read.eq(self.read),
+            ram.read_address.eq(self.address),
+            self.word.eq(ram.read_data),
         ]
-        m.d.sync += level.eq(level + taken - self.release)
         with m.If(taken):
             m.d.sync += newest.eq(newest + 1)
-        with m.If(self.release):
-            m.d.sync += oldest.eq(oldest + 1)
         return m

@@ -5,9 +5,10 @@ Tiler -> words of A and B -> Skew -> SystolicArray with a row and a column of on
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Module, Mux, Value
 
 from ..array import SystolicArray
+from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
 from .config import EngineConfig, JobShape
@@ -32,7 +33,7 @@ class OutputStationary(Dataflow):
 
     def __init__(self, config: EngineConfig) -> None:
         super().__init__(config)
-        self.array = SystolicArray(config.array, interval=config.interval)
+        self.array = SystolicArray(config.array, interval=config.interval, ones=True)
         self.a_span = config.rows
         self.a_depth = config.depth
         self.slot_rows = config.rows
@@ -41,7 +42,7 @@ class OutputStationary(Dataflow):
 
     def drain_start(self) -> int:
         """Buffer read, entry register, array, column of ones."""
-        return 2 + self.array.latency + 1
+        return self.enter_latency + self.array.latency + 1
 
     def last_beat(self, shape: JobShape) -> int:
         tiles = shape.groups * shape.column_tiles
@@ -51,8 +52,10 @@ class OutputStationary(Dataflow):
         rows = shape.m - (shape.groups - 1) * self.config.rows
         return rows * self.config.interval
 
-    def too_large(self, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
-        return [((n > self.config.cols) & (k > self.config.a_words * self.config.depth), "A_TOO_LARGE")]
+    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+        beyond = delay(module, k > self.config.a_words * self.config.depth, 1, name="k_beyond")
+        several = delay(module, n > self.config.cols, 1, name="several_tiles")
+        return [(beyond & several, "A_TOO_LARGE")]
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -62,7 +65,7 @@ class OutputStationary(Dataflow):
         m.submodules.tiler = place(tiler, platform)
         for name in ("start", "m", "k", "n", "a_available", "b_available", "credit"):
             m.d.comb += getattr(tiler, name).eq(getattr(self, name))
-        for name in ("a_offset", "b_offset", "a_release", "b_release", "starved"):
+        for name in ("a_fresh", "b_fresh", "a_address", "b_address", "a_release", "b_release", "starved", "rests"):
             m.d.comb += getattr(self, name).eq(getattr(tiler, name))
         m.d.comb += [
             self.a_read.eq(tiler.take),
@@ -70,17 +73,16 @@ class OutputStationary(Dataflow):
             self.reserve.eq(tiler.last),
         ]
 
-        keep = Signal(self.config.depth)  # of the word that the buffers show now; 0 without one
-        m.d.sync += keep.eq(Mux(tiler.take, tiler.keep, 0))
+        # Of the word that the buffers show; none without one.
+        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), BlockRam.latency, name="keep", reset_less=False))
         self.enter(m, platform, "a", keep, list(keep), array.a)
         self.enter(m, platform, "b", keep, list(keep), array.b)
-        token = delay(m, tiler.last, 2, name="last", reset_less=False)
+        enter = self.enter_latency
         m.d.comb += [
-            array.first.eq(delay(m, tiler.first, 2, name="first")),
-            array.last.eq(token),
+            array.first.eq(delay(m, tiler.first, enter, name="first")),
+            array.last.eq(delay(m, tiler.last, enter, name="last", reset_less=False)),
             self.sums.eq(array.sums),
-            self.drain.eq(
-                delay(m, token, self.drain_start() - 2 - DrainControl.latency, name="drain", reset_less=False)
-            ),
         ]
+        wait = self.drain_start() - DrainControl.latency_of(self.config)
+        m.d.comb += self.drain.eq(delay(m, tiler.last, wait, name="drain", reset_less=False))
         return m

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .config import EngineConfig
-from .loop import Countdown
+from .loop import Countdown, Pace
 
 __all__ = ["Tiler"]
 
@@ -15,10 +15,11 @@ __all__ = ["Tiler"]
 class Tiler(wiring.Component):
     """For each group of rows, for each column tile, for each beat: read a word of A and a word of B.
 
-    A word of A is released in the last column tile of its group, a word of B in the last group: until then they are
-    read again. A beat is issued (``take``) when both words are there; the last beat of a tile also waits for
-    ``credit`` and for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle
-    of ``take``, and ``keep`` the elements of the words that are inside K.
+    A word of A is read for the first time in the first column tile of its group, and released in the last; a word of B
+    in the first and in the last group. ``take`` issues a beat when both words are there; the last beat of a tile also
+    waits for ``credit`` and for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in
+    the cycle of ``take``, and ``keep`` the elements of the words that are inside K. ``rests`` says that no tile has
+    ended within ``drain_cycles``: what the array holds has left it.
     """
 
     kind = "tiler"
@@ -33,8 +34,10 @@ class Tiler(wiring.Component):
                 "n": In(16),
                 "a_available": In(1),
                 "b_available": In(1),
-                "a_offset": Out(range(config.a_words)),
-                "b_offset": Out(range(config.b_words)),
+                "a_address": Out(range(config.a_words)),
+                "b_address": Out(range(config.b_words)),
+                "a_fresh": Out(1),
+                "b_fresh": Out(1),
                 "a_release": Out(1),
                 "b_release": Out(1),
                 "credit": In(1),
@@ -43,6 +46,7 @@ class Tiler(wiring.Component):
                 "last": Out(1),
                 "keep": Out(config.depth),
                 "starved": Out(1),
+                "rests": Out(1),
             }
         )
 
@@ -50,44 +54,42 @@ class Tiler(wiring.Component):
         m = Module()
         config = self.config
         running = Signal()
-        beat = Countdown(m, self.k, config.depth, name="k")
-        column = Countdown(m, self.n, config.cols, name="n")
-        group = Countdown(m, self.m, config.rows, name="m")
-        a_offset = Signal(range(config.a_words))
-        b_offset = Signal(range(config.b_words))
-        pace = Signal(range(config.drain_cycles))
+        beat = Countdown(m, self.k, config.depth, name="k", load=self.start)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.start)
+        group = Countdown(m, self.m, config.rows, name="m", load=self.start)
+        a_base = Signal(range(config.a_words))  # address of the group's first word
+        b_base = Signal(range(config.b_words))  # and of the job's
+        pace = Pace(m, config.drain_cycles, name="pace", begin=self.last)
         begins = Signal(init=1)
+        a_there, b_there = Signal(), Signal()
         m.d.comb += [
-            self.a_offset.eq(a_offset),
-            self.b_offset.eq(b_offset),
-            self.take.eq(running & self.a_available & self.b_available & (~beat.final | (self.credit & (pace == 0)))),
-            self.starved.eq(running & ~(self.a_available & self.b_available)),
+            self.a_fresh.eq(column.initial),
+            self.b_fresh.eq(group.initial),
+            a_there.eq(self.a_available | ~column.initial),
+            b_there.eq(self.b_available | ~group.initial),
+            self.take.eq(running & a_there & b_there & (~beat.final | (self.credit & pace.over))),
+            self.starved.eq(running & ~(a_there & b_there)),
             self.first.eq(self.take & begins),
             self.last.eq(self.take & beat.final),
             self.a_release.eq(self.take & column.final),
             self.b_release.eq(self.take & group.final),
+            self.rests.eq(pace.over),
+            # Before the last beat of a tile all elements are inside K.
+            self.keep.eq(Cat(~beat.final | (beat.left > Const(i, beat.left.shape())) for i in range(config.depth))),
         ]
-        for i in range(config.depth):
-            m.d.comb += self.keep[i].eq(beat.taken > Const(i, beat.taken.shape()))
-
-        with m.If(pace != 0):
-            m.d.sync += pace.eq(pace - 1)
         with m.If(self.take):
             beat.advance()
             m.d.sync += begins.eq(beat.final)
-            with m.If(~column.final):
-                m.d.sync += a_offset.eq(a_offset + 1)
-            with m.If(~group.final):
-                m.d.sync += b_offset.eq(b_offset + 1)
+            a_next, b_next = (self.a_address + 1)[: len(a_base)], (self.b_address + 1)[: len(b_base)]
+            m.d.sync += [self.a_address.eq(a_next), self.b_address.eq(b_next)]
             with m.If(beat.final):
-                m.d.sync += pace.eq(config.drain_cycles - 1)
-                m.d.sync += a_offset.eq(0)
+                m.d.sync += self.a_address.eq(Mux(column.final, a_next, a_base))
                 column.advance()
                 with m.If(column.final):
-                    m.d.sync += b_offset.eq(0)
+                    m.d.sync += [a_base.eq(a_next), self.b_address.eq(Mux(group.final, b_next, b_base))]
                     group.advance()
                     with m.If(group.final):
-                        m.d.sync += running.eq(0)
+                        m.d.sync += [b_base.eq(b_next), running.eq(0)]
         with m.If(self.start):
             m.d.sync += running.eq(1)
         return m

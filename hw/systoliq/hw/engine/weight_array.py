@@ -11,6 +11,7 @@ from ..config import ArrayConfig
 from ..delay import delay
 from ..hierarchy import place
 from ..mac import operand_layout
+from ..multiplier import Multiplier
 
 __all__ = ["PARTIAL_BITS", "WeightStationaryArray", "WeightStationaryElement"]
 
@@ -23,12 +24,16 @@ class WeightStationaryElement(wiring.Component):
     ``a``, ``swap`` and ``load`` move right, ``b`` moves down, one element a cycle. ``load`` keeps ``b`` as the next
     weights; ``swap`` makes them the current ones, from the ``a`` that comes with it on. ``partial_next`` shows the sum
     of the ``a`` of cycle t in cycle ``t + latency`` and takes in the ``partial`` of the cycle before.
+
+    Weights are zero after reset: those that a chunk leaves out meet zeros of A, but must be numbers for that. With
+    ``ones`` the element adds up ``a`` as if all its weights were one.
     """
 
-    def __init__(self, config: ArrayConfig, *, top: bool) -> None:
+    def __init__(self, config: ArrayConfig, *, top: bool, ones: bool = False) -> None:
         self.config = config
         self.top = top
-        self.kind = "ws_pe_top" if top else "ws_pe"
+        self._ones = ones
+        self.kind = ("ws_pe_top" if top else "ws_pe") + ("_ones" if ones else "")
         a = operand_layout(config.a, config.depth)
         b = operand_layout(config.b, config.depth)
         ports = {
@@ -48,8 +53,8 @@ class WeightStationaryElement(wiring.Component):
 
     @staticmethod
     def latency_of(config: ArrayConfig) -> int:
-        """Operand register, product register, a register per adder level, partial sum."""
-        return 3 + adder_tree_latency(config.depth)
+        """Operand register, product, a register per adder level, partial sum."""
+        return 2 + Multiplier.latency_of(config.cells) + adder_tree_latency(config.depth)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -59,19 +64,24 @@ class WeightStationaryElement(wiring.Component):
             register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
             m.d.sync += register.eq(here)
             m.d.comb += onward.eq(register)
-        coming = Signal(self.b.shape(), reset_less=True)
-        weights = Signal(self.b.shape(), reset_less=True)
+        coming = Signal(self.b.shape())
+        weights = Signal(self.b.shape())
         with m.If(self.load):
             m.d.sync += coming.eq(self.b)
         with m.If(self.swap):
             m.d.sync += weights.eq(coming)
 
-        terms = []
+        terms: list[Value] = []
         for i in range(config.depth):
-            product = Signal(signed(config.product_bits), name=f"product_{i}", reset_less=True)
-            m.d.sync += product.eq(self.a_next[i] * weights[i])
-            terms.append(product)
-        total = adder_tree(m, terms, config.product_bits)
+            if self._ones:
+                wait = Multiplier.latency_of(config.cells)
+                terms.append(delay(m, self.a_next[i], wait, name=f"operand_{i}").as_signed())
+                continue
+            multiplier = Multiplier(config.a.bits, config.b.bits, cells=config.cells)
+            m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
+            m.d.comb += [multiplier.a.eq(self.a_next[i]), multiplier.b.eq(weights[i])]
+            terms.append(multiplier.product)
+        total = adder_tree(m, terms, len(terms[0]))
         partial = Signal(signed(PARTIAL_BITS), reset_less=True)
         m.d.sync += partial.eq(total if self.top else self.partial + total)
         m.d.comb += self.partial_next.eq(partial)
@@ -79,7 +89,7 @@ class WeightStationaryElement(wiring.Component):
 
 
 class _WeightStationaryRow(wiring.Component):
-    """``cols`` elements side by side."""
+    """``cols`` elements side by side, the first of which adds up ``a``."""
 
     def __init__(self, config: ArrayConfig, *, top: bool) -> None:
         self.config = config
@@ -104,7 +114,7 @@ class _WeightStationaryRow(wiring.Component):
         sideways = ("a", "load", "swap")
         left = {name: getattr(self, name) for name in sideways}
         for col in range(self.config.cols):
-            element = WeightStationaryElement(self.config, top=self.top)
+            element = WeightStationaryElement(self.config, top=self.top, ones=col == 0)
             m.submodules[f"pe_{col}"] = place(element, platform)
             m.d.comb += [getattr(element, name).eq(value) for name, value in left.items()]
             m.d.comb += [
@@ -119,7 +129,7 @@ class _WeightStationaryRow(wiring.Component):
 
 
 class WeightStationaryArray(wiring.Component):
-    """An array of weights; a fixed-latency pipeline without stall or reset.
+    """An array of weights, those of column 0 all ones; a fixed-latency pipeline without stall.
 
     Operands arrive skewed: what row 0 and column 0 see in cycle t, row r sees in ``t + r`` and column c in ``t + c``.
     ``load`` keeps the word of B in row ``load_row``; ``swap`` makes the words kept since the last one the weights, for

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
+from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
 from .accumulator import Accumulator
 from .config import EngineConfig, JobShape
 from .dataflow import Dataflow
 from .drain_control import DrainControl
-from .loop import Countdown
+from .loop import Countdown, Pace
 from .operand_buffer import OperandBuffer
 from .weight_array import WeightStationaryArray
 
@@ -47,13 +48,14 @@ class WeightStationary(Dataflow):
 
     def drain_start(self) -> int:
         """Buffer read, entry register, array, accumulator, column of ones."""
-        return 2 + self.array.latency + 1 + 1
+        return self.enter_latency + self.array.latency + 1 + 1
 
     def _chunks(self, shape: JobShape) -> int:
         return -(-shape.k // self.a_depth)
 
     def last_beat(self, shape: JobShape) -> int:
         chunks, interval = self._chunks(shape), self.config.interval
+        lacking = max(Accumulator.again - 1 - shape.m, 0)
         words = [min(self.config.rows, shape.beats - chunk * self.config.rows) for chunk in range(chunks)]
         begins = OperandBuffer.latency + words[0]  # the row of ones of the first chunk
         for tile in range(shape.column_tiles):
@@ -63,13 +65,13 @@ class WeightStationary(Dataflow):
                 following = (chunk + 1) % chunks
                 spread = interval if chunk == chunks - 1 else 1
                 to_next = interval if following == chunks - 1 and chunk == chunks - 1 else 1
-                begins += max(shape.m * spread + to_next, 1 + words[following])
+                begins += max(shape.m * spread + max(to_next, 1 + lacking), 1 + words[following])
         return begins
 
     def last_slot(self, shape: JobShape) -> int:
         return shape.m * self.config.interval
 
-    def too_large(self, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
+    def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
         return [(m > self.config.max_rows, "TOO_MANY_ROWS")]
 
     def elaborate(self, platform: object) -> Module:
@@ -87,19 +89,20 @@ class WeightStationary(Dataflow):
         loading = Signal()
         loaded = Signal()
         row = Signal(range(config.rows))
-        beat = Countdown(m, self.k, config.depth, name="b_k")
-        column = Countdown(m, self.n, config.cols, name="b_n")
+        beat = Countdown(m, self.k, config.depth, name="b_k", load=self.start)
+        column = Countdown(m, self.n, config.cols, name="b_n", load=self.start)
         take = Signal()
         m.d.comb += [
             take.eq(loading & ~loaded & self.b_available),
             self.b_read.eq(take),
+            self.b_fresh.eq(1),
             self.b_release.eq(take),
         ]
         with m.If(swapped):
             m.d.sync += loaded.eq(0)
         with m.If(take):
             beat.advance()
-            m.d.sync += row.eq(row + 1)
+            m.d.sync += [row.eq(row + 1), self.b_address.eq(self.b_address + 1)]
             with m.If(beat.final | (row == config.rows - 1)):
                 m.d.sync += [row.eq(0), loaded.eq(1)]
             with m.If(beat.final):
@@ -110,7 +113,7 @@ class WeightStationary(Dataflow):
             m.d.sync += loading.eq(1)
         # Elements of a word beyond K meet zeros of A; so do words that a last chunk lacks.
         self.enter(m, platform, "b", Const(-1, config.depth), [Const(1)], array.b)
-        load = delay(m, Cat(take, row), 2, name="load")
+        load = delay(m, Cat(take, row), self.enter_latency, name="load", reset_less=False)
         m.d.comb += [array.load.eq(load[0]), array.load_row.eq(load[1:])]
         return loaded
 
@@ -120,55 +123,59 @@ class WeightStationary(Dataflow):
         running = Signal()
         ones = Signal(init=1)  # the row of ones is next
         row = Signal(range(config.max_rows + 1))  # 0: the row of ones
-        chunk = Countdown(m, self.k, self.a_depth, name="k")
-        column = Countdown(m, self.n, config.cols, name="n")
-        a_offset = Signal(range(config.a_words))
-        pace = Signal(range(config.interval))
+        chunk = Countdown(m, self.k, self.a_depth, name="k", load=self.start)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.start)
+        a_base = Signal(range(config.a_words))  # address of the job's first word
         take = Signal()
-        may_drain = Signal()
+        last_row = Signal()
+        ends = Signal()  # of a chunk
+        may_take = Signal()
+        there = Signal()
+        pace = Pace(m, config.interval, name="pace", begin=take & chunk.final)
+        gap = self._gap(m, ends)
         m.d.comb += [
-            may_drain.eq(~chunk.final | ((pace == 0) & (ones | self.credit))),
-            take.eq(running & may_drain & Mux(ones, loaded, self.a_available)),
+            may_take.eq(Mux(chunk.final, pace.over & (ones | self.credit), 1) & (~ones | gap)),
+            there.eq(Mux(ones, loaded, self.a_available | ~column.initial)),
+            take.eq(running & may_take & there),
+            ends.eq(take & last_row),
             swapped.eq(take & ones),
-            self.starved.eq(running & ~Mux(ones, loaded, self.a_available)),
-            self.a_offset.eq(a_offset),
+            self.starved.eq(running & ~there),
             self.a_read.eq(take & ~ones),
+            self.a_fresh.eq(column.initial),
             self.a_release.eq(self.a_read & column.final),
             self.reserve.eq(self.a_read & chunk.final),
+            self.rests.eq(pace.over),
         ]
-        with m.If(pace != 0):
-            m.d.sync += pace.eq(pace - 1)
         with m.If(take):
-            m.d.sync += [ones.eq(0), row.eq(row + 1)]
-            with m.If(chunk.final):
-                m.d.sync += pace.eq(config.interval - 1)
-            with m.If(self.a_read & ~column.final):
-                m.d.sync += a_offset.eq(a_offset + 1)
-            with m.If(row == self.m):
-                m.d.sync += [ones.eq(1), row.eq(0)]
+            m.d.sync += [ones.eq(0), row.eq(row + 1), last_row.eq(row + 1 == self.m)]
+            a_next = (self.a_address + 1)[: len(a_base)]
+            with m.If(~ones):
+                m.d.sync += self.a_address.eq(a_next)
+            with m.If(ends):
+                m.d.sync += [ones.eq(1), row.eq(0), last_row.eq(0)]
                 chunk.advance()
                 with m.If(chunk.final):
-                    m.d.sync += a_offset.eq(0)
+                    m.d.sync += self.a_address.eq(Mux(column.final, a_next, a_base))
                     column.advance()
                     with m.If(column.final):
-                        m.d.sync += running.eq(0)
+                        m.d.sync += [a_base.eq(a_next), running.eq(0)]
         with m.If(self.start):
             m.d.sync += running.eq(1)
 
-        elements = config.rows * config.depth
-        inside = Cat(chunk.taken > Const(i, chunk.taken.shape()) for i in range(elements))
-        keep = Signal(elements)  # of the word that the buffer shows now; 0 without one
-        is_ones = Signal()
-        m.d.sync += [keep.eq(Mux(take, inside, 0)), is_ones.eq(ones)]
-        self._enter_a(m, platform, keep, is_ones)
-        m.d.comb += array.swap.eq(delay(m, swapped, 2, name="swap"))
+        # Of the word that the buffer shows; none without one.
+        inside = Cat(~chunk.final | (chunk.left > Const(i, chunk.left.shape())) for i in range(self.a_depth))
+        fetch = BlockRam.latency
+        keep = Value.cast(delay(m, Mux(take, inside, 0), fetch, name="keep", reset_less=False))
+        self._enter_a(m, platform, keep, delay(m, ones, fetch, name="is_ones"))
+        m.d.comb += array.swap.eq(delay(m, swapped, self.enter_latency, name="swap", reset_less=False))
 
-        # One cycle before its partial sum leaves column 0 the accumulators must know of a row.
+        # The accumulators must know of a row before its partial sum leaves column 0.
         control = Cat(take, chunk.initial, row)
-        control = delay(m, control, 1 + array.latency, name="row", reset_less=False)
+        ahead = self.enter_latency + array.latency - fetch
+        control = delay(m, control, ahead, name="row", reset_less=False)
         valid, first, row_below = control[0], control[1], control[2:]
         for col in range(config.cols + 1):
-            accumulator = Accumulator(config.max_rows + 1)
+            accumulator = Accumulator(config.max_rows + 1, cells=config.cells)
             m.submodules[f"accumulator_{col}"] = place(accumulator, platform)
             m.d.comb += [
                 accumulator.partial.eq(array.sums[col]),
@@ -178,12 +185,23 @@ class WeightStationary(Dataflow):
                 self.sums[col].eq(accumulator.sum),
             ]
             valid, first, row_below = accumulator.valid_next, accumulator.first_next, accumulator.row_next
-        token = take & chunk.final
-        m.d.comb += self.drain.eq(
-            delay(m, token, self.drain_start() - DrainControl.latency, name="drain", reset_less=False)
-        )
+        wait = self.drain_start() - DrainControl.latency_of(config)
+        m.d.comb += self.drain.eq(delay(m, take & chunk.final, wait, name="drain", reset_less=False))
 
-    def _enter_a(self, m: Module, platform: object, keep: Signal, is_ones: Value) -> None:
+    def _gap(self, m: Module, ends: Value) -> Value:
+        """Whether as much time has passed since ``ends`` that no row comes again too soon for the accumulators."""
+        over = Signal(init=1, name="gap_over")
+        left = Signal(range(Accumulator.again), name="gap_left", reset_less=True)
+        lacking = Signal(range(Accumulator.again), reset_less=True)  # cycles, where a chunk has few rows
+        most = Accumulator.again - 1
+        m.d.sync += lacking.eq(Mux(self.m >= most, 0, most - self.m))
+        with m.If(ends):
+            m.d.sync += [left.eq(lacking), over.eq(lacking == 0)]
+        with m.Elif(~over):
+            m.d.sync += [left.eq(left - 1), over.eq(left == 1)]
+        return over
+
+    def _enter_a(self, m: Module, platform: object, keep: Value, is_ones: Value) -> None:
         """The word of A, or ones, where ``keep`` says so."""
         word = Signal(self.a_word.shape(), name="a_or_ones")
         one = Value.cast(self.a_unsigned << 7) ^ 1  # what the sign flip of an unsigned A makes a one

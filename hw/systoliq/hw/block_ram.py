@@ -1,0 +1,110 @@
+"""Block RAM: one port writes, one port reads, with the output register that makes it fast.
+
+The one place where a target's memory cells make a difference, as `multiplier` and `mac` are for its multipliers.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Shape, Value, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from .cells.ecp5_ram import WIDTHS, dp16kd
+from .delay import delay
+from .hierarchy import place
+
+__all__ = ["BlockRam"]
+
+_SMALL = 64  # words that memory in lookup tables holds better
+
+
+class BlockRam(wiring.Component):
+    """``depth`` words of ``shape``, undefined until they are written.
+
+    ``write`` puts ``write_data`` at ``write_address``; it can be read from the next cycle on. ``read_data`` shows the
+    word at ``read_address`` ``latency`` cycles after ``read``, until the same time after the next ``read``. A word must
+    not be read in the cycle in which it is written. No reset.
+
+    ``portable`` is a memory and a register, which synthesis puts into the memory cells where they have one. For
+    ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word.
+    """
+
+    latency = 2
+
+    def __init__(self, shape: object, *, depth: int, cells: str) -> None:
+        self.depth = depth
+        self.width = Shape.cast(shape).width
+        self._cells = cells in ("ecp5", "ecp5-alu") and _SMALL < depth <= max(WIDTHS)
+        self.kind = f"ram_{depth}x{self.width}"
+        super().__init__(
+            {
+                "write": In(1),
+                "write_address": In(range(depth)),
+                "write_data": In(shape),
+                "read": In(1),
+                "read_address": In(range(depth)),
+                "read_data": Out(shape),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        data, shown = Value.cast(self.write_data), Value.cast(self.read_data)
+        if self._cells:
+            width = WIDTHS[max(1 << (self.depth - 1).bit_length(), min(WIDTHS))]
+            for low in range(0, self.width, width):
+                part = _Slice(min(width, self.width - low), self.depth)
+                m.submodules[f"slice_{low}"] = place(part, platform)
+                m.d.comb += [
+                    part.write.eq(self.write),
+                    part.write_address.eq(self.write_address),
+                    part.write_data.eq(data[low : low + width]),
+                    part.read.eq(self.read),
+                    part.read_address.eq(self.read_address),
+                    shown[low : low + width].eq(part.read_data),
+                ]
+            return m
+        # Without the attribute Yosys builds logic for words that are read while they are written.
+        memory = Memory(shape=unsigned(self.width), depth=self.depth, init=[], attrs={"no_rw_check": 1})
+        m.submodules.memory = memory
+        write, read = memory.write_port(), memory.read_port()
+        m.d.comb += [
+            write.en.eq(self.write),
+            write.addr.eq(self.write_address),
+            write.data.eq(data),
+            read.en.eq(self.read),
+            read.addr.eq(self.read_address),
+            shown.eq(delay(m, read.data, 1, name="word")),
+        ]
+        return m
+
+
+class _Slice(wiring.Component):
+    """A DP16KD's part of a `BlockRam`."""
+
+    def __init__(self, width: int, depth: int) -> None:
+        self.kind = f"ram_slice_{depth}x{width}"
+        super().__init__(
+            {
+                "write": In(1),
+                "write_address": In(range(depth)),
+                "write_data": In(width),
+                "read": In(1),
+                "read_address": In(range(depth)),
+                "read_data": Out(width),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        word = dp16kd(
+            m,
+            write=self.write,
+            write_address=self.write_address,
+            data=self.write_data,
+            read=self.read,
+            read_address=self.read_address,
+        )
+        m.d.comb += self.read_data.eq(word)
+        return m

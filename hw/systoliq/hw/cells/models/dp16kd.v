@@ -1,0 +1,53 @@
+// Simulation model of ECP5's DP16KD, written for systoliq from Lattice TN1264 (memory usage guide, now FPGA-TN-02204).
+//
+// Modelled: port A writes, port B reads, both of one width of 1, 2, 4, 9 or 18 bits and on one clock; port B's output
+// register, on or off. A word of 18 bits is written by its two bytes, which ADA0 and ADA1 enable. What is read while it is
+// written is unknown, and so is what was never written. Not modelled, and stopped at: resets, chip selects, other modes.
+// What port A shows and port B writes is left out.
+`default_nettype none
+module DP16KD #(
+    parameter DATA_WIDTH_A = 18, parameter DATA_WIDTH_B = 18, parameter REGMODE_A = "NOREG", parameter REGMODE_B = "NOREG",
+    parameter RESETMODE = "SYNC", parameter ASYNC_RESET_RELEASE = "SYNC", parameter CSDECODE_A = "0b000",
+    parameter CSDECODE_B = "0b000", parameter CLKAMUX = "CLKA", parameter CLKBMUX = "CLKB", parameter WRITEMODE_A = "NORMAL",
+    parameter WRITEMODE_B = "NORMAL", parameter GSR = "ENABLED"
+) (
+    input wire CLKA, CEA, OCEA, WEA, RSTA, CSA0, CSA1, CSA2,
+    input wire ADA0, ADA1, ADA2, ADA3, ADA4, ADA5, ADA6, ADA7, ADA8, ADA9, ADA10, ADA11, ADA12, ADA13,
+    input wire DIA0, DIA1, DIA2, DIA3, DIA4, DIA5, DIA6, DIA7, DIA8, DIA9, DIA10, DIA11, DIA12, DIA13, DIA14, DIA15, DIA16,
+    input wire DIA17,
+    input wire CLKB, CEB, OCEB, WEB, RSTB, CSB0, CSB1, CSB2,
+    input wire ADB0, ADB1, ADB2, ADB3, ADB4, ADB5, ADB6, ADB7, ADB8, ADB9, ADB10, ADB11, ADB12, ADB13,
+    output wire DOB0, DOB1, DOB2, DOB3, DOB4, DOB5, DOB6, DOB7, DOB8, DOB9, DOB10, DOB11, DOB12, DOB13, DOB14, DOB15, DOB16,
+    output wire DOB17
+);
+    localparam LOW = DATA_WIDTH_A == 18 ? 4 : DATA_WIDTH_A == 9 ? 3 : DATA_WIDTH_A == 4 ? 2 : DATA_WIDTH_A == 2 ? 1 : 0;
+    wire [13:0] write_address = {ADA13, ADA12, ADA11, ADA10, ADA9, ADA8, ADA7, ADA6, ADA5, ADA4, ADA3, ADA2, ADA1, ADA0};
+    wire [13:0] read_address = {ADB13, ADB12, ADB11, ADB10, ADB9, ADB8, ADB7, ADB6, ADB5, ADB4, ADB3, ADB2, ADB1, ADB0};
+    wire [17:0] data = {DIA17, DIA16, DIA15, DIA14, DIA13, DIA12, DIA11, DIA10, DIA9, DIA8, DIA7, DIA6, DIA5, DIA4, DIA3,
+        DIA2, DIA1, DIA0};
+    wire [1:0] bytes = DATA_WIDTH_A == 18 ? {ADA1, ADA0} : 2'b11;
+    reg [DATA_WIDTH_A-1:0] words [0:(16384 >> LOW)-1];
+    reg [17:0] word, out;
+    integer i;
+    always @(posedge CLKA) begin
+        if (CEA && WEA)
+            for (i = 0; i < DATA_WIDTH_A; i = i + 1)
+                if (bytes[i / 9]) words[write_address >> LOW][i] <= data[i];
+        if (CEB)
+            word <= CEA && WEA && write_address >> LOW == read_address >> LOW ? 18'bx : words[read_address >> LOW];
+        if (OCEB) out <= word;
+    end
+    assign {DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2, DOB1,
+        DOB0} = REGMODE_B == "OUTREG" ? out : word;
+
+    initial begin
+        if (DATA_WIDTH_A != DATA_WIDTH_B || (DATA_WIDTH_A != 18 && DATA_WIDTH_A != 9 && DATA_WIDTH_A != 4 &&
+            DATA_WIDTH_A != 2 && DATA_WIDTH_A != 1) || RESETMODE != "SYNC" || CSDECODE_A != "0b000" ||
+            CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB" || WEB === 1'b1 || RSTB === 1'b1 ||
+            CSA0 === 1'b1 || CSA1 === 1'b1 || CSA2 === 1'b1 || CSB0 === 1'b1 || CSB1 === 1'b1 || CSB2 === 1'b1) begin
+            $display("DP16KD: a mode that this model does not have");
+            $finish;
+        end
+    end
+endmodule
+`default_nettype wire
