@@ -108,7 +108,6 @@ def test_error_classes():
 def test_at_the_edge(small, case):
     registers = Map()
     jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
-    core = small.hardware.core
     y = [in_stream_order(golden(each)) for each in jobs]
     status = registers.register("STATUS")
     constants = {}
@@ -118,7 +117,7 @@ def test_at_the_edge(small, case):
     content = {
         "work": [small.prepare(each) for each in jobs],
         "y": y,
-        "cycles": [core.cycles(small.shape(each)) for each in jobs],
+        "cycles": [small.hardware.cycles(small.shape(each)) for each in jobs],
         "address": {register.name: register.offset for register in REGISTERS},
         "command": {field.name: field.mask for field in registers.register("CONTROL").fields},
         "status": {field.name: field.mask for field in status.fields},
