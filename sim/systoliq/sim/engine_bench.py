@@ -37,7 +37,7 @@ with warnings.catch_warnings():
     )
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
 
-__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "dense", "engine", "leave_work", "pauses", "take_outcomes"]
+__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "dense", "engine", "leave_work", "pauses", "take_outcomes", "watch"]
 
 VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
 PERIOD = 10  # ns; any will do
@@ -189,7 +189,7 @@ class Bench:
         """Carry out a job's steps."""
         outcome = Outcome()
         began, seconds = cocotb.simtime.get_sim_time("ns"), time.perf_counter()
-        watch = cocotb.start_soon(_watch(self.dut, outcome.violations)) if any(work.stalls) else None
+        watching = cocotb.start_soon(watch(self.dut, outcome.violations)) if any(work.stalls) else None
         self.stall(work.stalls, work.seed)
         for action, name, address, value, data in work.steps:
             if action == "write":
@@ -207,8 +207,8 @@ class Bench:
                 if name == "STATUS" and outcome.registers[name] & work.error:
                     outcome.timed_out = not await self.recover(work)
                     break
-        if watch is not None:
-            watch.cancel()
+        if watching is not None:
+            watching.cancel()
         if not self.sink.empty():
             frame = self.sink.recv_nowait(compact=False)
             outcome.y = bytes(_bytes(frame))
@@ -239,7 +239,7 @@ def pauses(probability: float, seed: int) -> Iterator[bool]:
         yield generator.random() < probability
 
 
-async def _watch(dut: Any, violations: list[str]) -> None:
+async def watch(dut: Any, violations: list[str]) -> None:
     """Hold the engine to the rule that what is valid stays, unchanged, until it is taken."""
     channels: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("m_axis_y_t", ("data", "keep", "last")),

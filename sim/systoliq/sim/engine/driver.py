@@ -113,13 +113,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
             row_zero_points=int(per_row),
         ),
         registers.write("ZERO_POINTS", a=int(job.a_zero_point[0]) - a_offset, y=job.y_zero_point - y_offset),
-        Step(
-            action="fill",
-            name=registers.column_table.name,
-            address=registers.column_table.base,
-            data=column_table(job, config, registers.column_table),
-            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
-        ),
+        *column_table(job, config, registers.column_table),
     ]
     if per_row:
         values = (job.a_zero_point[: config.max_rows].astype(np.int64) - a_offset) & 0xFF
@@ -181,8 +175,8 @@ def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int
     return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
 
 
-def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
-    """What is written to the column table, its first entry first; what has no place there the engine will refuse."""
+def column_table(job: Job, config: EngineConfig, table: Table) -> list[Step]:
+    """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
     n = np.arange(min(job.n, config.table_words * config.lanes))
     entry = n // config.lanes * lane_slots(config) + n % config.lanes
     words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
@@ -196,4 +190,15 @@ def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
     for register in table.words:
         field = register.fields[0]
         words[entry, register.offset // 4] = (values[register.name][: len(n)] << field.lsb) & field.mask
-    return words.tobytes()
+    slots = lane_slots(config)
+    stretch, filled = (len(words), len(words)) if slots == config.lanes else (slots, config.lanes)
+    return [
+        Step(
+            action="fill",
+            name=table.name,
+            address=table.base + first * table.stride,
+            data=words[first : first + filled].tobytes(),
+            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
+        )
+        for first in range(0, len(words), stretch)
+    ]
