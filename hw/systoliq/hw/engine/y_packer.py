@@ -127,9 +127,9 @@ class YPacker(wiring.Component):
             kept = Signal(len(control), name=f"control_{number}", reset_less=True)
             there = Signal(name=f"turned_{number}")
             with m.If(step):
-                m.d.sync += there.eq(turning[-1])
+                m.d.sync += [there.eq(turning[-1]), Cat(turned).eq(Cat(results))]
             with m.If(step & turning[-1]):
-                m.d.sync += [Cat(turned).eq(Cat(results)), kept.eq(control)]
+                m.d.sync += kept.eq(control)
             turning.append(there)
             moving = moving | there
             results, control = list(turned), kept
