@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import cocotb
+from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiResp
 
-from systoliq.sim.engine_bench import Bench, Work, pauses
+from systoliq.sim.engine_bench import Bench, Work, pauses, watch
 
 CASE = pickle.loads((Path(os.environ["SYSTOLIQ_FAULTS"]) / "case.pickle").read_bytes())
 ADDRESS: dict[str, int] = CASE["address"]
@@ -39,6 +40,12 @@ async def begin(bench: Bench, work: Work, *, start: bool = True, interrupt: int 
             bench.send(name, work.words[name])
     if start:
         await bench.write(ADDRESS["CONTROL"], START)
+
+
+def taken(bench: Bench) -> bytes:
+    """The results of the frame that came."""
+    frame = bench.sink.recv_nowait(compact=False)
+    return bytes(byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
 
 
 async def check(bench: Bench, index: int = 0) -> None:
@@ -67,7 +74,7 @@ async def start_while_busy(dut: Any) -> None:
     assert status & DONE
     assert not status & BUSY
     await bench.cycles(2)
-    assert bytes(bench.sink.recv_nowait().tdata) == CASE["y"][0]
+    assert taken(bench) == CASE["y"][0]
     await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
     assert await bench.read(ADDRESS["STATUS"]) == 0
     await check(bench, 1)
@@ -117,8 +124,8 @@ async def interrupts(dut: Any) -> None:
         assert bool(dut.irq.value) is raised, (mask, fails)
         await bench.write(ADDRESS["CONTROL"], CLEAR if fails else ACKNOWLEDGE)
         bench.forget()
+        assert await bench.read(ADDRESS["STATUS"]) == 0  # the first access after a command sees what it did
         assert not dut.irq.value
-        assert await bench.read(ADDRESS["STATUS"]) == 0
 
 
 @cocotb.test
@@ -134,9 +141,129 @@ async def reset_and_clear_at_any_cycle(dut: Any) -> None:
         if index % 2:
             await bench.reset(generator.randrange(1, 4))
         else:
-            await bench.write(ADDRESS["CONTROL"], CLEAR)
-            bench.forget()
+            assert await bench.recover(CASE["work"][0])
         await check(bench, index // 2 % 2)
+
+
+async def follow_frames(dut: Any, frame: dict[str, bool]) -> None:
+    """Keep ``frame["open"]``: whether a beat of Y was taken, and its frame's last was not."""
+    while True:
+        await RisingEdge(dut.clk)
+        if dut.m_axis_y_tvalid.value and dut.m_axis_y_tready.value:
+            frame["open"] = not dut.m_axis_y_tlast.value
+
+
+@cocotb.test
+async def clear_with_y_stalled(dut: Any) -> None:
+    """Whenever the clear comes, no offer of Y is taken back and every frame ends; the next job is right."""
+    bench = await Bench.start(dut)
+    generator = random.Random(2)
+    violations: list[str] = []
+    frame = {"open": False}
+    cocotb.start_soon(watch(dut, violations))
+    cocotb.start_soon(follow_frames(dut, frame))
+    cycles = CASE["cycles"][0]
+    for index, after in enumerate(generator.sample(range(cycles // 2, 2 * cycles), 20)):
+        bench.stall((0, 0, (0.5, 0.8, 0.95)[index % 3]), index)
+        await begin(bench, CASE["work"][index % 2])
+        await bench.cycles(after)
+        await bench.write(ADDRESS["CONTROL"], CLEAR)
+        assert await bench.poll(ADDRESS["STATUS"], BUSY, 10000)
+        assert not dut.m_axis_y_tvalid.value
+        assert not frame["open"]
+        assert await bench.read(ADDRESS["STATUS"]) == 0
+        bench.forget()
+        await check(bench, index // 2 % 2)
+    assert not violations, violations
+
+
+@cocotb.test
+async def start_during_clear(dut: Any) -> None:
+    """While a frame waits for its end the engine is busy: starts and settings have to wait, and nothing is lost."""
+    bench = await Bench.start(dut)
+    bench.sink.pause = True
+    await begin(bench, CASE["work"][0])
+    while not dut.m_axis_y_tvalid.value:
+        await bench.cycles(1)
+    m = await bench.read(ADDRESS["M"])
+    for command in (CLEAR, START, CLEAR | START, CLEAR | START | ACKNOWLEDGE):
+        await bench.write(ADDRESS["CONTROL"], command)
+        await bench.write(ADDRESS["M"], m + 1)
+        status = await bench.read(ADDRESS["STATUS"])
+        assert status & BUSY
+        assert code(status) == (CODES["START_WHILE_BUSY"] if command & START else 0)
+        assert await bench.read(ADDRESS["M"]) == m
+        assert dut.m_axis_y_tvalid.value
+    bench.sink.pause = False
+    assert await bench.poll(ADDRESS["STATUS"], BUSY, 100)
+    frame = bench.sink.recv_nowait(compact=False)
+    assert bench.sink.empty()
+    assert all(frame.tkeep)
+    await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    bench.forget()
+    assert await bench.read(ADDRESS["STATUS"]) == 0
+    await check(bench)
+    await bench.write(ADDRESS["CONTROL"], CLEAR)  # no frame is open: over at once
+    assert await bench.read(ADDRESS["STATUS"]) == 0
+
+
+@cocotb.test
+async def acknowledge_loses_no_error(dut: Any) -> None:
+    """A fatal code stays until clear, also where its start came together with an acknowledge or a clear."""
+    bench = await Bench.start(dut)
+    await bench.write(ADDRESS["M"], 0)
+    for command in (START | ACKNOWLEDGE, START, ACKNOWLEDGE, START | ACKNOWLEDGE):
+        await bench.write(ADDRESS["CONTROL"], command)
+        await bench.cycles(4)
+        assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
+    await bench.write(ADDRESS["CONTROL"], CLEAR | START)  # the start came too early, and does nothing else
+    assert await bench.read(ADDRESS["STATUS"]) == CODES["START_WHILE_BUSY"] * (ERROR & -ERROR)
+    await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    assert await bench.read(ADDRESS["STATUS"]) == 0
+    await check(bench)
+
+
+@cocotb.test
+async def tables_beyond_their_end(dut: Any) -> None:
+    """Entries that a table does not have answer SLVERR, and are not those of another place."""
+    bench = await Bench.start(dut)
+    work = CASE["work"][0]
+    await begin(bench, work, start=False)
+    for address in CASE["beyond"]:
+        answer = await bench.control.write(address, b"\x55" * 4)
+        assert answer.resp == AxiResp.SLVERR, hex(address)
+    for address in CASE["within"]:
+        await bench.write(address, 0)  # the last entries of the tables, which this job has no use for
+    await bench.write(ADDRESS["CONTROL"], START)
+    assert await bench.interrupt(work.limit)
+    await bench.cycles(2)
+    assert taken(bench) == CASE["y"][0]
+    await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    await check(bench, 1)
+
+
+@cocotb.test
+async def writes_while_busy(dut: Any) -> None:
+    """Settings and tables can be written in any cycle of a job, and it takes no notice."""
+    bench = await Bench.start(dut)
+    entries = [*CASE["entries"], *(ADDRESS[name] for name in CASE["writable"] if name != "INTERRUPT")]
+    for phase in range(6):
+        work = CASE["work"][phase % 2]
+        bench.stall((0, 0, 0.5 * (phase > 3)), phase)
+        await begin(bench, work, start=False)
+        await bench.write(ADDRESS["CONTROL"], START)
+        await bench.cycles(phase)
+        generator = random.Random(phase)
+        written = 0
+        while not dut.irq.value:
+            await bench.write(generator.choice(entries), generator.getrandbits(32))
+            written += 1
+        assert written > 10
+        await bench.cycles(4)
+        assert taken(bench) == CASE["y"][phase % 2]
+        if phase < 4:
+            assert await bench.read(ADDRESS["BUSY_CYCLES"]) == CASE["cycles"][phase % 2]
+        await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
 
 
 @cocotb.test

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import SMALL
+from engines import RAGGED, SMALL, engine
 from operations import values
 
 from systoliq.golden import matmul_integer
-from systoliq.hw.engine import ERRORS, REGISTERS
+from systoliq.hw.engine import COLUMN_TABLE, ERRORS, REGISTERS, ROW_TABLE, lane_slots
 from systoliq.sim.cache import run_directory
 from systoliq.sim.engine import ENGINE_ERRORS, EngineError, Job
 from systoliq.sim.engine.driver import Map
@@ -34,11 +34,11 @@ def golden(job):
     return matmul_integer(job.a, job.b, job.a_zero_point, job.b_zero_point)
 
 
-def in_stream_order(y):
+def in_stream_order(config, y):
     tiles = [
-        y[row : row + SMALL.rows, column : column + SMALL.cols]
-        for row in range(0, y.shape[0], SMALL.rows)
-        for column in range(0, y.shape[1], SMALL.cols)
+        y[row : row + config.rows, column : column + config.cols]
+        for row in range(0, y.shape[0], config.rows)
+        for column in range(0, y.shape[1], config.cols)
     ]
     return b"".join(tile.tobytes() for tile in tiles)
 
@@ -101,24 +101,51 @@ def test_error_classes():
     assert type(engine_error(200, "job")) is EngineError
 
 
+def table_addresses(config):
+    """Addresses of entries that the tables have, and of some that they have not."""
+    rows, columns, slots = ROW_TABLE.base, COLUMN_TABLE.base, lane_slots(config)
+    row_end, column_end = config.max_rows * ROW_TABLE.stride, config.table_words * slots * COLUMN_TABLE.stride
+    beyond = [rows + row_end, rows + 2 * row_end, columns - 4]
+    within = [rows + row_end - ROW_TABLE.stride]
+    for word in COLUMN_TABLE.words:
+        beyond += [columns + column_end + word.offset, columns + 2 * column_end + word.offset]
+        beyond += [columns + COLUMN_TABLE.stride * lane + word.offset for lane in range(config.lanes, slots)]
+        last = config.table_words * slots - 1 - (slots - config.lanes)
+        within.append(columns + COLUMN_TABLE.stride * last + word.offset)
+    return beyond, within
+
+
+@pytest.mark.parametrize("config", [SMALL, RAGGED], ids=["small", "ragged"])
 @pytest.mark.parametrize(
     "case",
-    ["start_while_busy", "start_again_after_an_error", "interrupts", "reset_and_clear_at_any_cycle", "registers"],
+    [
+        "start_while_busy",
+        "start_again_after_an_error",
+        "interrupts",
+        "reset_and_clear_at_any_cycle",
+        "clear_with_y_stalled",
+        "start_during_clear",
+        "acknowledge_loses_no_error",
+        "tables_beyond_their_end",
+        "writes_while_busy",
+        "registers",
+    ],
 )
-def test_at_the_edge(small, case):
+def test_at_the_edge(simulator, config, case):
+    small = engine(config, simulator)
     registers = Map()
     jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
-    core = small.hardware.core
-    y = [in_stream_order(golden(each)) for each in jobs]
+    y = [in_stream_order(config, golden(each)) for each in jobs]
     status = registers.register("STATUS")
     constants = {}
     for (name, field), value in small.hardware.constants().items():
         constants[name] = constants.get(name, 0) | value << registers.register(name).field(field).lsb
+    beyond, within = table_addresses(config)
     folder = run_directory()
     content = {
         "work": [small.prepare(each) for each in jobs],
         "y": y,
-        "cycles": [core.cycles(small.shape(each)) for each in jobs],
+        "cycles": [small.hardware.cycles(small.shape(each)) for each in jobs],
         "address": {register.name: register.offset for register in REGISTERS},
         "command": {field.name: field.mask for field in registers.register("CONTROL").fields},
         "status": {field.name: field.mask for field in status.fields},
@@ -130,6 +157,12 @@ def test_at_the_edge(small, case):
             for register in REGISTERS
             if register.access == "rw"
         },
+        "beyond": beyond,
+        "within": within,
+        "entries": [
+            *(ROW_TABLE.base + i * ROW_TABLE.stride for i in range(8)),
+            *(COLUMN_TABLE.base + i * 4 for i in range(4 * 8) if i // 4 % lane_slots(config) < config.lanes),
+        ],
         "nowhere": [max(register.offset for register in REGISTERS) + 4, 0x1000, 0x7FFFC],
     }
     (folder / "case.pickle").write_bytes(pickle.dumps(content))

@@ -37,7 +37,7 @@ with warnings.catch_warnings():
     )
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
 
-__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "engine", "leave_work", "pauses", "take_outcomes"]
+__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "dense", "engine", "leave_work", "pauses", "take_outcomes", "watch"]
 
 VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
 PERIOD = 10  # ns; any will do
@@ -166,11 +166,30 @@ class Bench:
             await First(RisingEdge(self.dut.irq), Timer(limit * PERIOD, "ns"))
         return bool(self.dut.irq.value)
 
+    async def poll(self, address: int, mask: int, limit: int) -> bool:
+        """Read a register until the bits of `mask` are 0; whether that came within so many cycles."""
+        end = cocotb.simtime.get_sim_time("ns") + limit * PERIOD
+        while await self.read(address) & mask:
+            if cocotb.simtime.get_sim_time("ns") > end:
+                return False
+        return True
+
+    async def recover(self, work: Work) -> bool:
+        """Carry out the recovery's steps, then stop the transfers; whether it came to an end."""
+        ended = True
+        for action, _, address, value, _ in work.recovery:
+            if action == "write":
+                await self.write(address, value)
+            elif action == "poll":
+                ended = ended and await self.poll(address, value, work.limit)
+        self.forget()  # only now: the sink takes what was offered, and the beat that ends a frame
+        return ended
+
     async def run(self, work: Work) -> Outcome:
         """Carry out a job's steps."""
         outcome = Outcome()
         began, seconds = cocotb.simtime.get_sim_time("ns"), time.perf_counter()
-        watch = cocotb.start_soon(_watch(self.dut, outcome.violations)) if any(work.stalls) else None
+        watching = cocotb.start_soon(watch(self.dut, outcome.violations)) if any(work.stalls) else None
         self.stall(work.stalls, work.seed)
         for action, name, address, value, data in work.steps:
             if action == "write":
@@ -186,14 +205,15 @@ class Bench:
             elif action == "read":
                 outcome.registers[name] = await self.read(address)
                 if name == "STATUS" and outcome.registers[name] & work.error:
-                    for _, _, recovery_address, recovery_value, _ in work.recovery:
-                        await self.write(recovery_address, recovery_value)
-                    self.forget()  # only now: until the clear, the engine may still give results
+                    outcome.timed_out = not await self.recover(work)
                     break
-        if watch is not None:
-            watch.cancel()
+        if watching is not None:
+            watching.cancel()
         if not self.sink.empty():
-            outcome.y = bytes(_bytes(self.sink.recv_nowait(compact=False)))
+            frame = self.sink.recv_nowait(compact=False)
+            outcome.y = bytes(_bytes(frame))
+            if not dense(frame, len(self.dut.m_axis_y_tkeep)):
+                outcome.violations.append("m_axis_y: a beat with gaps, or one before the last that is not full")
         if not self.sink.empty():
             outcome.violations.append("m_axis_y: more beats after the last")
         outcome.cycles = int(cocotb.simtime.get_sim_time("ns") - began) // PERIOD
@@ -206,6 +226,12 @@ def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
     return (byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
 
 
+def dense(frame: AxiStreamFrame, beat: int) -> bool:
+    """Whether every beat (of so many bytes) but the last is full, and the last has its lowest bytes."""
+    kept = len(frame.tkeep) - list(frame.tkeep[-beat:]).count(0)
+    return all(frame.tkeep[:kept]) and len(frame.tkeep) - kept < beat
+
+
 def pauses(probability: float, seed: int) -> Iterator[bool]:
     """Whether to pause in a cycle, for cycle after cycle without end."""
     generator = random.Random(seed)
@@ -213,7 +239,7 @@ def pauses(probability: float, seed: int) -> Iterator[bool]:
         yield generator.random() < probability
 
 
-async def _watch(dut: Any, violations: list[str]) -> None:
+async def watch(dut: Any, violations: list[str]) -> None:
     """Hold the engine to the rule that what is valid stays, unchanged, until it is taken."""
     channels: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("m_axis_y_t", ("data", "keep", "last")),

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..axi import accept, axi_stream
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
-from .config import EngineConfig
+from .config import EngineConfig, JobShape
 from .core import EngineCore
+from .counters import Counters
+from .lane import column_entry
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, VERSION, Register
+from .status import Status
+from .y_packer import YPacker
 
 __all__ = ["ADDRESS_BITS", "AxiEngine", "lane_slots"]
 
 ADDRESS_BITS = 21
+_COLUMNS_BIT, _ROWS_BIT = (table.base.bit_length() - 1 for table in (COLUMN_TABLE, ROW_TABLE))  # of an address
 
 
 def lane_slots(config: EngineConfig) -> int:
@@ -26,9 +31,12 @@ def lane_slots(config: EngineConfig) -> int:
 class AxiEngine(wiring.Component):
     """`EngineCore` with ``s_axi_ctrl_*``, ``s_axis_a_*``, ``s_axis_b_*``, ``m_axis_y_*`` and ``irq``.
 
-    The registers are those of `registers.REGISTERS`. ``m_axis_y_tdata`` holds ``lanes`` bytes in its low bits where Y
-    has 8 bits and ``lanes`` 32-bit words where it is int32; ``m_axis_y_tkeep`` marks the bytes that count, which are
-    always the lowest.
+    The registers are those of `registers.REGISTERS`. ``m_axis_y_tdata`` holds ``lanes`` * 4 bytes of Y without gaps:
+    every beat is full but a job's last, in which ``m_axis_y_tkeep`` marks the bytes that count, always the lowest.
+
+    After an error CONTROL.clear empties the engine. A beat of Y that is offered stays until it is taken, and a frame of
+    Y that has begun gets one more beat with ``tlast``: to recover, write clear, keep the receiver of Y running until
+    STATUS.busy is 0, then stop the transfers. ``rst`` drops everything at once.
     """
 
     kind = "axi_engine"
@@ -36,6 +44,7 @@ class AxiEngine(wiring.Component):
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
         self.core = EngineCore(config)
+        self.packer = YPacker(config.lanes)
         self.settings = {  # field name -> register of the job's settings
             (register.name, field.name): Signal(
                 Shape(field.bits, field.signed), name=f"{register.name}_{field.name}".lower()
@@ -70,20 +79,26 @@ class AxiEngine(wiring.Component):
             ("BUFFERS", "max_rows_log2"): config.max_rows.bit_length() - 1,
         }
 
+    def cycles(self, shape: JobShape) -> int:
+        """Cycle model: BUSY_CYCLES of an unstalled job, from the first word of A or B taken to the last beat of Y."""
+        last_columns = (shape.n - 1) % self.config.lanes + 1
+        packing = self.packer.latency + self.packer.extra(shape.m * shape.n, last_columns)
+        return self.core.cycles(shape) + packing
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        core = self.core
-        clear = Signal()
-        m.submodules.core = place(core, platform, clear=clear)
+        core, settings = self.core, self.settings
         bus = AxiLite(ADDRESS_BITS)
         m.submodules.bus = place(bus, platform)
         for name in axi_lite("s", ADDRESS_BITS):
             port, inner = getattr(self, name.replace("s_", "s_axi_ctrl_", 1)), getattr(bus, name)
             flows_in = bus.signature.members[name].flow == wiring.In
             m.d.comb += inner.eq(port) if flows_in else port.eq(inner)
+        status = Status()
+        m.submodules.status = place(status, platform)
+        m.submodules.core = place(core, platform, clear=status.core_clear)
 
         job = core.job
-        settings = self.settings
         m.d.comb += [
             job.m.eq(settings["M", "m"]),
             job.k.eq(settings["K", "k"]),
@@ -93,135 +108,136 @@ class AxiEngine(wiring.Component):
         ]
         for name in ("a_unsigned", "b_unsigned", "y_unsigned", "y_int32", "row_zero_points"):
             m.d.comb += getattr(job, name).eq(settings["FORMAT", name])
+        self._streams(m, platform, status)
         readable: dict[tuple[str, str], Value] = {key: Const(value) for key, value in self.constants().items()}
         readable |= settings
-        readable |= self._status(m, bus, clear)
-        self._registers(m, bus, readable)
-        self._tables(m, bus)
-        self._streams(m)
+        readable |= self._status(m, bus, status)
+        readable |= self._counters(m, platform, status)
+        self._registers(m, bus, status, readable)
+        self._tables(m, bus, status)
         return m
 
-    def _status(self, m: Module, bus: AxiLite, clear: Signal) -> dict[tuple[str, str], Value]:
+    def _status(self, m: Module, bus: AxiLite, status: Status) -> dict[tuple[str, str], Value]:
         """Commands, and what tells of their course."""
-        core = self.core
+        core, settings = self.core, self.settings
         control = next(register for register in REGISTERS if register.name == "CONTROL")
-        commanded = Signal()
-        m.d.comb += commanded.eq(bus.write & (bus.write_address == control.offset))
-
-        def command(name: str) -> Value:
-            return commanded & bus.write_data[control.field(name).lsb]
-
-        done = Signal()
-        error = Signal(8)
-        m.d.comb += [core.start.eq(command("start")), clear.eq(command("clear"))]
-        with m.If(core.done):
-            m.d.sync += done.eq(1)
-        with m.Elif(command("acknowledge") | command("start")):
-            m.d.sync += done.eq(0)
-        with m.If(error == 0):
-            m.d.sync += error.eq(core.error)
-        with m.If(command("acknowledge") & ~core.failed):
-            m.d.sync += error.eq(0)
-        with m.If(clear):
-            m.d.sync += [done.eq(0), error.eq(0)]
-
-        begun = Signal()
-        cycles = Signal(32)
-        input_stalls = Signal(32)
-        output_stalls = Signal(32)
-        counting = Signal()
-        over = Signal()
-        with m.If(core.y.valid & core.y.ready & core.y.payload.flags.last):
-            m.d.sync += over.eq(1)
-        with m.If(core.done | clear):
-            m.d.sync += over.eq(0)
-        m.d.comb += counting.eq(
-            core.busy & ~over & (begun | (core.a.valid & core.a.ready) | (core.b.valid & core.b.ready))
-        )
-        m.d.sync += [
-            begun.eq(counting),
-            cycles.eq(cycles + counting),
-            input_stalls.eq(input_stalls + (counting & core.input_stall)),
-            output_stalls.eq(output_stalls + (core.y.valid & ~core.y.ready)),
+        m.d.comb += [
+            status.write.eq(bus.write & (bus.write_address == control.offset)),
+            *(getattr(status, field.name).eq(bus.write_data[field.lsb]) for field in control.fields),
+            core.start.eq(status.core_start),
+            status.core_done.eq(core.done),
+            status.core_error.eq(core.error),
+            self.irq.eq(
+                (settings["INTERRUPT", "on_done"] & status.done)
+                | (settings["INTERRUPT", "on_error"] & (status.error != 0))
+            ),
         ]
-        with m.If(core.start & ~core.busy):
-            m.d.sync += [cycles.eq(0), input_stalls.eq(0), output_stalls.eq(0)]
-        m.d.comb += self.irq.eq(
-            (self.settings["INTERRUPT", "on_done"] & done) | (self.settings["INTERRUPT", "on_error"] & (error != 0))
-        )
+        return {("STATUS", name): getattr(status, name) for name in ("busy", "done", "error")}
+
+    def _counters(self, m: Module, platform: object, status: Status) -> dict[tuple[str, str], Value]:
+        core = self.core
+        counters = Counters()
+        m.submodules.counters = place(counters, platform)
+        m.d.comb += [
+            counters.start.eq(status.core_start),
+            counters.clear.eq(status.core_clear),
+            counters.taken.eq((core.a.valid & core.a.ready) | (core.b.valid & core.b.ready)),
+            counters.ended.eq(self.m_axis_y_tvalid & self.m_axis_y_tready & self.m_axis_y_tlast),
+            counters.input_stall.eq(core.input_stall),
+            counters.output_stall.eq(self.m_axis_y_tvalid & ~self.m_axis_y_tready),
+        ]
         return {
-            ("STATUS", "busy"): core.busy,
-            ("STATUS", "done"): done,
-            ("STATUS", "error"): error,
-            ("BUSY_CYCLES", "cycles"): cycles,
-            ("INPUT_STALLS", "cycles"): input_stalls,
-            ("OUTPUT_STALLS", "cycles"): output_stalls,
+            ("BUSY_CYCLES", "cycles"): counters.cycles,
+            ("INPUT_STALLS", "cycles"): counters.input_stalls,
+            ("OUTPUT_STALLS", "cycles"): counters.output_stalls,
         }
 
-    def _registers(self, m: Module, bus: AxiLite, readable: dict[tuple[str, str], Value]) -> None:
-        """Reads of all registers, writes of those that keep what is written (held while a job runs)."""
-        in_table = Signal()
-        m.d.comb += in_table.eq(bus.write_address >= ROW_TABLE.base)
-        m.d.comb += bus.write_known.eq(in_table)
+    def _registers(self, m: Module, bus: AxiLite, status: Status, readable: dict[tuple[str, str], Value]) -> None:
+        """Reads of all registers, writes of those that keep what is written (held while the engine is busy)."""
         with m.Switch(bus.write_address):
             for register in REGISTERS:
                 with m.Case(register.offset):
                     m.d.comb += bus.write_known.eq(1)
-                    with m.If(bus.write & (~self.core.busy | (register.name == "INTERRUPT"))):
+                    with m.If(bus.write & (~status.busy | (register.name == "INTERRUPT"))):
                         for field in register.fields if register.access == "rw" else ():
                             kept = self.settings[register.name, field.name]
                             m.d.sync += kept.eq(bus.write_data[field.lsb : field.lsb + field.bits])
+            with m.Default():
+                m.d.comb += bus.write_known.eq(self._in_table(bus.write_address))
         with m.Switch(bus.read_address):
             for register in REGISTERS:
                 with m.Case(register.offset):
                     m.d.comb += [bus.read_known.eq(1), bus.read_data.eq(_word(register, readable))]
 
-    def _tables(self, m: Module, bus: AxiLite) -> None:
-        """Writes into the row table and, entry by entry, into the lanes' column tables."""
-        core = self.core
-        in_columns = Signal()
-        in_rows = Signal()
-        address = bus.write_address
-        m.d.comb += [
-            in_columns.eq(bus.write & (address >= COLUMN_TABLE.base)),
-            in_rows.eq(bus.write & (address >= ROW_TABLE.base) & (address < COLUMN_TABLE.base)),
-            core.row_write.eq(in_rows),
-            core.row_address.eq(((address - ROW_TABLE.base) >> 2)[: len(core.row_address)]),
-            core.row_value.eq(bus.write_data[:8]),
-        ]
-        names = {register.offset: register.name.lower() for register in COLUMN_TABLE.words}
-        word = address[:4]
-        waiting = Signal(core.column_value.shape())
-        lane_bits = (lane_slots(self.config) - 1).bit_length()
-        lane = address[4 : 4 + lane_bits]
-        m.d.comb += [
-            core.column_value.eq(waiting),
-            core.column_value.zero_point.eq(bus.write_data[:8]),
-            core.column_address.eq((address[: len(address) - 1] >> (4 + lane_bits))[: len(core.column_address)]),
-        ]
-        for index in range(self.config.lanes):
-            here = lane == index if lane_bits else 1
-            m.d.comb += core.column_write[index].eq(in_columns & (word == 0xC) & here)
-        with m.If(in_columns):
-            for offset, name in names.items():
-                if name != "zero_point":
-                    with m.If(word == offset):
-                        m.d.sync += getattr(waiting, name).eq(bus.write_data[: Value.cast(waiting[name]).shape().width])
+    @property
+    def _lane_bits(self) -> int:
+        """Bits of an address in the column table that name the lane; those above name the entry of its table."""
+        return (lane_slots(self.config) - 1).bit_length()
 
-    def _streams(self, m: Module) -> None:
-        core, lanes = self.core, self.config.lanes
+    def _in_table(self, address: Value) -> Value:
+        """Whether there is an entry of a table at the address."""
+        config, entry = self.config, 4 + self._lane_bits
+        lane = address[4:entry]
+        in_columns = (lane < config.lanes) & (address[entry:_COLUMNS_BIT] < config.table_words)
+        in_rows = address[_ROWS_BIT] & (address[2:_ROWS_BIT] < config.max_rows)
+        return Mux(address[_COLUMNS_BIT], in_columns, in_rows)
+
+    def _tables(self, m: Module, bus: AxiLite, status: Status) -> None:
+        """Writes into the row table and, entry by entry, into the lanes' column tables, a cycle after the bus'."""
+        core, lane_bits = self.core, self._lane_bits
+        address, word = bus.write_address, bus.write_data
+        write = Signal()
+        row_write = Signal()
+        row_address = Signal.like(core.row_address, reset_less=True)
+        row_value = Signal.like(core.row_value, reset_less=True)
+        column_write = Signal(self.config.lanes)
+        column_address = Signal.like(core.column_address, reset_less=True)
+        column_value = Signal(column_entry, reset_less=True)
+        m.d.comb += [
+            write.eq(bus.write & ~status.busy),
+            core.row_write.eq(row_write),
+            core.row_address.eq(row_address),
+            core.row_value.eq(row_value),
+            core.column_write.eq(column_write),
+            core.column_address.eq(column_address),
+            core.column_value.eq(column_value),
+        ]
+        in_columns = write & address[_COLUMNS_BIT]
+        commits = in_columns & (address[:4] == COLUMN_TABLE.words[-1].offset)
+        m.d.sync += [
+            row_write.eq(write & ~address[_COLUMNS_BIT] & address[_ROWS_BIT]),
+            row_address.eq(address[2:]),
+            row_value.eq(word[:8]),
+            column_address.eq(address[4 + lane_bits :]),
+        ]
+        for lane in range(self.config.lanes):
+            here = address[4 : 4 + lane_bits] == lane if lane_bits else Const(1, 1)
+            m.d.sync += column_write[lane].eq(commits & here)
+        for register in COLUMN_TABLE.words:
+            with m.If(in_columns & (address[:4] == register.offset)):
+                part = Value.cast(column_value[register.name.lower()])
+                m.d.sync += part.eq(word[: len(part)])
+
+    def _streams(self, m: Module, platform: object, status: Status) -> None:
+        core, packer = self.core, self.packer
         for name in ("a", "b"):
             accept(m, self, f"s_axis_{name}", getattr(core, name))
-        y = core.y.payload
-        bytes_each = Mux(core.job.y_int32, 4, 1)
+        m.submodules.packer = place(packer, platform)
+        results, beat = core.y.payload, packer.o.payload
         m.d.comb += [
-            self.m_axis_y_tdata.eq(
-                Mux(core.job.y_int32, Value.cast(y.data), Cat(y.data[lane][:8] for lane in range(lanes)))
-            ),
-            self.m_axis_y_tkeep.eq((Const(1) << (y.flags.columns * bytes_each)[: (4 * lanes).bit_length()]) - 1),
-            self.m_axis_y_tvalid.eq(core.y.valid),
-            self.m_axis_y_tlast.eq(y.flags.last),
-            core.y.ready.eq(self.m_axis_y_tready),
+            packer.wide.eq(core.job.y_int32),
+            packer.abort.eq(status.core_clear),
+            status.drained.eq(packer.idle),
+            packer.i.valid.eq(core.y.valid),
+            core.y.ready.eq(packer.i.ready),
+            packer.i.payload.data.eq(Value.cast(results.data)),
+            packer.i.payload.columns.eq(results.flags.columns),
+            packer.i.payload.last.eq(results.flags.last),
+            self.m_axis_y_tdata.eq(beat.data),
+            self.m_axis_y_tkeep.eq(beat.keep),
+            self.m_axis_y_tvalid.eq(packer.o.valid),
+            self.m_axis_y_tlast.eq(beat.last),
+            packer.o.ready.eq(self.m_axis_y_tready),
         ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -40,8 +40,13 @@ def axi_lite(name: str, address_bits: int) -> dict[str, object]:
 class AxiLite(wiring.Component):
     """``write`` marks a cycle in which ``write_data`` is to be put at ``write_address`` (bytes, a multiple of 4).
 
-    ``write_known`` and ``read_known`` say in the same cycle whether the address exists; ``read_data`` is what it
-    holds. A write of less than four bytes, or one to an address that does not exist, does nothing and answers SLVERR.
+    ``write_known`` and ``read_known`` say whether the address given exists, ``read_data`` what it holds: combinational
+    in the address, which comes from a register. A write of less than four bytes, or one to an address that does not
+    exist, does nothing and answers SLVERR.
+
+    No output depends on an input of the same cycle, and all come from registers. Address and data of a write may come
+    in any order. A write takes three cycles: address and data are taken, decoded, and then written while the answer
+    is on the bus; a read three: taken, decoded, and its data on the bus. So ``write`` is never 1 two cycles running.
     """
 
     kind = "axi_lite"
@@ -62,41 +67,78 @@ class AxiLite(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        both = Signal()
+        self._writes(m)
+        self._reads(m)
+        return m
+
+    def _writes(self, m: Module) -> None:
+        address = Signal(len(self.s_awaddr) - 2, reset_less=True)
+        word = Signal(32, reset_less=True)
+        whole = Signal(reset_less=True)
+        acting = Signal()
+        answering = Signal()
+        response = Signal(2, reset_less=True)
         m.d.comb += [
-            both.eq(self.s_awvalid & self.s_wvalid & (~self.s_bvalid | self.s_bready)),
-            self.s_awready.eq(both),
-            self.s_wready.eq(both),
-            self.write_address.eq(self.s_awaddr[2:] << 2),
-            self.write_data.eq(self.s_wdata),
-            self.write.eq(both & self.write_known & self.s_wstrb.all()),
+            self.write_address.eq(address << 2),
+            self.write_data.eq(word),
+            self.write.eq(acting),
+            self.s_bvalid.eq(answering),
+            self.s_bresp.eq(response),
         ]
-        responding = Signal()
-        response = Signal(2)
-        m.d.comb += [self.s_bvalid.eq(responding), self.s_bresp.eq(response)]
-        with m.If(both):
-            m.d.sync += [responding.eq(1), response.eq(_SLVERR)]
-            with m.If(self.write):
+        decide = Signal()
+        free = ~answering | self.s_bready
+        got_address = _slot(m, "aw", valid=self.s_awvalid, ready=self.s_awready, free=free, leave=decide)
+        got_data = _slot(m, "w", valid=self.s_wvalid, ready=self.s_wready, free=free, leave=decide)
+        with m.If(self.s_awready):
+            m.d.sync += address.eq(self.s_awaddr[2:])
+        with m.If(self.s_wready):
+            m.d.sync += [word.eq(self.s_wdata), whole.eq(self.s_wstrb.all())]
+        m.d.comb += decide.eq(got_address & got_data)
+        m.d.sync += acting.eq(decide & self.write_known & whole)
+        with m.If(decide):
+            m.d.sync += [answering.eq(1), response.eq(_SLVERR)]
+            with m.If(self.write_known & whole):
                 m.d.sync += response.eq(_OKAY)
         with m.Elif(self.s_bready):
-            m.d.sync += responding.eq(0)
+            m.d.sync += answering.eq(0)
 
-        ask = Signal()
+    def _reads(self, m: Module) -> None:
+        address = Signal(len(self.s_araddr) - 2, reset_less=True)
         answering = Signal()
-        answer = Signal(32)
-        answer_response = Signal(2)
+        answer = Signal(32, reset_less=True)
+        response = Signal(2, reset_less=True)
         m.d.comb += [
-            ask.eq(self.s_arvalid & (~answering | self.s_rready)),
-            self.s_arready.eq(ask),
-            self.read_address.eq(self.s_araddr[2:] << 2),
+            self.read_address.eq(address << 2),
             self.s_rvalid.eq(answering),
             self.s_rdata.eq(answer),
-            self.s_rresp.eq(answer_response),
+            self.s_rresp.eq(response),
         ]
-        with m.If(ask):
-            m.d.sync += [answering.eq(1), answer.eq(self.read_data), answer_response.eq(_SLVERR)]
+        decide = Signal()
+        free = ~answering | self.s_rready
+        got = _slot(m, "ar", valid=self.s_arvalid, ready=self.s_arready, free=free, leave=decide)
+        m.d.comb += decide.eq(got)
+        with m.If(self.s_arready):
+            m.d.sync += address.eq(self.s_araddr[2:])
+        with m.If(decide):
+            m.d.sync += [answering.eq(1), answer.eq(self.read_data), response.eq(_SLVERR)]
             with m.If(self.read_known):
-                m.d.sync += answer_response.eq(_OKAY)
+                m.d.sync += response.eq(_OKAY)
         with m.Elif(self.s_rready):
             m.d.sync += answering.eq(0)
-        return m
+
+
+def _slot(m: Module, name: str, *, valid: Value, ready: Value, free: Value, leave: Value) -> Signal:
+    """A channel that holds one transfer, from the cycle after it was taken until ``leave``.
+
+    It takes the next one once no answer is on its way: ``free`` in the cycle before.
+    """
+    opened = Signal(name=f"{name}_ready")
+    held = Signal(name=f"{name}_held")
+    m.d.comb += ready.eq(opened)
+    with m.If(valid & opened):
+        m.d.sync += [held.eq(1), opened.eq(0)]
+    with m.Elif(leave):
+        m.d.sync += held.eq(0)
+    with m.Elif(~held & free):
+        m.d.sync += opened.eq(1)
+    return held

@@ -131,8 +131,6 @@ class EngineCore(wiring.Component):
         with m.If((fatal != 0) & ~failed):
             m.d.comb += error.eq(fatal)
             m.d.sync += failed.eq(1)
-        with m.Elif(self.start & (running | failed)):
-            m.d.comb += error.eq(ERRORS["START_WHILE_BUSY"][0])  # harmless
 
         m.d.comb += [
             dataflow.start.eq(begin),

@@ -51,6 +51,17 @@ class Map:
         """Read a register."""
         return Step(action="read", name=name, address=self.register(name).offset, text=text)
 
+    def poll(self, name: str, field_name: str, text: str = "") -> Step:
+        """Read a register until a field of it is 0."""
+        register = self.register(name)
+        return Step(
+            action="poll",
+            name=name,
+            address=register.offset,
+            value=register.field(field_name).mask,
+            text=text or f"until {field_name} is 0",
+        )
+
     def extract(self, name: str, field_name: str, word: int) -> int:
         """A field of a register that was read."""
         field = self.register(name).field(field_name)
@@ -61,11 +72,11 @@ class Map:
 class Step:
     """One step of a driver.
 
-    "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it; "send" and "receive" set a
-    transfer of a stream going; "wait" is for the interrupt.
+    "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it, "poll" until the bits of
+    `value` in it are 0; "send" and "receive" set a transfer of a stream going; "wait" is for the interrupt.
     """
 
-    action: Literal["write", "fill", "read", "send", "receive", "wait"]
+    action: Literal["write", "fill", "read", "poll", "send", "receive", "wait"]
     name: str
     address: int = 0
     value: int = 0
@@ -77,6 +88,7 @@ class Step:
             "write": f"write {self.name} (0x{self.address:06x}) = 0x{self.value:08x}",
             "fill": f"write {len(self.data)} bytes to {self.name} (0x{self.address:06x})",
             "read": f"read {self.name} (0x{self.address:06x})",
+            "poll": f"read {self.name} (0x{self.address:06x}) until it & 0x{self.value:08x} is 0",
         }.get(self.action, f"{self.action} {self.name}")
         return f"{what}: {self.text}" if self.text else what
 
@@ -101,16 +113,10 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
             row_zero_points=int(per_row),
         ),
         registers.write("ZERO_POINTS", a=int(job.a_zero_point[0]) - a_offset, y=job.y_zero_point - y_offset),
-        Step(
-            action="fill",
-            name=registers.column_table.name,
-            address=registers.column_table.base,
-            data=column_table(job, config, registers.column_table),
-            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
-        ),
+        *column_table(job, config, registers.column_table),
     ]
     if per_row:
-        values = (job.a_zero_point.astype(np.int64) - a_offset) & 0xFF
+        values = (job.a_zero_point[: config.max_rows].astype(np.int64) - a_offset) & 0xFF
         entries = np.zeros((len(values), registers.row_table.stride // 4), "<u4")
         entries[:, registers.row_table.words[0].offset // 4] = values
         steps.append(
@@ -129,7 +135,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
         registers.write("CONTROL", start=1),
         Step(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
-        registers.read("STATUS", "with an error: write CONTROL.clear, then stop the three transfers, and report it"),
+        registers.read("STATUS", "with an error: clear, wait until busy is 0, stop the three transfers, and report it"),
         registers.read("BUSY_CYCLES"),
         registers.read("INPUT_STALLS"),
         registers.read("OUTPUT_STALLS"),
@@ -138,9 +144,15 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
 
 
 def recovery(registers: Map | None = None) -> list[Step]:
-    """Steps after an error; then the transfers are stopped, and what they did not move is dropped."""
+    """Steps after an error; then the transfers are stopped, and what they did not move is dropped.
+
+    The transfer of Y goes on meanwhile: what was offered must be taken, and a frame that had begun is ended.
+    """
     registers = registers or Map()
-    return [registers.write("CONTROL", clear=1)]
+    return [
+        registers.write("CONTROL", clear=1),
+        registers.poll("STATUS", "busy", "the receiver of Y still runs: it takes the beat that ends a frame"),
+    ]
 
 
 def describe(steps: Sequence[Step]) -> str:
@@ -163,9 +175,9 @@ def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int
     return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
 
 
-def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
-    """What is written to the column table, its first entry first."""
-    n = np.arange(job.n)
+def column_table(job: Job, config: EngineConfig, table: Table) -> list[Step]:
+    """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
+    n = np.arange(min(job.n, config.table_words * config.lanes))
     entry = n // config.lanes * lane_slots(config) + n % config.lanes
     words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
     multipliers, shifts = column_constants(np.zeros(job.n, np.float32) if job.scale is None else job.scale)
@@ -177,5 +189,16 @@ def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
     }
     for register in table.words:
         field = register.fields[0]
-        words[entry, register.offset // 4] = (values[register.name] << field.lsb) & field.mask
-    return words.tobytes()
+        words[entry, register.offset // 4] = (values[register.name][: len(n)] << field.lsb) & field.mask
+    slots = lane_slots(config)
+    stretch, filled = (len(words), len(words)) if slots == config.lanes else (slots, config.lanes)
+    return [
+        Step(
+            action="fill",
+            name=table.name,
+            address=table.base + first * table.stride,
+            data=words[first : first + filled].tobytes(),
+            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
+        )
+        for first in range(0, len(words), stretch)
+    ]

@@ -185,7 +185,7 @@ class Engine:
             if not 0 <= probability < 1:
                 raise ValueError(f"stalls must be at least 0 and below 1, not {probability!r}")
             patience /= 1 - probability
-        beats = len(words["a"]) + len(words["b"]) + layout.y_beats(self.config, job.m, job.n)
+        beats = len(words["a"]) + len(words["b"]) + layout.y_beats(self.config, job.m, job.n, job.y_dtype)
         return Work(
             steps=_plain(sequence(job, self.config)),
             recovery=_plain(recovery()),
@@ -193,7 +193,7 @@ class Engine:
             error=Map().register("STATUS").field("error").mask,
             stalls=stalls,
             seed=seed,
-            limit=int(4 * patience * (self.hardware.core.cycles(shape) + beats)) + 1000,
+            limit=int(4 * patience * (self.hardware.cycles(shape) + beats)) + 1000,
         )
 
     def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[Outcome]:
@@ -225,7 +225,7 @@ class Engine:
         report = JobReport(
             shape=shape,
             cycles=outcome.registers["BUSY_CYCLES"],
-            model_cycles=self.hardware.core.cycles(shape),
+            model_cycles=self.hardware.cycles(shape),
             input_stalls=outcome.registers["INPUT_STALLS"],
             output_stalls=outcome.registers["OUTPUT_STALLS"],
             simulated_cycles=outcome.cycles,

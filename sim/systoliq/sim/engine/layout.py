@@ -5,7 +5,7 @@ With R = rows, C = cols, D = depth and L = lanes of the engine, bytes of a word 
 * A: word g * ceil(K / D) + t holds A[g R + r, t D + d] in byte r D + d;
 * B: word h * ceil(K / D) + t holds B[t D + d, h C + c] in byte p D + d, where c = (p mod C/L) * L + p div C/L:
   the array's columns are sorted by the lane that serves them;
-* Y: for each g, for each h, for each row of A in g: the columns of B in h, one or four bytes each, L to a beat.
+* Y: for each g, for each h, for each row of A in g: the columns of B in h, one or four bytes each, without gaps.
 
 Elements beyond M, K or N may be anything.
 
@@ -74,7 +74,6 @@ def unpack_y(config: EngineConfig, data: bytes, m: int, n: int, dtype: np.dtype[
     return y
 
 
-def y_beats(config: EngineConfig, m: int, n: int) -> int:
-    """Beats in the stream of Y."""
-    whole, rest = divmod(n, config.cols)
-    return m * (whole * config.interval + -(-rest // config.lanes))
+def y_beats(config: EngineConfig, m: int, n: int, dtype: np.dtype[Any]) -> int:
+    """Beats in the stream of Y: all are full but the last."""
+    return -(-m * n * np.dtype(dtype).itemsize // (4 * config.lanes))

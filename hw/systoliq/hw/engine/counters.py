@@ -1,0 +1,63 @@
+"""The engine's counters: cycles of a job, and those of them that were lost."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Counters"]
+
+
+class Counters(wiring.Component):
+    """Counts from the first word ``taken`` to the last beat of Y that ``ended``, both included; ``start`` begins anew.
+
+    ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). All counts are right two
+    cycles after what is counted, and wrap at 2^32.
+    """
+
+    kind = "counters"
+
+    def __init__(self) -> None:
+        super().__init__(
+            {
+                "start": In(1),
+                "clear": In(1),
+                "taken": In(1),
+                "ended": In(1),
+                "input_stall": In(1),
+                "output_stall": In(1),
+                "cycles": Out(32),
+                "input_stalls": Out(32),
+                "output_stalls": Out(32),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        # The events come straight from the ports: they are looked at a cycle later.
+        taken, ended, input_stall, output_stall = Signal(), Signal(), Signal(), Signal()
+        begun = Signal()
+        counting = Signal()
+        cycles = Signal(32)
+        input_stalls = Signal(32)
+        output_stalls = Signal(32)
+        m.d.comb += [
+            counting.eq(begun | taken),
+            self.cycles.eq(cycles),
+            self.input_stalls.eq(input_stalls),
+            self.output_stalls.eq(output_stalls),
+        ]
+        m.d.sync += [
+            taken.eq(self.taken & ~self.clear),
+            ended.eq(self.ended),
+            input_stall.eq(self.input_stall),
+            output_stall.eq(self.output_stall),
+            begun.eq(counting & ~ended & ~self.clear),
+            cycles.eq(cycles + counting),
+            input_stalls.eq(input_stalls + (counting & input_stall)),
+            output_stalls.eq(output_stalls + output_stall),
+        ]
+        with m.If(self.start):
+            m.d.sync += [cycles.eq(0), input_stalls.eq(0), output_stalls.eq(0)]
+        return m

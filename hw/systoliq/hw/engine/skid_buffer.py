@@ -1,0 +1,45 @@
+"""A skid buffer: a stream's end in registers, in both directions."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["SkidBuffer"]
+
+
+class SkidBuffer(wiring.Component):
+    """Holds up to two payloads, passes one a cycle; one leaves ``latency`` cycles after it came. Reset empties it.
+
+    No output depends on an input of the same cycle. What comes in the cycle in which the receiver begins to wait goes
+    into a second register, and ``i.ready`` is 0 while it is there.
+    """
+
+    kind = "skid_buffer"
+    latency = 1
+
+    def __init__(self, shape: object, *, kind: str = "skid_buffer") -> None:
+        self.kind = kind
+        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        offered = Signal(self.i.payload.shape(), reset_less=True)
+        kept = Signal.like(offered)
+        offers = Signal()
+        keeps = Signal()
+        m.d.comb += [
+            self.o.valid.eq(offers),
+            self.o.payload.eq(offered),
+            self.i.ready.eq(~keeps),
+        ]
+        with m.If(~offers | self.o.ready):
+            m.d.sync += [offers.eq(self.i.valid | keeps), keeps.eq(0), offered.eq(self.i.payload)]
+            with m.If(keeps):
+                m.d.sync += offered.eq(kept)
+        with m.Elif(self.i.valid):
+            m.d.sync += keeps.eq(1)
+        with m.If(~keeps):
+            m.d.sync += kept.eq(self.i.payload)
+        return m
