@@ -163,7 +163,8 @@ int systoliq_load_tables(const systoliq_engine *e, const systoliq_job *job) {
         write_register(e, entry + SYSTOLIQ_ENGINE_COLUMN_TABLE_BIAS, job->bias ? (uint32_t)job->bias[n] : 0);
         write_register(e, entry + SYSTOLIQ_ENGINE_COLUMN_TABLE_MULTIPLIER, job->y_int32 ? 0 : job->multiplier[n]);
         write_register(e, entry + SYSTOLIQ_ENGINE_COLUMN_TABLE_SHIFT, job->y_int32 ? 14 : job->shift[n]);
-        write_register(e, entry + SYSTOLIQ_ENGINE_COLUMN_TABLE_ZERO_POINT, zero_point_field(zero_point, job->b_unsigned));
+        write_register(e, entry + SYSTOLIQ_ENGINE_COLUMN_TABLE_ZERO_POINT,
+                       zero_point_field(zero_point, job->b_unsigned));
     }
     for (m = 0; job->a_zero_points && m < job->m; m++) {
         entry = SYSTOLIQ_ENGINE_ROW_TABLE + m * SYSTOLIQ_ENGINE_ROW_TABLE_STRIDE;
