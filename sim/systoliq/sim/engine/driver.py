@@ -82,7 +82,10 @@ class Step:
 
 
 def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[Step]:
-    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`."""
+    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`.
+
+    The next job's settings and tables may be written once STATUS.busy reads 0: until then they are ignored.
+    """
     registers = registers or Map()
     per_row = len(job.a_zero_point) > 1
     a_offset = 128 if job.a.dtype == np.uint8 else 0
@@ -124,12 +127,15 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         )
     return [
         *steps,
-        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going"),
+        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
         Step(action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"),
         Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
         registers.write("CONTROL", start=1),
         Step(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
-        registers.read("STATUS", "with an error: write CONTROL.clear, then stop the three transfers, and report it"),
+        registers.read(
+            "STATUS",
+            "with an error: write CONTROL.clear, read STATUS until busy is 0, then stop the three transfers; report it",
+        ),
         registers.read("BUSY_CYCLES"),
         registers.read("INPUT_STALLS"),
         registers.read("OUTPUT_STALLS"),
@@ -164,7 +170,7 @@ def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int
 
 
 def column_table(job: Job, config: EngineConfig, table: Table) -> bytes:
-    """What is written to the column table, its first entry first."""
+    """What is written to the column table, its first entry first; places of lanes that there are not hold zeros."""
     n = np.arange(job.n)
     entry = n // config.lanes * lane_slots(config) + n % config.lanes
     words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
