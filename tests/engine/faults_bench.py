@@ -87,6 +87,7 @@ async def start_again_after_an_error(dut: Any) -> None:
     await bench.write(ADDRESS["M"], 0)
     for _ in range(2):
         await bench.write(ADDRESS["CONTROL"], START)
+        await bench.cycles(8)  # in which the job's shape is checked
         assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
     await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
     assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]

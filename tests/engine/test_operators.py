@@ -179,7 +179,7 @@ def test_equals_onnxruntime():
         np.testing.assert_array_equal(result.y, expected)
 
 
-def onnxruntime_result(onnx, onnxruntime, operator, y_type, inputs):
+def onnxruntime_result(onnx, onnxruntime, operator, y_type, inputs, domain=""):
     inputs = [np.asarray(value) for value in inputs]
     names = [f"x{index}" for index in range(len(inputs))]
 
@@ -187,12 +187,13 @@ def onnxruntime_result(onnx, onnxruntime, operator, y_type, inputs):
         return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
 
     graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(operator, names, ["y"])],
+        [onnx.helper.make_node(operator, names, ["y"], domain=domain)],
         operator,
         [info(name, value.dtype, value.shape) for name, value in zip(names, inputs, strict=True)],
         [info("y", y_type, None)],
     )
-    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 21)], ir_version=10)
+    opsets = [onnx.helper.make_opsetid("", 21), onnx.helper.make_opsetid("com.microsoft", 1)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
     session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     return session.run(None, dict(zip(names, inputs, strict=True)))[0]
 

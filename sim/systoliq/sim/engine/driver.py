@@ -94,7 +94,10 @@ class Step:
 
 
 def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[Step]:
-    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`."""
+    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`.
+
+    The next job's settings and tables may be written once STATUS.busy reads 0: until then they are ignored.
+    """
     registers = registers or Map()
     per_row = len(job.a_zero_point) > 1
     a_offset = 128 if job.a.dtype == np.uint8 else 0
@@ -130,7 +133,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         )
     return [
         *steps,
-        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going"),
+        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
         Step(action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"),
         Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
         registers.write("CONTROL", start=1),

@@ -106,9 +106,11 @@ class Engine:
         b: npt.ArrayLike,
         a_zero_point: npt.ArrayLike | None = None,
         b_zero_point: npt.ArrayLike | None = None,
+        *,
+        bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
-        """`systoliq.golden.matmul_integer`, by the hardware; K up to 65535."""
-        return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point))
+        """`systoliq.golden.matmul_integer`, by the hardware; K up to 65535. `bias`: as for `qlinear_matmul`."""
+        return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point, bias=bias))
 
     def qlinear_matmul(
         self,
@@ -120,22 +122,24 @@ class Engine:
         b_zero_point: npt.ArrayLike,
         y_scale: npt.ArrayLike,
         y_zero_point: npt.ArrayLike,
+        *,
+        bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
         """`systoliq.golden.qlinear_matmul`, by the hardware; K up to 65535.
 
+        With `bias`, int32 that broadcasts to the result, it is com.microsoft's QGemm: the sum wraps, then is rescaled.
         ValueError where a combined scale is negative, infinite or NaN.
         """
-        return self._single(
-            self.plan_qlinear_matmul(a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
-        )
+        inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        return self._single(self.plan_qlinear_matmul(*inputs, bias=bias))
 
-    def plan_matmul_integer(self, *inputs: npt.ArrayLike | None) -> Plan:
+    def plan_matmul_integer(self, *inputs: npt.ArrayLike | None, bias: npt.ArrayLike | None = None) -> Plan:
         """The jobs of a `matmul_integer` with these arguments, for `run`."""
-        return plan_matmul_integer(self.config, *inputs)  # type: ignore[arg-type]
+        return plan_matmul_integer(self.config, *inputs, bias=bias)  # type: ignore[arg-type]
 
-    def plan_qlinear_matmul(self, *inputs: npt.ArrayLike) -> Plan:
+    def plan_qlinear_matmul(self, *inputs: npt.ArrayLike, bias: npt.ArrayLike | None = None) -> Plan:
         """The jobs of a `qlinear_matmul` with these arguments, for `run`."""
-        return plan_qlinear_matmul(self.config, *inputs)
+        return plan_qlinear_matmul(self.config, *inputs, bias=bias)
 
     def run(
         self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0

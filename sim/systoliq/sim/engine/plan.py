@@ -3,8 +3,9 @@
 A job is one 2-D product with a constant table per column. What the operators allow beyond that is a matter of order:
 
 * batches that share b become rows of one job; every other batch is a job of its own;
-* rows whose combined scales differ cannot share a constant table: each distinct one becomes a job, unless there are
-  fewer distinct columns; then the job is transposed, Y' = B' A', and the scales of rows are scales of columns;
+* rows whose combined scales or biases differ cannot share a constant table: each distinct set of them becomes a job,
+  unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', and what rows have is what columns
+  have;
 * a job that does not fit buffers or tables is cut in N, and where that does not help in M. K is never cut.
 """
 
@@ -81,13 +82,13 @@ class Placed:
 class Plan:
     """The jobs of one operation and how their results become its result.
 
-    `fill` is the value of results that no job computes: those of K = 0.
+    `fill` holds the results that no job computes, one for all or each: those of K = 0.
     """
 
     placed: tuple[Placed, ...]
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    fill: int = 0
+    fill: int | Array = 0
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -111,9 +112,11 @@ def plan_matmul_integer(
     b: npt.ArrayLike,
     a_zero_point: npt.ArrayLike | None = None,
     b_zero_point: npt.ArrayLike | None = None,
+    *,
+    bias: npt.ArrayLike | None = None,
 ) -> Plan:
-    """Plan `systoliq.golden.matmul_integer` with its arguments."""
-    return _plan(config, *matmul_operands(a, b), a_zero_point, b_zero_point, None)
+    """Plan `systoliq.golden.matmul_integer` with its arguments, plus `bias`: int32 that broadcasts to the result."""
+    return _plan(config, *matmul_operands(a, b), a_zero_point, b_zero_point, bias, None)
 
 
 def plan_qlinear_matmul(
@@ -126,8 +129,12 @@ def plan_qlinear_matmul(
     b_zero_point: npt.ArrayLike,
     y_scale: npt.ArrayLike,
     y_zero_point: npt.ArrayLike,
+    *,
+    bias: npt.ArrayLike | None = None,
 ) -> Plan:
-    """Plan `systoliq.golden.qlinear_matmul` with its arguments.
+    """Plan `systoliq.golden.qlinear_matmul` with its arguments, or com.microsoft's QGemm where there is a `bias`.
+
+    `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps.
 
     ValueError where a combined scale a_scale * b_scale / y_scale is negative, infinite or NaN: the hardware has no
     constants for it (golden defines such results; no quantizer writes such scales).
@@ -141,7 +148,7 @@ def plan_qlinear_matmul(
         zero_point=int(zero_point),
         output=IntFormat.of(zero_point.dtype),
     )
-    return _plan(config, a, b, a_zero_point, b_zero_point, rescale)
+    return _plan(config, a, b, a_zero_point, b_zero_point, bias, rescale)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -159,6 +166,7 @@ def _plan(
     b: Array,
     a_zero_point: npt.ArrayLike | None,
     b_zero_point: npt.ArrayLike | None,
+    bias: npt.ArrayLike | None,
     rescale: _Rescale | None,
 ) -> Plan:
     a_zp = np.zeros((), a.dtype) if a_zero_point is None else as_zero_point("a_zero_point", a_zero_point, a.dtype, "a")
@@ -170,6 +178,7 @@ def _plan(
     shape = unpromote(np.empty((*batch, m, n), bool), a, b).shape
     dtype = np.dtype(np.int32) if rescale is None else np.dtype(rescale.output.dtype)
     count = int(np.prod(batch, dtype=int))
+    biases = None if bias is None else _bias(bias, shape).reshape(count, m, n)
     if k > LARGEST:
         raise ValueError(f"K must be at most {LARGEST} on the engine, not {k!r}")
 
@@ -188,8 +197,11 @@ def _plan(
     if not count * m * n:
         return Plan(placed=(), shape=shape, dtype=dtype)
     if not k:
-        fill = 0 if rescale is None else int(requantize_float32(0, 1.0, rescale.zero_point, rescale.output))
-        return Plan(placed=(), shape=shape, dtype=dtype, fill=fill)
+        acc = np.zeros((*batch, m, n), np.int32) if biases is None else biases.reshape(*batch, m, n)
+        if rescale is not None:
+            combined = combined_scale(rescale.a, rescale.b, rescale.y)
+            acc = requantize_float32(acc, combined, rescale.zero_point, rescale.output)
+        return Plan(placed=(), shape=shape, dtype=dtype, fill=acc.reshape(shape))
 
     placed: list[Placed] = []
     for index in range(b_count):
@@ -202,12 +214,24 @@ def _plan(
             rows=(batches[:, np.newaxis] * m + np.arange(m)).reshape(-1),
             columns=np.arange(n),
         )
-        if rescale is None:
-            placed += part.jobs(config, None, None)
-        else:
-            for smaller, scale in part.by_scale(a_scales[batches].reshape(-1), b_scales[index], rescale.y):
-                placed += smaller.jobs(config, scale, rescale)
+        scales = None if rescale is None else (a_scales[batches].reshape(-1), b_scales[index], rescale.y)
+        own_bias = None if biases is None else biases[batches].reshape(-1, n)
+        for smaller, scale, column_bias in part.by_constants(scales, own_bias):
+            placed += smaller.jobs(config, scale, column_bias, rescale)
     return Plan(placed=tuple(placed), shape=shape, dtype=dtype)
+
+
+def _bias(value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+    """`value` as an array of `shape`, or an error naming it."""
+    bias = np.asarray(value)
+    if bias.dtype != np.int32:
+        raise TypeError(f"bias must be int32, not {bias.dtype.name}")
+    try:
+        return np.broadcast_to(bias, shape)
+    except ValueError:
+        raise ValueError(
+            f"bias must broadcast to the result's shape {list(shape)}, which shape {list(bias.shape)} does not"
+        ) from None
 
 
 def _check_scales(a_scales: Array, b_scales: Array, y_scale: Any) -> None:
@@ -254,21 +278,29 @@ class _Part:
             columns=self.columns[columns],
         )
 
-    def by_scale(self, a_scale: Array, b_scale: Array, y_scale: Any) -> Iterator[tuple[_Part, Array]]:
-        """Parts in which all rows have the same scales, and these: one for each column."""
-        row_of, by_row = _distinct(a_scale, b_scale, y_scale)
-        column_of, by_column = _distinct(b_scale, a_scale, y_scale)
+    def by_constants(
+        self, scales: tuple[Array, Array, Any] | None, bias: Array | None
+    ) -> Iterator[tuple[_Part, Array | None, Array | None]]:
+        """Parts whose rows have the same constants, and these for each column: scales and biases, where there are any.
+
+        `scales` are those of rows, of columns and of Y; `bias` is [r, c].
+        """
+        by_row = _groups(len(self.rows), scales, bias)
+        turned = None if scales is None else (scales[1], scales[0], scales[2])
+        by_column = _groups(len(self.columns), turned, None if bias is None else bias.T)
         turn = len(by_column) < len(by_row)
         part = self.transpose() if turn else self
-        of, scales = (column_of, by_column) if turn else (row_of, by_row)
-        for index, scale in enumerate(scales):
-            yield part.take(np.flatnonzero(of == index), slice(None)), scale
+        for which, scale, column_bias in by_column if turn else by_row:
+            yield part.take(which, slice(None)), scale, column_bias
 
-    def jobs(self, config: EngineConfig, scale: Array | None, rescale: _Rescale | None) -> Iterator[Placed]:
+    def jobs(
+        self, config: EngineConfig, scale: Array | None, bias: Array | None, rescale: _Rescale | None
+    ) -> Iterator[Placed]:
         """The part as jobs that fit."""
         zero_point = np.unique(self.a_zero_point)
         per_row = len(zero_point) > 1
         rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
+        bias = np.zeros(self.b.shape[1], np.int32) if bias is None else bias
         for column in range(0, self.b.shape[1], columns):
             for row in range(0, self.a.shape[0], rows):
                 part = self.take(slice(row, row + rows), slice(column, column + columns))
@@ -277,7 +309,7 @@ class _Part:
                     b=part.b,
                     a_zero_point=part.a_zero_point if per_row else zero_point,
                     b_zero_point=part.b_zero_point,
-                    bias=np.zeros(part.b.shape[1], np.int32),
+                    bias=bias[column : column + columns],
                     scale=None if scale is None else scale[column : column + columns],
                     y_zero_point=0 if rescale is None else rescale.zero_point,
                     y_format=UINT8 if rescale is None else rescale.output,
@@ -286,12 +318,27 @@ class _Part:
                 yield Placed(job=job, rows=down, columns=across, transposed=part.transposed)
 
 
-def _distinct(own: Array, other: Array, y_scale: Any) -> tuple[Array, Array]:
-    """Which of the distinct vectors of combined scales each of `own` has, and these vectors, along `other`."""
-    values, value_of = np.unique(own, return_inverse=True)
-    scales = combined_scale(values[:, np.newaxis], other, y_scale)
-    vectors, vector_of = np.unique(scales, axis=0, return_inverse=True)
-    return vector_of.reshape(-1)[value_of.reshape(-1)], vectors
+def _groups(
+    count: int, scales: tuple[Array, Array, Any] | None, bias: Array | None
+) -> list[tuple[Array, Array | None, Array | None]]:
+    """Which of `count` rows share their constants, and these along the columns."""
+    keys = [np.zeros(count, np.intp)]
+    if bias is not None:
+        keys.append(np.unique(bias, axis=0, return_inverse=True)[1].reshape(-1))
+    if scales is not None:
+        own, other, y_scale = scales
+        values, value_of = np.unique(own, return_inverse=True)
+        vectors = combined_scale(values[:, np.newaxis], other, y_scale)
+        keys.append(np.unique(vectors, axis=0, return_inverse=True)[1].reshape(-1)[value_of.reshape(-1)])
+    _, first, group_of = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
+    return [
+        (
+            np.flatnonzero(group_of.reshape(-1) == index),
+            None if scales is None else combined_scale(own[row], other, y_scale),
+            None if bias is None else bias[row],
+        )
+        for index, row in enumerate(first)
+    ]
 
 
 def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:
