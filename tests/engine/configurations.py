@@ -94,12 +94,12 @@ def draw(rng: np.random.Generator, dataflow: str, cells: str = "portable", most:
 
     Small sizes are as likely as large ones, short drains as long ones, and all divisors of ``cols`` as each other.
     """
-    wanted = int(rng.integers(0, 8))
+    wanted = int(rng.integers(-8, 8))  # power of two of the drain, or below 0 any
     while True:
         rows, cols = (int(33 ** rng.random()) for _ in range(2))
         depth = int(rng.integers(1, 5))
         lanes = int(rng.choice([lanes for lanes in range(1, cols + 1) if not cols % lanes]))
-        if rows * cols * depth <= most and (rows * cols // lanes).bit_length() - 1 == wanted:
+        if rows * cols * depth <= most and (wanted < 0 or (rows * cols // lanes).bit_length() - 1 == wanted):
             break
     tiles = 1 << int(rng.integers(0, 3))
     sizes = {
