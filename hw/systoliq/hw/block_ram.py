@@ -16,7 +16,7 @@ from .hierarchy import place
 
 __all__ = ["BlockRam"]
 
-_SMALL = 64  # words that memory in lookup tables holds better
+_SMALL = 32  # words that memory in lookup tables holds better
 
 
 class BlockRam(wiring.Component):
@@ -65,8 +65,9 @@ class BlockRam(wiring.Component):
                     shown[low : low + width].eq(part.read_data),
                 ]
             return m
-        # Without the attribute Yosys builds logic for words that are read while they are written.
-        memory = Memory(shape=unsigned(self.width), depth=self.depth, init=[], attrs={"no_rw_check": 1})
+        # Without the first Yosys builds logic for words that are read while they are written.
+        attributes = {"no_rw_check": 1} | ({"ram_style": "distributed"} if self.depth <= _SMALL else {})
+        memory = Memory(shape=unsigned(self.width), depth=self.depth, init=[], attrs=attributes)
         m.submodules.memory = memory
         write, read = memory.write_port(), memory.read_port()
         m.d.comb += [

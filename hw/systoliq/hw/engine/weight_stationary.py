@@ -57,16 +57,16 @@ class WeightStationary(Dataflow):
         chunks, interval = self._chunks(shape), self.config.interval
         lacking = max(Accumulator.again - 1 - shape.m, 0)
         words = [min(self.config.rows, shape.beats - chunk * self.config.rows) for chunk in range(chunks)]
-        begins = OperandBuffer.latency + words[0]  # the row of ones of the first chunk
-        for tile in range(shape.column_tiles):
-            for chunk in range(chunks):
-                if (tile, chunk) == (shape.column_tiles - 1, chunks - 1):
-                    break
-                following = (chunk + 1) % chunks
-                spread = interval if chunk == chunks - 1 else 1
-                to_next = interval if following == chunks - 1 and chunk == chunks - 1 else 1
-                begins += max(shape.m * spread + max(to_next, 1 + lacking), 1 + words[following])
-        return begins
+        begins = OperandBuffer.latency + words[0]  # the row of ones of a chunk
+        paced = 0  # when the drain takes another row
+        for chunk in [*range(chunks)] * shape.column_tiles:
+            final = chunk == chunks - 1
+            begins = max(begins, paced) if final else begins
+            last_row = begins + shape.m * (interval if final else 1)
+            paced = last_row + interval if final else paced
+            beat = begins
+            begins = max(last_row + 1 + lacking, begins + 1 + words[(chunk + 1) % chunks])
+        return beat
 
     def last_slot(self, shape: JobShape) -> int:
         return shape.m * self.config.interval
