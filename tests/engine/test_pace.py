@@ -128,7 +128,7 @@ def check(config, simulator, shapes, waits, *, pause=0.0, seed=0):
         y = unpack_y(config, outcome.y[index], job.m, job.n, job.y_dtype)
         np.testing.assert_array_equal(y, golden(job), err_msg=where)
         cycles = outcome.last[index] - outcome.first[index] + 1
-        model = hardware.hardware.core.cycles(hardware.shape(job))
+        model = hardware.hardware.cycles(hardware.shape(job))
         assert cycles >= model if pause else cycles == model, f"{where}: {cycles} cycles, not {model}"
     assert len(outcome.y) == outcome.finished == len(jobs)
 
