@@ -301,7 +301,7 @@ class PackerHarness(wiring.Component):
                 "abort": In(1),
                 "valid": In(1),
                 "data": In(data.ArrayLayout(bits, lanes)),
-                "columns": In(range(lanes + 1)),
+                "others": In(range(lanes)),  # results of a beat, but for the first
                 "last": In(1),
                 "ready": In(1),
                 "mark": In(1),
@@ -315,6 +315,7 @@ class PackerHarness(wiring.Component):
         m.submodules.dut = dut = YPacker(lanes, bits=self.bits)
         beat = dut.o.payload
         put, take = dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready
+        columns = Signal(range(lanes + 1))
         size = Signal(range(4 * lanes + 1))
         slot = Signal(range(4 * lanes))  # where the next result goes
         level = Signal(range(8))  # beats that are complete and have not left
@@ -323,12 +324,13 @@ class PackerHarness(wiring.Component):
         dropping = Signal()  # what is inside, after an abort
         m.d.comb += [
             *(getattr(dut, name).eq(getattr(self, name)) for name in ("wide", "abort")),
-            *(getattr(dut.i.payload, name).eq(getattr(self, name)) for name in ("data", "columns", "last")),
-            dut.i.valid.eq(self.valid),
+            *(getattr(dut.i.payload, name).eq(getattr(self, name)) for name in ("data", "last")),
+            dut.i.valid.eq(self.valid & ~dropping),
             dut.o.ready.eq(self.ready),
             size.eq(Mux(self.wide, lanes, 4 * lanes)),
-            Assume((self.columns != 0) & (self.columns <= lanes)),
-            Assume(~(dropping & self.valid)),
+            Assume(self.others < lanes),
+            columns.eq(self.others + 1),
+            dut.i.payload.columns.eq(columns),
         ]
         check_held(m, dut.o.valid, dut.o.ready, beat)
         wide_before, may_change = Signal(), Signal(init=1)
@@ -339,7 +341,7 @@ class PackerHarness(wiring.Component):
         full = Signal()
         left = Signal.like(slot)
         m.d.comb += [
-            total.eq(slot + self.columns),
+            total.eq(slot + columns),
             full.eq(total >= size),
             left.eq(Mux(full, total - size, total)),
         ]
@@ -350,14 +352,14 @@ class PackerHarness(wiring.Component):
             m.d.comb += Assert(~ended)
         completes = Signal(2)
         m.d.comb += completes.eq(Mux(put, full + (self.last & (left != 0)), 0))
-        m.d.sync += level.eq(level + completes - take)
+        m.d.sync += level.eq(level + completes - (take & ~dropping))
 
         marked = Signal()
         kept, place, before = Signal(self.bits), Signal.like(slot), Signal.like(level)
         result = self.data.as_value().word_select(self.lane, self.bits)
         at = Signal(range(5 * lanes))
         m.d.comb += at.eq(slot + self.lane)
-        with m.If(self.mark & put & ~marked & (self.lane < self.columns)):
+        with m.If(self.mark & put & ~marked & (self.lane < columns)):
             m.d.sync += [
                 marked.eq(1),
                 kept.eq(Mux(self.wide, result, result[:narrow])),
@@ -377,11 +379,15 @@ class PackerHarness(wiring.Component):
         with m.If(take & beat.last):
             m.d.sync += ended.eq(0)
 
-        late = Signal(range(dut.latency + 1))
+        over = Signal()  # `YPacker.extra`
+        modulo = total % lanes
+        with m.If(put & self.last):
+            m.d.sync += over.eq((modulo != 0) & (modulo < columns))
+        late = Signal(range(dut.latency + 2))
         m.d.sync += late.eq(Mux((level != 0) & ~dut.o.valid, late + 1, 0))
-        m.d.comb += Assert(late < dut.latency)
+        m.d.comb += Assert(late < dut.latency + (ended & over))
         ready_before = Signal()
-        m.d.sync += ready_before.eq(self.ready)
+        m.d.sync += ready_before.eq(self.ready & ~ended)
         with m.If(ready_before & ~ended):
             m.d.comb += Assert(dut.i.ready)
 
@@ -407,7 +413,7 @@ class PackerHarness(wiring.Component):
             Cover(take & beat.last & (rest == 1)),
             Cover(marked & take & (before == 0) & ~self.wide),
             Cover(dropping & take & (went == 2)),
-            Cover(completes == 2),
+            Cover(completes == 2) if lanes > 1 else Cover(1),
         ]
         return m
 
@@ -530,6 +536,6 @@ PROPERTIES = (
         SeededBug(module="engine.skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
     ),
     _packer(1, "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
-    _packer(2, "over = full & (left != 0)", "over = full", quick=True),
+    _packer(2, "over = full & (left != 0)", "over = full"),
     _packer(3, "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
