@@ -133,8 +133,9 @@ uint32_t systoliq_engine_run(const systoliq_engine *e, const systoliq_job *job, 
         status = read_register(e, SYSTOLIQ_ENGINE_STATUS);
         error = EXTRACT(SYSTOLIQ_ENGINE_STATUS_ERROR, status);
     } while (!error && !(status & SYSTOLIQ_ENGINE_STATUS_DONE_MASK));
-    if (error) { /* the clear comes first: until then the engine may still give results */
+    if (error) { /* the clear comes first: what Y offers must be taken, and a frame that has begun is ended */
         write_register(e, SYSTOLIQ_ENGINE_CONTROL, SYSTOLIQ_ENGINE_CONTROL_CLEAR_MASK);
+        while (read_register(e, SYSTOLIQ_ENGINE_STATUS) & SYSTOLIQ_ENGINE_STATUS_BUSY_MASK) continue;
         e->stop_transfers();
         return error;
     }

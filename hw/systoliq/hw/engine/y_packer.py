@@ -117,7 +117,6 @@ class YPacker(wiring.Component):
         # Rotation: a result moves to its place in a beat, whether in this one or in the next.
         control: Value = Cat(wraps, held.last, after, fill)
         results = [Value.cast(held.data[lane]) for lane in range(lanes)]
-        waits = Signal(lanes)  # the lanes whose results wait for the next beat; of the last stage
         moving: Value = valid
         turning = [valid]
         for number, bits in enumerate(self._turns):
