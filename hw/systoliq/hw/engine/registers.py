@@ -108,9 +108,9 @@ REGISTERS: tuple[Register, ...] = (
                 name="clear",
                 lsb=1,
                 bits=1,
-                doc="Give up the job, empty the buffers, forget error and done; registers and tables stay. A beat of Y that "
-                "is offered stays, and a frame that has begun gets one more beat, with tlast: keep the receiver of Y "
-                "running until STATUS.busy is 0.",
+                doc="Give up the job, empty the buffers, forget error and done; registers and tables stay. A beat of Y "
+                "that is offered stays, and a frame that has begun gets one more beat, with tlast: keep the receiver "
+                "of Y running until STATUS.busy is 0.",
             ),
             Field(name="acknowledge", lsb=2, bits=1, doc="Forget done and START_WHILE_BUSY."),
         ),
@@ -125,14 +125,14 @@ REGISTERS: tuple[Register, ...] = (
                 name="busy",
                 lsb=0,
                 bits=1,
-                doc="A job runs, failed without a clear, or has results on their way; or a clear goes on.",
+                doc="A job runs, or failed and was not cleared; or a clear goes on.",
             ),
             Field(name="done", lsb=1, bits=1, doc="A job ended without error: its last result was taken."),
             Field(
                 name="error",
                 lsb=8,
                 bits=8,
-                doc="0, or the code of the first error but START_WHILE_BUSY. Clear ends it; acknowledge only the latter.",
+                doc="0, or the first error but START_WHILE_BUSY, or that. Clear ends it, acknowledge only the latter.",
             ),
         ),
     ),

@@ -301,11 +301,11 @@ class PackerHarness(wiring.Component):
                 "abort": In(1),
                 "valid": In(1),
                 "data": In(data.ArrayLayout(bits, lanes)),
-                "others": In(range(lanes)),  # results of a beat, but for the first
+                "others": In(range(max(lanes, 2))),  # results of a beat, but for the first
                 "last": In(1),
                 "ready": In(1),
                 "mark": In(1),
-                "lane": In(range(lanes)),
+                "lane": In(range(max(lanes, 2))),
             }
         )
 
