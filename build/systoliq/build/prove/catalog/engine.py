@@ -16,7 +16,7 @@ from systoliq.hw.engine.status import Status
 from systoliq.hw.engine.y_packer import YPacker
 from systoliq.hw.hierarchy import mark_used
 
-from ..property import Property, SeededBug, Unbounded
+from ..property import Bounded, Method, Property, SeededBug, Unbounded
 from .checkers import check_held, check_order
 
 __all__ = ["PROPERTIES"]
@@ -454,12 +454,12 @@ def _status(aspect: str, claim: str, old: str, new: str) -> Property:
     )
 
 
-def _packer(lanes: int, old: str, new: str, *, bits: int = 4, quick: bool = False) -> Property:
+def _packer(lanes: int, method: Method, old: str, new: str, *, bits: int = 4, quick: bool = False) -> Property:
     return Property(
         name=f"engine Y packer, {lanes} lanes",
         claim="results leave in order, each once, every beat full but the last; offers held, jobs ended after an abort",
         harness=lambda: PackerHarness(lanes, bits),
-        method=Unbounded(cover_cycles=30),
+        method=method,
         bug=SeededBug(module="engine.y_packer", old=old, new=new),
         quick=quick,
     )
@@ -535,7 +535,7 @@ PROPERTIES = (
         lambda: SkidBuffer(2),
         SeededBug(module="engine.skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
     ),
-    _packer(1, "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
-    _packer(2, "over = full & (left != 0)", "over = full"),
-    _packer(3, "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
+    _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
+    _packer(2, Bounded(16), "over = full & (left != 0)", "over = full"),
+    _packer(3, Bounded(14), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
