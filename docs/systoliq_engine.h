@@ -114,7 +114,7 @@
 #define SYSTOLIQ_ENGINE_INPUT_STALLS_CYCLES_SHIFT 0
 #define SYSTOLIQ_ENGINE_INPUT_STALLS_CYCLES_MASK 0xFFFFFFFFu
 
-/* Cycles of the job in which a result waited for the receiver. (read) */
+/* Cycles of the job in which a beat of Y waited for the receiver. (read) */
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS 0x3Cu
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS_CYCLES_SHIFT 0
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS_CYCLES_MASK 0xFFFFFFFFu
@@ -138,7 +138,7 @@
 #define SYSTOLIQ_ENGINE_ERROR_B_TOO_LARGE 3u /* Output-stationary: where M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words. */
 #define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_COLUMNS 4u /* N must not exceed the column table. */
 #define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_ROWS 5u /* M must not exceed the row table where zero points are per row or the dataflow is weight-stationary. */
-#define SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY 6u /* A job was started before the one running ended. That job goes on undisturbed. */
+#define SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY 6u /* A job was started while STATUS.busy was 1, or with clear. What runs goes on undisturbed. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_EARLY 7u /* tlast in the stream of A before its last word. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_LATE 8u /* The last word of A came without tlast. */
 #define SYSTOLIQ_ENGINE_ERROR_B_ENDED_EARLY 9u /* tlast in the stream of B before its last word. */

@@ -103,14 +103,16 @@ REGISTERS: tuple[Register, ...] = (
         access="wo",
         doc="Commands.",
         fields=(
-            Field(name="start", lsb=0, bits=1, doc="Start the job that the registers below describe."),
+            Field(name="start", lsb=0, bits=1, doc="Start the job that the registers below describe, and forget done."),
             Field(
                 name="clear",
                 lsb=1,
                 bits=1,
-                doc="Give up the job, empty the buffers, forget error and done. Registers and tables stay.",
+                doc="Give up the job, empty the buffers, forget error and done; registers and tables stay. A beat of Y "
+                "that is offered stays, and a frame that has begun gets one more beat, with tlast: keep the receiver "
+                "of Y running until STATUS.busy is 0.",
             ),
-            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done, and with it the interrupt."),
+            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done and START_WHILE_BUSY."),
         ),
     ),
     Register(
@@ -119,13 +121,18 @@ REGISTERS: tuple[Register, ...] = (
         access="ro",
         doc="State.",
         fields=(
-            Field(name="busy", lsb=0, bits=1, doc="A job is running."),
-            Field(name="done", lsb=1, bits=1, doc="A job ended: its last result was taken."),
+            Field(
+                name="busy",
+                lsb=0,
+                bits=1,
+                doc="A job runs, or failed and was not cleared; or a clear goes on.",
+            ),
+            Field(name="done", lsb=1, bits=1, doc="A job ended without error: its last result was taken."),
             Field(
                 name="error",
                 lsb=8,
                 bits=8,
-                doc="0, or the code of the first error. Clear ends it; acknowledge too ends START_WHILE_BUSY.",
+                doc="0, or the first error but START_WHILE_BUSY, or that. Clear ends it, acknowledge only the latter.",
             ),
         ),
     ),
@@ -183,7 +190,7 @@ REGISTERS: tuple[Register, ...] = (
         name="OUTPUT_STALLS",
         offset=0x3C,
         access="ro",
-        doc="Cycles of the job in which a result waited for the receiver.",
+        doc="Cycles of the job in which a beat of Y waited for the receiver.",
         fields=_whole("cycles", "Wraps at 2^32."),
     ),
 )
@@ -251,7 +258,7 @@ ERRORS: dict[str, tuple[int, str]] = {
         5,
         "M must not exceed the row table where zero points are per row or the dataflow is weight-stationary.",
     ),
-    "START_WHILE_BUSY": (6, "A job was started before the one running ended. That job goes on undisturbed."),
+    "START_WHILE_BUSY": (6, "A job was started while STATUS.busy was 1, or with clear. What runs goes on undisturbed."),
     "A_ENDED_EARLY": (7, "tlast in the stream of A before its last word."),
     "A_ENDED_LATE": (8, "The last word of A came without tlast."),
     "B_ENDED_EARLY": (9, "tlast in the stream of B before its last word."),

@@ -20,7 +20,7 @@ class YPacker(wiring.Component):
 
     A result has ``bits`` bits where ``wide`` is 1 and the low quarter of them where it is 0. ``o.payload.data`` holds
     them from its lowest bits up, and ``keep`` marks the quarters of a word that count: all but in the last beat.
-    ``wide`` must not change but while ``idle``.
+    ``wide`` must not change from a job's first beat taken to its last one left.
 
     A beat a cycle is taken, and the last of a job leaves ``latency`` + `extra` cycles after it was taken. Then the next
     job's beats are taken: ``idle`` says that nothing is on its way.
@@ -125,14 +125,20 @@ class YPacker(wiring.Component):
                 results = [Mux(by[bit], results[lane - (1 << bit)], results[lane]) for lane in range(lanes)]
             turned = [Signal(self.bits, name=f"turned_{number}_{lane}", reset_less=True) for lane in range(lanes)]
             kept = Signal(len(control), name=f"control_{number}", reset_less=True)
-            there = Signal(name=f"turned_{number}")
+            there = Signal(name=f"there_{number}")
             with m.If(step):
                 m.d.sync += [there.eq(turning[-1]), Cat(turned).eq(Cat(results))]
             with m.If(step & turning[-1]):
                 m.d.sync += kept.eq(control)
             turning.append(there)
+            full, below = control[0], _lowest(control[-len(fill) :], lanes)
             moving = moving | there
             results, control = list(turned), kept
+
+        # The lanes whose results wait for the next beat: enables of many registers come from one of their own.
+        waits = Signal(lanes)
+        with m.If(step):
+            m.d.sync += waits.eq((~below | full.replicate(lanes)) & turning[-2].replicate(lanes))
 
         # Merge: what waited, below the fill level; then the new. What is beyond the end waits for the next beat.
         now, full, last = turning[-1], control[0], control[1]
@@ -154,7 +160,7 @@ class YPacker(wiring.Component):
             for lane in range(lanes):
                 m.d.sync += merged[lane].eq(Mux(below[lane] | rest, waiting[lane], results[lane]))
         for lane in range(lanes):
-            with m.If(step & now & (full | ~below[lane])):
+            with m.If(step & waits[lane]):
                 m.d.sync += waiting[lane].eq(results[lane])
         with m.If(self.abort):
             m.d.sync += [fill.eq(0), rest.eq(0), merged_valid.eq(0), *(there.eq(0) for there in turning[1:])]

@@ -16,7 +16,7 @@ from systoliq.hw.engine.status import Status
 from systoliq.hw.engine.y_packer import YPacker
 from systoliq.hw.hierarchy import mark_used
 
-from ..property import Property, SeededBug, Unbounded
+from ..property import Bounded, Method, Property, SeededBug, Unbounded
 from .checkers import check_held, check_order
 
 __all__ = ["PROPERTIES"]
@@ -301,11 +301,11 @@ class PackerHarness(wiring.Component):
                 "abort": In(1),
                 "valid": In(1),
                 "data": In(data.ArrayLayout(bits, lanes)),
-                "columns": In(range(lanes + 1)),
+                "others": In(range(max(lanes, 2))),  # results of a beat, but for the first
                 "last": In(1),
                 "ready": In(1),
                 "mark": In(1),
-                "lane": In(range(lanes)),
+                "lane": In(range(max(lanes, 2))),
             }
         )
 
@@ -315,6 +315,7 @@ class PackerHarness(wiring.Component):
         m.submodules.dut = dut = YPacker(lanes, bits=self.bits)
         beat = dut.o.payload
         put, take = dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready
+        columns = Signal(range(lanes + 1))
         size = Signal(range(4 * lanes + 1))
         slot = Signal(range(4 * lanes))  # where the next result goes
         level = Signal(range(8))  # beats that are complete and have not left
@@ -323,12 +324,13 @@ class PackerHarness(wiring.Component):
         dropping = Signal()  # what is inside, after an abort
         m.d.comb += [
             *(getattr(dut, name).eq(getattr(self, name)) for name in ("wide", "abort")),
-            *(getattr(dut.i.payload, name).eq(getattr(self, name)) for name in ("data", "columns", "last")),
-            dut.i.valid.eq(self.valid),
+            *(getattr(dut.i.payload, name).eq(getattr(self, name)) for name in ("data", "last")),
+            dut.i.valid.eq(self.valid & ~dropping),
             dut.o.ready.eq(self.ready),
             size.eq(Mux(self.wide, lanes, 4 * lanes)),
-            Assume((self.columns != 0) & (self.columns <= lanes)),
-            Assume(~(dropping & self.valid)),
+            Assume(self.others < lanes),
+            columns.eq(self.others + 1),
+            dut.i.payload.columns.eq(columns),
         ]
         check_held(m, dut.o.valid, dut.o.ready, beat)
         wide_before, may_change = Signal(), Signal(init=1)
@@ -339,7 +341,7 @@ class PackerHarness(wiring.Component):
         full = Signal()
         left = Signal.like(slot)
         m.d.comb += [
-            total.eq(slot + self.columns),
+            total.eq(slot + columns),
             full.eq(total >= size),
             left.eq(Mux(full, total - size, total)),
         ]
@@ -350,14 +352,14 @@ class PackerHarness(wiring.Component):
             m.d.comb += Assert(~ended)
         completes = Signal(2)
         m.d.comb += completes.eq(Mux(put, full + (self.last & (left != 0)), 0))
-        m.d.sync += level.eq(level + completes - take)
+        m.d.sync += level.eq(level + completes - (take & ~dropping))
 
         marked = Signal()
         kept, place, before = Signal(self.bits), Signal.like(slot), Signal.like(level)
         result = self.data.as_value().word_select(self.lane, self.bits)
         at = Signal(range(5 * lanes))
         m.d.comb += at.eq(slot + self.lane)
-        with m.If(self.mark & put & ~marked & (self.lane < self.columns)):
+        with m.If(self.mark & put & ~marked & (self.lane < columns)):
             m.d.sync += [
                 marked.eq(1),
                 kept.eq(Mux(self.wide, result, result[:narrow])),
@@ -377,11 +379,15 @@ class PackerHarness(wiring.Component):
         with m.If(take & beat.last):
             m.d.sync += ended.eq(0)
 
-        late = Signal(range(dut.latency + 1))
+        over = Signal()  # `YPacker.extra`
+        modulo = total % lanes
+        with m.If(put & self.last):
+            m.d.sync += over.eq((modulo != 0) & (modulo < columns))
+        late = Signal(range(dut.latency + 2))
         m.d.sync += late.eq(Mux((level != 0) & ~dut.o.valid, late + 1, 0))
-        m.d.comb += Assert(late < dut.latency)
+        m.d.comb += Assert(late < dut.latency + (ended & over))
         ready_before = Signal()
-        m.d.sync += ready_before.eq(self.ready)
+        m.d.sync += ready_before.eq(self.ready & ~ended)
         with m.If(ready_before & ~ended):
             m.d.comb += Assert(dut.i.ready)
 
@@ -407,7 +413,7 @@ class PackerHarness(wiring.Component):
             Cover(take & beat.last & (rest == 1)),
             Cover(marked & take & (before == 0) & ~self.wide),
             Cover(dropping & take & (went == 2)),
-            Cover(completes == 2),
+            Cover(completes == 2) if lanes > 1 else Cover(1),
         ]
         return m
 
@@ -448,12 +454,12 @@ def _status(aspect: str, claim: str, old: str, new: str) -> Property:
     )
 
 
-def _packer(lanes: int, old: str, new: str, *, bits: int = 4, quick: bool = False) -> Property:
+def _packer(lanes: int, method: Method, old: str, new: str, *, bits: int = 4, quick: bool = False) -> Property:
     return Property(
         name=f"engine Y packer, {lanes} lanes",
         claim="results leave in order, each once, every beat full but the last; offers held, jobs ended after an abort",
         harness=lambda: PackerHarness(lanes, bits),
-        method=Unbounded(cover_cycles=30),
+        method=method,
         bug=SeededBug(module="engine.y_packer", old=old, new=new),
         quick=quick,
     )
@@ -529,7 +535,7 @@ PROPERTIES = (
         lambda: SkidBuffer(2),
         SeededBug(module="engine.skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
     ),
-    _packer(1, "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
-    _packer(2, "over = full & (left != 0)", "over = full", quick=True),
-    _packer(3, "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
+    _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
+    _packer(2, Bounded(16), "over = full & (left != 0)", "over = full"),
+    _packer(3, Bounded(14), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
