@@ -25,6 +25,8 @@ from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.engine.plan import blocks
 
+from .design import engine_cycles
+
 __all__ = [
     "CONFIGS",
     "OWN",
@@ -177,13 +179,13 @@ def jobs_of(config: EngineConfig, product: Product) -> list[JobShape]:
 
 def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figures:
     """Figures of one network's products on one engine."""
-    core = _engine(config).core
+    engine = _engine(config)
     jobs = macs = cycles = whole = a_words = b_words = y = 0
     for product in products:
         for shape in jobs_of(config, product):
             jobs += product.count
             macs += product.count * shape.macs
-            cycles += product.count * core.cycles(shape)
+            cycles += product.count * engine_cycles(engine, shape)
             whole += product.count * round(shape.macs / shape.edge_limit)
             a_words += product.count * shape.a_words
             b_words += product.count * shape.b_words
