@@ -101,7 +101,7 @@ class EngineProgram:
         yield from self._carried_out(index, before)
         yield self._stream("SEND_A", "a_beats", index)
         yield self._stream("SEND_B", "b_beats", index)
-        yield from self._carried_out(index, after[:-1])  # without the acknowledge
+        yield from self._carried_out(index, after)
         yield self._stream("TAKE", "y_bytes", index)
         yield _write("CONTROL", start=1)
         yield from self._carried_out(index, after)
