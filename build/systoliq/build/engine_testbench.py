@@ -89,6 +89,10 @@ _BODY = """\
 
   task check;  // the beat that is taken in this cycle
     begin
+      if ((m_axis_y_tkeep & (m_axis_y_tkeep + {{KEEP-1{1'b0}}, 1'b1})) !== {KEEP{1'b0}} && !done) begin
+        $display("FAIL: job %0d: tkeep %b must mark the lowest bytes (phase %0d)", job, m_axis_y_tkeep, phase);
+        finish;
+      end
       count = 0;
       for (place = 0; place < KEEP; place = place + 1)
         if (m_axis_y_tkeep[place]) begin
@@ -99,10 +103,6 @@ _BODY = """\
           end
           count = count + 1;
         end
-      if ((m_axis_y_tkeep & (m_axis_y_tkeep + {{KEEP-1{1'b0}}, 1'b1})) !== {KEEP{1'b0}} && !done) begin
-        $display("FAIL: job %0d: tkeep %b must mark the lowest bytes (phase %0d)", job, m_axis_y_tkeep, phase);
-        finish;
-      end
       if (taken + count > job_end && !done) begin
         $display("FAIL: job %0d: more than %0d bytes came (phase %0d)", job, job_end - job_first, phase);
         finish;
