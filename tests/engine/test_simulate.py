@@ -63,14 +63,13 @@ def test_stalls(tmp_path):
     assert report["cycles"] > report["model_cycles"]
 
 
+@pytest.mark.simulator
 def test_mismatches_are_told(monkeypatch):
     right = matmul_integer(**INTEGER)
-    monkeypatch.setattr(
-        "systoliq.build.simulate_engine.matmul_integer", lambda **inputs: right + (right == right.max())
-    )
-    run = run_engine(
-        EngineDesign(name="engine", config=EngineConfig(rows=2, cols=2, lanes=2)), INTEGER, simulator="icarus"
-    )
+    wrong = right + (right == right.max())
+    monkeypatch.setattr("systoliq.build.simulate_engine.matmul_integer", lambda **inputs: wrong)
+    design = EngineDesign(name="engine", config=EngineConfig(rows=2, cols=2, lanes=2))
+    run = run_engine(design, INTEGER, simulator="icarus")
     assert not run.passed
     assert run.report["mismatches"] == 1
     assert run.report["first_mismatches"][0].endswith(f"expected {right.max() + 1}, got {right.max()}")

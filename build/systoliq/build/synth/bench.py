@@ -85,8 +85,8 @@ _ARRAYS = [
     *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
 ]
 
-# Engines, rows x cols [x depth] / lanes: change them here. On an ecp5-85k with its 156 multipliers the third is meant to
-# be the largest that fits: (rows + 1) * (cols + 1) * depth + 9 * lanes. What does not fit is left out of the table.
+# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. The third is
+# meant to be the largest for the 156 multipliers of an ecp5-85k: (rows + 1) * (cols + 1) * depth + 9 * lanes.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
@@ -177,12 +177,8 @@ def table(reports: dict[str, SynthReport]) -> str:
     ]
     lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|--:" * 7 + "|---" * 2 + "|"]
     lines += [_row(name, report) for name, report in reports.items()]
-    return (
-        "\n".join(lines)
-        + "\n\nMeasured with "
-        + ", ".join(sorted({t for r in reports.values() for t in r.tools}))
-        + ".\n"
-    )
+    tools = ", ".join(sorted({tool for report in reports.values() for tool in report.tools}))
+    return "\n".join(lines) + f"\n\nMeasured with {tools}.\n"
 
 
 def main() -> None:
