@@ -33,7 +33,7 @@ OPTIONS = {
     "unknown preset": (
         "resnet50",
         [],
-        "SOURCE must be resnet8-fc, digits, array, a layer file .npz or a model .onnx, not",
+        "SOURCE must be resnet8-fc, digits, array, engine, a layer file .npz or a model .onnx, not",
     ),
     "missing file": ("nothing.npz", [], "nothing.npz: there is no such file"),
     "zero rows": ("resnet8-fc", ["--rows", 0], "rows must be a positive integer, not 0"),

@@ -37,7 +37,7 @@ def test_the_dataflow_with_fewer_cycles_is_chosen(shape, dataflow):
 def test_auto_takes_a_workload(tmp_path):
     workload = tmp_path / "workload.csv"
     workload.write_text("workload,M,K,N,count\nx,17,256,64,1\n")
-    arguments = ["emit-engine", "--out", str(tmp_path / "out"), "--dataflow", "auto", "--workload", str(workload)]
+    arguments = ["emit", "engine", "--out", str(tmp_path / "out"), "--dataflow", "auto", "--workload", str(workload)]
     result = CliRunner().invoke(cli, [*arguments, "--rows", "16", "--cols", "16", "--lanes", "16"])
     assert result.exit_code == 0, result.output
     assert "dataflow: weight-stationary" in result.output
@@ -55,7 +55,7 @@ def test_auto_takes_a_workload(tmp_path):
 def test_a_bad_workload_is_named(tmp_path, text, message):
     workload = tmp_path / "workload.csv"
     workload.write_text(text)
-    arguments = ["emit-engine", "--out", str(tmp_path / "out"), "--dataflow", "auto", "--workload", str(workload)]
+    arguments = ["emit", "engine", "--out", str(tmp_path / "out"), "--dataflow", "auto", "--workload", str(workload)]
     result = CliRunner().invoke(cli, arguments)
     assert result.exit_code == 2
     assert message in result.output

@@ -1,58 +1,126 @@
-"""`systoliq emit-engine`: what it writes builds, lints and says what it is."""
+"""`systoliq emit engine`: what it writes builds, lints, says what it is, and refuses what an engine has no use for."""
 
 from __future__ import annotations
 
 import json
 import subprocess
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from systoliq.build.cli import cli
 from systoliq.build.registers import c_header
+from systoliq.golden import matmul_integer
 from systoliq.sim.tools import find, require
 
 
+def call(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
 def emit(directory, *arguments):
-    return CliRunner().invoke(cli, ["emit-engine", "--out", str(directory), *arguments])
+    return call("emit", "engine", "--out", directory, *arguments)
 
 
 def test_package(tmp_path):
     out = tmp_path / "engine"
     result = emit(out, "--rows", "2", "--cols", "4", "--lanes", "2", "--b-words", "64", "--name", "mine")
     assert result.exit_code == 0, result.output
-    names = {"mine.v", "mine.vlt", "mine.json", "registers.md", "systoliq_engine.h"}
+    names = {"mine.v", "mine_tb.v", "mine.vlt", "mine.json", "mine_vectors.npz", "registers.md", "systoliq_engine.h"}
     assert {path.name for path in out.iterdir()} == names
     sidecar = json.loads((out / "mine.json").read_text())
+    assert (sidecar["kind"], sidecar["top"], sidecar["cells"]) == ("engine", "mine", "portable")
     assert (sidecar["engine"]["rows"], sidecar["engine"]["b_words"]) == (2, 64)
     assert {*sidecar["files"], "mine.json"} == names
     widths = {port["name"]: port["width"] for port in sidecar["ports"]}
     assert (widths["s_axis_a_tdata"], widths["s_axis_b_tdata"], widths["m_axis_y_tdata"]) == (16, 32, 64)
+    assert all(port["meaning"] for port in sidecar["ports"])
+    assert {*sidecar["packing"]} == {"a", "b", "y", "padding"}
+    assert all(example["cycles"] > 0 for example in sidecar["cycle_model"]["examples"])
+    assert sidecar["notes"] == []
+    assert "note" not in result.stderr
     assert (out / "systoliq_engine.h").read_text() == c_header()
     if not find("verilator").found:
         pytest.skip("no Verilator")
+    for options in (["-Wall", "--top-module", "mine"], ["--timing", "--top-module", "mine_tb", "mine_tb.v"]):
+        assert lint(out, *options, "mine.vlt", "mine.v") == ""
+
+
+def lint(folder, *arguments):
     verilator = require("verilator")
-    lint = subprocess.run(
-        [verilator.path, "--lint-only", "-Wall", "mine.vlt", "mine.v"],
-        cwd=out,
-        env=verilator.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert lint.returncode == 0, lint.stderr
+    command = [verilator.path, "--lint-only", *arguments]
+    done = subprocess.run(
+        command, cwd=folder, env=verilator.environment, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    return done.stderr if done.returncode or "%" in done.stderr else ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "text"),
-    [
-        (("--lanes", "3"), "lanes must divide cols = 4, not 3"),
-        (("--b-words", "100"), "b_words must be a power of two from 4 to 65536, not 100"),
-        (("--name", "module"), "name must be a Verilog identifier"),
-    ],
-)
+def test_vectors_are_golden(tmp_path):
+    emit(tmp_path / "out", "--rows", "2", "--cols", "2")
+    vectors = np.load(tmp_path / "out" / "engine_vectors.npz")
+    jobs = json.loads((tmp_path / "out" / "engine.json").read_text())["vectors"]["jobs"]
+    for index, job in enumerate(jobs):
+        a, b, y = (vectors[f"job{index}_{name}"] for name in ("a", "b", "y"))
+        assert (*a.shape, b.shape[1]) == (job["m"], job["k"], job["n"])
+        if f"job{index}_scale" not in vectors:
+            zero_points = [vectors[f"job{index}_{name}_zero_point"] for name in ("a", "b")]
+            zero_points = [each[0] if len(each) == 1 else each for each in zero_points]
+            np.testing.assert_array_equal(y, matmul_integer(a, b, *zero_points) + vectors[f"job{index}_bias"])
+
+
+def test_widths_that_dmas_do_not_take_are_noted(tmp_path):
+    result = emit(tmp_path / "out", "--rows", "3", "--cols", "12")
+    assert result.exit_code == 0, result.output
+    assert "note: s_axis_a has 24 bits; AXI DMAs take powers of two from 8 to 1024" in result.stderr
+    assert "note: s_axis_b has 96 bits; AXI DMAs take powers of two from 8 to 1024" in result.stderr
+    sidecar = json.loads((tmp_path / "out" / "engine.json").read_text())
+    assert sidecar["engine"]["lanes"] == 6  # the largest divisor of the columns up to 8
+    assert [f"note: {note}" for note in sidecar["notes"]] == result.stderr.splitlines()[-3:]
+
+
+def test_the_former_name_says_the_new_one_and_does_the_same(tmp_path):
+    arguments = ["--rows", "2", "--cols", "2", "--name", "mine"]
+    old = call("emit-engine", "--out", tmp_path / "old", *arguments)
+    assert old.exit_code == 0, old.output
+    assert "emit-engine is now: systoliq emit engine" in old.stderr
+    emit(tmp_path / "new", *arguments)
+    contents = [
+        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("old", "new")
+    ]  # fmt: skip
+    assert contents[0] == contents[1]
+    assert "emit-engine" not in call("--help").output
+
+
+REFUSED = [
+    (("--lanes", "3"), "lanes must divide cols = 4, not 3"),
+    (("--cols", "0"), "cols must be a positive integer, not 0"),
+    (("--b-words", "100"), "b_words must be a power of two from 4 to 65536, not 100"),
+    (("--name", "module"), "name must be a Verilog identifier"),
+    (("--a-bits", "8"), "a_bits must be left out for the source engine"),
+    (("--b-unsigned",), "b_signed must be left out for the source engine"),
+    (("--accumulator-bits", "24"), "accumulator_bits must be left out for the source engine: its sums have 32 bits"),
+    (("--requantizer", "floor"), "requantizer must be left out for the source engine"),
+    (("--multiplier-bits", "8"), "multiplier_bits must be left out for the source engine"),
+    (("--wrap",), "wrap must be left out for the source engine"),
+    (("--no-bias",), "no_bias must be left out for the source engine: it has no bias"),
+    (("--weights", "w.npz"), "weights must be given for the source resnet8-fc only, not for 'engine'"),
+    (("--workload", "w.csv"), "workload must be left out where dataflow is not auto"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "text"), REFUSED, ids=[arguments[0] for arguments, _ in REFUSED])
 def test_bad_input(tmp_path, arguments, text):
     result = emit(tmp_path / "engine", *arguments)
     assert result.exit_code == 2
     assert text in result.output
     assert not (tmp_path / "engine").exists()
+
+
+@pytest.mark.parametrize("source", ["array", "resnet8-fc"])
+@pytest.mark.parametrize("option", [("--lanes", "2"), ("--a-words", "64"), ("--dataflow", "auto")])
+def test_other_sources_refuse_what_an_engine_alone_has(tmp_path, source, option):
+    result = call("emit", source, "--out", tmp_path / "out", *option)
+    assert result.exit_code == 2
+    name = option[0].strip("-").replace("-", "_")
+    assert f"{name} must be given for the source engine only, not for '{source}'" in result.output

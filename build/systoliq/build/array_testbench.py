@@ -6,7 +6,9 @@ from systoliq.hw.axi import axi_bits
 
 from .design import ArrayDesign
 from .stimulus import ArrayStimulus, pack
-from .testbench import Sender, bench, calls, fill, literal
+from .testbench import bench
+from .testbench_streams import Sender
+from .testbench_text import calls, fill, literal
 
 __all__ = ["array_testbench"]
 

@@ -25,6 +25,7 @@ from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.engine.plan import blocks
 
+
 __all__ = [
     "CONFIGS",
     "OWN",

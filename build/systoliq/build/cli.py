@@ -17,8 +17,9 @@ from systoliq.sim.tools import all_tools
 from .bench import bench
 from .choose import AUTO
 from .demo import ACCURACY, DemoResult, run_demo
-from .design import LayerDesign
-from .emit_engine import emit_engine
+from .design import EngineDesign, LayerDesign
+from .engine_options import ENGINE_OPTIONS
+from .engine_sidecar import stream_notes
 from .errors import InputError
 from .explore.command import command as explore_command
 from .onnx_import.command import command as layers_command
@@ -64,9 +65,12 @@ class _AccumulatorBits(click.ParamType[Any]):
 
 
 _HARDWARE = (
-    click.option("--rows", type=int, metavar="N", help="Rows of the array.  [layer: 1, array: 8]"),
+    click.option("--rows", type=int, metavar="N", help="Rows of the array.  [layer: 1, array: 8, engine: 4]"),
     click.option(
-        "--cols", type=int, metavar="N", help="Columns of the array.  [layer: as many as N, up to 16; array: 8]"
+        "--cols",
+        type=int,
+        metavar="N",
+        help="Columns of the array.  [layer: as many as N, up to 16; array: 8; engine: 4]",
     ),
     click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]"),
     click.option("--a-bits", type=int, metavar="N", help="Width of A, 2 to 16.  [layer: its own; array: 8]"),
@@ -170,6 +174,7 @@ The directory gets
   certificate.json  what is proven about its exactness: systoliq verify DIR checks it
   NAME_models.v     with --cells of a family: models of them, for simulators only
   NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer
+and, for an engine, registers.md and systoliq_engine.h, its register map; docs/engine.md says how software drives it
 
 \b
 Examples
@@ -177,11 +182,12 @@ Examples
   iverilog -g2005 -o t out/fc/*.v && vvp t
   systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
   systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
+  systoliq emit engine --out out/engine --rows 16 --cols 16 --dataflow auto --workload products.csv
 """
 )
 @click.argument("source")
 @click.option("--out", required=True, type=_PATH, metavar="DIR", help="Directory: new, empty or written by systoliq.")
-@_options(*_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
+@_options(*_HARDWARE, _CELLS, *ENGINE_OPTIONS, *_SOURCE_OPTIONS, debug_option)
 def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any) -> None:
     check_output(out)
     options = _split(hardware)
@@ -199,9 +205,24 @@ def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str 
         console.print(
             f"requantizer: {chosen.rounding.value}, multipliers of {chosen.multiplier_bits} bits, {saved} saved"
         )
+    if isinstance(design, EngineDesign):
+        if options.dataflow == AUTO:
+            console.print(f"dataflow: {design.config.dataflow}")
+        for note in stream_notes(design):
+            click.echo(f"note: {note}", err=True)
     mismatches = package.sidecar.get("vectors", {}).get("float32_mismatches", 0)
     if mismatches:
         click.echo(f"note: this requantizer differs from the float32 formula on {mismatches} golden vectors", err=True)
+
+
+@cli.command(name="emit-engine", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True})
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def emit_engine(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """The name of `systoliq emit engine` before 1.0, for one release more."""
+    click.echo("emit-engine is now: systoliq emit engine", err=True)
+    with emit.make_context("emit", ["engine", *arguments], parent=context.parent) as inner:
+        emit.invoke(inner)
 
 
 @cli.command(
@@ -209,19 +230,24 @@ def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str 
 
 {_SOURCE_HELP}
 
-The input holds a ([M, K], of A's type); for the source array a [M, K] and b [K, N]. The output gets y. Exit status is
-1 where an output differs.
+The input holds a ([M, K], of A's type); for the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
+and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
+QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
+differs.
 
 \b
 Examples
   systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
   systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
   systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
+  systoliq simulate engine --rows 8 --cols 8 --input ab.npz --report report.json
   systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
 """
 )
 @click.argument("source")
-@click.option("--input", "input_", required=True, type=_PATH, metavar="A.npz", help="Archive with a (array: a and b).")
+@click.option(
+    "--input", "input_", required=True, type=_PATH, metavar="A.npz", help="Archive with a (array, engine: a and b)."
+)
 @click.option("--output", type=_PATH, metavar="Y.npz", help="Archive that gets y.")
 @click.option("--report", type=_PATH, metavar="R.json", help="File that gets the report.")
 @_SIMULATOR
@@ -235,7 +261,7 @@ Examples
     type=click.Choice(list(NETLISTS)),
     help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
 )
-@_options(*_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
+@_options(*_HARDWARE, _CELLS, *ENGINE_OPTIONS, *_SOURCE_OPTIONS, debug_option)
 def simulate(
     source: str, input_: Path, output: Path | None, report: Path | None, simulator: SimulatorName, waves: Path | None,
     stalls: float, seed: int, netlist: str | None, weights: Path | None, no_bias: bool, name: str | None,
@@ -327,6 +353,8 @@ def _show_run(report: dict[str, Any]) -> None:
     for key in ("simulator", "outputs", "mismatches", "float32_mismatches", "cycles", "model_cycles", "macs"):
         if key in report:
             table.add_row(key.replace("_", " "), str(report[key]))
+    if "jobs" in report:
+        table.add_row("jobs", str(len(report["jobs"])))
     table.add_row("utilization", f"{report['utilization']:.1%}")
     table.add_row("seconds", str(report["seconds"]))
     Console(highlight=False).print(table)
@@ -362,13 +390,12 @@ def _show_demo(result: DemoResult) -> None:
 cli.add_command(prove_command)
 cli.add_command(explore_command)
 cli.add_command(bench)
-cli.add_command(emit_engine)
 cli.add_command(layers_command)
 
 
 @cli.command(name="synth", help=SYNTH_HELP + "\n" + _SOURCE_HELP)
 @click.argument("source")
-@_options(*SYNTH_OPTIONS, *_HARDWARE, _CELLS, *_SOURCE_OPTIONS, debug_option)
+@_options(*SYNTH_OPTIONS, *_HARDWARE, _CELLS, *ENGINE_OPTIONS, *_SOURCE_OPTIONS, debug_option)
 def synth(source: str, weights: Path | None, no_bias: bool, name: str | None, **arguments: Any) -> None:
     options = _split(arguments, open_target(arguments["target"]))
     design = open_source(source, options, weights=weights, use_bias=not no_bias, name=name)

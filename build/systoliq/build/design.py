@@ -12,9 +12,11 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
+from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.verilog import emit_verilog
 
-__all__ = ["ArrayDesign", "Design", "LayerDesign"]
+__all__ = ["ArrayDesign", "Design", "EngineDesign", "LayerDesign"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +44,11 @@ class LayerDesign:
         """The size, formats and cells of its array, as they were asked for."""
         config: ArrayConfig = self.dense.config
         return config
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that it does in a cycle."""
+        return self.config.macs_per_cycle
 
     @cached_property
     def top(self) -> AxiDense:
@@ -71,6 +78,11 @@ class ArrayDesign:
         """Its size and formats."""
         return self.array.config
 
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that it does in a cycle."""
+        return self.config.macs_per_cycle
+
     @cached_property
     def top(self) -> AxiBareArray:
         """The module with AXI4-Stream ports."""
@@ -96,4 +108,45 @@ class ArrayDesign:
         return ((sums + half) & (2 * half - 1)) - half
 
 
-Design = LayerDesign | ArrayDesign
+@dataclass(frozen=True, kw_only=True, eq=False)
+class EngineDesign:
+    """The programmable engine as module `name`."""
+
+    name: str
+    config: EngineConfig
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that its array does in a cycle; the row and column of ones do not count."""
+        return self.config.rows * self.config.cols * self.config.depth
+
+    @cached_property
+    def top(self) -> AxiEngine:
+        """The module with AXI4-Lite and AXI4-Stream ports."""
+        top = AxiEngine(self.config)
+        mark_used(top)  # for its cycle model alone, as long as no Verilog is asked for
+        return top
+
+    @cached_property
+    def verilog(self) -> str:
+        """Verilog-2005 text."""
+        return emit_verilog(self.top, self.name)
+
+    def cycles(self, m: int, k: int, n: int) -> int:
+        """What the cycle model says of a job [m, k] x [k, n]."""
+        cycles: int = self.top.cycles(JobShape(m=m, k=k, n=n, config=self.config))
+        return cycles
+
+    @property
+    def odd_streams(self) -> dict[str, int]:
+        """Streams with widths that ordinary AXI DMAs do not take, powers of two from 8 to 1024, and these widths."""
+        config = self.config
+        widths = {
+            "s_axis_a": config.rows * config.depth * 8,
+            "s_axis_b": config.cols * config.depth * 8,
+            "m_axis_y": config.lanes * 32,
+        }
+        return {name: bits for name, bits in widths.items() if bits & (bits - 1) or bits > 1024}
+
+
+Design = LayerDesign | ArrayDesign | EngineDesign

@@ -6,7 +6,9 @@ from systoliq.hw.axi import axi_bits
 
 from .design import LayerDesign
 from .stimulus import LayerStimulus, pack
-from .testbench import Sender, bench, calls, fill, literal
+from .testbench import bench
+from .testbench_streams import Receiver, Sender
+from .testbench_text import calls, fill, literal
 
 __all__ = ["layer_testbench"]
 
@@ -26,14 +28,7 @@ _DECLARATIONS = """\
     end
   endtask
 
-  wire [<<y_top>>:0] m_axis_y_tdata;
-  wire m_axis_y_tvalid;
-  wire m_axis_y_tlast;
-  reg m_axis_y_tready = 1'b0;
-  reg [7:0] pause = 8'd0;
-  reg held = 1'b0;  // a beat was offered and not taken
-  reg [<<y_top>>:0] held_data = <<y_width>>'d0;
-  reg held_last = 1'b0;
+<<receiver>>
   integer lane;
 
   <<name>> dut (
@@ -68,16 +63,7 @@ _DECLARATIONS = """\
 
 _STEP = """\
       if (phase == 3'd0 && s_axis_a_tvalid && s_axis_a_tready && a_index == 0) first_cycle <= cycle;
-      m_axis_y_tready <= !receiver_stalls || (pause == 8'd0 && random[9]);
-      if (pause != 8'd0) pause <= pause - 8'd1;
-      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14];
-      held <= m_axis_y_tvalid && !m_axis_y_tready;
-      held_data <= m_axis_y_tdata;
-      held_last <= m_axis_y_tlast;
-      if (held && {m_axis_y_tvalid, m_axis_y_tlast, m_axis_y_tdata} !== {1'b1, held_last, held_data} && !done) begin
-        $display("FAIL: result %0d changed while it was waiting for tready (phase %0d)", taken, phase);
-        finish;
-      end
+<<receiver>>
       if ((^{m_axis_y_tvalid, s_axis_a_tready}) === 1'bx && !done) begin
         $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", m_axis_y_tvalid, s_axis_a_tready, phase);
         finish;
@@ -97,10 +83,6 @@ _STEP = """\
         end
       end"""
 
-_RESET = """\
-      m_axis_y_tready <= 1'b0;
-      held <= 1'b0;"""
-
 
 def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
@@ -109,6 +91,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     a_width = axi_bits(config.rows * config.depth * config.a.bits)
     y_width = axi_bits(lanes * y_format.bits)
     sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
+    receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
         f"y({beat.row}, {beat.column}, {len(beat.values)}, {literal(pack(beat.values, y_format.bits), y_width)}, "
         f"{int(beat.last)});"
@@ -128,11 +111,11 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             task=sender.task,
             name=design.name,
             y_top=y_width - 1,
-            y_width=y_width,
+            receiver=receiver.declarations,
             bits=y_format.bits,
             sign="$signed" if y_format.signed else "$unsigned",
         ),
-        step=_STEP,
-        reset=_RESET,
+        step=fill(_STEP, receiver=receiver.step),
+        reset=receiver.reset,
         contents=f"    i = 0;\n{expected}",
     )

@@ -1,9 +1,10 @@
-"""How much hardware and which rounding: the options that `emit`, `simulate` and `demo` share, as one object."""
+"""How much hardware and which rounding: the options that several commands share, as one object."""
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from systoliq.golden.formats import INT8, IntFormat
@@ -22,7 +23,10 @@ _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten c
 
 @dataclass(frozen=True, kw_only=True)
 class HardwareOptions:
-    """What the user asked for; None leaves the choice to the source, see `array_for_layer` and `bare_array`."""
+    """What the user asked for; None leaves the choice to the source.
+
+    See `array_for_layer`, `bare_array` and `engine_options.engine_config`; from `lanes` on they are an engine's alone.
+    """
 
     rows: int | None = None
     cols: int | None = None
@@ -36,6 +40,13 @@ class HardwareOptions:
     multiplier_bits: int | None = None
     wrap: bool = False
     cells: str = "portable"
+    lanes: int | None = None
+    a_words: int | None = None
+    b_words: int | None = None
+    max_columns: int | None = None
+    max_rows: int | None = None
+    dataflow: str | None = None
+    workload: Path | None = None
 
     def __post_init__(self) -> None:
         if self.requantizer not in REQUANTIZERS:

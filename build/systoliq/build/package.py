@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,16 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from systoliq.hw.cells import models_verilog
 
 from .array_testbench import array_testbench
 from .certificate import CERTIFICATE, certificate, certificate_bytes
 from .design import ArrayDesign, Design, LayerDesign
+from .engine_package import engine_parts
 from .errors import InputError
 from .layer_testbench import layer_testbench
 from .output import write_output
+from .package_parts import TESTBENCH, Parts, npz_bytes
 from .sidecar import sidecar
 from .stimulus import array_stimulus, layer_stimulus
 from .waivers import verilator_waivers
@@ -44,7 +44,10 @@ class Package:
 def make_package(design: Design, *, extra: Mapping[str, tuple[str, bytes]] | None = None) -> Package:
     """The package of `design`; `extra` adds files, each name with a description for the sidecar and its content."""
     name = design.name
-    parts = _layer_parts(design) if isinstance(design, LayerDesign) else _array_parts(design)
+    if isinstance(design, LayerDesign):
+        parts = _layer_parts(design)
+    else:
+        parts = _array_parts(design) if isinstance(design, ArrayDesign) else engine_parts(design)
     described: dict[str, tuple[str, bytes]] = {
         f"{name}.v": (f"Verilog-2005, top module {name}", design.verilog.encode()),
         f"{name}.vlt": ("lint waivers for Verilator, each with its reason", _waivers(design).encode()),
@@ -83,20 +86,14 @@ def _models(design: Design) -> dict[str, tuple[str, bytes]]:
     return {f"{design.name}_models.v": (title, (head + models).encode())} if models else {}
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Parts:
-    files: Mapping[str, tuple[str, bytes]]
-    facts: Mapping[str, Any]
-
-
-def _layer_parts(design: LayerDesign) -> _Parts:
+def _layer_parts(design: LayerDesign) -> Parts:
     name, stimulus = design.name, layer_stimulus(design)
     vectors = {"a": stimulus.a, "y": stimulus.y}
     if stimulus.float32_mismatches:
         vectors["y_hardware"] = stimulus.expected
-    return _Parts(
+    return Parts(
         files={
-            f"{name}_tb.v": (_TESTBENCH, layer_testbench(design, stimulus).encode()),
+            f"{name}_tb.v": (TESTBENCH, layer_testbench(design, stimulus).encode()),
             f"{name}_vectors.npz": ("golden vectors: a and y = the float32 formula", npz_bytes(vectors)),
             f"{name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(design.layer.arrays())),
         },
@@ -113,12 +110,12 @@ def _layer_parts(design: LayerDesign) -> _Parts:
     )
 
 
-def _array_parts(design: ArrayDesign) -> _Parts:
+def _array_parts(design: ArrayDesign) -> Parts:
     name, stimulus = design.name, array_stimulus(design)
     vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": stimulus.sums}
-    return _Parts(
+    return Parts(
         files={
-            f"{name}_tb.v": (_TESTBENCH, array_testbench(design, stimulus).encode()),
+            f"{name}_tb.v": (TESTBENCH, array_testbench(design, stimulus).encode()),
             f"{name}_vectors.npz": (
                 "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]",
                 npz_bytes(vectors),
@@ -126,13 +123,3 @@ def _array_parts(design: ArrayDesign) -> _Parts:
         },
         facts={"vectors": {"tiles": len(stimulus.inner), "inner": list(stimulus.inner)}},
     )
-
-
-_TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
-
-
-def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """An .npz archive; numpy dates its members 1980, so that the same arrays give the same bytes."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **dict(arrays))
-    return file.getvalue()

@@ -14,13 +14,14 @@ import click
 
 from systoliq.hw.verilog import EmissionError
 from systoliq.sim import SimulationError, ToolError
+from systoliq.sim.engine import EngineError
 
 from .errors import MissingPackageError
 
 __all__ = ["Group", "debug_option"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
-_FAILURES = (MissingPackageError, ToolError, SimulationError, EmissionError)
+_FAILURES = (MissingPackageError, ToolError, SimulationError, EmissionError, EngineError)
 
 
 @dataclass

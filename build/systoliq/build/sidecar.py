@@ -7,7 +7,7 @@ import importlib.metadata
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from amaranth.hdl import Shape
@@ -15,9 +15,10 @@ from amaranth.lib import wiring
 
 from systoliq.golden.formats import IntFormat
 
-from .design import ArrayDesign, Design, LayerDesign
+from .design import ArrayDesign, Design, EngineDesign, LayerDesign
+from .engine_sidecar import ENGINE_MEANINGS, engine_facts
 
-__all__ = ["FORMAT", "GENERATOR", "sidecar", "versions"]
+__all__ = ["FORMAT", "GENERATOR", "ports", "sidecar", "versions"]
 
 GENERATOR = "systoliq"  # by this word a folder is known as written by us
 FORMAT = 1
@@ -40,10 +41,12 @@ _MEANINGS = {
     "sums": "accumulators of a row, column 0 in the lowest bits; column c means something while sums_valid[c] is 1",
     "sums_valid": "per column: sums holds the sum of this column; it cannot be held back",
 }
-_A_LAST = {
-    LayerDesign: "the last beat of a batch; looked at on the last beat of a group of rows",
-    ArrayDesign: "the last beat of a tile",
+_OWN_MEANINGS = {
+    LayerDesign: {"s_axis_a_tlast": "the last beat of a batch; looked at on the last beat of a group of rows"},
+    ArrayDesign: {"s_axis_a_tlast": "the last beat of a tile"},
+    EngineDesign: ENGINE_MEANINGS,
 }
+_KINDS: dict[type[Design], str] = {LayerDesign: "layer", ArrayDesign: "array", EngineDesign: "engine"}
 
 
 def sidecar(design: Design, files: Mapping[str, str], extra: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,22 +56,28 @@ def sidecar(design: Design, files: Mapping[str, str], extra: Mapping[str, Any]) 
         "format": FORMAT,
         "name": design.name,
         "top": design.name,
-        "kind": "layer" if isinstance(design, LayerDesign) else "array",
+        "kind": _KINDS[type(design)],
         "cells": design.config.cells,
         "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
-        "ports": list(_ports(design)),
+        "ports": ports(design),
     }
-    rest = _layer(design) if isinstance(design, LayerDesign) else _array(design)
+    if isinstance(design, LayerDesign):
+        rest = _layer(design)
+    else:
+        rest = _array(design) if isinstance(design, ArrayDesign) else engine_facts(design)
     return {**common, **rest, **extra, "files": dict(files), "versions": versions()}
 
 
-def _ports(design: Design) -> Iterator[dict[str, Any]]:
-    yield {"name": "clk", "direction": "input", "width": 1, "meaning": _MEANINGS["clk"]}
-    yield {"name": "rst", "direction": "input", "width": 1, "meaning": _MEANINGS["rst"]}
+def ports(design: Design) -> list[dict[str, Any]]:
+    """Name, direction, width and meaning of each port."""
+    meanings = _MEANINGS | _OWN_MEANINGS[type(design)]
+    found = [("clk", "input", 1), ("rst", "input", 1)]
     for name, member in design.top.signature.members.items():
-        meaning = _A_LAST[type(design)] if name == "s_axis_a_tlast" else _MEANINGS[name]
-        direction = "input" if member.flow == wiring.In else "output"
-        yield {"name": name, "direction": direction, "width": Shape.cast(member.shape).width, "meaning": meaning}
+        found.append((name, "input" if member.flow == wiring.In else "output", Shape.cast(member.shape).width))
+    return [
+        {"name": name, "direction": direction, "width": width, "meaning": meanings[name]}
+        for name, direction, width in found
+    ]
 
 
 def _format(fmt: IntFormat) -> dict[str, Any]:

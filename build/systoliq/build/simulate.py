@@ -6,7 +6,6 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +20,10 @@ from systoliq.sim import cosimulation
 from systoliq.sim.cosimulation import CosimulationResult, cosimulate, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
-from .design import ArrayDesign, Design, LayerDesign
+from .design import ArrayDesign, Design, EngineDesign, LayerDesign
 from .errors import InputError
+from .simulate_engine import read_operation, run_engine
+from .simulated import Simulated, check_stalls
 from .synth.netlist import netlist_sources
 
 __all__ = ["Simulated", "check_file", "json_bytes", "read_operands", "run_design", "write_file"]
@@ -30,17 +31,13 @@ __all__ = ["Simulated", "check_file", "json_bytes", "read_operands", "run_design
 _WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Simulated:
-    """Outputs of a run, and its report, ready for JSON."""
-
-    y: npt.NDArray[Any]
-    report: dict[str, Any]
-    passed: bool
-
-
 def read_operands(design: Design, path: Path) -> dict[str, npt.NDArray[Any]]:
-    """`a` for a layer, `a` and `b` for a bare array, from an .npz archive; other arrays in it are left alone."""
+    """From an .npz archive, `a` for a layer, `a` and `b` for a bare array, all that an operation of an engine takes.
+
+    Other arrays in it are left alone.
+    """
+    if isinstance(design, EngineDesign):
+        return read_operation(path)
     arrays = read_arrays(path)
     names = ("a",) if isinstance(design, LayerDesign) else ("a", "b")
     for name in names:
@@ -94,10 +91,14 @@ def run_design(
 
     With `netlist`, a family of `synth.NETLISTS`, it is the synthesized netlist that runs, with models of its cells.
     """
+    if isinstance(design, EngineDesign):
+        for option, value in (("waves", waves), ("netlist", netlist)):
+            if value is not None:
+                raise InputError(f"{option} must be left out for the source engine: its simulation has none")
+        return run_engine(design, operands, simulator=simulator, stalls=stalls, seed=seed, progress=progress)
     if waves is not None and waves.suffix not in _WAVES[simulator]:
         raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])} under {simulator}, not {waves.name!r}")
-    if not 0 <= stalls < 1:
-        raise InputError(f"stalls must be at least 0 and below 1, not {stalls!r}")
+    check_stalls(stalls)
     common: dict[str, Any] = {
         "simulator": simulator, "stalls": stalls, "seed": seed, "waves": waves, "progress": progress,
         "verilog": _verilog(design, netlist, progress),
@@ -117,7 +118,9 @@ def run_design(
     return Simulated(y=y, report=report, passed=result.passed)
 
 
-def _verilog(design: Design, netlist: str | None, progress: Callable[[str], None] | None) -> str | None:
+def _verilog(
+    design: LayerDesign | ArrayDesign, netlist: str | None, progress: Callable[[str], None] | None
+) -> str | None:
     """What is simulated: the netlist, or the Verilog with models of its vendor cells; None where it needs none."""
     name = cosimulation.DENSE_TOP if isinstance(design, LayerDesign) else cosimulation.ARRAY_TOP
     if netlist is not None:
@@ -126,7 +129,7 @@ def _verilog(design: Design, netlist: str | None, progress: Callable[[str], None
     return emit_verilog(design.top, name) + models if models else None
 
 
-def _report(design: Design, result: CosimulationResult, stalls: float) -> dict[str, Any]:
+def _report(design: LayerDesign | ArrayDesign, result: CosimulationResult, stalls: float) -> dict[str, Any]:
     config = design.config
     return {
         "name": design.name,

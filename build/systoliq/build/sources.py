@@ -1,6 +1,8 @@
 """SOURCE: what the user names on the command line, turned into a design.
 
-"resnet8-fc" | "digits" | "array" | FILE.npz | FILE.onnx#NODE   --open_source-->   LayerDesign | ArrayDesign
+"resnet8-fc" | "digits" | FILE.npz | FILE.onnx#NODE   --open_source-->   LayerDesign
+"array"                                               --open_source-->   ArrayDesign
+"engine"                                              --open_source-->   EngineDesign
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
 from systoliq.hw import BareArray, Dense
 
-from .design import ArrayDesign, Design, LayerDesign
+from .design import ArrayDesign, Design, EngineDesign, LayerDesign
+from .engine_options import engine_config, refuse_engine_options
 from .errors import InputError
 from .onnx_import import is_model, onnx_layer
 from .options import HardwareOptions
@@ -26,6 +29,7 @@ PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
     "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that is trained and quantized here",
     "array": "the bare array with its drain, no layer: for synthesis and speed studies",
+    "engine": "the programmable engine: any QLinearMatMul and MatMulInteger, job after job",
 }
 
 _SEED = 8  # of the example weights
@@ -88,9 +92,12 @@ def open_source(
     """
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
+    if source in ("array", "engine") and not use_bias:
+        raise InputError(f"no_bias must be left out for the source {source}: it has no bias")
+    if source == "engine":
+        return EngineDesign(name=module_name(name, "engine"), config=engine_config(options))
+    refuse_engine_options(options, source)
     if source == "array":
-        if not use_bias:
-            raise InputError("no_bias must be left out for the source array: it has no bias")
         return ArrayDesign(
             name=module_name(name, "array"),
             array=BareArray(options.bare_array()),

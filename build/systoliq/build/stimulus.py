@@ -14,7 +14,16 @@ from systoliq.golden.layer import MatMulLayer
 
 from .design import ArrayDesign, LayerDesign
 
-__all__ = ["ArrayStimulus", "Beat", "LayerStimulus", "YBeat", "array_stimulus", "layer_stimulus", "pack"]
+__all__ = [
+    "ArrayStimulus",
+    "Beat",
+    "LayerStimulus",
+    "YBeat",
+    "array_stimulus",
+    "layer_stimulus",
+    "operand_beats",
+    "pack",
+]
 
 _SEED = 2026
 _BEATS = 1500  # of a stimulus, about: a second or two of simulation under Icarus
@@ -112,8 +121,8 @@ def array_stimulus(design: ArrayDesign) -> ArrayStimulus:
     a_beats: list[Beat] = []
     b_beats: list[Beat] = []
     for start, stop in _spans(inner):
-        a_beats += _beats(a[:, start:stop], config.a, config.depth)
-        b_beats += _beats(b[start:stop].T, config.b, config.depth)
+        a_beats += operand_beats(a[:, start:stop], config.a, config.depth)
+        b_beats += operand_beats(b[start:stop].T, config.b, config.depth)
     sums = np.stack([design.product(a[:, start:stop], b[start:stop]) for start, stop in _spans(inner)])
     cycles = design.array.cycles([-(-length // config.depth) for length in inner])
     return ArrayStimulus(
@@ -156,7 +165,9 @@ def _a_beats(design: LayerDesign, a: npt.NDArray[Any], generator: np.random.Gene
     filled = _random(design.layer.a_format, (schedule.groups(m) * rows, schedule.beats * depth), generator)
     filled[:m, :k] = a
     beats = [
-        beat for group in np.split(filled, schedule.groups(m)) for beat in _beats(group, design.layer.a_format, depth)
+        beat
+        for group in np.split(filled, schedule.groups(m))
+        for beat in operand_beats(group, design.layer.a_format, depth)
     ]
     ends = len(beats) - 1
     return [Beat(word=beat.word, last=i == ends) for i, beat in enumerate(beats)]
@@ -179,7 +190,7 @@ def _y_beats(design: LayerDesign, y: npt.NDArray[Any], first_row: int) -> list[Y
     return beats
 
 
-def _beats(operands: npt.NDArray[Any], fmt: IntFormat, depth: int) -> list[Beat]:
+def operand_beats(operands: npt.NDArray[Any], fmt: IntFormat, depth: int) -> list[Beat]:
     """Operands [vectors, K] as beats: `depth` neighbours of each vector, the first of the first in the lowest bits."""
     vectors, k = operands.shape
     padded = np.zeros((vectors, -(-k // depth) * depth), np.int64)

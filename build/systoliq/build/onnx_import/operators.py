@@ -24,10 +24,10 @@ __all__ = ["REFUSED", "TAKEN"]
 
 _SUMS = (
     "its result is int32 sums, a layer ends in 8 or 16 bits with constant scales: "
-    "use the engine (systoliq emit-engine) or systoliq.golden.matmul_integer"
+    "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
 )
 _DYNAMIC = (
-    "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit-engine)"
+    "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit engine)"
 )
 _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"

@@ -17,11 +17,13 @@ from amaranth.lib import wiring
 from systoliq.golden.formats import INT8
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
+from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
 
+from ..design import EngineDesign
 from ..options import HardwareOptions
 from ..sources import resnet8_fc_layer
-from .flow import synthesize
+from .flow import DoesNotFitError, synthesize
 from .report import SynthReport
 
 __all__ = ["DESIGNS", "main"]
@@ -56,6 +58,14 @@ def _layer(depth: int, requantizer: str, *, target: str, cells: str) -> Row:
     return Row(target=target, cells=cells, make=make)
 
 
+def _engine(target: str, config: EngineConfig) -> Row:
+    def make() -> tuple[AxiEngine, int]:
+        design = EngineDesign(name="engine", config=config)
+        return design.top, design.macs_per_cycle
+
+    return Row(target=target, cells=config.cells, make=make)
+
+
 def _requantizer(accumulator_bits: int) -> Row:
     config = RequantizerConfig(
         accumulator_bits=accumulator_bits,
@@ -75,12 +85,27 @@ _ARRAYS = [
     *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
 ]
 
+# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. The third is
+# meant to be the largest for the 156 multipliers of an ecp5-85k: (rows + 1) * (cols + 1) * depth + 9 * lanes.
+_ENGINES = {
+    "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
+    "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
+    "engine 8 x 12 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=12, lanes=4, cells="ecp5")),
+    "engine 2 x 2 x 2 / 1": (
+        "ice40-up5k",
+        EngineConfig(
+            rows=2, cols=2, depth=2, lanes=1, a_words=64, b_words=64, max_columns=16, max_rows=16, cells="ice40"
+        ),
+    ),
+}
+
 _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
 
 DESIGNS: dict[str, Row] = {
     **{f"array {rows} x {cols} x {depth}": _array(rows, cols, depth) for rows, cols, depth in _ARRAYS},
     "requantizer, 22-bit sums": _requantizer(22),
     "requantizer, 32-bit sums": _requantizer(32),
+    **{name: _engine(target, config) for name, (target, config) in _ENGINES.items()},
     "resnet8-fc 1 x 2 x 8": _layer(8, "near-tie", target="ecp5-85k", cells="ecp5"),
     "resnet8-fc 1 x 2 x 8, auto requantizer": _layer(8, "auto", target="ecp5-85k", cells="ecp5"),
     "resnet8-fc 1 x 2 x 2, auto requantizer": _layer(2, "auto", target="ice40-up5k", cells="ice40"),
@@ -103,16 +128,20 @@ DESIGNS: dict[str, Row] = {
 """Rows of the table by name (rows x cols x depth)."""
 
 
-def measure(names: list[str], seeds: list[int]) -> list[SynthReport]:
-    """The reports of the designs called `names`, told on standard error as they come."""
-    reports = []
+def measure(names: list[str], seeds: list[int]) -> dict[str, SynthReport]:
+    """The reports of the designs called `names` that fit, told on standard error as they come."""
+    reports = {}
     for name in names:
         row = DESIGNS[name]
         component, macs = row.make()
         module = "".join(character if character.isalnum() else "_" for character in name)
-        report = synthesize(component, module, row.target, seeds=seeds, macs_per_cycle=macs, cells=row.cells)
+        try:
+            report = synthesize(component, module, row.target, seeds=seeds, macs_per_cycle=macs, cells=row.cells)
+        except DoesNotFitError as error:
+            print(f"{name}: {error}", file=sys.stderr, flush=True)  # noqa: T201
+            continue
         print(f"{name}: {report.lut_sites} LUT sites, {report.fmax_mhz} MHz", file=sys.stderr, flush=True)  # noqa: T201
-        reports.append(report)
+        reports[name] = report
     return reports
 
 
@@ -131,7 +160,7 @@ def _row(name: str, report: SynthReport) -> str:
     return "| " + " | ".join([*map(str, figures), *timing]) + " |"
 
 
-def table(names: list[str], reports: list[SynthReport]) -> str:
+def table(reports: dict[str, SynthReport]) -> str:
     """The reports as a Markdown table."""
     head = [
         "design",
@@ -147,8 +176,9 @@ def table(names: list[str], reports: list[SynthReport]) -> str:
         "critical path",
     ]
     lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|--:" * 7 + "|---" * 2 + "|"]
-    lines += [_row(name, report) for name, report in zip(names, reports, strict=True)]
-    return "\n".join(lines) + "\n\nMeasured with " + ", ".join(sorted({t for r in reports for t in r.tools})) + ".\n"
+    lines += [_row(name, report) for name, report in reports.items()]
+    tools = ", ".join(sorted({tool for report in reports.values() for tool in report.tools}))
+    return "\n".join(lines) + f"\n\nMeasured with {tools}.\n"
 
 
 def main() -> None:
@@ -160,10 +190,10 @@ def main() -> None:
     arguments = parser.parse_args()
     names = [name for name in DESIGNS if arguments.only in name]
     reports = measure(names, list(range(1, arguments.seeds + 1)))
-    text = table(names, reports)
+    text = table(reports)
     print(text)  # noqa: T201
     if arguments.report:
-        arguments.report.write_text(json.dumps({n: r.as_json() for n, r in zip(names, reports, strict=True)}, indent=2))
+        arguments.report.write_text(json.dumps({n: r.as_json() for n, r in reports.items()}, indent=2))
     if not arguments.only:
         before, _, rest = _TABLE.read_text().partition(_BEGIN)
         _TABLE.write_text(f"{before}{_BEGIN}\n{text}{_END}{rest.partition(_END)[2]}")

@@ -59,7 +59,7 @@ def run_synth(
             design.name,
             target,
             seeds=range(1, seeds + 1),
-            macs_per_cycle=design.config.macs_per_cycle,
+            macs_per_cycle=design.macs_per_cycle,
             cells=design.config.cells,
             mhz=mhz,
             liberty=liberty,

@@ -19,8 +19,8 @@ class YPacker(wiring.Component):
     """Beats of up to ``lanes`` results become beats that are full, in the same order; the last one ends with ``last``.
 
     A result has ``bits`` bits where ``wide`` is 1 and the low quarter of them where it is 0. ``o.payload.data`` holds
-    them from its lowest bits up, and ``keep`` marks the quarters of a word that count: all but in the last beat.
-    ``wide`` must not change from a job's first beat taken to its last one left.
+    them from its lowest bits up, and ``keep`` marks the quarters of a word that count: all but in the last beat, where
+    the others are zeros. ``wide`` must not change from a job's first beat taken to its last one left.
 
     A beat a cycle is taken, and the last of a job leaves ``latency`` + `extra` cycles after it was taken. Then the next
     job's beats are taken: ``idle`` says that nothing is on its way.
@@ -148,17 +148,19 @@ class YPacker(wiring.Component):
         over = full & (left != 0)
         merged_valid = Signal()
         merged_last = Signal(reset_less=True)
+        counting = _lowest(left, lanes) | (full & ~rest).replicate(lanes)
         counts = Signal(lanes, reset_less=True)
         merged = [Signal(self.bits, name=f"merged_{lane}", reset_less=True) for lane in range(lanes)]
         with m.If(step):
             m.d.sync += [
                 merged_valid.eq((now & (full | last)) | rest),
                 merged_last.eq((last & ~over) | rest),
-                counts.eq(_lowest(left, lanes) | (full & ~rest).replicate(lanes)),
+                counts.eq(counting),
                 rest.eq(now & last & over),
             ]
             for lane in range(lanes):
-                m.d.sync += merged[lane].eq(Mux(below[lane] | rest, waiting[lane], results[lane]))
+                result = Mux(below[lane] | rest, waiting[lane], results[lane])
+                m.d.sync += merged[lane].eq(Mux(counting[lane], result, 0))
         for lane in range(lanes):
             with m.If(step & waits[lane]):
                 m.d.sync += waiting[lane].eq(results[lane])
@@ -190,7 +192,7 @@ class YPacker(wiring.Component):
                         beat.keep[keep].eq(Mux(wide, wide_keep[keep], counts)),
                     ]
                 with m.Elif(part < i):
-                    m.d.sync += beat.keep[keep].eq(0)
+                    m.d.sync += [beat.data[bits].eq(0), beat.keep[keep].eq(0)]
         m.d.comb += [skid.i.valid.eq(complete), skid.i.payload.eq(beat)]
 
         begun = Signal()  # a beat of the job is out, its last one is not

