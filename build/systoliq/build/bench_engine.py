@@ -25,7 +25,6 @@ from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.engine.plan import blocks
 
-
 __all__ = [
     "CONFIGS",
     "OWN",

@@ -61,7 +61,7 @@ class WeightStationaryElement(wiring.Component):
         config = self.config
         for name in ("a", "b", "load", "swap"):
             here, onward = getattr(self, name), getattr(self, f"{name}_next")
-            register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
+            register = Signal(here.shape(), name=f"{name}_register", reset_less=name in ("a", "b"))
             m.d.sync += register.eq(here)
             m.d.comb += onward.eq(register)
         coming = Signal(self.b.shape())
@@ -172,8 +172,8 @@ class WeightStationaryArray(wiring.Component):
             else:
                 m.d.comb += [row.b.eq(above.b_next), row.partial.eq(above.partial_next)]
             if index < self.config.rows - 1:
-                load = delay(m, load, 1, name=f"load_row_{index + 1}")
-                swap = delay(m, swap, 1, name=f"swap_row_{index + 1}")
+                load = delay(m, load, 1, name=f"load_row_{index + 1}", reset_less=False)
+                swap = delay(m, swap, 1, name=f"swap_row_{index + 1}", reset_less=False)
             above = row
         assert above is not None  # noqa: S101 - rows >= 1
         m.d.comb += self.sums.eq(above.partial_next)
