@@ -148,7 +148,6 @@ _BODY = """\
 <<reset>>
     end else begin
 <<step>>
-      if (ignoring) held <= 1'b0;  // a clear may take back what was offered
       if ((^{<<control>>}) === 1'bx && !done) begin
         $display("FAIL: step %0d: a valid, a ready or irq is neither 0 nor 1 (phase %0d)", step, phase);
         finish;

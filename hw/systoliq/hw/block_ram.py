@@ -35,7 +35,9 @@ class BlockRam(wiring.Component):
     def __init__(self, shape: object, *, depth: int, cells: str) -> None:
         self.depth = depth
         self.width = Shape.cast(shape).width
-        self._cells = cells in ("ecp5", "ecp5-alu") and _SMALL < depth <= max(WIDTHS)
+        ecp5 = cells in ("ecp5", "ecp5-alu")
+        self._cells = ecp5 and _SMALL < depth <= max(WIDTHS)
+        self._distributed = ecp5 and depth <= _SMALL
         self.kind = f"ram_{depth}x{self.width}"
         super().__init__(
             {
@@ -66,7 +68,7 @@ class BlockRam(wiring.Component):
                 ]
             return m
         # Without the first Yosys builds logic for words that are read while they are written.
-        attributes = {"no_rw_check": 1} | ({"ram_style": "distributed"} if self.depth <= _SMALL else {})
+        attributes = {"no_rw_check": 1} | ({"ram_style": "distributed"} if self._distributed else {})
         memory = Memory(shape=unsigned(self.width), depth=self.depth, init=[], attrs=attributes)
         m.submodules.memory = memory
         write, read = memory.write_port(), memory.read_port()

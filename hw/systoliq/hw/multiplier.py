@@ -18,6 +18,7 @@ from .hierarchy import place
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
 LIMB_BITS = {"ecp5": 17, "ice40": 15}  # unsigned bits that fit a signed operand of the cell
+_FEW = 4  # bits that are not worth a cell
 _SAME = {"ecp5-alu": "ecp5"}  # cells that differ in what follows a product
 
 
@@ -64,7 +65,8 @@ class WideMultiplier(wiring.Component):
 
     With a vendor's cells an operand that is too wide for one, but not for two, is cut into two limbs of which the
     lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
-    additions, each with its own register. Other cells, and wider operands, leave the cutting to synthesis.
+    additions, each with its own register. What a third limb of ``a`` would hold, if it is no more than `_FEW` bits, is
+    multiplied in the fabric. Other cells, and wider operands, leave the cutting to synthesis.
     """
 
     kind = "wide_multiplier"
@@ -72,20 +74,34 @@ class WideMultiplier(wiring.Component):
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
         cells = _SAME.get(cells, cells)
         self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
+        beyond = a_bits - 2 * limb
+        self._few = beyond if 1 < beyond <= _FEW and limb < b_bits <= 2 * limb else 0
+        a_bits -= self._few - 1 if self._few else 0
         self.cells = cells if a_bits <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
         self._cut_a = self.cells in LIMB_BITS and a_bits > limb + 1
         self._cut_b = self.cells in LIMB_BITS and b_bits > limb
+        a_bits += self._few - 1 if self._few else 0
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
     def latency(self) -> int:
-        """The cell, and an addition for each operand that was cut."""
-        return Multiplier.latency_of(self.cells) + self._cut_a + self._cut_b
+        """The cell, and an addition for each operand that was cut, and for the few bits in the fabric."""
+        return Multiplier.latency_of(self.cells) + self._cut_a + self._cut_b + (self._few > 0)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         limb = self._limb
-        a_limbs = _limbs(self.a, limb, self._cut_a)
+        a = self.a
+        result: Value = self.product
+        if self._few:
+            a = Cat(self.a[: 2 * limb], 0).as_signed()
+            result = Signal(signed(len(a) + len(self.b)), name="low_product")
+            few = delay(m, self.a[2 * limb :].as_signed() * self.b, 1, name="few_product").as_signed()
+            few = delay(m, few, self.latency - 2, name="few_delayed").as_signed()
+            upper = Signal(signed(len(self.product) - 2 * limb), name="upper_sum", reset_less=True)
+            m.d.sync += upper.eq((result >> (2 * limb)) + few)
+            m.d.comb += self.product.eq(Cat(delay(m, result[: 2 * limb], 1, name="lower_product"), upper).as_signed())
+        a_limbs = _limbs(a, limb, self._cut_a)
         b_limbs = _limbs(Cat(self.b, 0).as_signed(), limb, self._cut_b)
 
         def product(i: int, j: int) -> Value:
@@ -107,13 +123,13 @@ class WideMultiplier(wiring.Component):
             middle = add(product(1, 0), product(0, 1), "middle")
             outer = Cat(held(low, "low")[: 2 * limb], held(product(1, 1), "high"))
             upper = add(outer[limb:].as_signed(), middle, "upper")
-            m.d.comb += self.product.eq(Cat(held(outer[:limb], "lowest"), upper).as_signed())
+            m.d.comb += result.eq(Cat(held(outer[:limb], "lowest"), upper).as_signed())
         elif self._cut_a or self._cut_b:
             high = product(1, 0) if self._cut_a else product(0, 1)
             upper = add(high, low[limb:].as_signed(), "upper")
-            m.d.comb += self.product.eq(Cat(held(low[:limb], "lowest"), upper).as_signed())
+            m.d.comb += result.eq(Cat(held(low[:limb], "lowest"), upper).as_signed())
         else:
-            m.d.comb += self.product.eq(low)
+            m.d.comb += result.eq(low)
         return m
 
 

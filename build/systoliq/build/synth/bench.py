@@ -86,16 +86,14 @@ _ARRAYS = [
 ]
 
 # Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. The third is
-# meant to be the largest for the 156 multipliers of an ecp5-85k: (rows + 1) * (cols + 1) * depth + 9 * lanes.
+# the largest for the 156 multipliers of an ecp5-85k: rows * cols * depth + 8 * lanes + 1.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
-    "engine 8 x 12 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=12, lanes=4, cells="ecp5")),
+    "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
     "engine 2 x 2 x 2 / 1": (
         "ice40-up5k",
-        EngineConfig(
-            rows=2, cols=2, depth=2, lanes=1, a_words=64, b_words=64, max_columns=16, max_rows=16, cells="ice40"
-        ),
+        EngineConfig(rows=2, cols=2, depth=2, lanes=1, cells="ice40"),
     ),
 }
 

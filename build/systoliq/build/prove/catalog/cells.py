@@ -215,6 +215,7 @@ _UNSUPPORTED_OPMODE = SeededBug(module="cells.dsp48e2", old="Const(0b0101, 4)", 
 _CLEARED_LATE = SeededBug(module="mac.dsp48e2", old="return self.latency - 2", new="return self.latency - 1")
 _MIDDLE_EARLY = SeededBug(module="multiplier", old='held(outer[:limb], "lowest"), upper', new="outer[:limb], upper")
 _LOWEST_EARLY = SeededBug(module="multiplier", old='held(low[:limb], "lowest"), upper', new="low[:limb], upper")
+_FEW_EARLY = SeededBug(module="multiplier", old="few, self.latency - 2", new="few, self.latency - 3")
 
 PROPERTIES = (
     _product("ecp5", 8, 8, _NO_PIPELINE, quick=True),
@@ -229,6 +230,7 @@ PROPERTIES = (
     _narrow("ice40", 7, 6, 3, _MIDDLE_EARLY),
     _narrow("ecp5", 9, 4, 4, _LOWEST_EARLY, quick=True),
     _narrow("ice40", 5, 8, 4, _LOWEST_EARLY),
+    _narrow("ice40", 9, 6, 3, _FEW_EARLY),
     *(_adder(bits, bits, _NO_CARRY) for bits in (16, 17, 18)),
     _clearing_adder(16, 16, _NEVER_CLEARED, carry_out=True, quick=True),
     _clearing_adder(16, 16, _NOTHING_FED, carry_in=True),
