@@ -6,6 +6,7 @@ from amaranth.hdl import Cat, Module, Shape, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from .credit import Credit
 from .hierarchy import place
 from .queue import Queue
 
@@ -71,7 +72,7 @@ class ResultBuffer(wiring.Component):
             if latest:
                 m.d.comb += self.o.valid.eq(queue.o.valid)
 
-        reserved = Signal(range(self.tiles + 1))
-        m.d.comb += self.credit.eq(reserved != self.tiles)
-        m.d.sync += reserved.eq(reserved + self.reserve - (taken & self.o.payload.flags.tile_last))
+        returned = taken & self.o.payload.flags.tile_last
+        credit = Credit(m, self.tiles, name="credit", full=True, give=returned, take=self.reserve)
+        m.d.comb += self.credit.eq(credit.any)
         return m

@@ -91,9 +91,9 @@ _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
     "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
-    "engine 2 x 2 x 2 / 1": (
+    "engine 2 x 1 x 4 / 1": (
         "ice40-up5k",
-        EngineConfig(rows=2, cols=2, depth=2, lanes=1, cells="ice40"),
+        EngineConfig(rows=2, cols=1, depth=4, lanes=1, cells="ice40"),
     ),
 }
 

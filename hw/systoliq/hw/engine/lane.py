@@ -11,6 +11,7 @@ from systoliq.golden.requantization import Rounding
 
 from ..block_ram import BlockRam
 from ..delay import delay
+from ..delay_line import DelayLine
 from ..hierarchy import place
 from ..requantizer import Requantizer, RequantizerConfig
 from .config import EngineConfig
@@ -32,6 +33,10 @@ column_entry = data.StructLayout(
     {"bias": signed(32), "multiplier": unsigned(24), "shift": unsigned(6), "zero_point": signed(8)}
 )
 """An entry of the column table."""
+
+
+_FIRST, _LATER = ("bias", "zero_point"), ("multiplier", "shift")
+"""The parts of an entry, each in a memory of its own: the second is read when the products of zero points are there."""
 
 
 def engine_flags(lanes: int) -> data.StructLayout:
@@ -98,15 +103,9 @@ class EngineLane(wiring.Component):
         m = Module()
         config, requantizer = self._config, self.requantizer
         m.submodules.requantizer = place(requantizer, platform)
-        table = BlockRam(column_entry, depth=config.table_words, cells=config.cells)
-        m.submodules.table = place(table, platform)
-        m.d.comb += [
-            table.write.eq(self.column_write),
-            table.write_address.eq(self.column_address),
-            table.write_data.eq(self.column_value),
-            table.read.eq(1),
-            table.read_address.eq(self.step.entry),
-        ]
+        wait = self._product_latency
+        constants = self._table(m, platform, _FIRST, self.step.entry)
+        scale = self._table(m, platform, _LATER, delay(m, self.step.entry, wait + 1, name="entry"))
 
         # Cycle 0: the sum at hand, its row's context, its column's sum.
         chosen = Signal(signed(32))
@@ -129,7 +128,6 @@ class EngineLane(wiring.Component):
 
         # Cycle 2: the column's constants are there, and the products of zero points and sums begin.
         fetch = BlockRam.latency
-        constants = table.read_data
         row = data.View(LaneRow, delay(m, Value.cast(now), fetch, name="row"))
         acc = delay(m, chosen, fetch, name="acc").as_signed()
         by_column, by_row = (ZeroPointProduct(bits, cells=config.zero_point_cells) for bits in _PRODUCT_BITS)
@@ -143,23 +141,40 @@ class EngineLane(wiring.Component):
         ]
 
         # And when they are there: the accumulator as ONNX defines it.
-        wait = self._product_latency
         biased = delay(m, (acc + constants.bias)[:32].as_signed(), wait, name="biased").as_signed()
         less_column = delay(m, (biased - by_column.product)[:32], 1, name="less_column").as_signed()
         total = Signal(signed(32))
         m.d.comb += [
             total.eq(less_column - delay(m, by_row.product, 1, name="by_row").as_signed()),
             requantizer.acc.eq(total),
-            requantizer.multiplier.eq(delay(m, constants.multiplier, wait + 1, name="multiplier")),
-            requantizer.shift.eq(delay(m, constants.shift, wait + 1, name="shift")),
+            requantizer.multiplier.eq(scale.multiplier),
+            requantizer.shift.eq(scale.shift),
             requantizer.zero_point.eq(self.zero_point),
         ]
-        plain = delay(m, total, requantizer.latency, name="total")
+        plain = DelayLine(signed(32), cycles=requantizer.latency, cells=config.cells)
+        m.submodules.plain = place(plain, platform)
         flip = self.y_unsigned << 7
-        m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
+        m.d.comb += [
+            plain.i.eq(total),
+            self.y.eq(Mux(self.int32, plain.o, (Value.cast(requantizer.y) ^ flip)[:8])),
+        ]
 
         m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step", reset_less=False))
         control = Cat(self.step.push, self.step.last, self.step.tile_last, self.step.columns)
         control = delay(m, control, self.latency, name="control", reset_less=False)
         m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
+
+    def _table(self, m: Module, platform: object, fields: tuple[str, ...], entry: Value) -> data.View:
+        """``fields`` of the column table at ``entry``, `BlockRam.latency` cycles later."""
+        part = data.StructLayout({field: column_entry[field].shape for field in fields})
+        table = BlockRam(part, depth=self._config.table_words, cells=self._config.cells)
+        m.submodules[f"{fields[0]}_table"] = place(table, platform)
+        m.d.comb += [
+            table.write.eq(self.column_write),
+            table.write_address.eq(self.column_address),
+            *(table.write_data[field].eq(self.column_value[field]) for field in fields),
+            table.read.eq(1),
+            table.read_address.eq(entry),
+        ]
+        return table.read_data

@@ -273,8 +273,8 @@ def _result_buffer(tile_beats: int, tiles: int, method: Method, *, quick: bool =
         method=method,
         bug=SeededBug(
             module="result_buffer",
-            old="self.credit.eq(reserved != self.tiles)",
-            new="self.credit.eq(reserved != self.tiles + 1)",
+            old="Credit(m, self.tiles,",
+            new="Credit(m, self.tiles + 1,",
         ),
         quick=quick,
     )

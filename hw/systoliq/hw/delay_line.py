@@ -1,0 +1,41 @@
+"""A delay line in memory, for words that wait so long that registers would cost more."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Shape, Signal
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .block_ram import BlockRam
+from .hierarchy import place
+
+__all__ = ["DelayLine"]
+
+
+class DelayLine(wiring.Component):
+    """``o`` shows what ``i`` was ``cycles`` cycles ago, from as many cycles after reset on; `delay` in memory."""
+
+    def __init__(self, shape: object, *, cycles: int, cells: str) -> None:
+        depth = cycles - BlockRam.latency + 1  # each word is read when the pointer comes round to just before it
+        if depth < 2:
+            raise ValueError(f"cycles must be at least {BlockRam.latency + 1}, not {cycles}")
+        self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells)
+        self.kind = f"delay_line_{cycles}x{Shape.cast(shape).width}"
+        super().__init__({"i": In(shape), "o": Out(shape)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        ram = self._ram
+        m.submodules.ram = place(ram, platform)
+        newest = Signal(range(ram.depth))
+        oldest = Signal(range(ram.depth), init=1)
+        m.d.sync += [newest.eq(oldest), oldest.eq(Mux(oldest == ram.depth - 1, 0, oldest + 1))]
+        m.d.comb += [
+            ram.write.eq(1),
+            ram.write_address.eq(newest),
+            ram.write_data.eq(self.i),
+            ram.read.eq(1),
+            ram.read_address.eq(oldest),
+            self.o.eq(ram.read_data),
+        ]
+        return m
