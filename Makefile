@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test lint format bench bench-area prove clean
+.PHONY: help venv demo test test-slow soak lint format bench bench-area prove clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -29,9 +29,16 @@ demo: $(STAMP) ## train, quantize, emit Verilog, run it, compare every output
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython
 	$(BIN)/systoliq demo
 
-test: lint ## lint, types and all tests
+test: lint ## lint, types and all tests but the slow ones
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow and not soak"
+
+test-slow: $(STAMP) ## the slow tests: proofs, netlists, networks in RTL
+	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
+	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "slow and not soak"
+
+soak: $(STAMP) ## 2000 random jobs on 40 random engines, both simulators
+	$(BIN)/python tests/engine/soak.py
 
 lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check .

@@ -67,7 +67,7 @@ def test_chunks_shorter_than_a_row_drains(simulator):
         assert report.cycles == report.model_cycles, text(job)
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("config", "simulator", "seed", "jobs"),
