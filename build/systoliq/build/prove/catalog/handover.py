@@ -388,9 +388,9 @@ class JobsHarness(wiring.Component):
     are always there, results leave at once, and a job must end within so many cycles.
     """
 
-    def __init__(self, config: EngineConfig, *, prompt: int = 0) -> None:
-        self._config, self._prompt = config, prompt
-        lengths = {name: In(_SMALL) for name in ("m", "k", "n")}
+    def __init__(self, config: EngineConfig, *, short: bool = False, prompt: int = 0) -> None:
+        self._config, self._short, self._prompt = config, short, prompt
+        lengths = {name: In(1 if short else _SMALL) for name in ("m", "k", "n")}
         super().__init__({**lengths, "start": In(1), **{name: In(1) for name in _FREE}})
 
     def elaborate(self, platform: object) -> Module:
@@ -398,11 +398,16 @@ class JobsHarness(wiring.Component):
         config = self._config
         m.submodules.core = core = ControlOfJobs(config)
         dataflow, step = core.dataflow, core.control.step
-        lengths = Cat(self.m, self.k, self.n)
+        rows_of_job, k, columns_of_job = (Signal(_SMALL, name=f"job_{name}") for name in ("m", "k", "n"))
+        for length, value in ((rows_of_job, self.m), (k, self.k), (columns_of_job, self.n)):
+            m.d.comb += length.eq(value + self._short)
+        lengths = Cat(rows_of_job, k, columns_of_job)
         before, held = Signal.like(lengths), Signal()
         m.d.sync += [before.eq(lengths), held.eq((core.busy | self.start) & ~core.done)]
         m.d.comb += [
-            *(getattr(core.job, name).eq(getattr(self, name)) for name in ("m", "k", "n")),
+            core.job.m.eq(rows_of_job),
+            core.job.k.eq(k),
+            core.job.n.eq(columns_of_job),
             *(getattr(core, name).eq(1 if self._prompt else getattr(self, name)) for name in _FREE[:-1]),
             core.wrong.eq(0 if self._prompt else self.wrong),
             core.start.eq(self.start),
@@ -416,8 +421,8 @@ class JobsHarness(wiring.Component):
             per_slot=dataflow.per_slot,
             begins=dataflow.start,
             token=dataflow.drain,
-            rows_of_job=self.m,
-            columns_of_job=self.n,
+            rows_of_job=rows_of_job,
+            columns_of_job=columns_of_job,
             step=step,
         )
         whole = Signal()  # the last result of a job has come, and the job has not ended
@@ -474,22 +479,21 @@ def _drain(config: EngineConfig, *, old: str, new: str) -> Property:
     )
 
 
-def _jobs(config: EngineConfig, bug: SeededBug, *, quick: bool = False) -> Property:
+def _jobs(config: EngineConfig, bug: SeededBug, *, short: bool = False) -> Property:
     return Property(
         name=f"engine jobs, {config.dataflow}, {config.rows} x {config.cols}, {config.lanes} lanes",
         claim="each job drains exactly its own results, whatever M, K and N become when it is done; tiles keep apart",
-        harness=lambda: JobsHarness(config),
+        harness=lambda: JobsHarness(config, short=short),
         method=Unbounded(cover_cycles=60),
         bug=bug,
-        quick=quick,
     )
 
 
 def _prompt(config: EngineConfig, cycles: int, bug: SeededBug) -> Property:
     return Property(
         name=f"engine jobs end, {config.dataflow}, {config.rows} x {config.cols}, {config.lanes} lanes",
-        claim=f"with operands there and results taken, a job of M, K, N up to 3 is done in {cycles} cycles",
-        harness=lambda: JobsHarness(config, prompt=cycles),
+        claim=f"with operands there and results taken, a job of M, K, N up to 2 is done within {cycles} cycles",
+        harness=lambda: JobsHarness(config, short=True, prompt=cycles),
         method=Unbounded(cover_cycles=60),
         bug=bug,
     )
@@ -531,7 +535,15 @@ PROPERTIES = (
         SeededBug(module="engine.core", old="delay(m, self.start & ~running", new="delay(m, self.start"),
     ),
     _jobs(
-        _config(_WEIGHT, rows=2, cols=2, lanes=1),
-        SeededBug(module="engine.weight_stationary", old="pace.over & (ones", new="(ones"),
+        _config(_WEIGHT, rows=1, cols=1, lanes=1),
+        SeededBug(
+            module="engine.drain_control", old="with m.If(job_ends):", new="with m.If(job_ends & column.initial):"
+        ),
+        short=True,
+    ),
+    _prompt(
+        _config(_OUTPUT, rows=2, cols=1, lanes=1),
+        16,
+        SeededBug(module="engine.loop", old="self.over.eq(left == 1)", new="self.over.eq(left == 0)"),
     ),
 )
