@@ -536,9 +536,7 @@ PROPERTIES = (
     ),
     _jobs(
         _config(_WEIGHT, rows=1, cols=1, lanes=1),
-        SeededBug(
-            module="engine.drain_control", old="with m.If(job_ends):", new="with m.If(job_ends & column.initial):"
-        ),
+        SeededBug(module="engine.core", old="last_left & dataflow.rests & ~failed", new="dataflow.rests & ~failed"),
         short=True,
     ),
     _prompt(
