@@ -9,9 +9,9 @@ __all__ = ["find", "properties"]
 
 def properties() -> tuple[Property, ...]:
     """All properties, in the order of the data's way."""
-    from . import array, cells, engine, pairs, requantizer, rounding, streams
+    from . import array, cells, engine, handover, pairs, requantizer, rounding, streams
 
-    modules = (array, cells, pairs, rounding, requantizer, streams, engine)
+    modules = (array, cells, pairs, rounding, requantizer, streams, engine, handover)
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
 
