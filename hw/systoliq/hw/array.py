@@ -67,7 +67,7 @@ class ArrayColumn(wiring.Component):
 
 
 class SystolicArray(wiring.Component):
-    """An output-stationary array with overlapping drain; a fixed-latency pipeline without stall or reset.
+    """An output-stationary array with overlapping drain; a fixed-latency pipeline without stall. Reset ends all tiles.
 
     Operands arrive skewed: what row 0 and column 0 see in cycle t, row r sees in ``t + r`` and column c in ``t + c``
     (see `Skew`). ``first`` and ``last`` mark the first and last beat of a tile, in step with row 0; a cycle without a
@@ -104,13 +104,13 @@ class SystolicArray(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        clear = [delay(m, self.first, Mac.clear_delay_of(self.config), name="clear")]
-        capture = [delay(m, self.last, Mac.latency_of(self.config), name="capture")]
+        clear = [self._token(m, self.first, Mac.clear_delay_of(self.config), "clear")]
+        capture = [self._token(m, self.last, Mac.latency_of(self.config), "capture")]
         insert = [capture[0]]
         for row in range(1, self.config.rows):
-            clear.append(delay(m, clear[-1], 1, name=f"clear_row_{row}"))
-            capture.append(delay(m, capture[-1], 1, name=f"capture_row_{row}"))
-            insert.append(delay(m, insert[-1], 1 + self.interval, name=f"insert_row_{row}"))
+            clear.append(self._token(m, clear[-1], 1, f"clear_row_{row}"))
+            capture.append(self._token(m, capture[-1], 1, f"capture_row_{row}"))
+            insert.append(self._token(m, insert[-1], 1 + self.interval, f"insert_row_{row}"))
         operands = {name: self._depth_skewed(m, name, platform) for name in ("a", "b")}
         left = {"a": Cat(operands["a"]), "clear": Cat(clear), "capture": Cat(capture)}
         if self.config.rows > 1:
@@ -126,6 +126,11 @@ class SystolicArray(wiring.Component):
                 m.d.comb += self.sums[col + i].eq(delay(m, total, i, name=f"sum_{col + i}"))
             left = {name: getattr(column, f"{name}_next") for name in left}
         return m
+
+    @staticmethod
+    def _token(m: Module, token: Value, cycles: int, name: str) -> Value:
+        """A token that reset forgets: one of a tile before it would put a row's sum where a later tile's passes."""
+        return delay(m, token, cycles, name=name, reset_less=False)
 
     def _depth_skewed(self, m: Module, name: str, platform: object) -> list[Value]:
         """Each lane of ``a`` or ``b``, its operands one after the other where the form of the cells says so."""

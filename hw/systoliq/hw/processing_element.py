@@ -60,10 +60,13 @@ class ProcessingElement(wiring.Component):
         registers = {}
         for name in ("a", "b", "clear", "capture") + (() if self.top else ("insert",)):
             here, onward = getattr(self, name), getattr(self, f"{name}_next")
-            register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
+            operand = name in ("a", "b")  # the others are tokens, which a reset must end
+            register = Signal(here.shape(), name=f"{name}_register", reset_less=operand)
             m.d.sync += register.eq(here)
             registers[name] = register
-            m.d.comb += onward.eq(delay(m, register, 1, name=f"{name}_second") if two and name != "b" else register)
+            second = two and name != "b"
+            onward_value = delay(m, register, int(second), name=f"{name}_second", reset_less=operand)
+            m.d.comb += onward.eq(onward_value)
         shadow = Signal(mac.sum.shape(), reset_less=True)
         m.d.comb += [mac.a.eq(registers["a"] if two else self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
         with m.If(self.capture):

@@ -224,10 +224,12 @@ class AxiEngine(wiring.Component):
             accept(m, self, f"s_axis_{name}", getattr(core, name))
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
+        drained = Signal(init=1)  # a cycle late, as `core.done` is; a clear may still make a beat
+        m.d.sync += drained.eq(packer.idle & ~status.core_clear)
         m.d.comb += [
             packer.wide.eq(core.job.y_int32),
             packer.abort.eq(status.core_clear),
-            status.drained.eq(packer.idle),
+            status.drained.eq(drained),
             packer.i.valid.eq(core.y.valid),
             core.y.ready.eq(packer.i.ready),
             packer.i.payload.data.eq(Value.cast(results.data)),

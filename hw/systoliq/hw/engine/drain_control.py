@@ -101,14 +101,12 @@ class DrainControl(wiring.Component):
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
         busy = Signal()
-        has_columns = Signal()
-        row_ends = Signal()
+        has_columns = Signal()  # columns_left is not 0
+        row_ends = Signal()  # and at most lanes
+        final_tile = Signal()
         job_ends = Signal()
-        m.d.comb += [
-            busy.eq(self.start | running),
-            has_columns.eq(columns_left != 0),
-            row_ends.eq(columns_left <= config.lanes),
-        ]
+        m.d.comb += busy.eq(self.start | running)
+        m.d.sync += final_tile.eq(column.final & group.final)  # in time for the tile's first row
         now = Signal(drain_step(config))
         m.d.comb += [
             now.column_sum.eq(busy & ~in_rows),
@@ -117,7 +115,7 @@ class DrainControl(wiring.Component):
             now.entry.eq(tile_entry + step),
             now.columns.eq(Mux(row_ends, columns_left, config.lanes)),
             now.tile_last.eq(row_ends & (self.per_slot | last_row)),
-            now.last.eq(row_ends & last_row & column.final & group.final),
+            now.last.eq(row_ends & last_row & final_tile),
             job_ends.eq(now.push & now.last),
         ]
         with m.If(busy):
@@ -125,9 +123,13 @@ class DrainControl(wiring.Component):
                 running.eq(~(last_step & (self.per_slot | (in_rows & last_row)))),
                 step.eq(Mux(last_step, 0, step + 1)),
                 columns_left.eq(Mux(row_ends, 0, columns_left - config.lanes)),
+                has_columns.eq(~row_ends),
+                row_ends.eq(row_ends | (columns_left <= 2 * config.lanes)),
             ]
             with m.If(last_step):
-                m.d.sync += [columns_left.eq(column.taken), row_in_tile.eq(row_in_tile + in_rows)]
+                m.d.sync += [columns_left.eq(column.taken), has_columns.eq(1)]
+                m.d.sync += row_ends.eq(Mux(column.final, column.left <= config.lanes, config.cols <= config.lanes))
+                m.d.sync += row_in_tile.eq(row_in_tile + in_rows)
                 m.d.sync += [rows_left.eq(rows_left - 1), last_row.eq(rows_left == 2)]
                 with m.If(~in_rows):
                     m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
