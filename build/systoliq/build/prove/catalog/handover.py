@@ -521,7 +521,11 @@ PROPERTIES = (
     _loader(2, 1, old="end.eq(inner.final & outer.final)", new="end.eq(inner.final)"),
     _loader(1, 2, old="with m.If(end | self.early):", new="with m.If(end):"),
     _drain(_config(_OUTPUT, rows=2, cols=4, lanes=1), old="with m.If(job_ends):", new="with m.If(job_ends & 0):"),
-    _drain(_config(_OUTPUT, rows=2, cols=2, lanes=2), old="last_row & column.final & group", new="last_row & group"),
+    _drain(
+        _config(_OUTPUT, rows=2, cols=2, lanes=2),
+        old="final_tile.eq(column.final & group.final)",
+        new="final_tile.eq(group.final)",
+    ),
     _jobs(
         _config(_OUTPUT, rows=2, cols=4, lanes=1),
         SeededBug(module="engine.core", old="last_left & dataflow.rests & ~failed", new="last_left & ~failed"),
