@@ -99,6 +99,11 @@ class EngineConfig:
         return "portable" if self.cells == "ice40" else self.cells
 
     @property
+    def pipelined(self) -> bool:
+        """Whether there are registers for a fast clock: a small iCE40 has logic cells for those of 24 MHz."""
+        return self.cells != "ice40"
+
+    @property
     def table_words(self) -> int:
         """Entries of one lane's constant table (a power of two)."""
         return max(2, 1 << (_ceil_div(self.max_columns, self.lanes) - 1).bit_length())

@@ -78,8 +78,10 @@ class Dataflow(wiring.Component):
             }
         )
 
-    enter_latency = BlockRam.latency + 1
-    """Cycles from a read to the word in the entry register, where `enter` puts it."""
+    @property
+    def enter_latency(self) -> int:
+        """Cycles from a read to the word in the entry register, where `enter` puts it."""
+        return BlockRam.latency_of(self.config.cells) + 1
 
     def drain_start(self) -> int:
         """Cycles from a beat at the tiler to the first sum at lane 0."""

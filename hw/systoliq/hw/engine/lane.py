@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -69,6 +69,7 @@ class EngineLane(wiring.Component):
                 output=INT8,
                 rounding=Rounding.NEAR_TIE,
                 cells=config.cells,
+                pipelined=config.pipelined,
             )
         )
         super().__init__(
@@ -92,12 +93,17 @@ class EngineLane(wiring.Component):
 
     @property
     def _product_latency(self) -> int:
-        return ZeroPointProduct.latency_of(self._config.zero_point_cells)
+        return ZeroPointProduct.latency_of(self._config.zero_point_cells, pipelined=self._config.pipelined)
 
     @property
     def latency(self) -> int:
         """Table, products of the zero points, one of them taken off, the other one's way into the requantizer."""
-        return BlockRam.latency + self._product_latency + 1 + self.requantizer.latency
+        return self._fetch + self._product_latency + 1 + self.requantizer.latency
+
+    @property
+    def _fetch(self) -> int:
+        """Cycles from a step to its column's constants: none where the entry comes early."""
+        return BlockRam.latency_of(self._config.cells) if self._config.pipelined else 0
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -112,7 +118,9 @@ class EngineLane(wiring.Component):
         m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
-        new_row = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
+        new_row: Value = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
+        if config.interval == 1 and not config.pipelined:
+            new_row = Const(1)
         m.d.comb += [now.eq(Mux(new_row, self.row, held)), self.row_next.eq(held)]
         m.d.sync += held.eq(now)
         column_sums = [
@@ -126,11 +134,14 @@ class EngineLane(wiring.Component):
             with m.If(self.step.step == i):
                 m.d.comb += column_sum.eq(column_sums[i])
 
-        # Cycle 2: the column's constants are there, and the products of zero points and sums begin.
-        fetch = BlockRam.latency
+        # `_fetch` later: the column's constants are there, and the products of zero points and sums begin.
+        fetch = self._fetch
         row = data.View(LaneRow, delay(m, Value.cast(now), fetch, name="row"))
         acc = delay(m, chosen, fetch, name="acc").as_signed()
-        by_column, by_row = (ZeroPointProduct(bits, cells=config.zero_point_cells) for bits in _PRODUCT_BITS)
+        by_column, by_row = (
+            ZeroPointProduct(bits, cells=config.zero_point_cells, pipelined=config.pipelined)
+            for bits in _PRODUCT_BITS
+        )
         m.submodules.by_column = place(by_column, platform)
         m.submodules.by_row = place(by_row, platform)
         m.d.comb += [
@@ -142,10 +153,13 @@ class EngineLane(wiring.Component):
 
         # And when they are there: the accumulator as ONNX defines it.
         biased = delay(m, (acc + constants.bias)[:32].as_signed(), wait, name="biased").as_signed()
-        less_column = delay(m, (biased - by_column.product)[:32], 1, name="less_column").as_signed()
-        total = Signal(signed(32))
+        each = int(config.pipelined)
+        less_column = delay(m, (biased - by_column.product)[:32], each, name="less_column").as_signed()
+        total = Signal(signed(32), reset_less=True)
+        m.d["comb" if each else "sync"] += total.eq(
+            less_column - delay(m, by_row.product, each, name="by_row").as_signed()
+        )
         m.d.comb += [
-            total.eq(less_column - delay(m, by_row.product, 1, name="by_row").as_signed()),
             requantizer.acc.eq(total),
             requantizer.multiplier.eq(scale.multiplier),
             requantizer.shift.eq(scale.shift),

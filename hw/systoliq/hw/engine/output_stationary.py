@@ -74,7 +74,8 @@ class OutputStationary(Dataflow):
         ]
 
         # Of the word that the buffers show; none without one.
-        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), BlockRam.latency, name="keep", reset_less=False))
+        fetch = BlockRam.latency_of(self.config.cells)
+        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), fetch, name="keep", reset_less=False))
         self.enter(m, platform, "a", keep, list(keep), array.a)
         self.enter(m, platform, "b", keep, list(keep), array.b)
         enter = self.enter_latency
