@@ -6,6 +6,7 @@ import dataclasses
 
 from systoliq.golden.formats import INT8
 
+from ..array import SystolicArray
 from ..cells import CELLS
 from ..config import ArrayConfig
 
@@ -85,8 +86,8 @@ class EngineConfig:
 
     @property
     def drain_cycles(self) -> int:
-        """Cycles for which the lanes are busy with one tile: a slot for the column sums, one for each row."""
-        return (self.rows + 1) * self.interval
+        """Cycles between two tiles at the least: a slot for the column sums, one for each row. See `SystolicArray`."""
+        return SystolicArray.drain_cycles_of(self.array, self.interval, broadcast=not self.pipelined)
 
     @property
     def array(self) -> ArrayConfig:
