@@ -17,6 +17,7 @@ CONFIGS = {
     "up5k": SMALL,
     "more rows": SMALL.replace(rows=3, depth=2),
     "more columns": SMALL.replace(rows=2, cols=4, depth=2, lanes=2),
+    "one row": SMALL.replace(cols=6, depth=1, lanes=2),
     "weights": SMALL.replace(rows=2, cols=3, depth=1, dataflow="weight-stationary"),
 }
 

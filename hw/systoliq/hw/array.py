@@ -89,9 +89,7 @@ class SystolicArray(wiring.Component):
     are as above. It takes fewer registers and `drain_cycles_of` cycles from one ``last`` beat to the next.
     """
 
-    def __init__(
-        self, config: ArrayConfig, *, interval: int = 1, ones: bool = False, broadcast: bool = False
-    ) -> None:
+    def __init__(self, config: ArrayConfig, *, interval: int = 1, ones: bool = False, broadcast: bool = False) -> None:
         self.config = config
         self._broadcast = broadcast
         self.interval = interval

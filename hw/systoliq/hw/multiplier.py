@@ -104,8 +104,11 @@ class WideMultiplier(wiring.Component):
         if self._few:
             a = Cat(self.a[: 2 * limb], 0).as_signed()
             result = Signal(signed(len(a) + len(self.b)), name="low_product")
-            few = delay(m, self.a[2 * limb :].as_signed() * self.b, 1, name="few_product").as_signed()
-            few = delay(m, few, self.latency - 2, name="few_delayed").as_signed()
+            behind = self.latency - 2 if self._each else 0  # else before the product, as in the cells
+            few_a = delay(m, self.a[2 * limb :], self.latency - 2 - behind, name="few").as_signed()
+            few_b = delay(m, self.b, self.latency - 2 - behind, name="few_factor")
+            few = delay(m, few_a * few_b, 1, name="few_product").as_signed()
+            few = delay(m, few, behind, name="few_delayed").as_signed()
             upper = Signal(signed(len(self.product) - 2 * limb), name="upper_sum", reset_less=True)
             m.d.sync += upper.eq((result >> (2 * limb)) + few)
             m.d.comb += self.product.eq(Cat(delay(m, result[: 2 * limb], 1, name="lower_product"), upper).as_signed())

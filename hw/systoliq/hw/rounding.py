@@ -25,8 +25,8 @@ class RoundingShift(wiring.Component):
     """``value / 2**(least + extra)``: its integer part ``floor``, and whether it rounds ``up`` to the next integer.
 
     ``extra``, up to ``most - least``, is sampled a cycle before its ``value``; the outputs come ``latency`` cycles
-    after that (1 where it is not ``pipelined``). ``floor`` is the low end of the integer part. Where ``beyond`` is set that is not all of it, and
-    ``negative`` is its sign.
+    after that, which is 1 where it is not ``pipelined``. ``floor`` is the low end of the integer part. Where ``beyond``
+    is set that is not all of it, and ``negative`` is its sign.
 
     * ``NEAREST``: half to even on the exact value.
     * ``NEAR_TIE``: as float32 multiplication followed by half-to-even rounds. A value whose distance from a tie is at

@@ -105,6 +105,11 @@ class EngineConfig:
         return self.cells != "ice40"
 
     @property
+    def one_product(self) -> bool:
+        """Whether a lane has one multiplier for both zero points: with one row to a tile, it is used in turns."""
+        return not self.pipelined and self.rows == 1 and self.dataflow == "output-stationary"
+
+    @property
     def table_words(self) -> int:
         """Entries of one lane's constant table (a power of two)."""
         return max(2, 1 << (_ceil_div(self.max_columns, self.lanes) - 1).bit_length())

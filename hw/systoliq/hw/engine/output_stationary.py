@@ -33,9 +33,7 @@ class OutputStationary(Dataflow):
 
     def __init__(self, config: EngineConfig) -> None:
         super().__init__(config)
-        self.array = SystolicArray(
-            config.array, interval=config.interval, ones=True, broadcast=not config.pipelined
-        )
+        self.array = SystolicArray(config.array, interval=config.interval, ones=True, broadcast=not config.pipelined)
         self.a_span = config.rows
         self.a_depth = config.depth
         self.slot_rows = config.rows
