@@ -23,11 +23,15 @@ class ArrayColumn(wiring.Component):
 
     Operands and control of all rows stand side by side in one word each, row 0 in the lowest bits; ``insert`` begins
     with row 1. Emission takes time for each named field and each bit between blocks: hence plain words, and columns,
-    which pass on operands, where rows would pass on sums. ``ones``: see `SystolicArray`; ``first``: it is column 0.
+    which pass on operands, where rows would pass on sums. ``ones`` and ``broadcast``: see `SystolicArray`; ``first``:
+    it is column 0.
     """
 
-    def __init__(self, config: ArrayConfig, *, ones: bool = False, first: bool = False) -> None:
+    def __init__(
+        self, config: ArrayConfig, *, ones: bool = False, broadcast: bool = False, first: bool = False
+    ) -> None:
         self.config = config
+        self._broadcast = broadcast
         self._sums = ("b", None) if ones else (None, None)  # of row 0, of the rows below
         if ones and first:
             self._sums = ("a", "a")
@@ -49,7 +53,7 @@ class ArrayColumn(wiring.Component):
         drain = None
         onward: dict[str, list[Value]] = {name: [] for name in self._sideways}
         for row in range(self.config.rows):
-            pe = ProcessingElement(self.config, top=drain is None, sums=self._sums[row > 0])
+            pe = ProcessingElement(self.config, top=drain is None, sums=self._sums[row > 0], broadcast=self._broadcast)
             m.submodules[f"pe_{row}"] = place(pe, platform)
             for name in self._sideways:
                 if name == "insert" and drain is None:
@@ -80,10 +84,14 @@ class SystolicArray(wiring.Component):
     With ``ones``, all ``a`` of row 0 and all ``b`` of column 0 must be ones: row 0 then gives the sums of B's columns
     and column 0 those of A's rows, in `OperandSum.BITS` bits, and no multiplier is spent on them. (Cells that serve two
     columns multiply all the same.)
+
+    With ``broadcast`` operands arrive side by side, without skew, and reach all elements in the same cycle; ``sums``
+    are as above. It takes fewer registers and `drain_cycles_of` cycles from one ``last`` beat to the next.
     """
 
-    def __init__(self, config: ArrayConfig, *, interval: int = 1, ones: bool = False) -> None:
+    def __init__(self, config: ArrayConfig, *, interval: int = 1, ones: bool = False, broadcast: bool = False) -> None:
         self.config = config
+        self._broadcast = broadcast
         self.interval = interval
         self._ones = ones and Mac.columns_of(config) == 1
         self.kind = "array"
@@ -97,6 +105,16 @@ class SystolicArray(wiring.Component):
             }
         )
 
+    @staticmethod
+    def drain_cycles_of(config: ArrayConfig, interval: int, *, broadcast: bool = False) -> int:
+        """Cycles from one tile's ``last`` beat to the next one's, at the least.
+
+        Sums that were broadcast all stay where they are until the last one of them is on its way.
+        """
+        if broadcast:
+            return max(config.rows * interval, (config.rows - 1) * (interval + 1) + config.cols - 1)
+        return config.rows * interval
+
     @property
     def latency(self) -> int:
         """Cycles from the ``last`` beat to the sum of row 0, column 0 at the bottom: MAC, capture, way down."""
@@ -107,9 +125,10 @@ class SystolicArray(wiring.Component):
         clear = [self._token(m, self.first, Mac.clear_delay_of(self.config), "clear")]
         capture = [self._token(m, self.last, Mac.latency_of(self.config), "capture")]
         insert = [capture[0]]
+        skewed = int(not self._broadcast)
         for row in range(1, self.config.rows):
-            clear.append(self._token(m, clear[-1], 1, f"clear_row_{row}"))
-            capture.append(self._token(m, capture[-1], 1, f"capture_row_{row}"))
+            clear.append(self._token(m, clear[-1], skewed, f"clear_row_{row}"))
+            capture.append(self._token(m, capture[-1], skewed, f"capture_row_{row}"))
             insert.append(self._token(m, insert[-1], 1 + self.interval, f"insert_row_{row}"))
         operands = {name: self._depth_skewed(m, name, platform) for name in ("a", "b")}
         left = {"a": Cat(operands["a"]), "clear": Cat(clear), "capture": Cat(capture)}
@@ -117,7 +136,7 @@ class SystolicArray(wiring.Component):
             left["insert"] = Cat(insert[1:])
         bits, together = self.config.accumulator_bits, Mac.columns_of(self.config)
         for col in range(0, self.config.cols, together):
-            column = ArrayColumn(self.config, ones=self._ones, first=col == 0)
+            column = ArrayColumn(self.config, ones=self._ones, broadcast=self._broadcast, first=col == 0)
             m.submodules[f"column_{col}"] = place(column, platform)
             m.d.comb += [getattr(column, name).eq(value) for name, value in left.items()]
             m.d.comb += Value.cast(column.b).eq(Cat(operands["b"][col : col + together]))

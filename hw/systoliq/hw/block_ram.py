@@ -27,14 +27,13 @@ class BlockRam(wiring.Component):
     not be read in the cycle in which it is written. No reset.
 
     ``portable`` is a memory and a register, which synthesis puts into the memory cells where they have one. For
-    ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word.
+    ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word. ``ice40`` does without the register.
     """
-
-    latency = 2
 
     def __init__(self, shape: object, *, depth: int, cells: str) -> None:
         self.depth = depth
         self.width = Shape.cast(shape).width
+        self.latency = self.latency_of(cells)
         ecp5 = cells in ("ecp5", "ecp5-alu")
         self._cells = ecp5 and _SMALL < depth <= max(WIDTHS)
         self._distributed = ecp5 and depth <= _SMALL
@@ -49,6 +48,11 @@ class BlockRam(wiring.Component):
                 "read_data": Out(shape),
             }
         )
+
+    @staticmethod
+    def latency_of(cells: str) -> int:
+        """Cycles from ``read`` to the word."""
+        return 1 if cells == "ice40" else 2
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -78,7 +82,7 @@ class BlockRam(wiring.Component):
             write.data.eq(data),
             read.en.eq(self.read),
             read.addr.eq(self.read_address),
-            shown.eq(delay(m, read.data, 1, name="word")),
+            shown.eq(delay(m, read.data, self.latency - 1, name="word")),
         ]
         return m
 

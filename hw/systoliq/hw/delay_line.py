@@ -16,9 +16,10 @@ class DelayLine(wiring.Component):
     """``o`` shows what ``i`` was ``cycles`` cycles ago, from as many cycles after reset on; `delay` in memory."""
 
     def __init__(self, shape: object, *, cycles: int, cells: str) -> None:
-        depth = cycles - BlockRam.latency + 1  # each word is read when the pointer comes round to just before it
+        latency = BlockRam.latency_of(cells)
+        depth = cycles - latency + 1  # each word is read when the pointer comes round to just before it
         if depth < 2:
-            raise ValueError(f"cycles must be at least {BlockRam.latency + 1}, not {cycles}")
+            raise ValueError(f"cycles must be at least {latency + 1}, not {cycles}")
         self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells)
         self.kind = f"delay_line_{cycles}x{Shape.cast(shape).width}"
         super().__init__({"i": In(shape), "o": Out(shape)})

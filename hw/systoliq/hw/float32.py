@@ -28,8 +28,9 @@ def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
 
     lost = Signal(unsigned(len(value)))
     higher: list[Value] = []
-    for top in range(len(unlike), 0, -_GROUP):
-        bottom = max(top - _GROUP, 0)
+    group = 2 * _GROUP if registered else _GROUP  # so that both sides of the register look through as many
+    for top in range(len(unlike), 0, -group):
+        bottom = max(top - group, 0)
         for k in range(bottom, top):
             m.d.comb += lost[k].eq(Cat(any_of(unlike[k:top], f"unlike_{k}"), *higher).any())
         higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
@@ -37,12 +38,16 @@ def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
 
 
 class RoundToFloat32(wiring.Component):
-    """``rounded`` is the float32 of the ``number`` of two cycles ago. The largest round up to a power of two."""
+    """``rounded`` is the float32 of the ``number`` of ``latency`` cycles ago. The largest round up to a power of two.
+
+    ``registered`` puts a register behind the search of the lost places, and one behind the sum.
+    """
 
     kind = "round_to_float32"
-    latency = 2
 
-    def __init__(self, bits: int) -> None:
+    def __init__(self, bits: int, *, registered: bool = True) -> None:
+        self._each = int(registered)
+        self.latency = 2 * self._each
         super().__init__({"number": In(signed(bits)), "rounded": Out(signed(bits + 1))})
 
     def elaborate(self, platform: object) -> Module:
@@ -50,10 +55,10 @@ class RoundToFloat32(wiring.Component):
         # Half to even is to add what is just below a half, and the last bit that stays; then the lost places are cut.
         lost = places_lost(m, self.number, registered=False)
         below_half = lost >> 1
-        odd = delay(m, (self.number[1:] & lost & ~below_half).any(), 1, name="odd")
-        number = delay(m, self.number, 1, name="number").as_signed()
-        lost = delay(m, lost, 1, name="lost")
+        odd = delay(m, (self.number[1:] & lost & ~below_half).any(), self._each, name="odd")
+        number = delay(m, self.number, self._each, name="number").as_signed()
+        lost = delay(m, lost, self._each, name="lost")
         total = Signal(signed(len(self.rounded) + 1))  # with a place for the carry into it
         m.d.comb += total.eq(Cat(Const(1, 1), number).as_signed() + Cat(odd, lost >> 1))
-        m.d.comb += self.rounded.eq(delay(m, total[1:] & ~Cat(lost, Const(0, 1)), 1, name="kept"))
+        m.d.comb += self.rounded.eq(delay(m, total[1:] & ~Cat(lost, Const(0, 1)), self._each, name="kept"))
         return m

@@ -29,20 +29,24 @@ class Multiplier(wiring.Component):
     has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves)
     and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle.
     ``ice40`` is an SB_MAC16 with the registers of its operands and its product, for operands of up to 16 bits.
+    Where ``portable`` is not ``pipelined`` there is only the register after the product.
     """
 
-    def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
+    def __init__(self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True) -> None:
+        self._pipelined = pipelined
         self.cells = _SAME.get(cells, cells)
         self.kind = f"multiplier_{a_bits}x{b_bits}"
         super().__init__({"a": In(signed(a_bits)), "b": In(signed(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @staticmethod
-    def latency_of(cells: str) -> int:
+    def latency_of(cells: str, *, pipelined: bool = True) -> int:
+        if cells == "portable" and not pipelined:
+            return 1
         return 4 if _SAME.get(cells, cells) == "ecp5" else 2
 
     @property
     def latency(self) -> int:
-        return self.latency_of(self.cells)
+        return self.latency_of(self.cells, pipelined=self._pipelined)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -54,8 +58,8 @@ class Multiplier(wiring.Component):
         if self.cells == "ice40" and max(len(self.a), len(self.b)) <= LIMB_BITS["ice40"] + 1:
             m.submodules.cell = sb_mac16(self.a, self.b, self.product)
             return m
-        a = delay(m, self.a, 1, name="a").as_signed()
-        b = delay(m, self.b, 1, name="b").as_signed()
+        a = delay(m, self.a, self.latency - 1, name="a").as_signed()
+        b = delay(m, self.b, self.latency - 1, name="b").as_signed()
         m.d.comb += self.product.eq(delay(m, a * b, 1, name="product_register"))
         return m
 
@@ -67,11 +71,14 @@ class WideMultiplier(wiring.Component):
     lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
     additions, each with its own register. What a third limb of ``a`` would hold, if it is no more than `_FEW` bits, is
     multiplied in the fabric. Other cells, and wider operands, leave the cutting to synthesis.
+
+    Where it is not ``pipelined``, all additions share one register, behind the last.
     """
 
     kind = "wide_multiplier"
 
-    def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:
+    def __init__(self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True) -> None:
+        self._each = int(pipelined)
         cells = _SAME.get(cells, cells)
         self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
         beyond = a_bits - 2 * limb
@@ -86,7 +93,8 @@ class WideMultiplier(wiring.Component):
     @property
     def latency(self) -> int:
         """The cell, and an addition for each operand that was cut, and for the few bits in the fabric."""
-        return Multiplier.latency_of(self.cells) + self._cut_a + self._cut_b + (self._few > 0)
+        additions = self._cut_a + self._cut_b + (self._few > 0)
+        return Multiplier.latency_of(self.cells) + (additions if self._each else min(additions, 1))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -96,11 +104,17 @@ class WideMultiplier(wiring.Component):
         if self._few:
             a = Cat(self.a[: 2 * limb], 0).as_signed()
             result = Signal(signed(len(a) + len(self.b)), name="low_product")
-            few = delay(m, self.a[2 * limb :].as_signed() * self.b, 1, name="few_product").as_signed()
-            few = delay(m, few, self.latency - 2, name="few_delayed").as_signed()
+            behind = self.latency - 2 if self._each else 0  # else before the product, as in the cells
+            few_a = delay(m, self.a[2 * limb :], self.latency - 2 - behind, name="few").as_signed()
+            few_b = delay(m, self.b, self.latency - 2 - behind, name="few_factor")
+            few = delay(m, few_a * few_b, 1, name="few_product").as_signed()
+            few = delay(m, few, behind, name="few_delayed").as_signed()
             upper = Signal(signed(len(self.product) - 2 * limb), name="upper_sum", reset_less=True)
             m.d.sync += upper.eq((result >> (2 * limb)) + few)
             m.d.comb += self.product.eq(Cat(delay(m, result[: 2 * limb], 1, name="lower_product"), upper).as_signed())
+        elif not self._each and (self._cut_a or self._cut_b):
+            result = Signal.like(self.product, name="sums")
+            m.d.comb += self.product.eq(delay(m, result, 1, name="product_register"))
         a_limbs = _limbs(a, limb, self._cut_a)
         b_limbs = _limbs(Cat(self.b, 0).as_signed(), limb, self._cut_b)
 
@@ -112,11 +126,11 @@ class WideMultiplier(wiring.Component):
 
         def add(high: Value, low: Value, name: str) -> Signal:
             total = Signal(signed(max(len(high), len(low)) + 1), name=name, reset_less=True)
-            m.d.sync += total.eq(high + low)
+            m.d["sync" if self._each else "comb"] += total.eq(high + low)
             return total
 
         def held(value: Value, name: str) -> Value:
-            return delay(m, value, 1, name=name)
+            return delay(m, value, self._each, name=name)
 
         low = product(0, 0)
         if self._cut_a and self._cut_b:

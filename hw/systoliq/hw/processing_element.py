@@ -26,11 +26,13 @@ class ProcessingElement(wiring.Component):
     Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
     moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
 
-    ``sums`` names the operand that the element adds up, as if the other one were all ones; without it, products.
+    ``sums`` names the operand that the element adds up, as if the other one were all ones; without it, products. With
+    ``broadcast`` only ``insert`` is passed on a cycle later, all else in the same cycle.
     """
 
-    def __init__(self, config: ArrayConfig, *, top: bool, sums: str | None = None) -> None:
+    def __init__(self, config: ArrayConfig, *, top: bool, sums: str | None = None, broadcast: bool = False) -> None:
         self.config = config
+        self._broadcast = broadcast
         self.top = top
         self._sums = sums
         self.kind = ("pe_top" if top else "pe") + (f"_sum_{sums}" if sums else "")
@@ -60,6 +62,9 @@ class ProcessingElement(wiring.Component):
         registers = {}
         for name in ("a", "b", "clear", "capture") + (() if self.top else ("insert",)):
             here, onward = getattr(self, name), getattr(self, f"{name}_next")
+            if self._broadcast and name != "insert":
+                m.d.comb += onward.eq(here)
+                continue
             operand = name in ("a", "b")  # the others are tokens, which a reset must end
             register = Signal(here.shape(), name=f"{name}_register", reset_less=operand)
             m.d.sync += register.eq(here)

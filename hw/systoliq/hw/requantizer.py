@@ -30,7 +30,8 @@ class RequantizerConfig:
 
     ``accumulator_bits`` is the width of the signed input; multipliers are unsigned, below ``2**multiplier_bits``;
     shifts lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
-    ``cells`` are those of `ArrayConfig`.
+    ``cells`` are those of `ArrayConfig`. Without ``pipelined`` registers are as few as a clock of 24 MHz allows on an
+    iCE40 UltraPlus, and the zero point must be steady.
     """
 
     accumulator_bits: int
@@ -41,6 +42,7 @@ class RequantizerConfig:
     output: IntFormat
     rounding: Rounding
     cells: str = "portable"
+    pipelined: bool = True
 
     @classmethod
     def of(cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable") -> RequantizerConfig:
@@ -77,16 +79,20 @@ class Requantizer(wiring.Component):
         factor_bits, rounding = config.accumulator_bits, config.rounding
         self._to_float32: RoundToFloat32 | None = None
         if rounding is Rounding.NEAR_TIE and factor_bits > FLOAT32_BITS + 1:
-            self._to_float32 = RoundToFloat32(factor_bits)
+            self._to_float32 = RoundToFloat32(factor_bits, registered=config.pipelined)
             factor_bits = len(self._to_float32.rounded)
-        self._multiplier = WideMultiplier(factor_bits, config.multiplier_bits, cells=config.cells)
+        self._multiplier = WideMultiplier(
+            factor_bits, config.multiplier_bits, cells=config.cells, pipelined=config.pipelined
+        )
         value_bits = len(self._multiplier.product)
         if rounding is Rounding.FLOOR:
             value_bits = max(value_bits, config.offset_bits) + 1
         least, most = config.min_shift, config.max_shift
         # An integer part that floor_bits do not hold saturates y, whatever zero point is added.
         floor_bits = config.output.bits + 1
-        self._rounding = RoundingShift(rounding, value_bits, least=least, most=most, floor_bits=floor_bits)
+        self._rounding = RoundingShift(
+            rounding, value_bits, least=least, most=most, floor_bits=floor_bits, pipelined=config.pipelined
+        )
         super().__init__(
             {
                 "acc": In(signed(config.accumulator_bits)),
@@ -100,15 +106,19 @@ class Requantizer(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Input, [rounding to float32,] product, [offset,] rounding shift, zero point, saturation."""
+        """Input, [rounding to float32,] product, [offset,] rounding shift, zero point, saturation.
+
+        Without ``pipelined``: product, [offset,] rounding shift, and a register behind the saturation.
+        """
         to_float32 = self._to_float32.latency if self._to_float32 else 0
         offset = int(self.config.rounding is Rounding.FLOOR)
-        return 1 + to_float32 + self._multiplier.latency + offset + self._rounding.latency + 2
+        ends = 3 if self.config.pipelined else 1
+        return to_float32 + self._multiplier.latency + offset + self._rounding.latency + ends
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         output, multiplier, rounding = self.config.output, self._multiplier, self._rounding
-        stage = 1
+        stage = each = int(self.config.pipelined)
         acc = delay(m, self.acc, stage, name="acc").as_signed()
         extra = delay(m, (self.shift - self.config.min_shift)[: len(rounding.extra)], stage, name="extra")
         if self._to_float32:
@@ -127,15 +137,16 @@ class Requantizer(wiring.Component):
             stage += 1
 
         m.submodules.rounding = place(rounding, platform)
-        m.d.comb += [rounding.value.eq(value), rounding.extra.eq(delay(m, extra, stage - 2, name="extra_delayed"))]
+        waits = stage - 1 - each  # behind the input
+        m.d.comb += [rounding.value.eq(value), rounding.extra.eq(delay(m, extra, waits, name="extra_delayed"))]
         stage += rounding.latency
 
         # Rounding up is the carry into this sum.
-        zero_point = delay(m, self.zero_point, stage, name="zero_point")
+        zero_point = delay(m, self.zero_point, stage * each, name="zero_point")
         with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, zero_point).as_signed()
-        total = delay(m, with_carry[1:], 1, name="total")
-        beyond = delay(m, rounding.beyond, 1, name="beyond")
-        negative = delay(m, rounding.negative, 1, name="negative")
+        total = delay(m, with_carry[1:], each, name="total")
+        beyond = delay(m, rounding.beyond, each, name="beyond")
+        negative = delay(m, rounding.negative, each, name="negative")
 
         # Outside the range of y where the bits from y's sign upwards are not alike (unsigned: those above y not zero).
         excess = total[output.bits - output.signed :]

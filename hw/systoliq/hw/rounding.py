@@ -25,8 +25,8 @@ class RoundingShift(wiring.Component):
     """``value / 2**(least + extra)``: its integer part ``floor``, and whether it rounds ``up`` to the next integer.
 
     ``extra``, up to ``most - least``, is sampled a cycle before its ``value``; the outputs come ``latency`` cycles
-    after that. ``floor`` is the low end of the integer part. Where ``beyond`` is set that is not all of it, and
-    ``negative`` is its sign.
+    after that, which is 1 where it is not ``pipelined``. ``floor`` is the low end of the integer part. Where ``beyond``
+    is set that is not all of it, and ``negative`` is its sign.
 
     * ``NEAREST``: half to even on the exact value.
     * ``NEAR_TIE``: as float32 multiplication followed by half-to-even rounds. A value whose distance from a tie is at
@@ -34,8 +34,11 @@ class RoundingShift(wiring.Component):
     * ``FLOOR``: never up.
     """
 
-    def __init__(self, rounding: Rounding, value_bits: int, *, least: int, most: int, floor_bits: int) -> None:
+    def __init__(
+        self, rounding: Rounding, value_bits: int, *, least: int, most: int, floor_bits: int, pipelined: bool = True
+    ) -> None:
         self.rounding = rounding
+        self._each = int(pipelined)
         self.least = least
         self.span = most - least
         self.kind = f"round_{rounding.value.replace('-', '_')}"
@@ -65,7 +68,7 @@ class RoundingShift(wiring.Component):
     @property
     def latency(self) -> int:
         """Integer part and, at the same time, what is below it; [decision]."""
-        return max(self._moving, self._looking) + self._rounds
+        return max(self._moving, self._looking) + self._rounds if self._each else 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -86,12 +89,13 @@ class RoundingShift(wiring.Component):
             return delay(m, found, max(cycles - 1, 0), name=name)
 
         whole = self._move(m, value >> half_place, delay(m, self.extra, 1, name="extra"))
-        whole = delay(m, whole, self.latency - self._rounds - self._moving, name="whole")
+        decided = self._rounds * self._each
+        whole = delay(m, whole, self.latency - decided - self._moving * self._each, name="whole")
         half, odd, floor = whole[0], whole[1], whole[1:]
         unlike = value[:-1] ^ value[1:]  # seen from above, the leading bit is the first that is unlike its neighbour
         beyond = unlike & ~below(half_place + len(self.floor))
         m.d.comb += [
-            self.floor.eq(delay(m, floor, int(self._rounds), name="floor")),
+            self.floor.eq(delay(m, floor, decided, name="floor")),
             self.beyond.eq(any_of(beyond, self.latency, "beyond")),
             self.negative.eq(delay(m, value[-1], self.latency, name="negative")),
         ]
@@ -103,21 +107,21 @@ class RoundingShift(wiring.Component):
         if self._inexact:
             # Near a tie the leading bit is the half or above it, and of what is beyond no rounding matters.
             always = Const((1 << max(half_place - FLOAT32_BITS + 1, 0)) - 1, len(value))
-            lost = always | places_lost(m, value[: self._within_bits + 2], registered=True)
-            lost = delay(m, lost, 1, name="lost")
-            fraction = delay(m, fraction, 2, name="fraction")
-            value = delay(m, value, 2, name="value")
+            lost = always | places_lost(m, value[: self._within_bits + 2], registered=self._each > 0)
+            lost = delay(m, lost, self._each, name="lost")
+            fraction = delay(m, fraction, 2 * self._each, name="fraction")
+            value = delay(m, value, 2 * self._each, name="value")
             below_last = lost >> 1  # below half of the last place of the float32
             near = fraction & ~below_last
-            cycles = self.latency - 3
+            cycles = self.latency - 3 * self._each
             some_set = any_of(value & near, cycles, "some_set")
             some_clear = any_of(~value & near, cycles, "some_clear")
             # Exactly half a last place away is near too: from below by that pattern, from above if no other bit is set.
             others_set = any_of(value & fraction & ~(lost & ~below_last), cycles, "others_set")
             tie = Mux(half, ~some_set | ~others_set, ~some_clear)
         else:
-            tie = half & ~any_of(value & fraction, self.latency - 1, "some_set")
-        m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), 1, name="up_register"))
+            tie = half & ~any_of(value & fraction, self.latency - self._each, "some_set")
+        m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), self._each, name="up_register"))
         return m
 
     def _move(self, m: Module, value: Value, extra: Value) -> Value:
@@ -129,7 +133,7 @@ class RoundingShift(wiring.Component):
             moved = Signal(signed(len(self.floor) + (1 << i)), name=f"moved_{1 << i}")
             m.d.comb += moved.eq(Mux(extra[i], whole >> (1 << i), whole))
             whole = moved
-            if i % _MOVES == 0:
+            if i % _MOVES == 0 and self._each:
                 whole = delay(m, moved, 1, name=f"whole_{1 << i}").as_signed()
                 extra = delay(m, extra, 1, name=f"extra_{1 << i}")
         return whole

@@ -91,9 +91,11 @@ _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
     "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
-    "engine 2 x 1 x 4 / 1": (
+    "engine 1 x 1 x 8 / 1": (
         "ice40-up5k",
-        EngineConfig(rows=2, cols=1, depth=4, lanes=1, cells="ice40"),
+        EngineConfig(
+            rows=1, cols=1, depth=8, lanes=1, a_words=64, b_words=256, max_columns=64, max_rows=64, cells="ice40"
+        ),
     ),
 }
 

@@ -24,8 +24,8 @@ class Accumulator(wiring.Component):
     """
 
     kind = "accumulator"
-    again = BlockRam.latency + 2
-    """Read, addition, and a cycle in which the sum is written."""
+    again = BlockRam.latency_of("portable") + 2
+    """Read (of the slowest), addition, and a cycle in which the sum is written."""
 
     def __init__(self, depth: int, *, cells: str) -> None:
         self.ram = BlockRam(signed(PARTIAL_BITS), depth=depth, cells=cells)

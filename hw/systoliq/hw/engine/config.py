@@ -6,6 +6,7 @@ import dataclasses
 
 from systoliq.golden.formats import INT8
 
+from ..array import SystolicArray
 from ..cells import CELLS
 from ..config import ArrayConfig
 
@@ -85,8 +86,8 @@ class EngineConfig:
 
     @property
     def drain_cycles(self) -> int:
-        """Cycles for which the lanes are busy with one tile: a slot for the column sums, one for each row."""
-        return (self.rows + 1) * self.interval
+        """Cycles between two tiles at the least: a slot for the column sums, one for each row. See `SystolicArray`."""
+        return SystolicArray.drain_cycles_of(self.array, self.interval, broadcast=not self.pipelined)
 
     @property
     def array(self) -> ArrayConfig:
@@ -97,6 +98,16 @@ class EngineConfig:
     def zero_point_cells(self) -> str:
         """The cells that multiply by zero points: iCE40's few are left to the array and the requantizers."""
         return "portable" if self.cells == "ice40" else self.cells
+
+    @property
+    def pipelined(self) -> bool:
+        """Whether there are registers for a fast clock: a small iCE40 has logic cells for those of 24 MHz."""
+        return self.cells != "ice40"
+
+    @property
+    def one_product(self) -> bool:
+        """Whether a lane has one multiplier for both zero points: with one row to a tile, it is used in turns."""
+        return not self.pipelined and self.rows == 1 and self.dataflow == "output-stationary"
 
     @property
     def table_words(self) -> int:

@@ -255,9 +255,10 @@ class EngineCore(wiring.Component):
             control.row_value.eq(self.row_value),
         ]
         row_sum = Signal(signed(32), reset_less=True)
-        m.d.sync += row_sum.eq(dataflow.sums[0])
-        step, row = control.step, Signal(self.lanes[0].row.shape())
-        m.d.comb += [
+        row_domain, sum_domain = ("comb", "sync") if config.pipelined else ("sync", "comb")
+        m.d[sum_domain] += row_sum.eq(dataflow.sums[0])
+        step, row = control.step, Signal(self.lanes[0].row.shape(), reset_less=not config.pipelined)
+        m.d[row_domain] += [
             row.zero_point.eq(control.row.zero_point),
             row.row_sum.eq(row_sum - control.row.k_zero_point),
         ]

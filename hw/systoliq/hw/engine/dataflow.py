@@ -78,8 +78,10 @@ class Dataflow(wiring.Component):
             }
         )
 
-    enter_latency = BlockRam.latency + 1
-    """Cycles from a read to the word in the entry register, where `enter` puts it."""
+    @property
+    def enter_latency(self) -> int:
+        """Cycles from a read to the word in the entry register, where `enter` puts it."""
+        return BlockRam.latency_of(self.config.cells) + 1
 
     def drain_start(self) -> int:
         """Cycles from a beat at the tiler to the first sum at lane 0."""
@@ -107,8 +109,9 @@ class Dataflow(wiring.Component):
         side: data.View,
         *,
         word: data.View | None = None,
+        skewed: bool = True,
     ) -> None:
-        """Register ``word`` (default: that read) of operand ``name``, flipped to signed and skewed, as ``side``.
+        """Register ``word`` (default: that read) of operand ``name``, flipped to signed and ``skewed``, as ``side``.
 
         ``keep[lane * depth + i]`` or, if shorter, ``keep[i]`` says which elements count; the others enter as zeros.
         ``ones[i]`` goes before the word's lanes, if ``side`` has a place for it.
@@ -125,6 +128,9 @@ class Dataflow(wiring.Component):
                 flipped = Value.cast(word[lane][i]) ^ (is_unsigned << 7)
                 kept = keep[(lane * depth + i) % len(keep)]
                 m.d.sync += entry[lane + extra][i].eq(Mux(kept, flipped[:8].as_signed(), Const(0, 8)))
+        if not skewed:
+            m.d.comb += side.eq(entry)
+            return
         skew = Skew(side.shape(), kind=f"skew_{name}")
         m.submodules[f"skew_{name}"] = place(skew, platform)
         m.d.comb += [skew.word.eq(entry), side.eq(skew.out)]

@@ -20,7 +20,8 @@ def drain_step(config: EngineConfig) -> data.StructLayout:
     """What a lane needs to know of the sum that it reads in a cycle.
 
     ``column_sum``: it is the sum of a column of B, not a result. ``push``: it is a result that Y has. ``step``: which
-    of the lane's columns. ``entry``: the column's place in the lane's constant table. ``columns``: how many of the
+    of the lane's columns. ``entry``: the column's place in the lane's constant table, but where the engine is not
+    `pipelined <EngineConfig.pipelined>` as many cycles early as the table takes to read. ``columns``: how many of the
     lanes have a column of Y in this cycle. ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
     """
     return data.StructLayout(
@@ -45,7 +46,8 @@ class DrainControl(wiring.Component):
 
     ``begin`` comes before a job's first token, when M, K and N have been steady for a cycle. ``step`` describes a sum
     ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the lane reads its first
-    column sum in ``t + latency``. ``row`` is valid together with the first step of each row. Tiles are counted, in the
+    column sum in ``t + latency``. ``row`` is valid together with the first step of each row, or where the engine is not
+    pipelined a cycle before that. Tiles are counted, in the
     order of `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result
     itself can leave the lanes, nothing here depends on M, K or N any more.
 
@@ -62,7 +64,7 @@ class DrainControl(wiring.Component):
         self.rows = rows
         self.per_slot = per_slot
         self._table = BlockRam(signed(8), depth=config.max_rows, cells=config.cells)
-        self._multiplier = Multiplier(8, 17, cells=config.zero_point_cells)
+        self._multiplier = Multiplier(8, 17, cells=config.zero_point_cells, pipelined=config.pipelined)
         super().__init__(
             {
                 "begin": In(1),
@@ -82,8 +84,9 @@ class DrainControl(wiring.Component):
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
-        """Row table, choice of the zero point, K times it."""
-        return BlockRam.latency + 1 + Multiplier.latency_of(config.zero_point_cells)
+        """Row table, choice of the zero point (or a register behind ``row``), K times it."""
+        product = Multiplier.latency_of(config.zero_point_cells, pipelined=config.pipelined)
+        return BlockRam.latency_of(config.cells) + 1 + product
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -158,11 +161,14 @@ class DrainControl(wiring.Component):
             multiplier.a.eq(chosen),
             multiplier.b.eq(self.k),
         ]
-        m.d.sync += chosen.eq(Mux(self.per_row, table.read_data, self.zero_point))
+        m.d["sync" if config.pipelined else "comb"] += chosen.eq(Mux(self.per_row, table.read_data, self.zero_point))
         latency = self.latency_of(config)
+        step = data.View(drain_step(config), delay(m, Value.cast(now), latency, name="step", reset_less=False))
         m.d.comb += [
-            Value.cast(self.step).eq(delay(m, Value.cast(now), latency, name="step", reset_less=False)),
+            self.step.eq(step),
             self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
             self.row.k_zero_point.eq(multiplier.product),
         ]
+        if not config.pipelined:
+            m.d.comb += self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry"))
         return m

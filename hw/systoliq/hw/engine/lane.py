@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -69,6 +69,7 @@ class EngineLane(wiring.Component):
                 output=INT8,
                 rounding=Rounding.NEAR_TIE,
                 cells=config.cells,
+                pipelined=config.pipelined,
             )
         )
         super().__init__(
@@ -92,12 +93,17 @@ class EngineLane(wiring.Component):
 
     @property
     def _product_latency(self) -> int:
-        return ZeroPointProduct.latency_of(self._config.zero_point_cells)
+        return ZeroPointProduct.latency_of(self._config.zero_point_cells, pipelined=self._config.pipelined)
 
     @property
     def latency(self) -> int:
         """Table, products of the zero points, one of them taken off, the other one's way into the requantizer."""
-        return BlockRam.latency + self._product_latency + 1 + self.requantizer.latency
+        return self._fetch + self._product_latency + 1 + self.requantizer.latency
+
+    @property
+    def _fetch(self) -> int:
+        """Cycles from a step to its column's constants: none where the entry comes early."""
+        return BlockRam.latency_of(self._config.cells) if self._config.pipelined else 0
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -112,40 +118,53 @@ class EngineLane(wiring.Component):
         m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
-        new_row = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
+        new_row: Value = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
+        if not config.pipelined and config.interval == 1:
+            new_row = Const(1)
+        elif config.one_product:
+            new_row = (self.step.column_sum | self.step.push) & (self.step.step == 0)
         m.d.comb += [now.eq(Mux(new_row, self.row, held)), self.row_next.eq(held)]
         m.d.sync += held.eq(now)
-        column_sums = [
-            Signal(signed(ROW_SUM_BITS), name=f"column_sum_{i}", reset_less=True) for i in range(config.interval)
-        ]
-        for i, column_sum in enumerate(column_sums):
-            with m.If(self.step.column_sum & (self.step.step == i)):
-                m.d.sync += column_sum.eq(chosen)
-        column_sum = Signal(signed(ROW_SUM_BITS))
-        for i in range(config.interval):
-            with m.If(self.step.step == i):
-                m.d.comb += column_sum.eq(column_sums[i])
+        if not config.one_product:
+            column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), self.step, name="column_sum")
 
-        # Cycle 2: the column's constants are there, and the products of zero points and sums begin.
-        fetch = BlockRam.latency
+        # `_fetch` later: the column's constants are there, and the products of zero points and sums begin.
+        fetch = self._fetch
         row = data.View(LaneRow, delay(m, Value.cast(now), fetch, name="row"))
         acc = delay(m, chosen, fetch, name="acc").as_signed()
-        by_column, by_row = (ZeroPointProduct(bits, cells=config.zero_point_cells) for bits in _PRODUCT_BITS)
+        row_sum_bits, column_sum_bits = _PRODUCT_BITS
+        by_column = ZeroPointProduct(row_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
         m.submodules.by_column = place(by_column, platform)
-        m.submodules.by_row = place(by_row, platform)
-        m.d.comb += [
-            by_column.sum.eq(row.row_sum),
-            by_column.zero_point.eq(constants.zero_point),
-            by_row.sum.eq(delay(m, column_sum, fetch, name="column_sum").as_signed()),
-            by_row.zero_point.eq(row.zero_point),
-        ]
+        by_row_product: Value
+        if config.one_product:
+            # The tile's only row is known when its column sums come: their products are what waits for the row.
+            now_column = self.step.column_sum
+            m.d.comb += [
+                by_column.sum.eq(Mux(now_column, chosen[:ROW_SUM_BITS].as_signed(), row.row_sum)),
+                by_column.zero_point.eq(Mux(now_column, row.zero_point, constants.zero_point)),
+            ]
+            step = data.View(self.step.shape(), delay(m, Value.cast(self.step), wait, name="product_step"))
+            by_row_product = self._of_column(m, by_column.product, step, name="column_product")
+        else:
+            by_row = ZeroPointProduct(column_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
+            m.submodules.by_row = place(by_row, platform)
+            by_row_product = by_row.product
+            m.d.comb += [
+                by_column.sum.eq(row.row_sum),
+                by_column.zero_point.eq(constants.zero_point),
+                by_row.sum.eq(delay(m, column_sum, fetch, name="column_sum").as_signed()),
+                by_row.zero_point.eq(row.zero_point),
+            ]
 
         # And when they are there: the accumulator as ONNX defines it.
         biased = delay(m, (acc + constants.bias)[:32].as_signed(), wait, name="biased").as_signed()
-        less_column = delay(m, (biased - by_column.product)[:32], 1, name="less_column").as_signed()
-        total = Signal(signed(32))
+        each = int(config.pipelined)
+        less_column = delay(m, (biased - by_column.product)[:32], each, name="less_column").as_signed()
+        total = Signal(signed(32), reset_less=True)
+        m.d["comb" if each else "sync"] += total.eq(
+            less_column - delay(m, by_row_product, each, name="by_row").as_signed()
+        )
         m.d.comb += [
-            total.eq(less_column - delay(m, by_row.product, 1, name="by_row").as_signed()),
             requantizer.acc.eq(total),
             requantizer.multiplier.eq(scale.multiplier),
             requantizer.shift.eq(scale.shift),
@@ -164,6 +183,19 @@ class EngineLane(wiring.Component):
         control = delay(m, control, self.latency, name="control", reset_less=False)
         m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
+
+    def _of_column(self, m: Module, value: Value, step: data.View, *, name: str) -> Signal:
+        """What ``value`` was in the slot of the column sums, for the column of each ``step``."""
+        interval = self._config.interval
+        kept = [Signal(value.shape(), name=f"{name}_{i}", reset_less=True) for i in range(interval)]
+        for i, each in enumerate(kept):
+            with m.If(step.column_sum & (step.step == i)):
+                m.d.sync += each.eq(value)
+        chosen = Signal(value.shape(), name=name)
+        for i, each in enumerate(kept):
+            with m.If(step.step == i):
+                m.d.comb += chosen.eq(each)
+        return chosen
 
     def _table(self, m: Module, platform: object, fields: tuple[str, ...], entry: Value) -> data.View:
         """``fields`` of the column table at ``entry``, `BlockRam.latency` cycles later."""

@@ -33,7 +33,7 @@ class OutputStationary(Dataflow):
 
     def __init__(self, config: EngineConfig) -> None:
         super().__init__(config)
-        self.array = SystolicArray(config.array, interval=config.interval, ones=True)
+        self.array = SystolicArray(config.array, interval=config.interval, ones=True, broadcast=not config.pipelined)
         self.a_span = config.rows
         self.a_depth = config.depth
         self.slot_rows = config.rows
@@ -74,9 +74,10 @@ class OutputStationary(Dataflow):
         ]
 
         # Of the word that the buffers show; none without one.
-        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), BlockRam.latency, name="keep", reset_less=False))
-        self.enter(m, platform, "a", keep, list(keep), array.a)
-        self.enter(m, platform, "b", keep, list(keep), array.b)
+        fetch = BlockRam.latency_of(self.config.cells)
+        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), fetch, name="keep", reset_less=False))
+        self.enter(m, platform, "a", keep, list(keep), array.a, skewed=self.config.pipelined)
+        self.enter(m, platform, "b", keep, list(keep), array.b, skewed=self.config.pipelined)
         enter = self.enter_latency
         m.d.comb += [
             array.first.eq(delay(m, tiler.first, enter, name="first")),

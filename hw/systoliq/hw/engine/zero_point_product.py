@@ -15,19 +15,21 @@ __all__ = ["ZeroPointProduct"]
 class ZeroPointProduct(wiring.Component):
     """``product`` shows ``sum * zero_point`` of ``latency`` cycles ago, modulo 2^32. No reset.
 
-    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest.
+    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest. ``pipelined`` is
+    that of `Multiplier`; without it the multiplier's register is the only one.
     """
 
-    def __init__(self, sum_bits: int, *, cells: str) -> None:
+    def __init__(self, sum_bits: int, *, cells: str, pipelined: bool = True) -> None:
+        self._pipelined = pipelined
         self._low_bits = LIMB_BITS.get(cells, sum_bits)
         self.cells = cells
         self.kind = f"zero_point_product_{sum_bits}"
         super().__init__({"sum": In(signed(sum_bits)), "zero_point": In(signed(8)), "product": Out(signed(32))})
 
     @staticmethod
-    def latency_of(cells: str) -> int:
-        """Multiplier, sum of the parts."""
-        return Multiplier.latency_of(cells) + 1
+    def latency_of(cells: str, *, pipelined: bool = True) -> int:
+        """Multiplier, [sum of the parts]."""
+        return Multiplier.latency_of(cells, pipelined=pipelined) + pipelined
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -37,12 +39,12 @@ class ZeroPointProduct(wiring.Component):
             parts = {"low": Cat(self.sum[:low], 0).as_signed(), "high": self.sum[low:].as_signed()}
         products = []
         for name, part in parts.items():
-            multiplier = Multiplier(len(part), len(self.zero_point), cells=self.cells)
+            multiplier = Multiplier(len(part), len(self.zero_point), cells=self.cells, pipelined=self._pipelined)
             m.submodules[name] = place(multiplier, platform)
             m.d.comb += [multiplier.a.eq(part), multiplier.b.eq(self.zero_point)]
             products.append(multiplier.product)
         total = products[0] if len(products) == 1 else products[0] + (products[1] << low)
         product = Signal(signed(32), reset_less=True)
-        m.d.sync += product.eq(total)
+        m.d["sync" if self._pipelined else "comb"] += product.eq(total)
         m.d.comb += self.product.eq(product)
         return m

@@ -23,12 +23,14 @@ class FabricForm(Form):
     """``depth`` multipliers, a register after each level of additions, and an accumulator.
 
     No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
-    synchronous reset. One of more than `WHOLE_BITS` bits is split: the upper half adds the lower one's carry a cycle
+    synchronous reset. One of more than `whole_bits` bits is split: the upper half adds the lower one's carry a cycle
     later. Forms for vendors' cells replace the parts that their cells do better.
     """
 
     accumulator_latency = 0
     """Cycles from the accumulator's total to a sum that includes it."""
+    whole_bits = WHOLE_BITS
+    """Bits of an accumulator that is not split."""
 
     @property
     def products_latency(self) -> int:
@@ -42,7 +44,7 @@ class FabricForm(Form):
     @property
     def latency(self) -> int:
         """The total of the products, the carry's way into the upper half of a split accumulator, the accumulator."""
-        return self._total_delay + (self.config.accumulator_bits > WHOLE_BITS) + self.accumulator_latency
+        return self._total_delay + (self.config.accumulator_bits > self.whole_bits) + self.accumulator_latency
 
     @property
     def clear_delay(self) -> int:
@@ -74,7 +76,7 @@ class FabricForm(Form):
 
     def _accumulate(self, m: Module, total: Value, clear: Value) -> Value:
         bits = self.config.accumulator_bits
-        if bits <= WHOLE_BITS:
+        if bits <= self.whole_bits:
             return self.accumulator(m, total, clear, bits, name="sum", carry_out=False)[0]
         low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
         missing = max(low_bits - len(total), 0)  # of a total of few bits, the lower half takes its sign along

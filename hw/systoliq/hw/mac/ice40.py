@@ -44,6 +44,7 @@ class Ice40Form(FabricForm):
     """Products of operands of up to 8 bits go two to a cell, others one; the fabric adds them up."""
 
     products_latency = 2
+    whole_bits = 32  # of clocks of less than 50 MHz a carry chain takes a small part
 
     def products(self, m: Module, a: Any, b: Any, platform: object) -> Sequence[Value]:
         config = self.config

@@ -49,8 +49,11 @@ class OperandSum(wiring.Component):
             total = delay(m, total, latency - 1 - config.depth, name="total").as_signed()
         else:
             waits = latency - 1 - adder_tree_latency(config.depth)
-            terms = [delay(m, term, waits, name=f"operand_{i}").as_signed() for i, term in enumerate(terms)]
-            total = adder_tree(m, terms, len(terms[0]))
+            behind = (
+                waits if config.cells == "ice40" else 0
+            )  # the total has fewer bits, the terms those of cells' inputs
+            terms = [delay(m, term, waits - behind, name=f"operand_{i}").as_signed() for i, term in enumerate(terms)]
+            total = delay(m, adder_tree(m, terms, len(terms[0])), behind, name="total").as_signed()
         # The first operands' total is there a cycle before the sum that begins with it.
         clear = delay(m, self.clear, latency - 1 - Mac.clear_delay_of(config), name="clear")
         held = Signal(signed(self.BITS), reset_less=True)

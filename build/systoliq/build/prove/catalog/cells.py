@@ -215,7 +215,7 @@ _UNSUPPORTED_OPMODE = SeededBug(module="cells.dsp48e2", old="Const(0b0101, 4)", 
 _CLEARED_LATE = SeededBug(module="mac.dsp48e2", old="return self.latency - 2", new="return self.latency - 1")
 _MIDDLE_EARLY = SeededBug(module="multiplier", old='held(outer[:limb], "lowest"), upper', new="outer[:limb], upper")
 _LOWEST_EARLY = SeededBug(module="multiplier", old='held(low[:limb], "lowest"), upper', new="low[:limb], upper")
-_FEW_EARLY = SeededBug(module="multiplier", old="few, self.latency - 2", new="few, self.latency - 3")
+_FEW_EARLY = SeededBug(module="multiplier", old="few, behind, name", new="few, behind - 1, name")
 
 PROPERTIES = (
     _product("ecp5", 8, 8, _NO_PIPELINE, quick=True),

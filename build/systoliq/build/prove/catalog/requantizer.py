@@ -189,8 +189,8 @@ def _scale(scale: float, accumulator_bits: int, output: IntFormat, *, quick: boo
         method=FromAnyState(),
         bug=SeededBug(
             module="rounding",
-            old='self.up.eq(delay(m, Mux(tie, odd, half), 1, name="up_register"))',
-            new="self.up.eq(Mux(tie, odd, half))",
+            old='Mux(tie, odd, half), self._each, name="up_register"',
+            new='Mux(tie, odd, half), 0, name="up_register"',
         ),
         quick=quick,
     )

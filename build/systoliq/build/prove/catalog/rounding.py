@@ -68,17 +68,17 @@ def _rounding(rounding: Rounding, bits: int, bug: SeededBug, *, quick: bool = Fa
 class AccumulatorHarness(wiring.Component):
     """The rounding of an accumulator to 24 significant bits."""
 
-    latency = RoundToFloat32.latency
-
     def __init__(self, bits: int) -> None:
         acc = signed(bits)
+        self.dut = RoundToFloat32(bits)
+        self.latency = self.dut.latency
         super().__init__({"acc": In(acc), "acc_then": Out(acc), "rounded": Out(signed(bits + 1))})
         conversion = "((_ to_fp 8 24) RNE {acc_then})"
         self.formulas = (f"(= {{rounded}} ((_ fp.to_sbv {bits + 1}) RTZ {conversion}))",)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dut = dut = RoundToFloat32(len(self.acc))
+        m.submodules.dut = dut = self.dut
         m.d.comb += [
             dut.number.eq(self.acc),
             self.acc_then.eq(delay(m, self.acc, self.latency, name="past_acc")),
