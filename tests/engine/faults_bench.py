@@ -215,7 +215,7 @@ async def acknowledge_loses_no_error(dut: Any) -> None:
     await bench.write(ADDRESS["M"], 0)
     for command in (START | ACKNOWLEDGE, START, ACKNOWLEDGE, START | ACKNOWLEDGE):
         await bench.write(ADDRESS["CONTROL"], command)
-        await bench.cycles(4)
+        await bench.cycles(8)  # in which the job's shape is checked
         assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
     await bench.write(ADDRESS["CONTROL"], CLEAR | START)  # the start came too early, and does nothing else
     assert await bench.read(ADDRESS["STATUS"]) == CODES["START_WHILE_BUSY"] * (ERROR & -ERROR)

@@ -102,7 +102,7 @@ EDGE = {
 
 # Faults inside: module, pattern, replacement.
 INSIDE = {
-    "a constant in the drain": ("drain_control", r"columns_done \+ (\d+)'h\w+", r"columns_done + \1'h1"),
+    "a constant in the drain": ("drain_control", r"columns_left - (\d+)'h\w+", r"columns_left - \1'h1"),
     "zero points of rows for all and the other way round": (
         "drain_control",
         r"per_row \? (\S+) : (\S+);",

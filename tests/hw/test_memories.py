@@ -74,7 +74,7 @@ def test_block_ram(tmp_path, cells, width, depth):
         "read_address": address_bits,
     }
     places = generator.sample(range(depth), 12)
-    memory, shown, words, stimulus = {}, None, [None] * BlockRam.latency, []
+    memory, shown, words, stimulus = {}, None, [None] * BlockRam.latency_of(cells), []
     for _ in range(CYCLES):
         write, read = generator.random() < 0.5, generator.random() < 0.7
         place, data, where = generator.choice(places), generator.getrandbits(width), generator.choice(places)

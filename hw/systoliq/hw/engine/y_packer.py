@@ -191,7 +191,7 @@ class YPacker(wiring.Component):
                         beat.data[bits].eq(Mux(wide, results[bits], narrow)),
                         beat.keep[keep].eq(Mux(wide, wide_keep[keep], counts)),
                     ]
-                with m.Elif(part < i):
+                with m.Elif((part < i) if i else Const(0, 1)):
                     m.d.sync += [beat.data[bits].eq(0), beat.keep[keep].eq(0)]
         m.d.comb += [skid.i.valid.eq(complete), skid.i.payload.eq(beat)]
 
@@ -208,4 +208,5 @@ class YPacker(wiring.Component):
 
 def _lowest(count: Value, lanes: int) -> Value:
     """``lanes`` bits, the lowest ``count`` of them 1."""
-    return Cat(count > lane for lane in range(lanes))
+    most = (1 << len(count)) - 1
+    return Cat(count > lane if lane < most else Const(0, 1) for lane in range(lanes))

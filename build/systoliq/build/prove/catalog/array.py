@@ -113,7 +113,8 @@ class ElementHarness(wiring.Component):
             m.d.sync += kept.eq(expected)
         for name in ("a", "b", "clear", "capture"):
             here, onward = Value.cast(getattr(dut, name)), Value.cast(getattr(dut, f"{name}_next"))
-            m.d.comb += Assert(onward == delay(m, here, 1, name=f"{name}_before"))
+            before = delay(m, here, 1, name=f"{name}_before", reset_less=name in ("a", "b"))
+            m.d.comb += Assert(onward == before)
         if self.top:
             m.d.comb += [Assert(dut.drain_next == kept), Cover((dut.drain_next < 0) & (age == 3))]
         else:
@@ -123,7 +124,7 @@ class ElementHarness(wiring.Component):
                 dut.drain.eq(self.drain),
                 dut.insert.eq(self.insert),
                 Assert(dut.drain_next == chain),
-                Assert(dut.insert_next == delay(m, self.insert, 1, name="insert_before")),
+                Assert(dut.insert_next == delay(m, self.insert, 1, name="insert_before", reset_less=False)),
                 Cover((dut.drain_next < 0) & (age == 3) & dut.insert_next),
             ]
         return m
@@ -151,18 +152,20 @@ class ArrayHarness(wiring.Component):
             m.d.comb += [skew.word.eq(value), getattr(dut, name).eq(skew.out)]
         first, last = self.first & self.beat, self.last & self.beat
         m.d.comb += [dut.first.eq(first), dut.last.eq(last)]
-        # The array has no reset, so these have none: cycles since the last beat of the tile before, tiles ended.
-        since = Signal(range(spacing + 1), init=spacing, reset_less=True)
+        # Cycles since the last beat of the tile before, tiles ended. Reset ends all tiles, and may come at any time.
+        since = Signal(range(spacing + 1), init=spacing)
         m.d.sync += since.eq(Mux(last, 1, Mux(since == spacing, since, since + 1)))
-        m.d.comb += Assume(~last | (since == spacing))
-        ends = Signal(2, reset_less=True)
+        begun = Signal()
+        m.d.sync += begun.eq(begun | first)
+        m.d.comb += Assume(~last | ((since == spacing) & (begun | first)))
+        ends = Signal(2)
         m.d.sync += ends.eq(Mux(ends == 3, ends, ends + last))
         for row in range(config.rows):
             for col in range(config.cols):
                 total = _sum_of_products(m, config, word[row], self.b[col], first, f"total_{row}_{col}")
                 way = dut.latency + row * self.interval + col
                 snapshot = delay(m, total, way, name=f"snapshot_{row}_{col}")
-                shown = delay(m, last, way, name=f"shown_{row}_{col}")
+                shown = delay(m, last, way, name=f"shown_{row}_{col}", reset_less=False)
                 with m.If(shown):
                     m.d.comb += Assert(dut.sums[col] == snapshot)
         m.d.comb += Cover(shown & (dut.sums[config.cols - 1] < 0) & (ends >= 2))
@@ -210,7 +213,7 @@ def _array(config: ArrayConfig, *, interval: int, cycles: int, quick: bool = Fal
         claim="every sum of every tile appears at the bottom in its cycle, tiles back to back or with pauses",
         harness=lambda: ArrayHarness(config, interval=interval),
         method=Bounded(cycles),
-        bug=SeededBug(module="array", old="1 + self.interval, name=", new="self.interval, name="),
+        bug=SeededBug(module="array", old='1 + self.interval, f"insert', new='self.interval, f"insert'),
         quick=quick,
     )
 

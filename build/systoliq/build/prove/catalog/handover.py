@@ -8,7 +8,6 @@ from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Module, Mux, Signal,
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.hw.block_ram import BlockRam
 from systoliq.hw.credit import Credit
 from systoliq.hw.delay import delay
 from systoliq.hw.engine.config import EngineConfig
@@ -109,7 +108,7 @@ class OperandBufferHarness(wiring.Component):
         with m.Elif(release & (oldest == place)):
             m.d.sync += marked.eq(0)
         looks = Value.cast(Cat(dut.read & marked & (dut.address == place), word))
-        shown = delay(m, looks, BlockRam.latency, name="shown", reset_less=False)
+        shown = delay(m, looks, dut.ram.latency, name="shown", reset_less=False)
         with m.If(shown[0]):
             m.d.comb += Assert(dut.word == shown[1:])
         m.d.comb += [
