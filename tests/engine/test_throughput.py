@@ -56,7 +56,7 @@ def test_utilization_of_rtl():
     """Shapes of the three networks, and a large one, on 16x16; bit-exact, and in the cycles of the model."""
     shapes = {
         (256, 768, 256): 0.99,
-        (1024, 27, 16): 0.96,  # ResNet8, its first convolution
+        (1024, 27, 16): 0.95,  # ResNet8, its first convolution
         (64, 576, 64): 0.98,  # ResNet8
         (128, 64, 128): 0.98,  # BERT-base, a head of attention
         (197, 64, 197): 0.98,  # ViT-Tiny, a head of attention
