@@ -19,6 +19,12 @@ __all__ = ["BlockRam"]
 _SMALL = 32  # words that memory in lookup tables holds better
 
 
+def _ports(shape: object, depth: int) -> dict[str, wiring.Member]:
+    address = range(depth)
+    write = {"write": In(1), "write_address": In(address), "write_data": In(shape)}
+    return write | {"read": In(1), "read_address": In(address), "read_data": Out(shape)}
+
+
 class BlockRam(wiring.Component):
     """``depth`` words of ``shape``, undefined until they are written.
 
@@ -38,16 +44,7 @@ class BlockRam(wiring.Component):
         self._cells = ecp5 and _SMALL < depth <= max(WIDTHS)
         self._distributed = ecp5 and depth <= _SMALL
         self.kind = f"ram_{depth}x{self.width}"
-        super().__init__(
-            {
-                "write": In(1),
-                "write_address": In(range(depth)),
-                "write_data": In(shape),
-                "read": In(1),
-                "read_address": In(range(depth)),
-                "read_data": Out(shape),
-            }
-        )
+        super().__init__(_ports(shape, depth))
 
     @staticmethod
     def latency_of(cells: str) -> int:
@@ -92,16 +89,7 @@ class _Slice(wiring.Component):
 
     def __init__(self, width: int, depth: int) -> None:
         self.kind = f"ram_slice_{depth}x{width}"
-        super().__init__(
-            {
-                "write": In(1),
-                "write_address": In(range(depth)),
-                "write_data": In(width),
-                "read": In(1),
-                "read_address": In(range(depth)),
-                "read_data": Out(width),
-            }
-        )
+        super().__init__(_ports(width, depth))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -83,11 +83,10 @@ class WideMultiplier(wiring.Component):
         self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
         beyond = a_bits - 2 * limb
         self._few = beyond if 1 < beyond <= _FEW and limb < b_bits <= 2 * limb else 0
-        a_bits -= self._few - 1 if self._few else 0
-        self.cells = cells if a_bits <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
-        self._cut_a = self.cells in LIMB_BITS and a_bits > limb + 1
+        in_cells = 2 * limb + 1 if self._few else a_bits
+        self.cells = cells if in_cells <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
+        self._cut_a = self.cells in LIMB_BITS and in_cells > limb + 1
         self._cut_b = self.cells in LIMB_BITS and b_bits > limb
-        a_bits += self._few - 1 if self._few else 0
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
