@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Shape, Signal, Value
+from amaranth.hdl import Cat, Module, Shape, Signal, Value, unsigned
 from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .counter import successor
 from .credit import Credit
-from .hierarchy import place
-from .queue import Queue
 
 __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
@@ -24,16 +24,16 @@ def y_beat(shape: Shape, lanes: int) -> data.StructLayout:
 
 
 class ResultBuffer(wiring.Component):
-    """One queue per lane; a beat leaves when the last lane, which is always the latest, has brought its part.
+    """A memory per lane; a beat leaves when the last lane, which is always the latest, has brought its part.
 
     There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` says that the results of one more tile
     will find room, and ``reserve`` (only while ``credit``) books it; it is given back when the beat flagged
     ``tile_last`` leaves. The flags come with the last lane's push. A result can leave ``latency`` cycles after its
-    push.
+    push. All outputs come from registers, those of the memories among them.
     """
 
     kind = "result_buffer"
-    latency = Queue.latency
+    latency = 2
 
     def __init__(self, shape: Shape, flags: data.StructLayout, *, lanes: int, tile_beats: int, tiles: int) -> None:
         self.lanes = lanes
@@ -53,26 +53,36 @@ class ResultBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        taken = Signal()
-        m.d.comb += taken.eq(self.o.valid & self.o.ready)
+        valid, fetch = Signal(), Signal()
+        complete = Credit(m, self.capacity, name="complete", full=False, give=self.push[-1], take=fetch)
+        m.d.comb += [fetch.eq(complete.any & (~valid | self.o.ready)), self.o.valid.eq(valid)]
+        m.d.sync += valid.eq(complete.any | (valid & ~self.o.ready))
+        oldest = self._place(m, "oldest", moves=fetch)
         for lane in range(self.lanes):
-            latest = lane == self.lanes - 1
             y, kept = Value.cast(self.y[lane]), Value.cast(self.o.payload.data[lane])
-            if latest:
+            if lane == self.lanes - 1:
                 y, kept = Cat(y, self.flags), Cat(kept, self.o.payload.flags)
-            # One of two refuses a push in the cycle after another one, while its output register is still empty.
-            queue = Queue(len(y), depth=max(self.capacity, 3), kind="queue_latest" if latest else "queue")
-            m.submodules[f"queue_{lane}"] = place(queue, platform)
+            # Without the attribute Yosys builds logic for words that are read while they are written: none is.
+            memory = Memory(shape=unsigned(len(y)), depth=self.capacity, init=[], attrs={"no_rw_check": 1})
+            m.submodules[f"memory_{lane}"] = memory
+            write, read = memory.write_port(), memory.read_port()
             m.d.comb += [
-                queue.i.payload.eq(y),
-                queue.i.valid.eq(self.push[lane]),
-                queue.o.ready.eq(taken),
-                kept.eq(queue.o.payload),
+                write.en.eq(self.push[lane]),
+                write.addr.eq(self._place(m, f"newest_{lane}", moves=self.push[lane])),
+                write.data.eq(y),
+                read.en.eq(fetch),
+                read.addr.eq(oldest),
+                kept.eq(read.data),
             ]
-            if latest:
-                m.d.comb += self.o.valid.eq(queue.o.valid)
-
+        taken = self.o.valid & self.o.ready
         returned = taken & self.o.payload.flags.tile_last
         credit = Credit(m, self.tiles, name="credit", full=True, give=returned, take=self.reserve)
         m.d.comb += self.credit.eq(credit.any)
         return m
+
+    def _place(self, m: Module, name: str, *, moves: Value) -> Signal:
+        """A place in the memories, which ``moves`` on to the next, round and round."""
+        at = Signal(range(self.capacity), name=name)
+        with m.If(moves):
+            m.d.sync += at.eq(successor(at, self.capacity))
+        return at

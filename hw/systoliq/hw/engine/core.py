@@ -64,9 +64,9 @@ class EngineCore(wiring.Component):
         self.dataflow = _DATAFLOWS[config.dataflow](config)
         self.lanes = [EngineLane(config) for _ in range(config.lanes)]
         dataflow = self.dataflow
-        flight = (
-            dataflow.drain_start() + config.cols + dataflow.tile_beats + self.lanes[0].latency + ResultBuffer.latency
-        )
+        # From a tile's last beat to its credit's return, and to where the dataflow sees it.
+        out = self.lanes[0].latency + ResultBuffer.latency + 1
+        flight = dataflow.drain_start() + config.cols + dataflow.tile_beats + out
         self.result_buffer = ResultBuffer(
             unsigned(32),
             engine_flags(config.lanes),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 
 __all__ = ["Countdown", "Pace"]
 
@@ -12,8 +12,8 @@ class Countdown:
 
     ``load`` begins with the first round; ``length`` must be steady from the cycle before it on. ``left`` is what is
     left at the beginning of the round, ``initial`` and ``final`` mark the first and last round, and ``taken`` =
-    min(left, step) is what the round covers. Call `advance` where the round ends. All but ``taken`` are registers:
-    every decision of an engine hangs on them.
+    min(left, step) is what the round covers; bit i of ``inside`` says whether that is more than i. Call `advance` where
+    the round ends. All but ``taken`` and ``inside`` are registers: every decision of an engine hangs on them.
     """
 
     def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value) -> None:
@@ -21,22 +21,42 @@ class Countdown:
         self._length = length
         self._step = step
         self._short = Signal(name=f"{name}_short", reset_less=True)  # the first round is the last
+        self._low = min((3 * step).bit_length(), len(length))
+        self._low_length = Signal(name=f"{name}_low_length", reset_less=True)
+        self._low_left = Signal(name=f"{name}_low_left", reset_less=True)
         self.left = Signal(length.shape(), name=f"{name}_left", reset_less=True)
         self.initial = Signal(name=f"{name}_initial")
         self.final = Signal(name=f"{name}_final")
         self.taken = Signal(range(step + 1), name=f"{name}_taken")
-        m.d.sync += self._short.eq(length <= step)
+        m.d.sync += [
+            self._short.eq(length <= step),
+            self._low_length.eq(self._is_low(length)),
+            self._low_left.eq(self._is_low(self.left)),
+        ]
         m.d.comb += self.taken.eq(Mux(self.final, self.left, step))
+        last = self.left[: step.bit_length()]
+        self.inside = Cat(~self.final | (last > Const(i, len(last))) if i else Const(1, 1) for i in range(step))
         with m.If(load):
-            m.d.sync += [self.left.eq(length), self.initial.eq(1), self.final.eq(self._short)]
+            m.d.sync += [
+                self.left.eq(length),
+                self.initial.eq(1),
+                self.final.eq(self._short),
+                self._low_left.eq(self._low_length),
+            ]
 
     def advance(self) -> None:
         """End the round: statement for the current clocked context, which must not hold in a cycle of ``load``."""
+        # Where two rounds are left, at most three were a cycle ago: of the upper bits a register knows that they are 0.
+        two_left = self._low_left & (self.left[: self._low] <= 2 * self._step)
         self._m.d.sync += [
             self.left.eq(Mux(self.final, self._length, self.left - self._step)),
             self.initial.eq(self.final),
-            self.final.eq(Mux(self.final, self._short, self.left <= 2 * self._step)),
+            self.final.eq(Mux(self.final, self._short, two_left)),
+            self._low_left.eq(Mux(self.final, self._low_length, self._is_low(self.left))),
         ]
+
+    def _is_low(self, length: Value) -> Value:
+        return ~length[self._low :].any()
 
 
 class Pace:

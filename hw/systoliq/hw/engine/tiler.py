@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -59,7 +59,10 @@ class Tiler(wiring.Component):
         group = Countdown(m, self.m, config.rows, name="m", load=self.start)
         a_base = Signal(range(config.a_words))  # address of the group's first word
         b_base = Signal(range(config.b_words))  # and of the job's
-        pace = Pace(m, config.drain_cycles, name="pace", begin=self.last)
+        # Decided a cycle ahead, so that ``take`` hangs on few registers.
+        pace = Pace(m, config.drain_cycles - 1, name="pace", begin=self.last)
+        may_end, rests = Signal(), Signal(init=1)
+        m.d.sync += [rests.eq(pace.over & ~self.last), may_end.eq(pace.over & ~self.last & self.credit)]
         begins = Signal(init=1)
         a_there, b_there = Signal(), Signal()
         m.d.comb += [
@@ -67,15 +70,14 @@ class Tiler(wiring.Component):
             self.b_fresh.eq(group.initial),
             a_there.eq(self.a_available | ~column.initial),
             b_there.eq(self.b_available | ~group.initial),
-            self.take.eq(running & a_there & b_there & (~beat.final | (self.credit & pace.over))),
+            self.take.eq(running & a_there & b_there & (~beat.final | may_end)),
             self.starved.eq(running & ~(a_there & b_there)),
             self.first.eq(self.take & begins),
             self.last.eq(self.take & beat.final),
             self.a_release.eq(self.take & column.final),
             self.b_release.eq(self.take & group.final),
-            self.rests.eq(pace.over),
-            # Before the last beat of a tile all elements are inside K.
-            self.keep.eq(Cat(~beat.final | (beat.left > Const(i, beat.left.shape())) for i in range(config.depth))),
+            self.rests.eq(rests),
+            self.keep.eq(beat.inside),
         ]
         with m.If(self.take):
             beat.advance()

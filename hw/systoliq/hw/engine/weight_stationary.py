@@ -163,9 +163,8 @@ class WeightStationary(Dataflow):
             m.d.sync += running.eq(1)
 
         # Of the word that the buffer shows; none without one.
-        inside = Cat(~chunk.final | (chunk.left > Const(i, chunk.left.shape())) for i in range(self.a_depth))
         fetch = BlockRam.latency_of(config.cells)
-        keep = Value.cast(delay(m, Mux(take, inside, 0), fetch, name="keep", reset_less=False))
+        keep = Value.cast(delay(m, Mux(take, chunk.inside, 0), fetch, name="keep", reset_less=False))
         self._enter_a(m, platform, keep, delay(m, ones, fetch, name="is_ones"))
         m.d.comb += array.swap.eq(delay(m, swapped, self.enter_latency, name="swap", reset_less=False))
 

@@ -531,7 +531,7 @@ PROPERTIES = (
     ),
     _jobs(
         _config(_OUTPUT, rows=2, cols=2, lanes=1),
-        SeededBug(module="engine.tiler", old="Pace(m, config.drain_cycles", new="Pace(m, config.drain_cycles - 1"),
+        SeededBug(module="engine.tiler", old="config.drain_cycles - 1", new="config.drain_cycles - 2"),
     ),
     _jobs(
         _config(_OUTPUT, rows=2, cols=2, lanes=2),

@@ -1,4 +1,4 @@
-"""Proofs of the stream blocks: queue, replay buffer, result buffer, sequencer."""
+"""Proofs of the stream blocks: replay buffer, result buffer, sequencer."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from amaranth.lib.wiring import In
 
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.counter import successor
-from systoliq.hw.queue import Queue
 from systoliq.hw.replay_buffer import ReplayBuffer
 from systoliq.hw.result_buffer import ResultBuffer
 from systoliq.hw.schedule import Schedule
@@ -37,39 +36,6 @@ class _StreamHarness(wiring.Component):
         m.d.comb += [dut.i.valid.eq(self.valid), dut.i.payload.eq(self.payload), dut.o.ready.eq(self.ready)]
         check_held(m, dut.o.valid, dut.o.ready, dut.o.payload)
         return dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready
-
-
-class QueueHarness(_StreamHarness):
-    """The queue keeps order, holds ``depth`` payloads, and shows one ``latency`` cycles after it came at the latest."""
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        super().__init__()
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        dut = Queue(unsigned(_BITS), depth=self.depth)
-        put, take = self.between(m, dut)
-        inside = check_order(
-            m,
-            mark=self.mark,
-            put=put,
-            put_payload=self.payload,
-            take=take,
-            head=dut.o.valid,
-            head_payload=dut.o.payload,
-            most=self.depth,
-        )
-        before = Signal(range(self.depth + 1))
-        m.d.sync += before.eq(inside - take)
-        with m.If(before != 0):  # it was there a cycle ago
-            m.d.comb += Assert(dut.o.valid)
-        room = inside < self.depth
-        if self.depth == 2:  # refuses a second one while its output register is still empty
-            room = inside == 0
-        with m.If(room):
-            m.d.comb += Assert(dut.i.ready)
-        return m
 
 
 class ReplayHarness(_StreamHarness):
@@ -122,7 +88,7 @@ class ReplayHarness(_StreamHarness):
 class ResultBufferHarness(wiring.Component):
     """The result buffer in its world: tiles are booked on credit only, and their results come whenever they like.
 
-    The last lane's part of a result never comes before the others'. No push may find its queue full: what was pushed
+    The last lane's part of a result never comes before the others'. No push may find its memory full: what was pushed
     comes out, complete and in order, and a reserved tile's credit comes back when its last beat leaves.
     """
 
@@ -243,17 +209,6 @@ class SequencerHarness(wiring.Component):
         return m
 
 
-def _queue(depth: int, *, quick: bool = False) -> Property:
-    return Property(
-        name=f"queue of {depth}",
-        claim="payloads leave in order, each once, held until taken, one cycle late at most; there is room for all",
-        harness=lambda: QueueHarness(depth),
-        method=Unbounded(cover_cycles=2 * depth + 4),
-        bug=SeededBug(module="queue", old="queue.r_en.eq(self.o.ready)", new="queue.r_en.eq(~self.o.ready)"),
-        quick=quick,
-    )
-
-
 def _replay(beats: int, times: int, *, quick: bool = False) -> Property:
     return Property(
         name=f"replay buffer, {beats} beats {times} times",
@@ -268,7 +223,7 @@ def _replay(beats: int, times: int, *, quick: bool = False) -> Property:
 def _result_buffer(tile_beats: int, tiles: int, method: Method, *, quick: bool = False) -> Property:
     return Property(
         name=f"result buffer, {tiles} tiles of {tile_beats}",
-        claim="with tiles booked on credit no queue overflows; both lanes' parts leave together, in order, each once",
+        claim="with tiles booked on credit no memory overflows; both lanes' parts leave together, in order, each once",
         harness=lambda: ResultBufferHarness(tile_beats, tiles),
         method=method,
         bug=SeededBug(
@@ -315,14 +270,6 @@ _PACE = SeededBug(
 )
 
 PROPERTIES = (
-    *(_queue(depth, quick=depth == 3) for depth in (1, 2, 3, 4, 5)),
-    _blind(
-        "queue",
-        lambda: Queue(unsigned(_BITS), depth=3),
-        SeededBug(
-            module="queue", old="self.o.valid.eq(queue.r_rdy)", new="self.o.valid.eq(queue.r_rdy & self.o.ready)"
-        ),
-    ),
     *(_replay(beats, times, quick=beats == 2) for beats, times in ((1, 2), (2, 2), (3, 2), (3, 3), (4, 3))),
     _blind(
         "replay buffer",
