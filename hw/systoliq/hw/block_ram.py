@@ -5,13 +5,12 @@ The one place where a target's memory cells make a difference, as `multiplier` a
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Shape, Value, unsigned
+from amaranth.hdl import Module, Shape, Signal, Value, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
 from .cells.ecp5_ram import WIDTHS, dp16kd
-from .delay import delay
 from .hierarchy import place
 
 __all__ = ["BlockRam"]
@@ -22,15 +21,16 @@ _SMALL = 32  # words that memory in lookup tables holds better
 def _ports(shape: object, depth: int) -> dict[str, wiring.Member]:
     address = range(depth)
     write = {"write": In(1), "write_address": In(address), "write_data": In(shape)}
-    return write | {"read": In(1), "read_address": In(address), "read_data": Out(shape)}
+    return write | {"read": In(1), "read_address": In(address), "show": In(1, init=1), "read_data": Out(shape)}
 
 
 class BlockRam(wiring.Component):
     """``depth`` words of ``shape``, undefined until they are written.
 
     ``write`` puts ``write_data`` at ``write_address``; it can be read from the next cycle on. ``read_data`` shows the
-    word at ``read_address`` ``latency`` cycles after ``read``, until the same time after the next ``read``. A word must
-    not be read in the cycle in which it is written. No reset.
+    word at ``read_address`` ``latency`` cycles after ``read``, until the same time after the next ``read``. Where the
+    latency is 2, the word gets to ``read_data`` only in a cycle of ``show``, which is 1 if left open. A word must not
+    be read in the cycle in which it is written. No reset.
 
     ``portable`` is a memory and a register, which synthesis puts into the memory cells where they have one. For
     ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word. ``ice40`` does without the register.
@@ -65,6 +65,7 @@ class BlockRam(wiring.Component):
                     part.write_data.eq(data[low : low + width]),
                     part.read.eq(self.read),
                     part.read_address.eq(self.read_address),
+                    part.show.eq(self.show),
                     shown[low : low + width].eq(part.read_data),
                 ]
             return m
@@ -79,8 +80,14 @@ class BlockRam(wiring.Component):
             write.data.eq(data),
             read.en.eq(self.read),
             read.addr.eq(self.read_address),
-            shown.eq(delay(m, read.data, self.latency - 1, name="word")),
         ]
+        if self.latency == 1:
+            m.d.comb += shown.eq(read.data)
+            return m
+        word = Signal(self.width, reset_less=True)
+        with m.If(self.show):
+            m.d.sync += word.eq(read.data)
+        m.d.comb += shown.eq(word)
         return m
 
 
@@ -100,6 +107,7 @@ class _Slice(wiring.Component):
             data=self.write_data,
             read=self.read,
             read_address=self.read_address,
+            show=self.show,
         )
         m.d.comb += self.read_data.eq(word)
         return m

@@ -76,6 +76,7 @@ class Dense(wiring.Component):
             lanes=self.schedule.lanes,
             tile_beats=self.schedule.drain_cycles,
             tiles=1 + -(-self._flight_cycles // self.schedule.tile_cycles),
+            cells=config.cells,
         )
         self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
         super().__init__(
@@ -149,7 +150,7 @@ class Dense(wiring.Component):
     def latency(self) -> int:
         """Cycles from the last A beat of a group (of its last replay) to the first Y beat of its last column tile."""
         across = (self.schedule.lanes - 1) * self.schedule.interval
-        return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency
+        return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency_of(self.config.cells)
 
     def cycles(self, m: int) -> int:
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Shape, Signal, Value, unsigned
+from amaranth.hdl import Cat, Module, Shape, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .block_ram import BlockRam
 from .counter import successor
 from .credit import Credit
+from .hierarchy import place
 
 __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
@@ -33,12 +34,14 @@ class ResultBuffer(wiring.Component):
     """
 
     kind = "result_buffer"
-    latency = 2
 
-    def __init__(self, shape: Shape, flags: data.StructLayout, *, lanes: int, tile_beats: int, tiles: int) -> None:
+    def __init__(
+        self, shape: Shape, flags: data.StructLayout, *, lanes: int, tile_beats: int, tiles: int, cells: str
+    ) -> None:
         self.lanes = lanes
         self.tiles = tiles
         self.capacity = tile_beats * tiles
+        self.cells = cells
         y = data.ArrayLayout(shape, lanes)
         super().__init__(
             {
@@ -51,28 +54,42 @@ class ResultBuffer(wiring.Component):
             }
         )
 
+    @staticmethod
+    def latency_of(cells: str) -> int:
+        """Into the memory, and out of it."""
+        return 1 + BlockRam.latency_of(cells)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        valid, fetch = Signal(), Signal()
+        # A beat takes a step towards the exit whenever the place before it is free, or becomes it.
+        there = [Signal(name=f"there_{step}") for step in range(BlockRam.latency_of(self.cells))]
+        moves: list[Value] = [self.o.ready]
+        for here in reversed(there):
+            moves.insert(0, ~here | moves[0])
+        fetch = Signal()
         complete = Credit(m, self.capacity, name="complete", full=False, give=self.push[-1], take=fetch)
-        m.d.comb += [fetch.eq(complete.any & (~valid | self.o.ready)), self.o.valid.eq(valid)]
-        m.d.sync += valid.eq(complete.any | (valid & ~self.o.ready))
+        m.d.comb += [fetch.eq(complete.any & moves[0]), self.o.valid.eq(there[-1])]
+        comes = complete.any
+        for here, move in zip(there, moves[:-1], strict=True):
+            with m.If(move):
+                m.d.sync += here.eq(comes)
+            comes = here
+
         oldest = self._place(m, "oldest", moves=fetch)
         for lane in range(self.lanes):
             y, kept = Value.cast(self.y[lane]), Value.cast(self.o.payload.data[lane])
             if lane == self.lanes - 1:
                 y, kept = Cat(y, self.flags), Cat(kept, self.o.payload.flags)
-            # Without the attribute Yosys builds logic for words that are read while they are written: none is.
-            memory = Memory(shape=unsigned(len(y)), depth=self.capacity, init=[], attrs={"no_rw_check": 1})
-            m.submodules[f"memory_{lane}"] = memory
-            write, read = memory.write_port(), memory.read_port()
+            ram = BlockRam(len(y), depth=self.capacity, cells=self.cells)
+            m.submodules[f"ram_{lane}"] = place(ram, platform)
             m.d.comb += [
-                write.en.eq(self.push[lane]),
-                write.addr.eq(self._place(m, f"newest_{lane}", moves=self.push[lane])),
-                write.data.eq(y),
-                read.en.eq(fetch),
-                read.addr.eq(oldest),
-                kept.eq(read.data),
+                ram.write.eq(self.push[lane]),
+                ram.write_address.eq(self._place(m, f"newest_{lane}", moves=self.push[lane])),
+                ram.write_data.eq(y),
+                ram.read.eq(fetch),
+                ram.read_address.eq(oldest),
+                ram.show.eq(moves[-2]),
+                kept.eq(ram.read_data),
             ]
         taken = self.o.valid & self.o.ready
         returned = taken & self.o.payload.flags.tile_last

@@ -13,8 +13,10 @@ WIDTHS = {16384: 1, 8192: 2, 4096: 4, 2048: 9, 1024: 18}  # of a cell, by its de
 _ADDRESS_BITS = 14
 
 
-def dp16kd(m: Module, *, write: Value, write_address: Value, data: Value, read: Value, read_address: Value) -> Value:
-    """The word at ``read_address`` of two cycles ago, held until two cycles after the next ``read``.
+def dp16kd(
+    m: Module, *, write: Value, write_address: Value, data: Value, read: Value, read_address: Value, show: Value
+) -> Value:
+    """The word at ``read_address`` of the last ``read``, as the cell knew it a cycle ago where there was ``show`` then.
 
     One cell: ``data`` has up to `WIDTHS`' bits for the depth that the addresses span. A word that is written in the
     cycle in which it is read is unknown. The instance is ``m.submodules.cell``.
@@ -53,7 +55,7 @@ def dp16kd(m: Module, *, write: Value, write_address: Value, data: Value, read: 
         i_RSTA=0,
         i_CLKB=ClockSignal(),
         i_CEB=read,
-        i_OCEB=1,
+        i_OCEB=show,
         i_WEB=0,
         i_RSTB=0,
         **{f"i_CS{port}{i}": 0 for port in "AB" for i in range(3)},

@@ -65,7 +65,7 @@ class EngineCore(wiring.Component):
         self.lanes = [EngineLane(config) for _ in range(config.lanes)]
         dataflow = self.dataflow
         # From a tile's last beat to its credit's return, and to where the dataflow sees it.
-        out = self.lanes[0].latency + ResultBuffer.latency + 1
+        out = self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 1
         flight = dataflow.drain_start() + config.cols + dataflow.tile_beats + out
         self.result_buffer = ResultBuffer(
             unsigned(32),
@@ -73,6 +73,7 @@ class EngineCore(wiring.Component):
             lanes=config.lanes,
             tile_beats=dataflow.tile_beats,
             tiles=1 + -(-flight // dataflow.drain_cycles),
+            cells=config.cells,
         )
         super().__init__(
             {
@@ -105,7 +106,7 @@ class EngineCore(wiring.Component):
         last_step = dataflow.last_slot(shape) + -(-columns // config.lanes) - 1
         across = (config.lanes - 1) * config.interval
         drained = dataflow.last_beat(shape) + dataflow.drain_start() + last_step + across
-        return drained + self.lanes[0].latency + ResultBuffer.latency + 1
+        return drained + self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

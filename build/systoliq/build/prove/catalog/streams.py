@@ -92,8 +92,8 @@ class ResultBufferHarness(wiring.Component):
     comes out, complete and in order, and a reserved tile's credit comes back when its last beat leaves.
     """
 
-    def __init__(self, tile_beats: int, tiles: int) -> None:
-        self.tile_beats, self.tiles = tile_beats, tiles
+    def __init__(self, tile_beats: int, tiles: int, cells: str) -> None:
+        self.tile_beats, self.tiles, self.cells = tile_beats, tiles, cells
         super().__init__(
             {
                 "want": In(1),
@@ -108,7 +108,8 @@ class ResultBufferHarness(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         flags = data.StructLayout({"tile_last": 1})
-        dut = ResultBuffer(unsigned(1), flags, lanes=2, tile_beats=self.tile_beats, tiles=self.tiles)
+        room = {"tile_beats": self.tile_beats, "tiles": self.tiles}
+        dut = ResultBuffer(unsigned(1), flags, lanes=2, cells=self.cells, **room)
         m.submodules.dut = dut
         most = self.tile_beats * self.tiles
         booked = Signal(range(self.tiles + 1))  # tiles whose last result has not been pushed by the last lane
@@ -151,9 +152,12 @@ class ResultBufferHarness(wiring.Component):
             )
             for lane in range(2)
         )
-        before = Signal(range(most + 1))
-        m.d.sync += before.eq(final - taken)
-        with m.If(before != 0):  # complete, and there a cycle ago
+        waited: Value = final  # complete, and there some cycles ago
+        for cycle in range(1, ResultBuffer.latency_of(self.cells)):
+            before = Signal(range(most + 1), name=f"before_{cycle}")
+            m.d.sync += before.eq(waited - taken)
+            waited = before
+        with m.If(waited != 0):
             m.d.comb += Assert(dut.o.valid)
         idle = (booked == 0) & (first == 0)
         with m.If(idle):
@@ -220,11 +224,13 @@ def _replay(beats: int, times: int, *, quick: bool = False) -> Property:
     )
 
 
-def _result_buffer(tile_beats: int, tiles: int, method: Method, *, quick: bool = False) -> Property:
+def _result_buffer(
+    tile_beats: int, tiles: int, method: Method, *, cells: str = "portable", quick: bool = False
+) -> Property:
     return Property(
-        name=f"result buffer, {tiles} tiles of {tile_beats}",
+        name=f"result buffer, {cells}, {tiles} tiles of {tile_beats}",
         claim="with tiles booked on credit no memory overflows; both lanes' parts leave together, in order, each once",
-        harness=lambda: ResultBufferHarness(tile_beats, tiles),
+        harness=lambda: ResultBufferHarness(tile_beats, tiles, cells),
         method=method,
         bug=SeededBug(
             module="result_buffer",
@@ -279,6 +285,7 @@ PROPERTIES = (
     _result_buffer(1, 2, Unbounded(cover_cycles=10), quick=True),
     _result_buffer(1, 3, Unbounded(cover_cycles=12)),
     _result_buffer(2, 2, Unbounded(cover_cycles=14)),
+    _result_buffer(1, 3, Unbounded(cover_cycles=12), cells="ice40"),
     _sequencer(_CREDIT, k=3, n=2, rows=1, cols=1, quick=True),
     _sequencer(_PACE, k=2, n=5, rows=3, cols=2),
 )
