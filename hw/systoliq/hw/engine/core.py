@@ -23,7 +23,7 @@ from .weight_stationary import WeightStationary
 
 __all__ = ["EngineCore", "job_settings"]
 
-_CHECKING = 3  # cycles from a start to its job's begin: the checks' registers, and those that every loop begins with
+_CHECKING = 3  # cycles from a start to its verdict: the checks' registers, and those that every loop begins with
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
@@ -118,8 +118,8 @@ class EngineCore(wiring.Component):
         ended = Signal()
         wrong = self._wrong(m)
         begins = delay(m, self.start & ~running & ~failed, _CHECKING, name="start", reset_less=False)
+        m.d.sync += begin.eq(begins & (wrong == 0))
         m.d.comb += [
-            begin.eq(begins & (wrong == 0)),
             self.busy.eq(running),
             self.error.eq(error),
             self.failed.eq(failed),
@@ -127,8 +127,9 @@ class EngineCore(wiring.Component):
         ]
         m.submodules.dataflow = place(dataflow, platform)
         m.submodules.result_buffer = place(buffer, platform)
-        loaders = self._load(m, platform, begin, failed)
-        fatal = self._fatal(m, begins, wrong, loaders, self._stuck(m, begin, loaders))
+        fatal = Signal(8)
+        loaders = self._load(m, platform, begin, fatal != 0)
+        self._fatal(m, fatal, begins, wrong, loaders, self._stuck(m, begin, loaders))
         with m.If((fatal != 0) & ~failed):
             m.d.comb += error.eq(fatal)
             m.d.sync += failed.eq(1)
@@ -154,7 +155,7 @@ class EngineCore(wiring.Component):
         m.d.comb += ended.eq(last_left & dataflow.rests & ~failed)
         with m.If(ended):
             m.d.sync += last_left.eq(0)
-        refused = delay(m, begins & ~begin, 1, name="refused", reset_less=False)
+        refused = delay(m, begins & (wrong != 0), 1, name="refused", reset_less=False)
         with m.If(self.start & ~running & ~failed):
             m.d.sync += running.eq(1)
         with m.Elif(ended | refused):
@@ -179,9 +180,10 @@ class EngineCore(wiring.Component):
         m.d.sync += wrong.eq(code)
         return wrong
 
-    def _fatal(self, m: Module, checked: Value, wrong: Value, loaders: dict[str, Loader], stuck: Value) -> Signal:
-        """The code of what ends the job, a cycle after it came to be; 0 otherwise."""
-        fatal = Signal(8)
+    def _fatal(
+        self, m: Module, fatal: Signal, checked: Value, wrong: Value, loaders: dict[str, Loader], stuck: Value
+    ) -> None:
+        """``fatal``: the code of what ends the job, a cycle after it came to be; 0 otherwise."""
         m.d.sync += fatal.eq(0)
         with m.If(checked):
             m.d.sync += fatal.eq(wrong)
@@ -191,7 +193,6 @@ class EngineCore(wiring.Component):
                     m.d.sync += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
         with m.If(stuck):
             m.d.sync += fatal.eq(ERRORS["B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE"][0])
-        return fatal
 
     def _load(self, m: Module, platform: object, start: Value, halt: Value) -> dict[str, Loader]:
         """Words from the streams into the operand buffers, and from there to the dataflow."""

@@ -20,7 +20,7 @@ class Loader(wiring.Component):
     """Passes ceil(length / span) * ceil(k / depth) words after ``start``, and nothing at any other time.
 
     ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then
-    stops, as it does when ``halt`` is raised: the stream waits, and nothing is lost.
+    stops, as it does from the cycle after ``halt`` on: the stream waits, and nothing is lost.
     """
 
     def __init__(self, word: data.ArrayLayout, *, span: int, depth: int, kind: str) -> None:
@@ -49,9 +49,9 @@ class Loader(wiring.Component):
         end = Signal()
         m.d.comb += [
             self.active.eq(active),
-            self.o.valid.eq(self.i.valid & active & ~self.halt),
+            self.o.valid.eq(self.i.valid & active),
             self.o.payload.eq(self.i.payload.data),
-            self.i.ready.eq(self.o.ready & active & ~self.halt),
+            self.i.ready.eq(self.o.ready & active),
             passed.eq(self.i.valid & self.i.ready),
         ]
         inner = Countdown(m, self.k, self.depth, name="k", load=self.start)
@@ -69,4 +69,6 @@ class Loader(wiring.Component):
                 m.d.sync += active.eq(0)
         with m.If(self.start):
             m.d.sync += active.eq(1)
+        with m.If(self.halt):
+            m.d.sync += active.eq(0)
         return m

@@ -148,8 +148,7 @@ class LoaderHarness(wiring.Component):
         beat, turn = Signal(_SMALL), Signal(_SMALL)
         beat_ends = (beat + 1) * self._depth >= self.k
         end = beat_ends & ((turn + 1) * self._span >= self.length)
-        lets = active & ~self.halt
-        passed = self.valid & self.ready & lets
+        passed = self.valid & self.ready & active
         lengths = Cat(self.length, self.k)
         before = Signal.like(lengths)
         m.d.sync += before.eq(lengths)
@@ -162,8 +161,8 @@ class LoaderHarness(wiring.Component):
             Assume(~self.start | (~active & (self.length != 0) & (self.k != 0))),
             Assume(~(self.start | active) | (lengths == before)),
             Assert(dut.active == active),
-            Assert(dut.o.valid == (self.valid & lets)),
-            Assert(dut.i.ready == (self.ready & lets)),
+            Assert(dut.o.valid == (self.valid & active)),
+            Assert(dut.i.ready == (self.ready & active)),
             Assert(dut.o.payload.as_value() == self.payload),
             Assert(dut.early == (passed & self.last & ~end)),
             Assert(dut.late == (passed & ~self.last & end)),
@@ -178,6 +177,8 @@ class LoaderHarness(wiring.Component):
         m.d.sync += ended.eq(ended | (passed & end & self.last))
         with m.If(self.start):
             m.d.sync += [active.eq(1), beat.eq(0), turn.eq(0)]
+        with m.If(self.halt):
+            m.d.sync += active.eq(0)
         m.d.comb += [
             Cover(dut.early & ended),
             Cover(dut.late),
@@ -544,7 +545,7 @@ PROPERTIES = (
     ),
     _prompt(
         _config(_OUTPUT, rows=2, cols=1, lanes=1),
-        16,
+        17,
         SeededBug(module="engine.loop", old="self.over.eq(left == 1)", new="self.over.eq(left == 0)"),
     ),
 )
