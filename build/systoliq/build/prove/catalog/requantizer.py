@@ -189,7 +189,7 @@ def _scale(scale: float, accumulator_bits: int, output: IntFormat, *, quick: boo
         method=FromAnyState(),
         bug=SeededBug(
             module="rounding",
-            old='Mux(tie, odd, half), self._each, name="up_register"',
+            old='Mux(tie, odd, half), decided, name="up_register"',
             new='Mux(tie, odd, half), 0, name="up_register"',
         ),
         quick=quick,
