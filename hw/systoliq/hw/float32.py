@@ -39,8 +39,7 @@ def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
 class RoundToFloat32(wiring.Component):
     """``rounded`` is the float32 of the ``number`` of ``latency`` cycles ago. The largest round up to a power of two.
 
-    ``registered`` puts a register behind the search of the lost places, and one behind the sum. Not behind the cut: what
-    takes ``rounded`` has a register of its own.
+    ``registered`` puts a register behind the search of the lost places, and one behind the sum, before the cut.
     """
 
     kind = "round_to_float32"
