@@ -27,12 +27,15 @@ def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
         return delay(m, bits.any(), int(registered), name=name)
 
     lost = Signal(unsigned(len(value)))
-    higher: list[Value] = []
-    for top in range(len(unlike), 0, -_GROUP):
+    higher: list[Value] = []  # whether there is one in each pair of groups above, and in a group above it in its pair
+    for index, top in enumerate(range(len(unlike), 0, -_GROUP)):
         bottom = max(top - _GROUP, 0)
         for k in range(bottom, top):
             m.d.comb += lost[k].eq(Cat(any_of(unlike[k:top], f"unlike_{k}"), *higher).any())
-        higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
+        if index % 2:
+            higher[-1] = any_of(unlike[bottom : top + _GROUP], f"unlike_{bottom}_pair")
+        else:
+            higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
     return lost
 
 

@@ -145,8 +145,7 @@ class Requantizer(wiring.Component):
         stage += rounding.latency
 
         # Rounding up is the carry into this sum.
-        zero_point = delay(m, self.zero_point, each, name="zero_point")
-        with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, zero_point).as_signed()
+        with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, self.zero_point).as_signed()
         total = delay(m, with_carry[1:], each, name="total")
         beyond = delay(m, rounding.beyond, each, name="beyond")
         negative = delay(m, rounding.negative, each, name="negative")

@@ -5,7 +5,7 @@ a, b -> Loader -> OperandBuffer -> OutputStationary or WeightStationary -> Engin
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -266,15 +266,15 @@ class EngineCore(wiring.Component):
         push, flags = control.step.push, Signal(buffer.flags.shape())
         wait = self.lanes[0].latency
         m.d.comb += [flags[name].eq(control.step[name]) for name in flags.shape().members]
+        settings: Value = Cat(job.y_unsigned, job.y_int32, job.y_zero_point)
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
             push = delay(m, push, config.interval if index else wait, name=f"push_{index}", reset_less=False)
+            settings = delay(m, settings, int(config.pipelined), name=f"settings_{index}")  # steady: no way is long
             m.d.comb += [
                 lane.step.eq(step),
                 lane.row.eq(row),
-                lane.y_unsigned.eq(job.y_unsigned),
-                lane.int32.eq(job.y_int32),
-                lane.zero_point.eq(job.y_zero_point),
+                Cat(lane.y_unsigned, lane.int32, lane.zero_point).eq(settings),
                 lane.column_write.eq(self.column_write[index]),
                 lane.column_address.eq(self.column_address),
                 lane.column_value.eq(self.column_value),

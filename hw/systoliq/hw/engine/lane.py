@@ -108,12 +108,13 @@ class EngineLane(wiring.Component):
         m.submodules.requantizer = place(requantizer, platform)
         wait = self._product_latency
         each = int(config.pipelined)
+        held_back = wait - 1 + each  # cycles of a sum in memory, none where logic cells have a register anyway
         # Each part of an entry is read just before it is used: that takes fewer registers than to hold it back.
         entry: Value = self.step.entry
         zero_point = self._table(m, platform, ("zero_point",), entry).zero_point
-        entry = delay(m, entry, wait, name="bias_entry")
+        entry = delay(m, entry, held_back, name="bias_entry")
         bias = self._table(m, platform, ("bias",), entry).bias
-        entry = delay(m, entry, 1 + self._scale_later, name="scale_entry")
+        entry = delay(m, entry, wait + 1 - held_back + self._scale_later, name="scale_entry")
         scale = self._table(m, platform, ("multiplier", "shift"), entry)
 
         # Cycle 0: the sum at hand, its row's context, its column's sum, and the products that they go into.
@@ -156,8 +157,8 @@ class EngineLane(wiring.Component):
             ]
 
         # And when these are there: the accumulator as ONNX defines it.
-        acc = self._held(m, platform, chosen, wait, name="acc")
-        biased = delay(m, (acc + bias)[:32], each, name="biased").as_signed()
+        acc = self._held(m, platform, chosen, held_back, name="acc")
+        biased = delay(m, (acc + bias)[:32], 1, name="biased").as_signed()
         correction = delay(m, (by_column.product + by_row_product)[:32], each, name="correction").as_signed()
         total = Signal(signed(32), reset_less=True)
         m.d["comb" if each else "sync"] += total.eq(biased - correction)
@@ -175,8 +176,8 @@ class EngineLane(wiring.Component):
 
     def _held(self, m: Module, platform: object, value: Value, cycles: int, *, name: str) -> Value:
         """The sum ``value`` as it was ``cycles`` ago."""
-        if cycles == 1:
-            return delay(m, value, 1, name=name).as_signed()
+        if cycles < 2:
+            return delay(m, value, cycles, name=name)
         line = DelayLine(signed(32), cycles=cycles, cells=self._config.cells)
         m.submodules[name] = place(line, platform)
         m.d.comb += line.i.eq(value)
