@@ -13,9 +13,10 @@ from amaranth.lib.wiring import In, Out
 from .cells.ecp5_ram import WIDTHS, dp16kd
 from .hierarchy import place
 
-__all__ = ["BlockRam"]
+__all__ = ["SMALL", "BlockRam"]
 
-_SMALL = 32  # words that memory in lookup tables holds better
+SMALL = 32
+"""Words that memory in lookup tables holds better."""
 
 
 def _ports(shape: object, depth: int) -> dict[str, wiring.Member]:
@@ -33,17 +34,18 @@ class BlockRam(wiring.Component):
     be read in the cycle in which it is written. No reset.
 
     ``portable`` is a memory and a register, which synthesis puts into the memory cells where they have one. For
-    ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word. ``ice40`` does without the register.
+    ``ecp5``, where it does not, the cells are DP16KD, each a slice of every word. ``ice40`` does without the register,
+    and so does memory that is not ``registered``: of few words, in lookup tables.
     """
 
-    def __init__(self, shape: object, *, depth: int, cells: str) -> None:
+    def __init__(self, shape: object, *, depth: int, cells: str, registered: bool = True) -> None:
         self.depth = depth
         self.width = Shape.cast(shape).width
-        self.latency = self.latency_of(cells)
+        self.latency = self.latency_of(cells) if registered else 1
         ecp5 = cells in ("ecp5", "ecp5-alu")
-        self._cells = ecp5 and _SMALL < depth <= max(WIDTHS)
-        self._distributed = ecp5 and depth <= _SMALL
-        self.kind = f"ram_{depth}x{self.width}"
+        self._cells = ecp5 and SMALL < depth <= max(WIDTHS)
+        self._distributed = ecp5 and depth <= SMALL
+        self.kind = f"ram_{depth}x{self.width}" if registered else f"small_ram_{depth}x{self.width}"
         super().__init__(_ports(shape, depth))
 
     @staticmethod

@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Mux, Shape, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from .block_ram import BlockRam
+from .block_ram import SMALL, BlockRam
 from .hierarchy import place
 
 __all__ = ["DelayLine"]
@@ -16,11 +16,12 @@ class DelayLine(wiring.Component):
     """``o`` shows what ``i`` was ``cycles`` cycles ago, from as many cycles after reset on; `delay` in memory."""
 
     def __init__(self, shape: object, *, cycles: int, cells: str) -> None:
-        latency = BlockRam.latency_of(cells)
+        if cycles < 2:
+            raise ValueError(f"cycles must be at least 2, not {cycles}")
+        registered = cycles > SMALL
+        latency = BlockRam.latency_of(cells) if registered else 1
         depth = cycles - latency + 1  # each word is read when the pointer comes round to just before it
-        if depth < 2:
-            raise ValueError(f"cycles must be at least {latency + 1}, not {cycles}")
-        self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells)
+        self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells, registered=registered)
         self.kind = f"delay_line_{cycles}x{Shape.cast(shape).width}"
         super().__init__({"i": In(shape), "o": Out(shape)})
 

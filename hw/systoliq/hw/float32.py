@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -27,20 +27,22 @@ def places_lost(m: Module, value: Value, *, registered: bool) -> Signal:
         return delay(m, bits.any(), int(registered), name=name)
 
     lost = Signal(unsigned(len(value)))
-    higher: list[Value] = []
-    group = 2 * _GROUP if registered else _GROUP  # so that both sides of the register look through as many
-    for top in range(len(unlike), 0, -group):
-        bottom = max(top - group, 0)
+    higher: list[Value] = []  # whether there is one in each pair of groups above, and in a group above it in its pair
+    for index, top in enumerate(range(len(unlike), 0, -_GROUP)):
+        bottom = max(top - _GROUP, 0)
         for k in range(bottom, top):
             m.d.comb += lost[k].eq(Cat(any_of(unlike[k:top], f"unlike_{k}"), *higher).any())
-        higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
+        if index % 2:
+            higher[-1] = any_of(unlike[bottom : top + _GROUP], f"unlike_{bottom}_pair")
+        else:
+            higher.append(any_of(unlike[bottom:top], f"unlike_{bottom}_up"))
     return lost
 
 
 class RoundToFloat32(wiring.Component):
     """``rounded`` is the float32 of the ``number`` of ``latency`` cycles ago. The largest round up to a power of two.
 
-    ``registered`` puts a register behind the search of the lost places, and one behind the sum.
+    ``registered`` puts a register behind the search of the lost places, and one behind the sum, before the cut.
     """
 
     kind = "round_to_float32"
@@ -52,13 +54,14 @@ class RoundToFloat32(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # Half to even is to add what is just below a half, and the last bit that stays; then the lost places are cut.
-        lost = places_lost(m, self.number, registered=False)
-        below_half = lost >> 1
-        odd = delay(m, (self.number[1:] & lost & ~below_half).any(), self._each, name="odd")
+        # Half to even is to add a half, then to cut the lost places and, where they were a half, the one above them.
+        lost = delay(m, places_lost(m, self.number, registered=False), self._each, name="lost")
         number = delay(m, self.number, self._each, name="number").as_signed()
-        lost = delay(m, lost, self._each, name="lost")
+        half = lost & ~(lost >> 1)
+        tie = delay(m, ~((number ^ half) & lost).any(), self._each, name="tie")
         total = Signal(signed(len(self.rounded) + 1))  # with a place for the carry into it
-        m.d.comb += total.eq(Cat(Const(1, 1), number).as_signed() + Cat(odd, lost >> 1))
-        m.d.comb += self.rounded.eq(delay(m, total[1:] & ~Cat(lost, Const(0, 1)), self._each, name="kept"))
+        m.d.comb += total.eq(Cat(Const(1, 1), number).as_signed() + Cat(lost, Const(0, 1)))
+        total = delay(m, total[1:], self._each, name="total")
+        lost = delay(m, lost, self._each, name="lost_delayed")
+        m.d.comb += self.rounded.eq(total & ~(lost | Mux(tie, lost << 1, 0)))
         return m

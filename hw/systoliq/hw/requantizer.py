@@ -31,7 +31,8 @@ class RequantizerConfig:
     ``accumulator_bits`` is the width of the signed input; multipliers are unsigned, below ``2**multiplier_bits``;
     shifts lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
     ``cells`` are those of `ArrayConfig`. Without ``pipelined`` registers are as few as a clock of 24 MHz allows on an
-    iCE40 UltraPlus, and the zero point must be steady.
+    iCE40 UltraPlus. Multiplier and shift are sampled ``scale_later`` cycles after the accumulator, which must not be
+    more than the rounding to float32 takes.
     """
 
     accumulator_bits: int
@@ -43,6 +44,7 @@ class RequantizerConfig:
     rounding: Rounding
     cells: str = "portable"
     pipelined: bool = True
+    scale_later: int = 0
 
     @classmethod
     def of(cls, requantization: Requantization, accumulator_bits: int, *, cells: str = "portable") -> RequantizerConfig:
@@ -68,7 +70,7 @@ class Requantizer(wiring.Component):
 
     Inputs are sampled every cycle and ``y`` shows their result ``latency`` cycles later. The arithmetic is two's
     complement throughout and equals `systoliq.golden.requantization.Requantization.apply` for every input. The zero
-    point must be within the range of ``y``.
+    point must be within the range of ``y``, and steady.
     """
 
     kind = "requantizer"
@@ -119,6 +121,7 @@ class Requantizer(wiring.Component):
         m = Module()
         output, multiplier, rounding = self.config.output, self._multiplier, self._rounding
         stage = each = int(self.config.pipelined)
+        later = self.config.scale_later
         acc = delay(m, self.acc, stage, name="acc").as_signed()
         extra = delay(m, (self.shift - self.config.min_shift)[: len(rounding.extra)], stage, name="extra")
         if self._to_float32:
@@ -128,7 +131,7 @@ class Requantizer(wiring.Component):
             stage += self._to_float32.latency
 
         m.submodules.multiplier = place(multiplier, platform)
-        m.d.comb += [multiplier.a.eq(acc), multiplier.b.eq(delay(m, self.multiplier, stage, name="factor"))]
+        m.d.comb += [multiplier.a.eq(acc), multiplier.b.eq(delay(m, self.multiplier, stage - later, name="factor"))]
         value: Value = multiplier.product
         stage += multiplier.latency
         if self.config.rounding is Rounding.FLOOR:
@@ -137,13 +140,12 @@ class Requantizer(wiring.Component):
             stage += 1
 
         m.submodules.rounding = place(rounding, platform)
-        waits = stage - 1 - each  # behind the input
+        waits = stage - 1 - each - later  # behind the input
         m.d.comb += [rounding.value.eq(value), rounding.extra.eq(delay(m, extra, waits, name="extra_delayed"))]
         stage += rounding.latency
 
         # Rounding up is the carry into this sum.
-        zero_point = delay(m, self.zero_point, stage * each, name="zero_point")
-        with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, zero_point).as_signed()
+        with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, self.zero_point).as_signed()
         total = delay(m, with_carry[1:], each, name="total")
         beyond = delay(m, rounding.beyond, each, name="beyond")
         negative = delay(m, rounding.negative, each, name="negative")

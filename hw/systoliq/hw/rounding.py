@@ -17,8 +17,8 @@ from .float32 import FLOAT32_BITS, places_lost
 
 __all__ = ["RoundingShift"]
 
-_MOVES = 3  # powers of two that the integer part moves by in a cycle
-_GROUP = 8  # masked bits that are looked through in a cycle
+_MOVES = 3  # powers of two that the integer part moves by in a cycle; one fewer where one cycle is not enough
+_GROUP = 8  # masked bits that are looked through in a cycle; half as many there, and the rest in a second cycle
 
 
 class RoundingShift(wiring.Component):
@@ -38,13 +38,18 @@ class RoundingShift(wiring.Component):
         self, rounding: Rounding, value_bits: int, *, least: int, most: int, floor_bits: int, pipelined: bool = True
     ) -> None:
         self.rounding = rounding
-        self._each = int(pipelined)
+        self._each = each = int(pipelined)
         self.least = least
         self.span = most - least
         self.kind = f"round_{rounding.value.replace('-', '_')}"
         self._rounds = rounding is not Rounding.FLOOR
         self._within_bits = min(value_bits, floor_bits + most)  # of values that are not beyond
         self._inexact = rounding is Rounding.NEAR_TIE and self._within_bits > FLOAT32_BITS + 1  # for float32
+        moving_bits = self.span.bit_length()
+        self._wide = each * (moving_bits > _MOVES)
+        self._moves = _MOVES - self._wide
+        self._moving = -(-moving_bits // self._moves) * each
+        self._searching = 2 * self._inexact * each  # for the places that float32 has not
         super().__init__(
             {
                 "value": In(signed(value_bits)),
@@ -57,25 +62,30 @@ class RoundingShift(wiring.Component):
         )
 
     @property
-    def _moving(self) -> int:
-        return -(-self.span.bit_length() // _MOVES)
-
-    @property
-    def _looking(self) -> int:
-        """[Places that float32 has not (2),] what is set among the others."""
-        return 2 * self._inexact + self._rounds
-
-    @property
     def latency(self) -> int:
-        """Integer part and, at the same time, what is below it; [decision]."""
-        return max(self._moving, self._looking) + self._rounds if self._each else 1
+        """Integer part and, at the same time, [places that float32 has not,] what is below it; [decision]."""
+        looking = self._rounds * (1 + self._wide)
+        return max(self._moving, self._searching + looking) + self._rounds if self._each else 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        searching, decided = self._searching, self._rounds * self._each
+        waits = self.latency - decided - self._moving  # so long has the integer part time
+        begins = min(waits, searching)
         # Two places below the value's: where nothing moves there is a half, and something below it that is not set.
-        value = Cat(Const(0, 2), self.value).as_signed()
+        values = [Cat(Const(0, 2), self.value).as_signed()]
+        for age in range(searching):
+            values.append(delay(m, values[age], 1, name=f"value_{age}").as_signed())
+        extras: list[Value] = [self.extra]
+        for age in range(max(searching, begins + 1)):
+            extras.append(delay(m, extras[age], 1, name=f"extra_{age}"))
         half_place = self.least + 1
-        passed = ~(Const((1 << self.span) - 1, self.span) << self.extra)[: self.span]
+        whole = self._move(m, values[begins] >> half_place, extras[begins + 1])
+        whole = delay(m, whole, waits - begins, name="whole")
+        half, odd, floor = whole[0], whole[1], whole[1:]
+
+        value = values[searching]
+        passed = ~(Const((1 << self.span) - 1, self.span) << extras[searching])[: self.span]
         passed = delay(m, passed, 1, name="passed")
 
         def below(place: int) -> Value:
@@ -84,20 +94,18 @@ class RoundingShift(wiring.Component):
 
         def any_of(bits: Value, cycles: int, name: str) -> Value:
             """Whether a bit is set, some cycles later: groups are looked through before the first register."""
-            groups = Cat(bits[i : i + _GROUP].any() for i in range(0, len(bits), _GROUP))
+            group = _GROUP >> self._wide
+            groups = Cat(bits[i : i + group].any() for i in range(0, len(bits), group))
             found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()
             return delay(m, found, max(cycles - 1, 0), name=name)
 
-        whole = self._move(m, value >> half_place, delay(m, self.extra, 1, name="extra"))
-        decided = self._rounds * self._each
-        whole = delay(m, whole, self.latency - decided - self._moving * self._each, name="whole")
-        half, odd, floor = whole[0], whole[1], whole[1:]
         unlike = value[:-1] ^ value[1:]  # seen from above, the leading bit is the first that is unlike its neighbour
         beyond = unlike & ~below(half_place + len(self.floor))
+        since = self.latency - searching
         m.d.comb += [
             self.floor.eq(delay(m, floor, decided, name="floor")),
-            self.beyond.eq(any_of(beyond, self.latency, "beyond")),
-            self.negative.eq(delay(m, value[-1], self.latency, name="negative")),
+            self.beyond.eq(any_of(beyond, since, "beyond")),
+            self.negative.eq(delay(m, value[-1], since, name="negative")),
         ]
         if not self._rounds:
             return m
@@ -107,21 +115,18 @@ class RoundingShift(wiring.Component):
         if self._inexact:
             # Near a tie the leading bit is the half or above it, and of what is beyond no rounding matters.
             always = Const((1 << max(half_place - FLOAT32_BITS + 1, 0)) - 1, len(value))
-            lost = always | places_lost(m, value[: self._within_bits + 2], registered=self._each > 0)
+            lost = always | places_lost(m, values[0][: self._within_bits + 2], registered=self._each > 0)
             lost = delay(m, lost, self._each, name="lost")
-            fraction = delay(m, fraction, 2 * self._each, name="fraction")
-            value = delay(m, value, 2 * self._each, name="value")
             below_last = lost >> 1  # below half of the last place of the float32
             near = fraction & ~below_last
-            cycles = self.latency - 3 * self._each
-            some_set = any_of(value & near, cycles, "some_set")
-            some_clear = any_of(~value & near, cycles, "some_clear")
+            some_set = any_of(value & near, since - decided, "some_set")
+            some_clear = any_of(~value & near, since - decided, "some_clear")
             # Exactly half a last place away is near too: from below by that pattern, from above if no other bit is set.
-            others_set = any_of(value & fraction & ~(lost & ~below_last), cycles, "others_set")
+            others_set = any_of(value & fraction & ~(lost & ~below_last), since - decided, "others_set")
             tie = Mux(half, ~some_set | ~others_set, ~some_clear)
         else:
-            tie = half & ~any_of(value & fraction, self.latency - self._each, "some_set")
-        m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), self._each, name="up_register"))
+            tie = half & ~any_of(value & fraction, since - decided, "some_set")
+        m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), decided, name="up_register"))
         return m
 
     def _move(self, m: Module, value: Value, extra: Value) -> Value:
@@ -133,7 +138,7 @@ class RoundingShift(wiring.Component):
             moved = Signal(signed(len(self.floor) + (1 << i)), name=f"moved_{1 << i}")
             m.d.comb += moved.eq(Mux(extra[i], whole >> (1 << i), whole))
             whole = moved
-            if i % _MOVES == 0 and self._each:
+            if i % self._moves == 0 and self._each:
                 whole = delay(m, moved, 1, name=f"whole_{1 << i}").as_signed()
                 extra = delay(m, extra, 1, name=f"extra_{1 << i}")
         return whole

@@ -5,16 +5,17 @@ a, b -> Loader -> OperandBuffer -> OutputStationary or WeightStationary -> Engin
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..delay import delay
+from ..delay_line import DelayLine
 from ..hierarchy import place
 from ..result_buffer import ResultBuffer
 from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
-from .lane import EngineLane, column_entry, engine_flags
+from .lane import EngineLane, LaneRow, column_entry, engine_flags, lane_step
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
 from .output_stationary import OutputStationary
@@ -256,29 +257,39 @@ class EngineCore(wiring.Component):
             control.row_address.eq(self.row_address),
             control.row_value.eq(self.row_value),
         ]
-        row_sum = Signal(signed(32), reset_less=True)
-        row_domain, sum_domain = ("comb", "sync") if config.pipelined else ("sync", "comb")
-        m.d[sum_domain] += row_sum.eq(dataflow.sums[0])
-        step, row = control.step, Signal(self.lanes[0].row.shape(), reset_less=not config.pipelined)
-        m.d[row_domain] += [
+        row = Signal(LaneRow, reset_less=True)
+        m.d.sync += [
             row.zero_point.eq(control.row.zero_point),
-            row.row_sum.eq(row_sum - control.row.k_zero_point),
+            row.row_sum.eq(dataflow.sums[0] - control.row.k_zero_point),
         ]
+        step = Signal(lane_step(config))
+        m.d.comb += [step[name].eq(control.step[name]) for name in step.shape().members]
+        # What becomes of a result is known from its step on: it goes past the lanes, which hold data only.
+        push, flags = control.step.push, Signal(buffer.flags.shape())
+        wait = self.lanes[0].latency
+        m.d.comb += [flags[name].eq(control.step[name]) for name in flags.shape().members]
+        settings: Value = Cat(job.y_unsigned, job.y_int32, job.y_zero_point)
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)
+            push = delay(m, push, config.interval if index else wait, name=f"push_{index}", reset_less=False)
+            settings = delay(m, settings, int(config.pipelined), name=f"settings_{index}")  # steady: no way is long
             m.d.comb += [
                 lane.step.eq(step),
                 lane.row.eq(row),
-                lane.y_unsigned.eq(job.y_unsigned),
-                lane.int32.eq(job.y_int32),
-                lane.zero_point.eq(job.y_zero_point),
+                Cat(lane.y_unsigned, lane.int32, lane.zero_point).eq(settings),
                 lane.column_write.eq(self.column_write[index]),
                 lane.column_address.eq(self.column_address),
                 lane.column_value.eq(self.column_value),
-                buffer.push[index].eq(lane.push),
+                buffer.push[index].eq(push),
                 buffer.y[index].eq(lane.y),
             ]
             for i in range(config.interval):
                 m.d.comb += lane.sums[i].eq(dataflow.sums[1 + index * config.interval + i])
             step, row = lane.step_next, lane.row_next
-        m.d.comb += buffer.flags.eq(self.lanes[-1].flags)
+        wait += (config.lanes - 1) * config.interval
+        if config.pipelined:
+            line = DelayLine(flags.shape(), cycles=wait, cells=config.cells)
+            m.submodules.flags = place(line, platform)
+            m.d.comb += [line.i.eq(flags), buffer.flags.eq(line.o)]
+        else:
+            m.d.comb += buffer.flags.eq(delay(m, Value.cast(flags), wait, name="flags"))

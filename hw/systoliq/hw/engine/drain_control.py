@@ -20,9 +20,9 @@ def drain_step(config: EngineConfig) -> data.StructLayout:
     """What a lane needs to know of the sum that it reads in a cycle.
 
     ``column_sum``: it is the sum of a column of B, not a result. ``push``: it is a result that Y has. ``step``: which
-    of the lane's columns. ``entry``: the column's place in the lane's constant table, but where the engine is not
-    `pipelined <EngineConfig.pipelined>` as many cycles early as the table takes to read. ``columns``: how many of the
-    lanes have a column of Y in this cycle. ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
+    of the lane's columns. ``entry``: the column's place in the lane's constant table, as many cycles early as the table
+    takes to read. ``columns``: how many of the lanes have a column of Y in this cycle. ``tile_last`` and ``last``: the
+    tile's or job's last cycle with a result.
     """
     return data.StructLayout(
         {
@@ -46,8 +46,7 @@ class DrainControl(wiring.Component):
 
     ``begin`` comes before a job's first token, when M, K and N have been steady for a cycle. ``step`` describes a sum
     ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the lane reads its first
-    column sum in ``t + latency``. ``row`` is valid together with the first step of each row, or where the engine is not
-    pipelined a cycle before that. Tiles are counted, in the
+    column sum in ``t + latency``. ``row`` is valid a cycle before the first step of each row. Tiles are counted, in the
     order of `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result
     itself can leave the lanes, nothing here depends on M, K or N any more.
 
@@ -84,9 +83,9 @@ class DrainControl(wiring.Component):
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
-        """Row table, choice of the zero point (or a register behind ``row``), K times it."""
+        """Row table, [choice of the zero point,] K times it, a register behind ``row``."""
         product = Multiplier.latency_of(config.zero_point_cells, pipelined=config.pipelined)
-        return BlockRam.latency_of(config.cells) + 1 + product
+        return BlockRam.latency_of(config.cells) + config.pipelined + product + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -166,9 +165,8 @@ class DrainControl(wiring.Component):
         step = data.View(drain_step(config), delay(m, Value.cast(now), latency, name="step", reset_less=False))
         m.d.comb += [
             self.step.eq(step),
+            self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry")),
             self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
             self.row.k_zero_point.eq(multiplier.product),
         ]
-        if not config.pipelined:
-            m.d.comb += self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry"))
         return m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Const, Module, Mux, Signal, Value, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,7 +18,7 @@ from .config import EngineConfig
 from .drain_control import drain_step
 from .zero_point_product import ZeroPointProduct
 
-__all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry", "engine_flags"]
+__all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry", "engine_flags", "lane_step"]
 
 MIN_SHIFT, MAX_SHIFT = 14, 63
 """Shifts of a 24-bit multiplier with its top bit set: 14 belongs to a scale of 2^9 to 2^10, which saturates all."""
@@ -35,21 +35,23 @@ column_entry = data.StructLayout(
 """An entry of the column table."""
 
 
-_FIRST, _LATER = ("bias", "zero_point"), ("multiplier", "shift")
-"""The parts of an entry, each in a memory of its own: the second is read when the products of zero points are there."""
-
-
 def engine_flags(lanes: int) -> data.StructLayout:
     """What goes with a beat of results: tile and job ends, and how many lanes hold a result."""
     return data.StructLayout({"last": 1, "tile_last": 1, "columns": unsigned(lanes.bit_length())})
+
+
+def lane_step(config: EngineConfig) -> data.StructLayout:
+    """What of a `drain_step` the lanes need."""
+    fields = drain_step(config).members
+    return data.StructLayout({name: fields[name] for name in ("column_sum", "push", "step", "entry")})
 
 
 class EngineLane(wiring.Component):
     """``y`` = requantized or plain ``sum (a - a_zp) (b - b_zp) + bias``, modulo 2^32, of one column after the other.
 
     In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``row`` counts in a row's first step with a push.
-    ``step_next`` and ``row_next`` are theirs for the lane to the right, ``interval`` cycles later. ``push`` marks ``y``
-    and ``flags`` ``latency`` cycles after the step.
+    ``step_next`` and ``row_next`` are theirs for the lane to the right, ``interval`` cycles later. ``y`` comes
+    ``latency`` cycles after the step.
 
     ``y`` holds an int8 or uint8 in its low 8 bits, or with ``int32`` the sum itself. ``y_unsigned`` and ``int32`` must
     not change while the lane works. ``zero_point`` is that of Y, less 128 where Y is unsigned.
@@ -59,6 +61,7 @@ class EngineLane(wiring.Component):
 
     def __init__(self, config: EngineConfig) -> None:
         self._config = config
+        self._scale_later = 2 * config.pipelined  # as late as leaves it a register
         self.requantizer = Requantizer(
             RequantizerConfig(
                 accumulator_bits=32,
@@ -70,12 +73,13 @@ class EngineLane(wiring.Component):
                 rounding=Rounding.NEAR_TIE,
                 cells=config.cells,
                 pipelined=config.pipelined,
+                scale_later=self._scale_later,
             )
         )
         super().__init__(
             {
-                "step": In(drain_step(config)),
-                "step_next": Out(drain_step(config)),
+                "step": In(lane_step(config)),
+                "step_next": Out(lane_step(config)),
                 "row": In(LaneRow),
                 "row_next": Out(LaneRow),
                 "sums": In(data.ArrayLayout(signed(32), config.interval)),
@@ -85,9 +89,7 @@ class EngineLane(wiring.Component):
                 "column_write": In(1),
                 "column_address": In(range(config.table_words)),
                 "column_value": In(column_entry),
-                "push": Out(1),
                 "y": Out(32),
-                "flags": Out(engine_flags(config.lanes)),
             }
         )
 
@@ -97,29 +99,31 @@ class EngineLane(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Table, products of the zero points, one of them taken off, the other one's way into the requantizer."""
-        return self._fetch + self._product_latency + 1 + self.requantizer.latency
-
-    @property
-    def _fetch(self) -> int:
-        """Cycles from a step to its column's constants: none where the entry comes early."""
-        return BlockRam.latency_of(self._config.cells) if self._config.pipelined else 0
+        """Products of the zero points; their sum, that of the accumulator with its bias; requantizer."""
+        return self._product_latency + 1 + self.requantizer.latency
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config, requantizer = self._config, self.requantizer
         m.submodules.requantizer = place(requantizer, platform)
         wait = self._product_latency
-        constants = self._table(m, platform, _FIRST, self.step.entry)
-        scale = self._table(m, platform, _LATER, delay(m, self.step.entry, wait + 1, name="entry"))
+        each = int(config.pipelined)
+        held_back = wait - 1 + each  # cycles of a sum in memory, none where logic cells have a register anyway
+        # Each part of an entry is read just before it is used: that takes fewer registers than to hold it back.
+        entry: Value = self.step.entry
+        zero_point = self._table(m, platform, ("zero_point",), entry).zero_point
+        entry = delay(m, entry, held_back, name="bias_entry")
+        bias = self._table(m, platform, ("bias",), entry).bias
+        entry = delay(m, entry, wait + 1 - held_back + self._scale_later, name="scale_entry")
+        scale = self._table(m, platform, ("multiplier", "shift"), entry)
 
-        # Cycle 0: the sum at hand, its row's context, its column's sum.
+        # Cycle 0: the sum at hand, its row's context, its column's sum, and the products that they go into.
         chosen = Signal(signed(32))
         m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
         new_row: Value = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
-        if not config.pipelined and config.interval == 1:
+        if config.interval == 1:
             new_row = Const(1)
         elif config.one_product:
             new_row = (self.step.column_sum | self.step.push) & (self.step.step == 0)
@@ -128,10 +132,6 @@ class EngineLane(wiring.Component):
         if not config.one_product:
             column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), self.step, name="column_sum")
 
-        # `_fetch` later: the column's constants are there, and the products of zero points and sums begin.
-        fetch = self._fetch
-        row = data.View(LaneRow, delay(m, Value.cast(now), fetch, name="row"))
-        acc = delay(m, chosen, fetch, name="acc").as_signed()
         row_sum_bits, column_sum_bits = _PRODUCT_BITS
         by_column = ZeroPointProduct(row_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
         m.submodules.by_column = place(by_column, platform)
@@ -140,8 +140,8 @@ class EngineLane(wiring.Component):
             # The tile's only row is known when its column sums come: their products are what waits for the row.
             now_column = self.step.column_sum
             m.d.comb += [
-                by_column.sum.eq(Mux(now_column, chosen[:ROW_SUM_BITS].as_signed(), row.row_sum)),
-                by_column.zero_point.eq(Mux(now_column, row.zero_point, constants.zero_point)),
+                by_column.sum.eq(Mux(now_column, chosen[:ROW_SUM_BITS].as_signed(), now.row_sum)),
+                by_column.zero_point.eq(Mux(now_column, now.zero_point, zero_point)),
             ]
             step = data.View(self.step.shape(), delay(m, Value.cast(self.step), wait, name="product_step"))
             by_row_product = self._of_column(m, by_column.product, step, name="column_product")
@@ -150,39 +150,38 @@ class EngineLane(wiring.Component):
             m.submodules.by_row = place(by_row, platform)
             by_row_product = by_row.product
             m.d.comb += [
-                by_column.sum.eq(row.row_sum),
-                by_column.zero_point.eq(constants.zero_point),
-                by_row.sum.eq(delay(m, column_sum, fetch, name="column_sum").as_signed()),
-                by_row.zero_point.eq(row.zero_point),
+                by_column.sum.eq(now.row_sum),
+                by_column.zero_point.eq(zero_point),
+                by_row.sum.eq(column_sum),
+                by_row.zero_point.eq(now.zero_point),
             ]
 
-        # And when they are there: the accumulator as ONNX defines it.
-        biased = delay(m, (acc + constants.bias)[:32].as_signed(), wait, name="biased").as_signed()
-        each = int(config.pipelined)
-        less_column = delay(m, (biased - by_column.product)[:32], each, name="less_column").as_signed()
+        # And when these are there: the accumulator as ONNX defines it.
+        acc = self._held(m, platform, chosen, held_back, name="acc")
+        biased = delay(m, (acc + bias)[:32], 1, name="biased").as_signed()
+        correction = delay(m, (by_column.product + by_row_product)[:32], each, name="correction").as_signed()
         total = Signal(signed(32), reset_less=True)
-        m.d["comb" if each else "sync"] += total.eq(
-            less_column - delay(m, by_row_product, each, name="by_row").as_signed()
-        )
+        m.d["comb" if each else "sync"] += total.eq(biased - correction)
         m.d.comb += [
             requantizer.acc.eq(total),
             requantizer.multiplier.eq(scale.multiplier),
             requantizer.shift.eq(scale.shift),
             requantizer.zero_point.eq(self.zero_point),
         ]
-        plain = DelayLine(signed(32), cycles=requantizer.latency, cells=config.cells)
-        m.submodules.plain = place(plain, platform)
+        plain = self._held(m, platform, delay(m, total, each, name="total"), requantizer.latency - each, name="plain")
         flip = self.y_unsigned << 7
-        m.d.comb += [
-            plain.i.eq(total),
-            self.y.eq(Mux(self.int32, plain.o, (Value.cast(requantizer.y) ^ flip)[:8])),
-        ]
-
+        m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
         m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step", reset_less=False))
-        control = Cat(self.step.push, self.step.last, self.step.tile_last, self.step.columns)
-        control = delay(m, control, self.latency, name="control", reset_less=False)
-        m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
+
+    def _held(self, m: Module, platform: object, value: Value, cycles: int, *, name: str) -> Value:
+        """The sum ``value`` as it was ``cycles`` ago."""
+        if cycles < 2:
+            return delay(m, value, cycles, name=name)
+        line = DelayLine(signed(32), cycles=cycles, cells=self._config.cells)
+        m.submodules[name] = place(line, platform)
+        m.d.comb += line.i.eq(value)
+        return line.o
 
     def _of_column(self, m: Module, value: Value, step: data.View, *, name: str) -> Signal:
         """What ``value`` was in the slot of the column sums, for the column of each ``step``."""

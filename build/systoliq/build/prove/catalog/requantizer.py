@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from amaranth.hdl import Assume, Cover, Module, Shape, signed, unsigned
+from amaranth.hdl import Assume, Cover, Module, Shape, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -47,7 +47,7 @@ class _Harness(wiring.Component):
         super().__init__(ports | {"y": Out(self.dut.y.shape())})
 
     def connect(self, m: Module) -> None:
-        """Drive the zero point, and show each input as it was ``latency`` cycles ago."""
+        """Drive the zero point, which is steady, and show each input as it was ``latency`` cycles ago."""
         output, dut = self.config.output, self.dut
         m.submodules.dut = place(dut, None)
         m.d.comb += [
@@ -55,6 +55,8 @@ class _Harness(wiring.Component):
             Assume((self.zero_point >= output.min) & (self.zero_point <= output.max)),
             self.y.eq(dut.y),
         ]
+        before = delay(m, self.zero_point, 1, name="zero_point_before")
+        m.d.comb += Assume(Value.cast(self.zero_point) == before)
         for name in self._inputs:
             past = delay(m, getattr(self, name), dut.latency, name=f"past_{name}")
             m.d.comb += getattr(self, f"{name}_then").eq(past)
@@ -189,7 +191,7 @@ def _scale(scale: float, accumulator_bits: int, output: IntFormat, *, quick: boo
         method=FromAnyState(),
         bug=SeededBug(
             module="rounding",
-            old='Mux(tie, odd, half), self._each, name="up_register"',
+            old='Mux(tie, odd, half), decided, name="up_register"',
             new='Mux(tie, odd, half), 0, name="up_register"',
         ),
         quick=quick,
