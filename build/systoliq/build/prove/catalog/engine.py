@@ -400,8 +400,8 @@ class PackerHarness(wiring.Component):
         late = Signal(range(dut.latency + 2))
         m.d.sync += late.eq(Mux((level != 0) & ~dut.o.valid, late + 1, 0))
         m.d.comb += Assert(late < dut.latency + (ended & over))
-        ready_before = Signal()
-        m.d.sync += ready_before.eq(self.ready & ~ended)
+        ready_before, ended_before = Signal(), Signal()
+        m.d.sync += [ready_before.eq(self.ready & ~(ended | ended_before)), ended_before.eq(ended)]
         with m.If(ready_before & ~ended):
             m.d.comb += Assert(dut.i.ready)
 
