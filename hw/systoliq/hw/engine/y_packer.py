@@ -22,7 +22,7 @@ class YPacker(wiring.Component):
     the others are zeros. ``wide`` must not change from a job's first beat taken to its last one left.
 
     A beat a cycle is taken, and the last of a job leaves ``latency`` + `extra` cycles after it was taken. Then the next
-    job's beats are taken: ``idle`` says that nothing is on its way.
+    job's beats are taken: ``idle`` says, a cycle late, that nothing is on its way.
 
     ``abort`` (one cycle, with which the sender of ``i`` is reset) drops what is inside. A beat that is offered stays
     until it is taken, and a job of which some beat was offered gets one more, of no meaning, with ``last`` and all of
