@@ -21,6 +21,8 @@ __all__ = ["ADDRESS_BITS", "AxiEngine", "lane_slots"]
 
 ADDRESS_BITS = 21
 _COLUMNS_BIT, _ROWS_BIT = (table.base.bit_length() - 1 for table in (COLUMN_TABLE, ROW_TABLE))  # of an address
+_REGISTER_BITS = (4 * len(REGISTERS) - 1).bit_length()  # of an address that name a register
+_ALWAYS_WRITTEN = ("CONTROL", "INTERRUPT")  # while the engine is busy too
 
 
 def lane_slots(config: EngineConfig) -> int:
@@ -111,18 +113,57 @@ class AxiEngine(wiring.Component):
         self._streams(m, platform, status)
         readable: dict[tuple[str, str], Value] = {key: Const(value) for key, value in self.constants().items()}
         readable |= settings
-        readable |= self._status(m, bus, status)
+        strobes = self._decode(m, bus, status)
+        readable |= self._status(m, bus, strobes, status)
         readable |= self._counters(m, platform, status)
-        self._registers(m, bus, status, readable)
-        self._tables(m, bus, status)
+        self._settings(m, bus, strobes)
+        self._tables(m, bus, strobes)
+        self._reads(m, bus, readable)
         return m
 
-    def _status(self, m: Module, bus: AxiLite, status: Status) -> dict[tuple[str, str], Value]:
+    def _decode(self, m: Module, bus: AxiLite, status: Status) -> dict[str, Signal]:
+        """Name of a register, or of a table's word -> whether ``bus.write_data`` goes there in this cycle.
+
+        That is the cycle after ``bus.write``. Writes of settings and tables are ignored while the engine is busy. It is
+        looked at two cycles late, which no write can tell: busy rises at most two cycles after a command, and from one
+        write to the next there are four at the least.
+        """
+        config, address, entry = self.config, bus.write_address, 4 + self._lane_bits
+        in_registers, in_columns, in_rows, busy = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
+            busy.eq(status.busy),
+            in_registers.eq(_in_registers(address)),
+            in_columns.eq(
+                address[_COLUMNS_BIT]
+                & _below(address[4:entry], config.lanes)
+                & _below(address[entry:_COLUMNS_BIT], config.table_words)
+            ),
+            in_rows.eq(~address[_COLUMNS_BIT] & address[_ROWS_BIT] & _below(address[2:_ROWS_BIT], config.max_rows)),
+        ]
+        m.d.comb += bus.write_known.eq(in_registers | in_columns | in_rows)
+        here = {
+            register.name: in_registers & (address[2:_REGISTER_BITS] == register.offset >> 2)
+            for register in REGISTERS
+            if register.access != "ro"
+        }
+        for table, in_table in ((COLUMN_TABLE, in_columns), (ROW_TABLE, in_rows)):
+            for word in table.words:
+                of_entry = address[2 : (table.stride - 1).bit_length()]
+                here[f"{table.name}_{word.name}"] = in_table & (of_entry == word.offset >> 2)
+        strobes = {}
+        for name, goes_there in here.items():
+            strobes[name] = Signal(name=f"write_{name}".lower())
+            m.d.sync += strobes[name].eq(bus.write & goes_there & (~busy | (name in _ALWAYS_WRITTEN)))
+        return strobes
+
+    def _status(
+        self, m: Module, bus: AxiLite, strobes: dict[str, Signal], status: Status
+    ) -> dict[tuple[str, str], Value]:
         """Commands, and what tells of their course."""
         core, settings = self.core, self.settings
         control = next(register for register in REGISTERS if register.name == "CONTROL")
         m.d.comb += [
-            status.write.eq(bus.write & (bus.write_address == control.offset)),
+            status.write.eq(strobes[control.name]),
             *(getattr(status, field.name).eq(bus.write_data[field.lsb]) for field in control.fields),
             core.start.eq(status.core_start),
             status.core_done.eq(core.done),
@@ -152,69 +193,56 @@ class AxiEngine(wiring.Component):
             ("OUTPUT_STALLS", "cycles"): counters.output_stalls,
         }
 
-    def _registers(self, m: Module, bus: AxiLite, status: Status, readable: dict[tuple[str, str], Value]) -> None:
-        """Reads of all registers, writes of those that keep what is written (held while the engine is busy)."""
-        with m.Switch(bus.write_address):
-            for register in REGISTERS:
-                with m.Case(register.offset):
-                    m.d.comb += bus.write_known.eq(1)
-                    with m.If(bus.write & (~status.busy | (register.name == "INTERRUPT"))):
-                        for field in register.fields if register.access == "rw" else ():
-                            kept = self.settings[register.name, field.name]
-                            m.d.sync += kept.eq(bus.write_data[field.lsb : field.lsb + field.bits])
-            with m.Default():
-                m.d.comb += bus.write_known.eq(self._in_table(bus.write_address))
-        with m.Switch(bus.read_address):
-            for register in REGISTERS:
-                with m.Case(register.offset):
-                    m.d.comb += [bus.read_known.eq(1), bus.read_data.eq(_word(register, readable))]
+    def _settings(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> None:
+        """Writes of the registers that keep what is written."""
+        for register in REGISTERS:
+            if register.access == "rw":
+                with m.If(strobes[register.name]):
+                    for field in register.fields:
+                        kept = self.settings[register.name, field.name]
+                        m.d.sync += kept.eq(bus.write_data[field.lsb : field.lsb + field.bits])
+
+    def _reads(self, m: Module, bus: AxiLite, readable: dict[tuple[str, str], Value]) -> None:
+        """Reads of all registers: of each half of them one in the cycle after the address, then one of the two."""
+        known = Signal()
+        words = [Signal(32, name=f"word_{half}", reset_less=True) for half in range(2)]
+        m.d.sync += known.eq(_in_registers(bus.read_address))
+        *low, high = bus.read_address[2:_REGISTER_BITS]
+        values = [_word(register, readable) for register in REGISTERS]
+        for bit in low:
+            values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
+        m.d.sync += [word.eq(value) for word, value in zip(words, values, strict=True)]
+        m.d.comb += [
+            bus.read_known.eq(known),
+            bus.read_data.eq(Mux(high, words[1], words[0]) & known.replicate(32)),
+        ]
 
     @property
     def _lane_bits(self) -> int:
         """Bits of an address in the column table that name the lane; those above name the entry of its table."""
         return (lane_slots(self.config) - 1).bit_length()
 
-    def _in_table(self, address: Value) -> Value:
-        """Whether there is an entry of a table at the address."""
-        config, entry = self.config, 4 + self._lane_bits
-        lane = address[4:entry]
-        in_columns = (lane < config.lanes) & (address[entry:_COLUMNS_BIT] < config.table_words)
-        in_rows = address[_ROWS_BIT] & (address[2:_ROWS_BIT] < config.max_rows)
-        return Mux(address[_COLUMNS_BIT], in_columns, in_rows)
-
-    def _tables(self, m: Module, bus: AxiLite, status: Status) -> None:
-        """Writes into the row table and, entry by entry, into the lanes' column tables, a cycle after the bus'."""
+    def _tables(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> None:
+        """Writes into the row table and, entry by entry, into the lanes' column tables, a cycle later."""
         core, lane_bits = self.core, self._lane_bits
         address, word = bus.write_address, bus.write_data
-        write = Signal()
-        row_write = Signal()
-        row_address = Signal.like(core.row_address, reset_less=True)
-        row_value = Signal.like(core.row_value, reset_less=True)
+        of_row = strobes[f"{ROW_TABLE.name}_{ROW_TABLE.words[-1].name}"]
+        of_columns = [strobes[f"{COLUMN_TABLE.name}_{register.name}"] for register in COLUMN_TABLE.words]
         column_write = Signal(self.config.lanes)
-        column_address = Signal.like(core.column_address, reset_less=True)
         column_value = Signal(column_entry, reset_less=True)
         m.d.comb += [
-            write.eq(bus.write & ~status.busy),
-            core.row_write.eq(row_write),
-            core.row_address.eq(row_address),
-            core.row_value.eq(row_value),
+            core.row_write.eq(of_row),
+            core.row_address.eq(address[2:]),
+            core.row_value.eq(word[:8]),
             core.column_write.eq(column_write),
-            core.column_address.eq(column_address),
+            core.column_address.eq(address[4 + lane_bits :]),
             core.column_value.eq(column_value),
-        ]
-        in_columns = write & address[_COLUMNS_BIT]
-        commits = in_columns & (address[:4] == COLUMN_TABLE.words[-1].offset)
-        m.d.sync += [
-            row_write.eq(write & ~address[_COLUMNS_BIT] & address[_ROWS_BIT]),
-            row_address.eq(address[2:]),
-            row_value.eq(word[:8]),
-            column_address.eq(address[4 + lane_bits :]),
         ]
         for lane in range(self.config.lanes):
             here = address[4 : 4 + lane_bits] == lane if lane_bits else Const(1, 1)
-            m.d.sync += column_write[lane].eq(commits & here)
-        for register in COLUMN_TABLE.words:
-            with m.If(in_columns & (address[:4] == register.offset)):
+            m.d.sync += column_write[lane].eq(of_columns[-1] & here)
+        for register, strobe in zip(COLUMN_TABLE.words, of_columns, strict=True):
+            with m.If(strobe):
                 part = Value.cast(column_value[register.name.lower()])
                 m.d.sync += part.eq(word[: len(part)])
 
@@ -224,12 +252,10 @@ class AxiEngine(wiring.Component):
             accept(m, self, f"s_axis_{name}", getattr(core, name))
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
-        drained = Signal(init=1)  # a cycle late, as `core.done` is; a clear may still make a beat
-        m.d.sync += drained.eq(packer.idle & ~status.core_clear)
         m.d.comb += [
             packer.wide.eq(core.job.y_int32),
             packer.abort.eq(status.core_clear),
-            status.drained.eq(drained),
+            status.drained.eq(packer.idle),
             packer.i.valid.eq(core.y.valid),
             core.y.ready.eq(packer.i.ready),
             packer.i.payload.data.eq(Value.cast(results.data)),
@@ -241,6 +267,18 @@ class AxiEngine(wiring.Component):
             self.m_axis_y_tlast.eq(beat.last),
             packer.o.ready.eq(self.m_axis_y_tready),
         ]
+
+
+def _in_registers(address: Value) -> Value:
+    """Whether the address is that of a register: they follow each other from 0."""
+    return _below(address[2:], len(REGISTERS))
+
+
+def _below(value: Value, bound: int) -> Value:
+    """Whether ``value`` < ``bound``; without a comparator where that is a power of two."""
+    if bound & (bound - 1):
+        return value < bound
+    return ~value[(bound - 1).bit_length() :].any()
 
 
 def _word(register: Register, readable: dict[tuple[str, str], Value]) -> Value:

@@ -38,15 +38,19 @@ def axi_lite(name: str, address_bits: int) -> dict[str, object]:
 
 
 class AxiLite(wiring.Component):
-    """``write`` marks a cycle in which ``write_data`` is to be put at ``write_address`` (bytes, a multiple of 4).
+    """``write`` marks a cycle in which it is decided that ``write_data`` goes to ``write_address``, a multiple of 4.
 
-    ``write_known`` and ``read_known`` say whether the address given exists, ``read_data`` what it holds: combinational
-    in the address, which comes from a register. A write of less than four bytes, or one to an address that does not
-    exist, does nothing and answers SLVERR.
+    Both stay for two cycles more, so that registers that come from these may do the write. ``write_known`` and
+    ``read_known`` say whether the address given exists, ``read_data`` what it holds. They may come from registers that
+    look at the address: ``read_data`` and ``read_known`` count in one cycle only, the second in which ``read_address``
+    shows an address; ``write_known`` in the second in which ``write_address`` and ``write_data`` both show theirs,
+    which is that of ``write``. A write of less than four bytes, or one to an address that does not exist, does nothing
+    and answers SLVERR.
 
-    No output depends on an input of the same cycle, and all come from registers. Address and data of a write may come
-    in any order. A write takes three cycles: address and data are taken, decoded, and then written while the answer
-    is on the bus; a read three: taken, decoded, and its data on the bus. So ``write`` is never 1 two cycles running.
+    No output of the bus depends on an input of the same cycle, and all come from registers. Address and data of a write
+    may come in any order. A write takes four cycles: address and data are taken, decoded, decided on, and written while
+    the answer is on the bus; a read four: taken, decoded, looked up, and its data on the bus. From one ``write`` to the
+    next there are four cycles at the least.
     """
 
     kind = "axi_lite"
@@ -75,17 +79,16 @@ class AxiLite(wiring.Component):
         address = Signal(len(self.s_awaddr) - 2, reset_less=True)
         word = Signal(32, reset_less=True)
         whole = Signal(reset_less=True)
-        acting = Signal()
         answering = Signal()
         response = Signal(2, reset_less=True)
+        decide = Signal()
         m.d.comb += [
             self.write_address.eq(address << 2),
             self.write_data.eq(word),
-            self.write.eq(acting),
+            self.write.eq(decide & self.write_known & whole),
             self.s_bvalid.eq(answering),
             self.s_bresp.eq(response),
         ]
-        decide = Signal()
         free = ~answering | self.s_bready
         got_address = _slot(m, "aw", valid=self.s_awvalid, ready=self.s_awready, free=free, leave=decide)
         got_data = _slot(m, "w", valid=self.s_wvalid, ready=self.s_wready, free=free, leave=decide)
@@ -93,11 +96,10 @@ class AxiLite(wiring.Component):
             m.d.sync += address.eq(self.s_awaddr[2:])
         with m.If(self.s_wready):
             m.d.sync += [word.eq(self.s_wdata), whole.eq(self.s_wstrb.all())]
-        m.d.comb += decide.eq(got_address & got_data)
-        m.d.sync += acting.eq(decide & self.write_known & whole)
+        m.d.sync += decide.eq(got_address & got_data & ~decide)
         with m.If(decide):
             m.d.sync += [answering.eq(1), response.eq(_SLVERR)]
-            with m.If(self.write_known & whole):
+            with m.If(self.write):
                 m.d.sync += response.eq(_OKAY)
         with m.Elif(self.s_bready):
             m.d.sync += answering.eq(0)
@@ -116,7 +118,7 @@ class AxiLite(wiring.Component):
         decide = Signal()
         free = ~answering | self.s_rready
         got = _slot(m, "ar", valid=self.s_arvalid, ready=self.s_arready, free=free, leave=decide)
-        m.d.comb += decide.eq(got)
+        m.d.sync += decide.eq(got & ~decide)
         with m.If(self.s_arready):
             m.d.sync += address.eq(self.s_araddr[2:])
         with m.If(decide):

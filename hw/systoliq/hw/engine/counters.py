@@ -12,7 +12,7 @@ __all__ = ["Counters"]
 class Counters(wiring.Component):
     """Counts from the first word ``taken`` to the last beat of Y that ``ended``, both included; ``start`` begins anew.
 
-    ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). All counts are right two
+    ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). All counts are right three
     cycles after what is counted, and wrap at 2^32.
     """
 
@@ -35,29 +35,26 @@ class Counters(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # The events come straight from the ports: they are looked at a cycle later.
+        # The events come straight from the ports: they are looked at a cycle later, and counted another one later.
         taken, ended, input_stall, output_stall = Signal(), Signal(), Signal(), Signal()
         begun = Signal()
         counting = Signal()
-        cycles = Signal(32)
-        input_stalls = Signal(32)
-        output_stalls = Signal(32)
-        m.d.comb += [
-            counting.eq(begun | taken),
-            self.cycles.eq(cycles),
-            self.input_stalls.eq(input_stalls),
-            self.output_stalls.eq(output_stalls),
-        ]
+        m.d.comb += counting.eq(begun | taken)
         m.d.sync += [
             taken.eq(self.taken & ~self.clear),
             ended.eq(self.ended),
             input_stall.eq(self.input_stall),
             output_stall.eq(self.output_stall),
             begun.eq(counting & ~ended & ~self.clear),
-            cycles.eq(cycles + counting),
-            input_stalls.eq(input_stalls + (counting & input_stall)),
-            output_stalls.eq(output_stalls + output_stall),
         ]
-        with m.If(self.start):
-            m.d.sync += [cycles.eq(0), input_stalls.eq(0), output_stalls.eq(0)]
+        for count, counted in (
+            (self.cycles, counting),
+            (self.input_stalls, counting & input_stall),
+            (self.output_stalls, output_stall),
+        ):
+            total, more = Signal(32), Signal()
+            m.d.comb += count.eq(total)
+            m.d.sync += [more.eq(counted), total.eq(total + more)]
+            with m.If(self.start):
+                m.d.sync += total.eq(0)
         return m

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -34,12 +34,10 @@ class SkidBuffer(wiring.Component):
             self.o.payload.eq(offered),
             self.i.ready.eq(~keeps),
         ]
-        with m.If(~offers | self.o.ready):
-            m.d.sync += [offers.eq(self.i.valid | keeps), keeps.eq(0), offered.eq(self.i.payload)]
-            with m.If(keeps):
-                m.d.sync += offered.eq(kept)
-        with m.Elif(self.i.valid):
-            m.d.sync += keeps.eq(1)
+        waits = offers & ~self.o.ready
+        m.d.sync += [offers.eq(self.i.valid | keeps | waits), keeps.eq(waits & (self.i.valid | keeps))]
+        with m.If(~waits):
+            m.d.sync += offered.eq(Mux(keeps, kept, self.i.payload))
         with m.If(~keeps):
             m.d.sync += kept.eq(self.i.payload)
         return m

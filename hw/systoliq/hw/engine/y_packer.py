@@ -12,7 +12,6 @@ from .skid_buffer import SkidBuffer
 __all__ = ["YPacker"]
 
 _PARTS = 4  # of a beat: as many beats of the narrow results make one
-_TURN_BITS = 3  # of the rotation that are done in one cycle
 
 
 class YPacker(wiring.Component):
@@ -23,7 +22,7 @@ class YPacker(wiring.Component):
     the others are zeros. ``wide`` must not change from a job's first beat taken to its last one left.
 
     A beat a cycle is taken, and the last of a job leaves ``latency`` + `extra` cycles after it was taken. Then the next
-    job's beats are taken: ``idle`` says that nothing is on its way.
+    job's beats are taken: ``idle`` says, a cycle late, that nothing is on its way.
 
     ``abort`` (one cycle, with which the sender of ``i`` is reset) drops what is inside. A beat that is offered stays
     until it is taken, and a job of which some beat was offered gets one more, of no meaning, with ``last`` and all of
@@ -53,15 +52,12 @@ class YPacker(wiring.Component):
         )
 
     @property
-    def _turns(self) -> list[range]:
-        """The bits of the fill level by which each stage rotates."""
-        bits = (self.lanes - 1).bit_length()
-        return [range(bit, min(bit + _TURN_BITS, bits)) for bit in range(0, bits, _TURN_BITS)]
-
-    @property
     def latency(self) -> int:
-        """Input register, rotation and merge (with more than one lane), gathering, output register."""
-        return 2 + SkidBuffer.latency + (len(self._turns) + 1 if self.lanes > 1 else 0)
+        """Input register, a rotation for each bit of the fill level and a merge (none with one lane), gathering, output
+        register.
+        """
+        turns = (self.lanes - 1).bit_length()
+        return 2 + SkidBuffer.latency + (turns + 1 if self.lanes > 1 else 0)
 
     def extra(self, results: int, columns: int) -> int:
         """1 where the last of a job's ``results`` need a beat after the one that their last ``columns`` filled."""
@@ -92,107 +88,129 @@ class YPacker(wiring.Component):
             m.d.sync += [valid.eq(0), ended.eq(0)]
 
         if self.lanes > 1:
-            *merged, moving = self._merge(m, step, valid, held)
+            *merged, moving = self._merge(m, step, valid, held, ended)
         else:
             merged, moving = [valid, Value.cast(held.data), Const(1, 1), held.last], valid
         gathered = self._gather(m, step, skid, *merged)
-        m.d.comb += self.idle.eq(~(moving | gathered | skid.o.valid))
+        idle = Signal(init=1)
+        m.d.comb += self.idle.eq(idle)
+        m.d.sync += idle.eq(~(taken | moving | gathered | skid.o.valid | self.abort))
         return m
 
-    def _merge(self, m: Module, step: Value, valid: Signal, held: data.View) -> tuple[Value, ...]:
-        """Results of one width side by side: (valid, results, which of them count, last, whether any is on its way)."""
+    def _place(self, m: Module, step: Value, valid: Signal, held: data.View, ended: Signal) -> data.View:
+        """Where the results of ``held`` belong: counted modulo lanes, from 0 for each job."""
         lanes = self.lanes
-        fill = Signal(range(lanes))  # results of the job so far, modulo lanes
+        fill = Signal(range(lanes))  # results of the job so far
         total = Signal(range(2 * lanes))
-        wraps = Signal()
-        after = Signal(range(lanes))
+        place = Signal(
+            data.StructLayout({"fill": fill.shape(), "left": fill.shape(), "full": 1, "last": 1}), name="place"
+        )
         m.d.comb += [
             total.eq(fill + held.columns),
-            wraps.eq(total >= lanes),
-            after.eq(Mux(wraps, total - lanes, total)),
+            place.fill.eq(fill),
+            place.full.eq(total >= lanes),
+            place.left.eq(total - Mux(place.full, lanes, 0)),
+            place.last.eq(held.last),
         ]
         with m.If(step & valid):
-            m.d.sync += fill.eq(Mux(held.last, 0, after))
+            m.d.sync += fill.eq(place.left)
+        with m.If((ended & ~valid) | self.abort):
+            m.d.sync += fill.eq(0)
+        return place
+
+    def _merge(self, m: Module, step: Value, valid: Signal, held: data.View, ended: Signal) -> tuple[Value, ...]:
+        """Results of one width side by side: (valid, results, which of them count, last, whether any is on its way)."""
+        lanes = self.lanes
+        place = self._place(m, step, valid, held, ended)
 
         # Rotation: a result moves to its place in a beat, whether in this one or in the next.
-        control: Value = Cat(wraps, held.last, after, fill)
         results = [Value.cast(held.data[lane]) for lane in range(lanes)]
+        coming, there = valid, valid
         moving: Value = valid
-        turning = [valid]
-        for number, bits in enumerate(self._turns):
-            by = control[-len(fill) :]
-            for bit in bits:
-                results = [Mux(by[bit], results[lane - (1 << bit)], results[lane]) for lane in range(lanes)]
-            turned = [Signal(self.bits, name=f"turned_{number}_{lane}", reset_less=True) for lane in range(lanes)]
-            kept = Signal(len(control), name=f"control_{number}", reset_less=True)
-            there = Signal(name=f"there_{number}")
+        following = place
+        for bit in range(len(place.fill)):
+            place, coming = following, there
+            turned = [Signal(self.bits, name=f"turned_{bit}_{lane}", reset_less=True) for lane in range(lanes)]
+            following = Signal(place.shape(), name=f"place_{bit}", reset_less=True)
+            there = Signal(name=f"there_{bit}")
             with m.If(step):
-                m.d.sync += [there.eq(turning[-1]), Cat(turned).eq(Cat(results))]
-            with m.If(step & turning[-1]):
-                m.d.sync += kept.eq(control)
-            turning.append(there)
-            full, below = control[0], _lowest(control[-len(fill) :], lanes)
+                m.d.sync += [there.eq(coming), following.eq(place)]
+                for lane in range(lanes):
+                    m.d.sync += turned[lane].eq(Mux(place.fill[bit], results[lane - (1 << bit)], results[lane]))
+            with m.If(self.abort):
+                m.d.sync += there.eq(0)
             moving = moving | there
-            results, control = list(turned), kept
+            results = turned
 
-        # The lanes whose results wait for the next beat: enables of many registers come from one of their own.
-        waits = Signal(lanes)
-        with m.If(step):
-            m.d.sync += waits.eq((~below | full.replicate(lanes)) & turning[-2].replicate(lanes))
-
-        # Merge: what waited, below the fill level; then the new. What is beyond the end waits for the next beat.
-        now, full, last = turning[-1], control[0], control[1]
-        left, below = control[2 : 2 + len(fill)], _lowest(control[-len(fill) :], lanes)
-        waiting = [Signal(self.bits, name=f"waiting_{lane}", reset_less=True) for lane in range(lanes)]
-        rest = Signal()  # the last beat left something over
-        over = full & (left != 0)
-        merged_valid = Signal()
-        merged_last = Signal(reset_less=True)
-        counting = _lowest(left, lanes) | (full & ~rest).replicate(lanes)
-        counts = Signal(lanes, reset_less=True)
-        merged = [Signal(self.bits, name=f"merged_{lane}", reset_less=True) for lane in range(lanes)]
+        # What the merge does, decided with the last turn: each register that many others look at is one of a lane.
+        over = Signal()  # the job's last beat leaves something over, which makes a beat of its own
+        rest = Signal()  # that beat
+        emits = Signal()
+        closes = Signal(reset_less=True)
+        waits = Signal(lanes)  # the lanes whose results wait for the next beat
+        older = Signal(lanes, reset_less=True)  # those that show what waited
+        counting = Signal(lanes, reset_less=True)  # those that show anything
+        ends = Signal(lanes, reset_less=True)
+        below, left = _lowest(place.fill, lanes), _lowest(place.left, lanes)
+        beyond = place.full & (place.left != 0)
         with m.If(step):
             m.d.sync += [
-                merged_valid.eq((now & (full | last)) | rest),
-                merged_last.eq((last & ~over) | rest),
-                counts.eq(counting),
-                rest.eq(now & last & over),
+                over.eq(coming & place.last & beyond),
+                rest.eq(over),
+                emits.eq(coming & (place.full | place.last)),
+                closes.eq(place.last & ~beyond),
+                waits.eq((~below | place.full.replicate(lanes)) & coming.replicate(lanes)),
+                older.eq(below | ~coming.replicate(lanes)),
+                counting.eq(Mux(coming, left | place.full.replicate(lanes), ends)),
+                ends.eq(left),
             ]
-            for lane in range(lanes):
-                result = Mux(below[lane] | rest, waiting[lane], results[lane])
-                m.d.sync += merged[lane].eq(Mux(counting[lane], result, 0))
+
+        # Merge: what waited, below the fill level; then the new. What is beyond the end waits for the next beat.
+        waiting = [Signal(self.bits, name=f"waiting_{lane}", reset_less=True) for lane in range(lanes)]
+        merged = [Signal(self.bits, name=f"merged_{lane}", reset_less=True) for lane in range(lanes)]
+        merged_valid = Signal()
+        merged_last = Signal(reset_less=True)
+        counts = Signal(lanes, reset_less=True)
+        with m.If(step):
+            m.d.sync += [merged_valid.eq(emits | rest), merged_last.eq(closes | rest), counts.eq(counting)]
         for lane in range(lanes):
+            with m.If(step):
+                result = Mux(older[lane], waiting[lane], results[lane])
+                m.d.sync += merged[lane].eq(result & counting[lane].replicate(self.bits))
             with m.If(step & waits[lane]):
                 m.d.sync += waiting[lane].eq(results[lane])
         with m.If(self.abort):
-            m.d.sync += [fill.eq(0), rest.eq(0), merged_valid.eq(0), *(there.eq(0) for there in turning[1:])]
+            m.d.sync += [over.eq(0), rest.eq(0), emits.eq(0), merged_valid.eq(0)]
         return merged_valid, Cat(merged), counts, merged_last, moving | rest | merged_valid
 
     def _gather(
         self, m: Module, step: Value, skid: SkidBuffer, valid: Value, results: Value, counts: Value, last: Value
     ) -> Signal:
         """Wide results as they are, narrow ones four beats in one, into ``skid``. Returns whether a beat is there."""
-        lanes, wide = self.lanes, self.wide
+        lanes = self.lanes
         part_bits = lanes * self.bits // _PARTS
-        part = Signal(range(_PARTS))
+        wide = Signal()  # near those many that look at it
+        vacant = Signal(_PARTS - 1, init=-1)  # the parts that are not filled; the last one never is
+        ends = wide | last | ~vacant[-1]
         complete = Signal()
         beat = Signal(self._packed, reset_less=True)
         narrow = Cat(results[lane * self.bits :][: self.bits // _PARTS] for lane in range(lanes))
         wide_keep = Cat(counts[lane].replicate(_PARTS) for lane in range(lanes))
+        m.d.sync += wide.eq(self.wide)
         with m.If(step):
-            m.d.sync += complete.eq(valid & (wide | last | (part == _PARTS - 1)))
+            m.d.sync += [complete.eq(valid & ends), beat.last.eq(last)]
         with m.If(step & valid):
-            m.d.sync += [part.eq(Mux(wide | last, 0, part + 1)), beat.last.eq(last)]
-            for i in range(_PARTS):
-                bits = slice(i * part_bits, (i + 1) * part_bits)
-                keep = slice(i * lanes, (i + 1) * lanes)
-                with m.If(wide | (part == i)):
-                    m.d.sync += [
-                        beat.data[bits].eq(Mux(wide, results[bits], narrow)),
-                        beat.keep[keep].eq(Mux(wide, wide_keep[keep], counts)),
-                    ]
-                with m.Elif((part < i) if i else Const(0, 1)):
-                    m.d.sync += [beat.data[bits].eq(0), beat.keep[keep].eq(0)]
+            m.d.sync += vacant.eq(Mux(ends, ~0, vacant << 1))
+        for i in range(_PARTS):
+            bits = slice(i * part_bits, (i + 1) * part_bits)
+            keep = slice(i * lanes, (i + 1) * lanes)
+            first = ~vacant[i - 1] if i else Const(1, 1)  # of the vacant parts: the others are emptied
+            # Without a beat vacant parts take what there is: the next beat comes over it.
+            with m.If(step & (vacant[i] if i < len(vacant) else Const(1, 1))):
+                m.d.sync += [
+                    beat.data[bits].eq(Mux(wide, results[bits], narrow & first.replicate(part_bits))),
+                    beat.keep[keep].eq(Mux(wide, wide_keep[keep], counts & first.replicate(lanes))),
+                ]
         m.d.comb += [skid.i.valid.eq(complete), skid.i.payload.eq(beat)]
 
         begun = Signal()  # a beat of the job is out, its last one is not
@@ -202,7 +220,7 @@ class YPacker(wiring.Component):
             m.d.comb += still_begun.eq(~beat.last)
         m.d.sync += begun.eq(still_begun)
         with m.If(self.abort):
-            m.d.sync += [part.eq(0), complete.eq(still_begun), beat.last.eq(1), beat.keep.eq(~0)]
+            m.d.sync += [vacant.eq(~0), complete.eq(still_begun), beat.last.eq(1), beat.keep.eq(~0)]
         return complete
 
 

@@ -26,7 +26,7 @@ _START_WHILE_BUSY = ERRORS["START_WHILE_BUSY"][0]
 
 
 class _BusHarness(wiring.Component):
-    """`AxiLite` with a free master, and free surroundings that know an address or do not."""
+    """`AxiLite` with a free master, and free surroundings that know an address or do not, a cycle after they see it."""
 
     def __init__(self, *channels: str) -> None:
         inputs = {
@@ -47,10 +47,10 @@ class _BusHarness(wiring.Component):
         m.d.sync += [before.eq(self.known), started.eq(1)]
         with m.If(started):
             m.d.comb += Assume(self.known == before)
-        m.d.comb += [
+        m.d.comb += dut.read_data.eq(self.data)
+        m.d.sync += [
             dut.write_known.eq(self.known.bit_select(dut.write_address[2:], 1)),
             dut.read_known.eq(self.known.bit_select(dut.read_address[2:], 1)),
-            dut.read_data.eq(self.data),
         ]
         return dut
 
@@ -84,11 +84,20 @@ class BusWriteHarness(_BusHarness):
                 Assert(dut.write_address == address << 2),
                 Assert(dut.write_data == data),
             ]
+        # Registers do the write in the next two cycles, and the next one comes in the fourth or later.
+        recent = Signal(3)
+        shown = Cat(dut.write_address, dut.write_data)
+        shown_before = Signal(len(shown))
+        m.d.sync += [recent.eq(Cat(dut.write, recent[:2])), shown_before.eq(shown)]
+        with m.If(recent != 0):
+            m.d.comb += Assert(~dut.write)
+        with m.If(recent[:2] != 0):
+            m.d.comb += Assert(shown == shown_before)
         with m.If(dut.s_bvalid):
             m.d.comb += [
                 Assert(has_address & has_data),
                 Assert(dut.s_bresp == Mux(right, 0, 2)),
-                Assert((acted | dut.write) == right),
+                Assert(acted == right),
             ]
         with m.If(answered):
             m.d.sync += [acted.eq(0), has_address.eq(got_address), has_data.eq(got_data)]
@@ -130,9 +139,9 @@ class BusReadHarness(_BusHarness):
             m.d.comb += [Assert(asked), Assert(dut.s_rresp == Mux(self.known.bit_select(address, 1), 0, 2))]
             with m.If(~offered):
                 m.d.comb += Assert(dut.s_rdata == before)
-        asked_before = Signal()
-        m.d.sync += asked_before.eq(asked & ~answered)
-        with m.If(asked_before):
+        asked_before = Signal(2)
+        m.d.sync += asked_before.eq(Mux(answered, 0, Cat(asked, asked_before[0])))
+        with m.If(asked_before[1]):
             m.d.comb += Assert(dut.s_rvalid)
         idle = Signal(2)
         m.d.sync += idle.eq(Cat(~(asked | got), idle[0]))
@@ -222,12 +231,13 @@ class StatusHarness(wiring.Component):
             m.d.sync += fatal.eq(self.core_error)
         with m.If(dut.core_clear):
             m.d.sync += [core_busy.eq(0), completed.eq(0), fatal.eq(0)]
-        m.d.sync += [drained_before.eq(self.drained), flows_before.eq(core_busy)]
+        m.d.sync += [drained_before.eq(self.drained), flows_before.eq(core_busy | dut.core_clear)]
         m.d.comb += [
             Assume(~self.core_done | (core_busy & (fatal == 0) & (self.core_error == 0))),
             Assume((self.core_error == 0) | core_busy | dut.core_start),
             Assume(self.core_error != _START_WHILE_BUSY),
-            Assume(self.drained | ~drained_before | flows_before),  # nothing begins to leave but what the core gave
+            # Nothing begins to leave but what the core gave, or a beat that a clear makes.
+            Assume(self.drained | ~drained_before | flows_before),
         ]
         started = Signal()
         m.d.sync += started.eq(1)
@@ -255,6 +265,10 @@ class StatusHarness(wiring.Component):
                 m.d.comb += [Assert(~core_busy & (fatal == 0)), Assert(self.drained & ~cleared)]
             with m.If(dut.core_start | core_busy | ~self.drained | clear | (fatal != 0)):
                 m.d.comb += Assert(dut.busy)
+            commanded = Signal(2)  # in the last two cycles
+            m.d.sync += commanded.eq(Cat(self.write & (self.start | self.clear), commanded[0]))
+            with m.If(dut.busy & ~busy_before & started):
+                m.d.comb += Assert(commanded != 0)
             rests = Signal()  # there is nothing to wait for
             m.d.sync += rests.eq(~(dut.core_start | core_busy | ~self.drained | clear | start | (fatal != 0)))
             with m.If(rests & ~dut.core_start & self.drained & ~clear):
@@ -386,8 +400,8 @@ class PackerHarness(wiring.Component):
         late = Signal(range(dut.latency + 2))
         m.d.sync += late.eq(Mux((level != 0) & ~dut.o.valid, late + 1, 0))
         m.d.comb += Assert(late < dut.latency + (ended & over))
-        ready_before = Signal()
-        m.d.sync += ready_before.eq(self.ready & ~ended)
+        ready_before, ended_before = Signal(), Signal()
+        m.d.sync += [ready_before.eq(self.ready & ~(ended | ended_before)), ended_before.eq(ended)]
         with m.If(ready_before & ~ended):
             m.d.comb += Assert(dut.i.ready)
 
@@ -479,11 +493,13 @@ def _blind(name: str, make: Callable[[], Any], bug: SeededBug) -> Property:
 PROPERTIES = (
     Property(
         name="engine bus: writes",
-        claim="each write acts once if it may, with its own address and data, and is answered once, in two cycles",
+        claim="each write acts once if it may, with its own address and data, and is answered once, in four cycles",
         harness=BusWriteHarness,
         method=Unbounded(cover_cycles=12),
         bug=SeededBug(
-            module="engine.axi_lite", old="decide.eq(got_address & got_data)", new="decide.eq(got_address | got_data)"
+            module="engine.axi_lite",
+            old="decide.eq(got_address & got_data & ~decide)",
+            new="decide.eq((got_address | got_data) & ~decide)",
         ),
         quick=True,
     ),
@@ -510,7 +526,8 @@ PROPERTIES = (
     ),
     _status(
         "start",
-        "the core is started only where it is free and all results have left; busy says exactly when it is not",
+        "the core is started only where it is free and all results have left; busy says exactly when it is not, and "
+        "rises at most two cycles after a command",
         old="running | clear | ~self.drained",
         new="running | clear",
     ),
@@ -526,7 +543,9 @@ PROPERTIES = (
         harness=SkidHarness,
         method=Unbounded(cover_cycles=8),
         bug=SeededBug(
-            module="engine.skid_buffer", old="offers.eq(self.i.valid | keeps)", new="offers.eq(self.i.valid)"
+            module="engine.skid_buffer",
+            old="offers.eq(self.i.valid | keeps | waits)",
+            new="offers.eq(self.i.valid | waits)",
         ),
         quick=True,
     ),
@@ -536,6 +555,6 @@ PROPERTIES = (
         SeededBug(module="engine.skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
     ),
     _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
-    _packer(2, Bounded(16), "over = full & (left != 0)", "over = full"),
+    _packer(2, Bounded(16), "beyond = place.full & (place.left != 0)", "beyond = place.full"),
     _packer(3, Bounded(14), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
