@@ -143,8 +143,8 @@ class Dense(wiring.Component):
 
     @property
     def _flight_cycles(self) -> int:
-        """Cycles from the last beat of a tile to the departure of its last result."""
-        return self.latency + self.schedule.drain_cycles - 1
+        """Cycles from the last beat of a tile to the one after the departure of its last result."""
+        return self.latency + self.schedule.drain_cycles
 
     @property
     def latency(self) -> int:

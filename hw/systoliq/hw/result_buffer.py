@@ -28,8 +28,8 @@ class ResultBuffer(wiring.Component):
     """A memory per lane; a beat leaves when the last lane, which is always the latest, has brought its part.
 
     There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` says that the results of one more tile
-    will find room, and ``reserve`` (only while ``credit``) books it; it is given back when the beat flagged
-    ``tile_last`` leaves. The flags come with the last lane's push. A result can leave ``latency`` cycles after its
+    will find room, and ``reserve`` (only while ``credit``) books it; it is given back a cycle after the beat flagged
+    ``tile_last`` has left. The flags come with the last lane's push. A result can leave ``latency`` cycles after its
     push. All outputs come from registers, those of the memories among them.
     """
 
@@ -91,8 +91,8 @@ class ResultBuffer(wiring.Component):
                 ram.show.eq(moves[-2]),
                 kept.eq(ram.read_data),
             ]
-        taken = self.o.valid & self.o.ready
-        returned = taken & self.o.payload.flags.tile_last
+        returned = Signal()
+        m.d.sync += returned.eq(self.o.valid & self.o.ready & self.o.payload.flags.tile_last)
         credit = Credit(m, self.tiles, name="credit", full=True, give=returned, take=self.reserve)
         m.d.comb += self.credit.eq(credit.any)
         return m

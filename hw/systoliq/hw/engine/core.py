@@ -65,8 +65,8 @@ class EngineCore(wiring.Component):
         self.dataflow = _DATAFLOWS[config.dataflow](config)
         self.lanes = [EngineLane(config) for _ in range(config.lanes)]
         dataflow = self.dataflow
-        # From a tile's last beat to its credit's return, and to where the dataflow sees it.
-        out = self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 1
+        # From a tile's last beat to its credit's return, and to where the dataflow sees that.
+        out = self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 2
         flight = dataflow.drain_start() + config.cols + dataflow.tile_beats + out
         self.result_buffer = ResultBuffer(
             unsigned(32),

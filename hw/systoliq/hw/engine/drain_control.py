@@ -98,7 +98,7 @@ class DrainControl(wiring.Component):
         in_rows = Signal()  # past the slot of the column sums
         row_in_tile = Signal(range(self.rows))
         rows_left = Signal(range(self.rows + 1))  # with this one
-        last_row = Signal()
+        last_row = Signal()  # of those
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
@@ -122,7 +122,7 @@ class DrainControl(wiring.Component):
         ]
         with m.If(busy):
             m.d.sync += [
-                running.eq(~(last_step & (self.per_slot | (in_rows & last_row)))),
+                running.eq(~(last_step & (self.per_slot | last_row))),
                 step.eq(Mux(last_step, 0, step + 1)),
                 columns_left.eq(Mux(row_ends, 0, columns_left - config.lanes)),
                 has_columns.eq(~row_ends),
@@ -135,15 +135,15 @@ class DrainControl(wiring.Component):
                 m.d.sync += [rows_left.eq(rows_left - 1), last_row.eq(rows_left == 2)]
                 with m.If(~in_rows):
                     m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
-                with m.Elif(last_row):
-                    m.d.sync += [in_rows.eq(0), row_in_tile.eq(0)]
+                with m.If(last_row):
+                    m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0)]
                     m.d.sync += tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))
                     column.advance()
                     with m.If(column.final):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
         with m.If(job_ends):  # steps that have no columns are left out
-            m.d.sync += [running.eq(0), step.eq(0), in_rows.eq(0), row_in_tile.eq(0), tile_entry.eq(0)]
+            m.d.sync += [running.eq(0), step.eq(0), in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0)]
             m.d.sync += first_row.eq(0)
 
         # The row's zero point takes its way through the table, and K times it that through a multiplier.

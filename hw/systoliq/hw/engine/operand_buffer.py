@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..block_ram import BlockRam
 from ..credit import Credit
+from ..delay import delay
 from ..hierarchy import place
 
 __all__ = ["OperandBuffer"]
@@ -19,11 +20,11 @@ class OperandBuffer(wiring.Component):
     ``read`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
     ``word`` shows it `BlockRam.latency` cycles later. ``available`` says whether there is a word that was never read:
     a ``read`` that is ``fresh`` takes the next of them. ``release`` gives up the oldest word, which must have been
-    read by then. A word that comes in can be read ``latency`` cycle later, and its place be used again a cycle after
-    its release.
+    read by then. A word that comes in can be read ``latency`` cycles later, and its place be used again two cycles
+    after its release.
     """
 
-    latency = 1
+    latency = 2
 
     def __init__(self, shape: object, *, depth: int, cells: str, kind: str) -> None:
         self.depth = depth
@@ -47,8 +48,10 @@ class OperandBuffer(wiring.Component):
         m.submodules.ram = place(ram, platform)
         newest = Signal(range(self.depth))
         taken = Signal()
-        room = Credit(m, self.depth, name="room", full=True, give=self.release, take=taken)
-        unread = Credit(m, self.depth, name="unread", full=False, give=taken, take=self.read & self.fresh)
+        released = delay(m, self.release, 1, name="released", reset_less=False)
+        came = delay(m, taken, 1, name="came", reset_less=False)
+        room = Credit(m, self.depth, name="room", full=True, give=released, take=taken)
+        unread = Credit(m, self.depth, name="unread", full=False, give=came, take=self.read & self.fresh)
         m.d.comb += [
             self.i.ready.eq(room.any),
             taken.eq(self.i.valid & self.i.ready),

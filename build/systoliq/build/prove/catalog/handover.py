@@ -79,6 +79,7 @@ class OperandBufferHarness(wiring.Component):
         m.submodules.dut = dut = OperandBuffer(_BITS, depth=depth, cells="portable", kind="buffer")
         came, next_fresh, oldest = (Signal(range(depth), name=name) for name in ("came", "next_fresh", "oldest"))
         unread, kept = Signal(range(depth + 1)), Signal(range(depth + 1))  # kept: read, and not released
+        just_came, released = Signal(), Signal()  # a cycle ago
         put = dut.i.valid & dut.i.ready
         fresh = self.read & self.fresh & dut.available
         again = self.read & ~self.fresh & (self.again < kept)
@@ -90,14 +91,16 @@ class OperandBufferHarness(wiring.Component):
             dut.fresh.eq(self.fresh),
             dut.address.eq(Mux(self.fresh, next_fresh, (oldest + self.again)[: len(oldest)])),
             dut.release.eq(release),
-            Assert(dut.i.ready == (unread + kept != depth)),
-            Assert(dut.available == (unread != 0)),
+            Assert(dut.i.ready == (unread + kept + released != depth)),
+            Assert(dut.available == (unread - just_came != 0)),
             Assert(~(dut.ram.write & dut.ram.read & (dut.ram.write_address == dut.ram.read_address))),
         ]
         m.d.sync += [
             unread.eq(unread + put - fresh),
             kept.eq(kept + fresh - release),
             came.eq(came + put),
+            just_came.eq(put),
+            released.eq(release),
             next_fresh.eq(next_fresh + fresh),
             oldest.eq(oldest + release),
         ]
@@ -515,7 +518,9 @@ PROPERTIES = (
         claim="a word that is read was written before and is it; each fresh read takes the next; room for 4, no more",
         harness=lambda: OperandBufferHarness(4),
         method=Unbounded(cover_cycles=12),
-        bug=SeededBug(module="engine.operand_buffer", old="give=taken, take", new="give=self.i.valid, take"),
+        bug=SeededBug(
+            module="engine.operand_buffer", old="taken.eq(self.i.valid & self.i.ready)", new="taken.eq(self.i.valid)"
+        ),
         quick=True,
     ),
     _loader(2, 1, old="end.eq(inner.final & outer.final)", new="end.eq(inner.final)"),
@@ -546,6 +551,6 @@ PROPERTIES = (
     _prompt(
         _config(_OUTPUT, rows=2, cols=1, lanes=1),
         17,
-        SeededBug(module="engine.loop", old="self.over.eq(left == 1)", new="self.over.eq(left == 0)"),
+        SeededBug(module="engine.tiler", old="may_end.eq(pace.over & ~", new="may_end.eq(pace.over & "),
     ),
 )

@@ -159,8 +159,9 @@ class ResultBufferHarness(wiring.Component):
             waited = before
         with m.If(waited != 0):
             m.d.comb += Assert(dut.o.valid)
-        idle = (booked == 0) & (first == 0)
-        with m.If(idle):
+        idle, was_idle = (booked == 0) & (first == 0), Signal()
+        m.d.sync += was_idle.eq(idle)
+        with m.If(idle & was_idle):
             m.d.comb += Assert(dut.credit)
         m.d.comb += Cover(~dut.credit & (lead != 0) & taken)
         return m
