@@ -556,5 +556,5 @@ PROPERTIES = (
     ),
     _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
     _packer(2, Bounded(16), "beyond = place.full & (place.left != 0)", "beyond = place.full"),
-    _packer(3, Bounded(14), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
+    _packer(3, Bounded(16), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
