@@ -332,7 +332,7 @@ class PackerHarness(wiring.Component):
         columns = Signal(range(lanes + 1))
         size = Signal(range(4 * lanes + 1))
         slot = Signal(range(4 * lanes))  # where the next result goes
-        level = Signal(range(8))  # beats that are complete and have not left
+        level = Signal(range(dut.latency + 3))  # beats that are complete and have not left
         ended = Signal()
         rest = Signal(range(4 * lanes))  # results of a job's last beat, 0 for all
         dropping = Signal()  # what is inside, after an abort
@@ -556,5 +556,5 @@ PROPERTIES = (
     ),
     _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
     _packer(2, Bounded(16), "beyond = place.full & (place.left != 0)", "beyond = place.full"),
-    _packer(3, Bounded(14), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
+    _packer(3, Bounded(16), "waiting[lane], results[lane])", "results[lane], waiting[lane])"),
 )
