@@ -7,6 +7,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..axi import accept, axi_stream
+from ..delay import delay
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
@@ -101,10 +102,10 @@ class AxiEngine(wiring.Component):
         m.submodules.core = place(core, platform, clear=status.core_clear)
 
         job = core.job
+        for name in ("m", "k", "n"):  # many look at them: registers of their own, which a start comes later than
+            length = settings[name.upper(), name]
+            m.d.comb += getattr(job, name).eq(delay(m, length, 1, name=f"job_{name}"))
         m.d.comb += [
-            job.m.eq(settings["M", "m"]),
-            job.k.eq(settings["K", "k"]),
-            job.n.eq(settings["N", "n"]),
             job.a_zero_point.eq(settings["ZERO_POINTS", "a"]),
             job.y_zero_point.eq(settings["ZERO_POINTS", "y"]),
         ]

@@ -184,13 +184,13 @@ class EngineCore(wiring.Component):
     def _fatal(
         self, m: Module, fatal: Signal, checked: Value, wrong: Value, loaders: dict[str, Loader], stuck: Value
     ) -> None:
-        """``fatal``: the code of what ends the job, a cycle after it came to be; 0 otherwise."""
+        """``fatal``: the code of what ends the job, a cycle or two after it came to be; 0 otherwise."""
         m.d.sync += fatal.eq(0)
         with m.If(checked):
             m.d.sync += fatal.eq(wrong)
         for name, loader in loaders.items():
             for end in ("early", "late"):
-                with m.If(getattr(loader, end)):
+                with m.If(delay(m, getattr(loader, end), 1, name=f"{name}_{end}", reset_less=False)):
                     m.d.sync += fatal.eq(ERRORS[f"{name.upper()}_ENDED_{end.upper()}"][0])
         with m.If(stuck):
             m.d.sync += fatal.eq(ERRORS["B_TOO_LARGE" if self.dataflow.b_resident else "A_TOO_LARGE"][0])
