@@ -25,6 +25,7 @@ from configurations import (
 from engines import engine
 from soak import describe, run, runs
 
+from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
 
 SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOAK", "1 48 2400").split())
@@ -55,6 +56,13 @@ def check(config, simulator, seed, jobs):
 )
 def test_long_drains(config, simulator):
     check(config, simulator, seed=0, jobs=15)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("dataflow", [OUTPUT, WEIGHT])
+@pytest.mark.parametrize("cells", CELLS)
+def test_every_set_of_cells(cells, dataflow):
+    check(EngineConfig(rows=2, cols=2, lanes=1, dataflow=dataflow, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
 
 
 def test_chunks_shorter_than_a_row_drains(simulator):
