@@ -61,8 +61,8 @@ module ALU54B #(
     // What the registers of a selection hold before their first clock edges is nobody's wish.
     reg [1:0] edges = 0;
     always @(posedge CLK0) begin
-        if (edges != 3) edges <= edges + 1;
-        if (edges == 3 && known && !modelled) begin
+        if (edges != 2) edges <= edges + 1;
+        if (edges == 2 && known && !modelled) begin
             $display("ALU54B: a selection or an operation that this model does not have");
             $finish;
         end
