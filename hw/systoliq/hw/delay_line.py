@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Shape, Signal
+from amaranth.hdl import Module, Shape, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .block_ram import SMALL, BlockRam
+from .counter import successor
 from .hierarchy import place
 
 __all__ = ["DelayLine"]
@@ -31,7 +32,7 @@ class DelayLine(wiring.Component):
         m.submodules.ram = place(ram, platform)
         newest = Signal(range(ram.depth))
         oldest = Signal(range(ram.depth), init=1)
-        m.d.sync += [newest.eq(oldest), oldest.eq(Mux(oldest == ram.depth - 1, 0, oldest + 1))]
+        m.d.sync += [newest.eq(oldest), oldest.eq(successor(oldest, ram.depth))]
         m.d.comb += [
             ram.write.eq(1),
             ram.write_address.eq(newest),
