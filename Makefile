@@ -54,11 +54,11 @@ bench: $(STAMP) ## measure area, frequency and cycles
 
 bench-area: $(STAMP) ## measure area and frequency again, for docs/silicon.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[synth]'
-	$(BIN)/python -m systoliq.build.synth.bench
+	$(BIN)/systoliq bench-area --update docs/silicon.md
 
 prove: $(STAMP) ## prove the hardware's integer forms
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
-	$(BIN)/python -m systoliq.build.prove
+	$(BIN)/systoliq prove
 
 clean: ## remove .venv, out/ and the tools' caches; builds in ~/.cache/systoliq stay
 	rm -rf $(VENV) out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

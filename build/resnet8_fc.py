@@ -8,10 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from systoliq.build.options import HardwareOptions
+from systoliq.build.design import Hardware, open_source
 from systoliq.build.package import make_package
-from systoliq.build.sources import open_source
 
 out, weights, *_ = [*map(Path, sys.argv[1:]), *[None] * 2]
-design = open_source("resnet8-fc", HardwareOptions(), weights=weights)
+design = open_source("resnet8-fc", Hardware(), weights=weights)
 make_package(design).write(out or Path("out/resnet8_fc"))

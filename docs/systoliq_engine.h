@@ -1,4 +1,4 @@
-/* Registers of the systoliq engine; made by `python -m systoliq.build.registers`, do not edit. */
+/* Registers of the systoliq engine; made by `systoliq registers`, do not edit. */
 #ifndef SYSTOLIQ_ENGINE_H
 #define SYSTOLIQ_ENGINE_H
 

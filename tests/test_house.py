@@ -36,6 +36,12 @@ def test_imports_run_one_way(path):
     assert ours <= set(allowed), f"{part} may import {', '.join(allowed)}"
 
 
+def test_no_code_asks_which_kind_a_design_is():
+    for path in MODULES:
+        text = path.read_text()
+        assert not re.search(r"isinstance\([^()]*, \(?\w*Design\b", text), f"{path}: a method of Design instead"
+
+
 def test_golden_needs_numpy_only():
     import sys
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli import cli
+from systoliq.build.cli.main import cli
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from systoliq.build.bare_loop import build_loop
-from systoliq.build.bench import SECTIONS, Options, growth
-from systoliq.build.plain_grid import emit_plain_grid
+from systoliq.build.benchmarks.bare_loop import build_loop
+from systoliq.build.benchmarks.plain_grid import emit_plain_grid
+from systoliq.build.benchmarks.sections import SECTIONS, Options, growth
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.sim.layout import ArrayLayout
 

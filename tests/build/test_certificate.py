@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
-from systoliq.build.choose import choose_requantization, reachable, sum_bits
+from systoliq.build.design import Hardware, open_source
+from systoliq.build.design.choose import choose_requantization, reachable, sum_bits
+from systoliq.build.design.sources import resnet8_fc_layer
 from systoliq.build.errors import InputError
-from systoliq.build.options import HardwareOptions
-from systoliq.build.sources import open_source, resnet8_fc_layer
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.golden.rescale import requantize_float32
@@ -104,7 +104,7 @@ def test_accumulator_bits_auto_is_tight():
     assert -(2 ** (bits - 1)) <= low.min()
     assert high.max() < 2 ** (bits - 1)
     assert low.min() < -(2 ** (bits - 2)) or high.max() >= 2 ** (bits - 2)
-    design = open_source("resnet8-fc", HardwareOptions(accumulator_bits="auto"))
+    design = open_source("resnet8-fc", Hardware(accumulator_bits="auto"))
     assert design.dense.config.accumulator_bits == sum_bits(design.layer)
     _ = design.verilog
 

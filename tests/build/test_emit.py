@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.build.options import HardwareOptions
-from systoliq.build.sources import layer_design, resnet8_fc_layer
-from systoliq.build.waivers import WAIVERS
+from systoliq.build.design import Hardware, LayerDesign
+from systoliq.build.design.sources import resnet8_fc_layer
+from systoliq.build.package.waivers import WAIVERS
 from systoliq.sim.tools import find
 
 PACKAGES = {
@@ -131,7 +131,7 @@ endmodule
 def test_the_testbench_finds_a_bug_inside(change, call, tmp_path):
     emit(call, tmp_path / "out", "resnet8-fc")
     layer, _ = resnet8_fc_layer()
-    wrong = layer_design(change(layer), HardwareOptions(), origin="")
+    wrong = LayerDesign(change(layer), Hardware(), origin="")
     (tmp_path / "out" / "resnet8_fc.v").write_text(wrong.verilog)
     output = run_testbench(tmp_path / "out", tmp_path)
     assert re.match(r"FAIL: row \d+ column \d: expected -?\d+, got -?\d+ ", output)

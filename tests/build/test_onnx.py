@@ -11,8 +11,8 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.judge import onnxruntime_output
-from systoliq.build.onnx_import import onnx_layer, read_products
+from systoliq.build.demo.judge import onnxruntime_output
+from systoliq.build.onnx import onnx_layer, read_products
 from systoliq.golden import MatMulLayer, qlinear_matmul
 
 from .onnx_models import CONSTANTS, K, run, write

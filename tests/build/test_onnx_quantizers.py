@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
 
-from systoliq.build.onnx_import import Product, read_products
+from systoliq.build.onnx import Product, read_products
 
 from .onnx_models import run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.build.demo import ACCURACY
+from systoliq.build.demo.demo import ACCURACY
 from systoliq.golden import MatMulLayer
 
 
@@ -67,11 +67,11 @@ def test_an_inexact_requantizer_is_reported(call, save, tmp_path):
 
 @pytest.mark.simulator
 def test_a_mismatch_is_told_and_is_exit_status_1(call, save, tmp_path, monkeypatch):
-    from systoliq.build import sources
+    from systoliq.build.design import sources
     from systoliq.sim import cosimulation
 
     wrong, _ = sources.resnet8_fc_layer()
-    wrong = sources.layer_design(wrong.replace(y_zero_point=1), sources.HardwareOptions(), origin="")
+    wrong = sources.LayerDesign(wrong.replace(y_zero_point=1), sources.Hardware(), origin="")
     text = cosimulation.dense_verilog(wrong.dense)
     monkeypatch.setattr(cosimulation, "dense_verilog", lambda dense: text)
     path = save("in.npz", a=np.zeros((1, 64), np.int8))
@@ -100,7 +100,7 @@ def test_the_doctor_names_what_is_missing(call, monkeypatch):
     from systoliq.sim.tools import Tool
 
     tools = (Tool(name="icarus", purpose="the second simulator", hint="apt-get install iverilog"),)
-    monkeypatch.setattr("systoliq.build.cli.all_tools", lambda: tools)
+    monkeypatch.setattr("systoliq.build.cli.doctor.all_tools", lambda: tools)
     result = call("doctor")
     assert result.exit_code == 1
     assert "icarus  missing: apt-get install iverilog" in result.stdout

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli import cli
-from systoliq.build.registers import c_header
+from systoliq.build.cli.main import cli
+from systoliq.build.design.engine.registers import c_header
 from systoliq.golden import matmul_integer
 from systoliq.sim.tools import find, require
 

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli import cli
+from systoliq.build.cli.main import cli
 from systoliq.build.design import EngineDesign
-from systoliq.build.simulate_engine import run_engine
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import EngineConfig
 
@@ -67,9 +66,9 @@ def test_stalls(tmp_path):
 def test_mismatches_are_told(monkeypatch):
     right = matmul_integer(**INTEGER)
     wrong = right + (right == right.max())
-    monkeypatch.setattr("systoliq.build.simulate_engine.matmul_integer", lambda **inputs: wrong)
-    design = EngineDesign(name="engine", config=EngineConfig(rows=2, cols=2, lanes=2))
-    run = run_engine(design, INTEGER, simulator="icarus")
+    monkeypatch.setattr("systoliq.build.design.engine.design.matmul_integer", lambda **inputs: wrong)
+    design = EngineDesign(EngineConfig(rows=2, cols=2, lanes=2))
+    run = design.simulate(**INTEGER, simulator="icarus")
     assert not run.passed
     assert run.report["mismatches"] == 1
     assert run.report["first_mismatches"][0].endswith(f"expected {right.max() + 1}, got {right.max()}")

@@ -24,7 +24,7 @@ CONFIGS = {
 
 @functools.cache
 def files(name: str) -> dict[str, bytes]:
-    return make_package(EngineDesign(name="engine", config=CONFIGS[name])).files
+    return make_package(EngineDesign(CONFIGS[name])).files
 
 
 def put(folder, name: str, verilog: str | None = None):

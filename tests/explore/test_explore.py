@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer
 
-from systoliq.build.cli import cli
+from systoliq.build.cli.main import cli
 from systoliq.build.errors import InputError
 from systoliq.build.explore import cache as cache_module
 from systoliq.build.explore import explore

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli import cli
-from systoliq.build.explore import command as command_module
+from systoliq.build.cli.main import cli
 from systoliq.build.explore import explore
 
 
@@ -85,8 +84,10 @@ def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkey
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(command_module, "write_directory", full)
-    monkeypatch.setattr(command_module, "explore", functools.partial(explore, cosimulate_front=False))
+    monkeypatch.setattr("systoliq.build.cli.explore.write_directory", full)
+    monkeypatch.setattr(
+        "systoliq.build.cli.explore.run_exploration", functools.partial(explore, cosimulate_front=False)
+    )
     result = invoke(tmp_path, *arguments(source, tmp_path))
     assert result.exit_code == 2
     assert "the report cannot be written (No space left on device); finished points are kept" in result.stderr

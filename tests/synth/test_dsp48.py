@@ -18,18 +18,17 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli import cli
-from systoliq.build.design import LayerDesign
-from systoliq.build.options import HardwareOptions
+from systoliq.build.cli.main import cli
+from systoliq.build.design import Hardware, LayerDesign
+from systoliq.build.design.sources import resnet8_fc_layer
 from systoliq.build.package import make_package
-from systoliq.build.sources import resnet8_fc_layer
 from systoliq.build.synth import netlist_sources
 from systoliq.build.synth.flow import synthesized
 from systoliq.build.synth.targets import open_target
 from systoliq.build.synth.tools import yosys_share
 from systoliq.build.synth.yosys import cell_figures
 from systoliq.golden.formats import INT8, IntFormat
-from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.cells import model_files, models
 from systoliq.hw.delay import delay
 from systoliq.hw.mac import Mac, operand_layout
@@ -464,10 +463,9 @@ class TestNetlist:
 
     @pytest.mark.parametrize(("family", "cells", "depth"), [("xcup", "dsp48e2", 8)])
     def test_layer_passes_its_own_testbench(self, tmp_path: Path, family: str, cells: str, depth: int) -> None:
-        options = HardwareOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=cells)
+        options = Hardware(rows=1, cols=2, depth=depth, requantizer="auto", cells=cells)
         layer, origin = resnet8_fc_layer()
-        dense = Dense(layer, options.requantization(layer), options.array_for_layer(layer))
-        design = LayerDesign(name="fc", dense=dense, origin=origin)
+        design = LayerDesign(layer, options, name="fc", origin=origin)
         (testbench,) = (text for name, text in make_package(design).files.items() if name.endswith("_tb.v"))
         (tmp_path / "tb.v").write_bytes(testbench)
         for index, text in enumerate(netlist_sources(design.verilog, "fc", family)):

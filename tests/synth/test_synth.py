@@ -13,14 +13,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli import cli
-from systoliq.build.design import LayerDesign
-from systoliq.build.options import HardwareOptions
+from systoliq.build.cli.main import cli
+from systoliq.build.design import Hardware, LayerDesign
+from systoliq.build.design.sources import resnet8_fc_layer
 from systoliq.build.package import make_package
-from systoliq.build.sources import resnet8_fc_layer
 from systoliq.build.synth import DoesNotFitError, netlist_sources, synthesize
 from systoliq.golden.formats import IntFormat
-from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, Dense
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 
 pytestmark = [
     pytest.mark.slow,
@@ -173,10 +172,9 @@ def test_emitted_vendor_cells_bring_their_models(small: tuple[Path, Path], tmp_p
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 @pytest.mark.parametrize(("family", "depth"), [("ecp5", 8), ("ice40", 4), ("ice40", 1)])
 def test_netlist_is_bit_exact(tmp_path: Path, family: str, depth: int) -> None:
-    options = HardwareOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=family)
+    options = Hardware(rows=1, cols=2, depth=depth, requantizer="auto", cells=family)
     layer, origin = resnet8_fc_layer()
-    dense = Dense(layer, options.requantization(layer), options.array_for_layer(layer))
-    design = LayerDesign(name="fc", dense=dense, origin=origin)
+    design = LayerDesign(layer, options, name="fc", origin=origin)
     (testbench,) = (text for name, text in make_package(design).files.items() if name.endswith("_tb.v"))
     (tmp_path / "tb.v").write_bytes(testbench)
     for index, text in enumerate(netlist_sources(design.verilog, "fc", family)):

@@ -1,5 +1,5 @@
 """`python -m systoliq.build` is `systoliq`."""
 
-from .cli import main
+from .cli.main import main
 
 main()

@@ -45,7 +45,8 @@ class Dense(wiring.Component):
     group ends the batch. For each group and column tile, Y leaves row by row, ``lanes`` neighbouring outputs a beat
     (those beyond N are meaningless), with ``last`` on the last beat of a batch.
 
-    ``config`` sets rows, cols, depth, accumulator width and the width of B; the operand formats follow from the layer.
+    ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
+    ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
     sums modulo 2^32, ONNX's int32, and the accumulator has at least 32 bits; or where the weights need more bits than
@@ -60,13 +61,13 @@ class Dense(wiring.Component):
         self.layer = layer
         self.requantization = requantization
         self.folding: Folding = fold(layer, config.b.bits)
-        self.config = config.replace(a=layer.a_format, b=self.folding.b_format)
-        self.sum_bits = self._sum_bits(wrap)
+        asked = config.replace(a=layer.a_format, b=self.folding.b_format)
+        self.sum_bits = self._sum_bits(asked.accumulator_bits, wrap)
         # Sums are exact modulo any width that holds the results: the array is built no wider than that.
-        narrow = self.config.replace(accumulator_bits=max(self.sum_bits, self.config.product_bits))
-        self.schedule = Schedule(k=layer.k, n=layer.n, config=narrow)
+        self.config = asked.replace(accumulator_bits=max(self.sum_bits, asked.product_bits))
+        self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
         self._ones = int(self.folding.needs_row_sums)
-        self.array = SystolicArray(narrow.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
+        self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lane_config = RequantizerConfig.of(requantization, self.sum_bits, cells=config.cells)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
@@ -86,12 +87,11 @@ class Dense(wiring.Component):
             }
         )
 
-    def _sum_bits(self, wrap: bool) -> int:
-        """Bits that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's int32 does."""
+    def _sum_bits(self, have: int, wrap: bool) -> int:
+        """Bits, of ``have``, that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's do."""
         lows, highs = self.layer.accumulator_range()
         low, high = int(lows.min()), int(highs.max())
         needed = signed_bits(low, high)
-        have = self.config.accumulator_bits
         if needed <= min(have, _INT32_BITS):
             return needed
         if wrap and have >= _INT32_BITS:

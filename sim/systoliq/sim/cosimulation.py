@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from systoliq.golden.accumulate import exact_matmul
 from systoliq.hw import AxiBareArray, AxiDense, BareArray, Dense, emit_verilog
+from systoliq.hw.cells import models_verilog
 
 from . import harness
 from .cache import run_directory
@@ -31,6 +32,7 @@ __all__ = [
     "CosimulationResult",
     "Mismatch",
     "Run",
+    "array_verilog",
     "cosimulate",
     "cosimulate_array",
     "cosimulate_runs",
@@ -169,8 +171,13 @@ def cosimulate(
 
 
 def dense_verilog(dense: Dense) -> str:
-    """The Verilog that `cosimulate` runs."""
-    return emit_verilog(AxiDense(dense), DENSE_TOP)
+    """The Verilog that `cosimulate` runs: the layer's, and the models of its vendor cells."""
+    return emit_verilog(AxiDense(dense), DENSE_TOP) + models_verilog(dense.config.cells)
+
+
+def array_verilog(array: BareArray) -> str:
+    """The Verilog that `cosimulate_array` runs, likewise."""
+    return emit_verilog(AxiBareArray(array), ARRAY_TOP) + models_verilog(array.config.cells)
 
 
 def cosimulate_runs(
@@ -283,7 +290,7 @@ def cosimulate_array(
         limit=_limit(unstalled, run.probabilities),
         bulk=run.in_bulk,
     )
-    text = emit_verilog(AxiBareArray(array), ARRAY_TOP) if verilog is None else verilog
+    text = array_verilog(array) if verilog is None else verilog
     (outcome,), log = _simulate(
         text, harness.Ports.of_array(array), "array", [job], simulator, waves=waves, progress=progress
     )

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ..files import npz_bytes
 from .exploration import Exploration
 
 __all__ = ["emit_arguments", "emit_command", "layer_files"]
@@ -43,9 +41,7 @@ def layer_files(exploration: Exploration, rows: Iterable[Mapping[str, Any]]) -> 
     files = {}
     for row in rows:
         if not exploration.subject.own_widths(row["a_bits"], row["b_bits"]):
-            buffer = io.BytesIO()
-            np.savez(buffer, **exploration.layer_of(row).arrays())  # type: ignore[arg-type]  # numpy's stub
-            files[_layer_file(exploration, row)] = buffer.getvalue()
+            files[_layer_file(exploration, row)] = npz_bytes(exploration.layer_of(row).arrays())
     return files
 
 

@@ -22,13 +22,10 @@ from amaranth.hdl import UnusedElaboratable
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.thresholds import count_differences, int32_range
-from systoliq.hw import Dense
 from systoliq.sim.cosimulation import cosimulate
 from systoliq.sim.runner import SimulatorName
 
-from ..design import LayerDesign
-from ..options import HardwareOptions
-from ..sources import layer_design
+from ..design import Hardware, LayerDesign
 from .space import Point
 from .subject import Subject
 from .synthesizer import Synthesizer
@@ -111,9 +108,9 @@ def _layer(subject: Subject, a_bits: int, b_bits: int) -> MatMulLayer:
     return subject.at(a_bits, b_bits)
 
 
-def hardware_options(point: Point) -> HardwareOptions:
+def hardware_at(point: Point) -> Hardware:
     """The options of `systoliq emit` for a point's design."""
-    return HardwareOptions(
+    return Hardware(
         rows=point.rows,
         cols=point.cols,
         depth=point.depth,
@@ -122,25 +119,19 @@ def hardware_options(point: Point) -> HardwareOptions:
         accumulator_bits="auto",
         requantizer=point.requantizer,
         multiplier_bits=point.requantizer_bits or None,
+        cells=point.hardware_cells,
     )
 
 
 def design_at(subject: Subject, point: Point) -> LayerDesign:
     """The design of a point; a ValueError where there can be none."""
-    layer, options = _layer(subject, point.a_bits, point.b_bits), hardware_options(point)
+    layer = _layer(subject, point.a_bits, point.b_bits)
     if point.cols > layer.n:
         raise ValueError(f"cols must be at most {layer.n}, the layer's N, not {point.cols}: more would never be used")
     if point.depth > layer.k:
         raise ValueError(f"depth must be at most {layer.k}, the layer's K, not {point.depth}: more would never be used")
-    config = options.array_for_layer(layer).replace(cells=point.hardware_cells)
-    dense = Dense(layer, _requantization(subject, point), config)
-    return LayerDesign(name=_name(subject, point.a_bits, point.b_bits), dense=dense, origin=subject.origin)
-
-
-@functools.lru_cache(maxsize=64)
-def _name(subject: Subject, a_bits: int, b_bits: int) -> str:
-    """The name that `systoliq emit` gives to the module."""
-    return layer_design(_layer(subject, a_bits, b_bits), HardwareOptions(), origin="").name
+    constants = _requantization(subject, point)
+    return LayerDesign(layer, hardware_at(point), origin=subject.origin, requantization=constants)
 
 
 def _requantization(subject: Subject, point: Point) -> Requantization:
@@ -149,7 +140,7 @@ def _requantization(subject: Subject, point: Point) -> Requantization:
 
 @functools.lru_cache(maxsize=512)
 def _cached_requantization(subject: Subject, a_bits: int, b_bits: int, form: str, bits: int) -> Requantization:
-    options = HardwareOptions(requantizer=form, multiplier_bits=bits or None)
+    options = Hardware(requantizer=form, multiplier_bits=bits or None)
     return options.requantization(_layer(subject, a_bits, b_bits))
 
 
@@ -206,7 +197,7 @@ def _place(subject: Subject, point: Point, settings: Settings) -> dict[str, Any]
 def _cosimulation(subject: Subject, point: Point, settings: Settings) -> dict[str, Any]:
     design = design_at(subject, point)
     a = subject.operands(design.layer, settings.batch)
-    result = cosimulate(design.dense, a, simulator=settings.simulator, verilog=_verilog_with_models(design))
+    result = cosimulate(design.dense, a, simulator=settings.simulator)
     model = design.dense.cycles(len(a))
     return {
         "cosim_rows": len(a),
@@ -215,14 +206,3 @@ def _cosimulation(subject: Subject, point: Point, settings: Settings) -> dict[st
         "cosim_float32_mismatches": int(np.count_nonzero(result.y != design.layer.golden(a))),
         "cosim": "equal" if result.passed and result.cycles == model else "differs",
     }
-
-
-def _verilog_with_models(design: LayerDesign) -> str | None:
-    """The Verilog for the simulator with our models of the vendor's cells; None where the plain one will do."""
-    from systoliq.hw.cells import model_files
-    from systoliq.sim.cosimulation import dense_verilog
-
-    files = model_files(design.dense.config.cells)
-    if not files:
-        return None
-    return "\n".join([dense_verilog(design.dense), *(path.read_text() for path in files)])

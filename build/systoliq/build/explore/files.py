@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..sidecar import GENERATOR
-from ..simulate import write_file
+from ..files import write_file
+from ..generator import GENERATOR
 from .emit import emit_command, layer_files
 from .exploration import Exploration
 from .table import COLUMNS

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..design import LayerDesign
 from ..errors import InputError
-from ..synth import DoesNotFitError, SynthReport, Target, open_target, synthesize
+from ..synth import DoesNotFitError, SynthReport, Target, open_target
 from ..synth.flow import synthesized
 from ..synth.tools import find_nextpnr, find_yosys
 from .blocks import luts_by_block
@@ -44,12 +44,8 @@ class MeasuredSynthesizer:
         return {**_figures(report), "fmax_mhz": report.fmax_mhz, "fmax_mhz_per_seed": speeds, "critical_path": path}
 
     def _synthesize(self, design: LayerDesign, target: Target, seeds: Any) -> SynthReport:
-        config = design.dense.config
         try:
-            return synthesize(
-                design.verilog, design.name, target, seeds=tuple(seeds), macs_per_cycle=config.macs_per_cycle,
-                cells=config.cells,
-            )  # fmt: skip
+            return design.synthesize(target, seeds=tuple(seeds))
         except DoesNotFitError as error:
             raise InputError(str(error)) from error
 

@@ -12,8 +12,8 @@ from typing import Any
 from systoliq.golden.requantization import MANTISSA_BITS
 from systoliq.hw.cells import CELLS
 
+from ..design.choose import REQUANTIZERS
 from ..errors import InputError
-from ..options import REQUANTIZERS
 from ..synth.targets import TARGETS
 from .ranges import parse_range, parse_words
 

@@ -13,8 +13,8 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import read_arrays
 
+from ..design.sources import open_layer
 from ..errors import InputError
-from ..sources import open_layer
 from .requantize_layer import narrowed, quantize_inputs, quantized
 
 __all__ = ["FloatModel", "Subject", "open_subject"]
@@ -102,7 +102,7 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
 
 
 def _digits(layer: MatMulLayer, origin: str) -> Subject:
-    from ..digits import train_digits  # needs scikit-learn, which only this source asks for
+    from ..design.digits import train_digits  # needs scikit-learn, which only this source asks for
 
     digits = train_digits()
     return Subject(

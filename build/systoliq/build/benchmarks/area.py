@@ -1,0 +1,178 @@
+"""The table of area and frequency in docs/silicon.md, all of it measured here: `systoliq bench-area`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from amaranth.lib import wiring
+
+from systoliq.golden.formats import INT8
+from systoliq.golden.requantization import Rounding
+from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
+from systoliq.hw.engine import AxiEngine, EngineConfig
+from systoliq.hw.requantizer import Requantizer, RequantizerConfig
+
+from ..design import EngineDesign, Hardware
+from ..design.sources import resnet8_fc_layer
+from ..synth.flow import DoesNotFitError, synthesize
+from ..synth.report import SynthReport
+
+__all__ = ["DESIGNS", "measure", "replace_table", "table"]
+
+_BEGIN, _END = "<!-- table: make bench-area -->", "<!-- end of table -->"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A row of the table: ``make`` gives the design, of ``cells``, and its MACs per cycle."""
+
+    target: str
+    cells: str
+    make: Callable[[], tuple[wiring.Component, int]]
+
+
+def _array(rows: int, cols: int, depth: int, *, target: str = "ecp5-85k", cells: str = "ecp5") -> Row:
+    config = ArrayConfig(rows=rows, cols=cols, depth=depth, cells=cells)
+    return Row(target=target, cells=cells, make=lambda: (AxiBareArray(BareArray(config)), config.macs_per_cycle))
+
+
+def _layer(depth: int, requantizer: str, *, target: str, cells: str) -> Row:
+    """The layer on 1 x 2 x ``depth``."""
+
+    def make() -> tuple[wiring.Component, int]:
+        options = Hardware(rows=1, cols=2, depth=depth, requantizer=requantizer)
+        layer, _ = resnet8_fc_layer()
+        config = options.array_for_layer(layer).replace(cells=cells)
+        return AxiDense(Dense(layer, options.requantization(layer), config)), config.macs_per_cycle
+
+    return Row(target=target, cells=cells, make=make)
+
+
+def _engine(target: str, config: EngineConfig) -> Row:
+    def make() -> tuple[AxiEngine, int]:
+        design = EngineDesign(config)
+        return design.top, design.macs_per_cycle
+
+    return Row(target=target, cells=config.cells, make=make)
+
+
+def _requantizer(accumulator_bits: int) -> Row:
+    config = RequantizerConfig(
+        accumulator_bits=accumulator_bits,
+        multiplier_bits=24,
+        min_shift=24,
+        max_shift=39,
+        offset_bits=1,
+        output=INT8,
+        rounding=Rounding.NEAR_TIE,
+        cells="ecp5",
+    )
+    return Row(target="ecp5-85k", cells="ecp5", make=lambda: (Requantizer(config), 1))
+
+
+_ARRAYS = [
+    *((4, 4, 1), (2, 4, 2), (1, 4, 4), (1, 2, 8)),
+    *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
+]
+
+# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. The third is
+# the largest for the 156 multipliers of an ecp5-85k: rows * cols * depth + 8 * lanes + 1.
+_ENGINES = {
+    "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
+    "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
+    "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
+    "engine 1 x 1 x 8 / 1": (
+        "ice40-up5k",
+        EngineConfig(
+            rows=1, cols=1, depth=8, lanes=1, a_words=64, b_words=256, max_columns=64, max_rows=64, cells="ice40"
+        ),
+    ),
+}
+
+_ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
+
+DESIGNS: dict[str, Row] = {
+    **{f"array {rows} x {cols} x {depth}": _array(rows, cols, depth) for rows, cols, depth in _ARRAYS},
+    "requantizer, 22-bit sums": _requantizer(22),
+    "requantizer, 32-bit sums": _requantizer(32),
+    **{name: _engine(target, config) for name, (target, config) in _ENGINES.items()},
+    "resnet8-fc 1 x 2 x 8": _layer(8, "near-tie", target="ecp5-85k", cells="ecp5"),
+    "resnet8-fc 1 x 2 x 8, auto requantizer": _layer(8, "auto", target="ecp5-85k", cells="ecp5"),
+    "resnet8-fc 1 x 2 x 2, auto requantizer": _layer(2, "auto", target="ice40-up5k", cells="ice40"),
+    "resnet8-fc 1 x 2 x 4, auto requantizer": _layer(4, "auto", target="ice40-up5k", cells="ice40"),
+    **{
+        f"array {rows} x {cols} x {depth}, ecp5-alu": _array(rows, cols, depth, cells="ecp5-alu")
+        for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 8))
+    },
+    "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
+    **{
+        f"array {rows} x {cols} x {depth}, {cells}": _array(rows, cols, depth, target="xilinx-xcup", cells=cells)
+        for rows, cols, depth in ((4, 4, 1), (2, 4, 2))
+        for cells in _ULTRASCALE
+    },
+    **{
+        f"resnet8-fc 1 x 2 x 8, auto requantizer, {cells}": _layer(8, "auto", target="xilinx-xcup", cells=cells)
+        for cells in _ULTRASCALE
+    },
+}
+"""Rows of the table by name (rows x cols x depth)."""
+
+
+def measure(names: Sequence[str], seeds: Sequence[int], say: Callable[[str], None]) -> dict[str, SynthReport]:
+    """The reports of the designs called `names` that fit; `say` is called with a line for each as it comes."""
+    reports = {}
+    for name in names:
+        row = DESIGNS[name]
+        component, macs = row.make()
+        module = "".join(character if character.isalnum() else "_" for character in name)
+        try:
+            report = synthesize(component, module, row.target, seeds=seeds, macs_per_cycle=macs, cells=row.cells)
+        except DoesNotFitError as error:
+            say(f"{name}: {error}")
+            continue
+        say(f"{name}: {report.lut_sites} LUT sites, {report.fmax_mhz} MHz")
+        reports[name] = report
+    return reports
+
+
+def _row(name: str, report: SynthReport) -> str:
+    per_mac = "" if name.startswith("requantizer") else f"{report.lut_sites_per_mac:g}"
+    macs = "" if name.startswith("requantizer") else str(report.macs_per_cycle)
+    figures = [name, report.target, macs, report.lut_sites, per_mac, report.ff, report.dsp, report.ram]
+    if report.untimed:
+        timing = ["", "", f"{', '.join(report.untimed)} is not timed"]
+    elif report.fmax_mhz is None:
+        timing = ["", "", "not placed"]
+    else:
+        path = report.critical_path
+        seeds = " / ".join(f"{mhz:.0f}" for mhz in report.fmax_mhz_per_seed)
+        timing = [str(report.fmax_mhz), seeds, f"`{path.start}` to `{path.end}`" if path else ""]
+    return "| " + " | ".join([*map(str, figures), *timing]) + " |"
+
+
+def table(reports: dict[str, SynthReport]) -> str:
+    """The reports as a Markdown table."""
+    head = [
+        "design",
+        "target",
+        "MACs/cycle",
+        "LUT sites",
+        "per MAC",
+        "FF",
+        "DSP",
+        "RAM",
+        "MHz",
+        "seeds",
+        "critical path",
+    ]
+    lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|--:" * 7 + "|---" * 2 + "|"]
+    lines += [_row(name, report) for name, report in reports.items()]
+    tools = ", ".join(sorted({tool for report in reports.values() for tool in report.tools}))
+    return "\n".join(lines) + f"\n\nMeasured with {tools}.\n"
+
+
+def replace_table(document: str, text: str) -> str:
+    """`document` with `text` in place of its table."""
+    before, _, rest = document.partition(_BEGIN)
+    return f"{before}{_BEGIN}\n{text}{_END}{rest.partition(_END)[2]}"

@@ -1,0 +1,28 @@
+"""The command `systoliq bench-requantizers`."""
+
+from __future__ import annotations
+
+import click
+
+from ..benchmarks.requantizers import table
+from .shell import debug_option
+
+__all__ = ["bench_requantizers"]
+
+
+@click.command(name="bench-requantizers")
+@click.argument("sources", nargs=-1)
+@debug_option
+def bench_requantizers(sources: tuple[str, ...]) -> None:
+    r"""Print what each form of requantizer costs the layers SOURCES (by default digits and resnet8-fc), in Markdown.
+
+    Whether it is exact, and the cells of one drain lane with the tables of the whole layer: docs/exactness.md.
+
+    \b
+    Example
+      systoliq bench-requantizers digits
+    """
+    for source in sources or ("digits", "resnet8-fc"):
+        for line in table(source):
+            click.echo(line)
+        click.echo()

@@ -1,0 +1,29 @@
+"""The command `systoliq doctor`."""
+
+from __future__ import annotations
+
+import click
+from rich.console import Console
+
+from systoliq.sim.tools import all_tools
+
+from .shell import debug_option
+
+__all__ = ["doctor"]
+
+
+@click.command()
+@debug_option
+def doctor() -> int:
+    """Show which tools were found, and what brings a missing one. Exit status is 1 where one is missing."""
+    tools, console = all_tools(), Console(highlight=False)
+    width = max(len(tool.name) for tool in tools)
+    for tool in tools:
+        name = f"{tool.name:<{width}}"
+        if tool.found:
+            console.print(f"{name}  {tool.version}  [dim]{tool.path}[/dim]", soft_wrap=True)
+        else:
+            console.print(
+                f"{name}  [yellow]missing[/yellow]: {tool.hint}  [dim]for {tool.purpose}[/dim]", soft_wrap=True
+            )
+    return 0 if all(tool.found for tool in tools) else 1

@@ -1,0 +1,86 @@
+"""The command `systoliq emit`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ..design import open_source
+from ..package import make_package
+from ..package.output import check_output
+from ..progress import Steps
+from .options import (
+    CELLS_OPTION,
+    ENGINE_OPTIONS,
+    HARDWARE_OPTIONS,
+    PATH,
+    SOURCE_HELP,
+    SOURCE_OPTIONS,
+    add_options,
+    hardware_of,
+)  # fmt: skip
+from .shell import debug_option
+
+__all__ = ["emit", "emit_engine"]
+
+
+@click.command(
+    help=f"""Write SOURCE as Verilog into a directory, with all that is needed to use and to check it.
+
+{SOURCE_HELP}
+
+\b
+The directory gets
+  NAME.v            Verilog-2005; AXI4-Stream ports, clock clk, synchronous reset rst
+  NAME_tb.v         a testbench with golden vectors: stalls, a reset in the middle
+  NAME.json         ports, packing, latency, cycle model, quantization, versions
+  NAME.vlt          Verilator lint waivers, each with its reason
+  certificate.json  what is proven about its exactness: systoliq verify DIR checks it
+  NAME_models.v     with --cells of a family: models of them, for simulators only
+  NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer
+and, for an engine, registers.md and systoliq_engine.h, its register map; docs/engine.md says how software drives it
+
+\b
+Examples
+  systoliq emit resnet8-fc --out out/fc
+  iverilog -g2005 -o t out/fc/*.v && vvp t
+  systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
+  systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
+  systoliq emit engine --out out/engine --rows 16 --cols 16 --dataflow auto --workload products.csv
+"""
+)
+@click.argument("source")
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or written by systoliq.")
+@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any) -> None:
+    """See `help`."""
+    check_output(out)
+    asked = hardware_of(hardware)
+    steps = Steps()
+    with steps.step(f"design {source}"):
+        design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+    with steps.step("write Verilog, testbench and sidecar"):
+        package = make_package(design)
+        package.write(out)
+    console = Console(highlight=False)
+    for file, content in package.files.items():
+        console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
+    for choice in design.choices:
+        console.print(choice)
+    for note in design.notes:
+        click.echo(f"note: {note}", err=True)
+
+
+@click.command(
+    name="emit-engine", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True}
+)
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
+@click.pass_context
+def emit_engine(context: click.Context, arguments: tuple[str, ...]) -> None:
+    """The name of `systoliq emit engine` before 1.0, for one release more."""
+    click.echo("emit-engine is now: systoliq emit engine", err=True)
+    with emit.make_context("emit", ["engine", *arguments], parent=context.parent) as inner:
+        emit.invoke(inner)

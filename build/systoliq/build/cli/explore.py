@@ -1,0 +1,127 @@
+"""The command `systoliq explore`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from ..errors import InputError, need
+from ..explore.cache import StoreError
+from ..explore.console import Bars, show
+from ..explore.emit import emit_command
+from ..explore.exploration import DEFAULTS
+from ..explore.exploration import explore as run_exploration
+from ..explore.files import check_directory, write_directory
+from ..explore.pareto import OBJECTIVES
+from ..explore.requirements import parse_requirements
+from ..synth.targets import TARGETS
+from .shell import debug_option
+
+__all__ = ["explore"]
+
+_PATH = click.Path(path_type=Path)
+_GIB = 1 << 30
+_PLAIN_WIDTH = 160  # of the table in a file or a pipe
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def _axis(name: str, text: str) -> Callable[[_Function], _Function]:
+    option = f"--{name.replace('_', '-')}"
+    return click.option(option, name, metavar="RANGE", help=f"{text}  [{DEFAULTS[name]}]")
+
+
+@click.command(
+    "explore",
+    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE): cycles, area,
+frequency, accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
+
+\b
+RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by commas. The stages:
+  cycle model, accuracy, exactness   every point       milliseconds
+  synthesis                          --synthesis best  seconds
+  place and route                    --place best      minutes
+  cosimulation                       the front         seconds
+Finished points are kept: the same command, after Ctrl-C or a crash, goes on where it was.
+
+\b
+Examples
+  systoliq explore digits --out out/explore
+  systoliq explore digits --synthesis 24 --place 8 --target ecp5-85k --require throughput=1e6 --out out/e
+  systoliq explore layer.npz --data test.npz --a-bits 4:8 --b-bits 2:8 --requantizer-bits 8:24:4 --out out/e
+  systoliq explore digits --scheduler tcp://10.0.0.2:8786 --out out/e
+""",
+)
+@click.argument("source")
+@click.option("--out", required=True, type=_PATH, metavar="DIR", help="Gets points.csv, points.json, report.html, PNG.")
+@_axis("rows", "Rows of the array.")
+@_axis("cols", "Columns of the array.")
+@_axis("depth", "Pairs that an element multiplies in a cycle.")
+@_axis("a_bits", "Widths of A.")
+@_axis("b_bits", "Widths of B.")
+@_axis("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24.")
+@click.option("--requantizer", metavar="WORDS", help="near-tie, nearest, floor, auto.  [near-tie]")
+@click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]")
+@click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{DEFAULTS['target']}]")
+@click.option(
+    "--objective",
+    metavar="WORDS",
+    help=f"What the front is about: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness]",
+)
+@click.option("--data", type=_PATH, metavar="X.npz", help="inputs [M, K] with labels [M] or outputs [M, N].")
+@click.option("--weights", type=_PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take.")
+@click.option("--synthesis", type=int, default=0, metavar="N", help="Best points of each target to synthesize.  [0]")
+@click.option("--place", type=int, default=0, metavar="N", help="Best points of each target to place and route.  [0]")
+@click.option("--seeds", type=int, default=3, metavar="N", help="Seeds of place and route.  [3]")
+@click.option("--batch", type=int, default=64, metavar="N", help="Inputs that follow each other.  [64]")
+@click.option("--budget", type=int, default=2000, metavar="N", help="Points; a larger grid is sampled.  [2000]")
+@click.option(
+    "--require",
+    multiple=True,
+    metavar="NAME=X",
+    help="Choose the smallest that reaches it: throughput=1e6,accuracy=0.9.",
+)
+@click.option("--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", help="[verilator]")
+@click.option("--jobs", type=int, metavar="N", help="Processes.  [as processors and memory allow]")
+@click.option("--memory", type=float, metavar="GIB", help="Limit of each process.  [its share of 3/4 of the memory]")
+@click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler, whose workers then do the work.")
+@click.option("--cache", type=_PATH, metavar="DIR", help="Where finished points are kept.  [~/.cache/systoliq/explore]")
+@debug_option
+def explore(out: Path, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
+    """See `help`."""
+    check_directory(out)
+    for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
+        need(package, package, "the report of explore", extra="explore")
+    requirements = parse_requirements(require)
+    if memory is not None and not memory >= 0:
+        raise InputError(f"memory must be a number of GiB, not {memory}")
+    options["memory"] = None if memory is None else int(memory * _GIB)
+    exploration = run_exploration(**options, progress=Bars())
+    chosen = exploration.choose(requirements) if requirements else None
+    try:
+        written = write_directory(exploration, out, chosen=chosen)
+    except OSError as error:
+        told = f"the report cannot be written ({error.strerror}); finished points are kept in the cache"
+        raise StoreError(error.errno, told, str(out)) from error
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    show(exploration, requirements, chosen, console)
+    if chosen is not None:
+        console.print(f"  {emit_command(exploration, chosen, out)}", soft_wrap=True)
+    for path in written:
+        console.print(f"wrote {path}", soft_wrap=True)
+    if not exploration.front_rows:
+        raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
+    differing = [row for row in exploration.front_rows if row["cosim"] != "equal"]
+    for row in differing:
+        click.echo(
+            f"not verified: {row['rows']} x {row['cols']} x {row['depth']}: {row['reason'] or 'differs'}", err=True
+        )
+    return 1 if differing else 0
+
+
+def _first_reason(rows: list[dict[str, Any]]) -> str:
+    return next((row["reason"] for row in rows if row["reason"]), "the space is empty")

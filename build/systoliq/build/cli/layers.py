@@ -1,0 +1,74 @@
+"""The command `systoliq layers`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+
+import click
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from systoliq.golden.layer import MatMulLayer
+
+from ..onnx.products import Product, read_products
+from .shell import debug_option
+
+__all__ = ["layers"]
+
+
+@click.command(
+    "layers",
+    help="""List the matrix products of an ONNX model: those that emit, simulate, synth and explore take as
+FILE.onnx#NAME, and for each of the others the reason why it is not taken.
+
+\b
+Examples
+  systoliq layers model.onnx
+  systoliq emit 'model.onnx#/fc/Gemm' --out out/fc
+""",
+)
+@click.argument("model", metavar="FILE.onnx", type=click.Path(path_type=Path))
+@debug_option
+def layers(model: Path) -> None:
+    """See `help`."""
+    products = read_products(model)
+    taken = [product for product in products if product.layer is not None]
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products))
+    if taken:
+        console.print(_table(taken))
+        console.print(
+            f"systoliq emit {shlex.quote(f'{model}#{taken[0].name}')} --out DIR", soft_wrap=True, markup=False
+        )
+    for product in products:
+        if product.layer is None:
+            line = f"not taken: {product.operator} {product.name!r} ({product.shape}): {product.reason}"
+            console.print(" ".join(line.split()), soft_wrap=True, markup=False)
+
+
+def _table(products: list[Product]) -> Table:
+    table = Table("name", "pattern", "M x K x N", "formats", "weights' scale", "bias", box=None, pad_edge=False)
+    for product in products:
+        cells = (product.name, f"{product.pattern} {product.operator}", product.shape, *_facts(product.layer))
+        table.add_row(*(Text(cell, overflow="fold") for cell in cells))
+    return table
+
+
+def _facts(layer: MatMulLayer | None) -> tuple[str, str, str]:
+    """Formats of A, B and Y; whether all columns share a scale and zero point; whether there is a bias."""
+    if layer is None:
+        return "", "", ""
+    shared = len(np.unique(layer.b_scale)) == len(np.unique(layer.b_zero_point)) == 1
+    return (
+        f"{layer.a_format.name} x {layer.b_format.name} -> {layer.y_format.name}",
+        "per tensor" if shared else "per channel",
+        "no" if layer.bias is None else "int32",
+    )
+
+
+def _width(products: list[Product]) -> int:
+    """Of the table in a file or a pipe: as wide as the longest name asks."""
+    return 120 + max(len(product.name) + len(product.shape) for product in products)

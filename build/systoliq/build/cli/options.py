@@ -1,0 +1,160 @@
+"""Options that several commands share: how much hardware, which SOURCE, which simulator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from systoliq.hw.cells import CELLS
+from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.config import DATAFLOWS
+
+from ..design import Hardware
+from ..design.choose import REQUANTIZERS
+from ..design.engine.configuration import AUTO, LANES_LIMIT
+from ..design.sources import PRESETS
+from ..errors import InputError
+from ..synth.targets import Target
+
+__all__ = [
+    "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "PATH", "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS",
+    "add_options", "hardware_of",
+]  # fmt: skip
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+PATH = click.Path(path_type=Path)
+
+_SOURCES = "\n".join(f"  {name:<12}{text}" for name, text in PRESETS.items())
+SOURCE_HELP = f"""\b
+SOURCE is one of
+{_SOURCES}
+  FILE.npz    a layer file: b [K, N], a_scale, a_zero_point, b_scale, b_zero_point,
+              y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
+              int32 [N]; the types of the zero points are those of A, B and Y
+  FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
+              systoliq layers FILE.onnx lists them"""
+
+
+class _AccumulatorBits(click.ParamType[Any]):
+    name = "N|auto"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if value == "auto":
+            return value
+        try:
+            return int(value)
+        except ValueError:
+            self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
+
+
+HARDWARE_OPTIONS = (
+    click.option("--rows", type=int, metavar="N", help="Rows of the array.  [layer: 1, array: 8, engine: 4]"),
+    click.option(
+        "--cols",
+        type=int,
+        metavar="N",
+        help="Columns of the array.  [layer: as many as N, up to 16; array: 8; engine: 4]",
+    ),
+    click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]"),
+    click.option("--a-bits", type=int, metavar="N", help="Width of A, 2 to 16.  [layer: its own; array: 8]"),
+    click.option(
+        "--b-bits", type=int, metavar="N", help="Width of the multipliers' B side.  [layer: its own; array: 8]"
+    ),
+    click.option("--a-signed/--a-unsigned", default=None, help="Sign of A, for the source array.  [signed]"),
+    click.option("--b-signed/--b-unsigned", default=None, help="Sign of B, for the source array.  [signed]"),
+    click.option(
+        "--accumulator-bits",
+        type=_AccumulatorBits(),
+        help="Width of the accumulators; auto: as few as the layer's sums need.  [32]",
+    ),
+    click.option(
+        "--requantizer",
+        type=click.Choice(REQUANTIZERS),
+        default=REQUANTIZERS[0],
+        help="Rounding. near-tie equals the float32 formula for every accumulator; nearest and floor are smaller, and "
+        "refused where they cannot equal it on all that the layer reaches; auto takes the smallest.  [near-tie]",
+    ),
+    click.option(
+        "--multiplier-bits",
+        type=int,
+        metavar="N",
+        help="Round the multipliers to this width, exact or not.  [as needed]",
+    ),
+    click.option("--wrap", is_flag=True, help="Allow sums beyond the accumulator: they wrap, as ONNX's int32 does."),
+)
+CELLS_OPTION = click.option(
+    "--cells",
+    type=click.Choice(CELLS),
+    help="Cells that multiply and accumulate: portable logic, or those of an FPGA family.  [portable; with --target "
+    "and --netlist the family's own]",
+)
+SOURCE_OPTIONS = (
+    click.option(
+        "--weights", type=PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take."
+    ),
+    click.option("--no-bias", is_flag=True, help="Leave the layer's bias out, as QLinearMatMul has none."),
+    click.option("--name", metavar="NAME", help="Name of the Verilog module.  [after the source]"),
+)
+SIMULATOR_OPTION = click.option(
+    "--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", show_default=True, help="Simulator."
+)
+
+
+def _size(option: str, text: str) -> Callable[[Any], Any]:
+    default = getattr(EngineConfig, option.strip("-").replace("-", "_"))
+    return click.option(option, type=int, metavar="N", help=f"engine: {text}  [{default}]")
+
+
+ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option(
+        "--lanes",
+        type=int,
+        metavar="N",
+        help=f"engine: results a beat of Y; divides the columns.  [their largest divisor up to {LANES_LIMIT}]",
+    ),
+    _size("--a-words", "words of A's buffer, at least ceil(K / depth)."),
+    _size("--b-words", "words of B's buffer, at least ceil(K / depth) * ceil(N / cols)."),
+    _size("--max-columns", "N of a job at the most."),
+    _size("--max-rows", "M of a job with a zero point per row at the most."),
+    click.option(
+        "--dataflow",
+        type=click.Choice([*DATAFLOWS, AUTO]),
+        help="engine: what stays in the array; auto: whichever takes fewer cycles for --workload, by the cycle model.  "
+        f"[{DATAFLOWS[0]}]",
+    ),
+    click.option(
+        "--workload",
+        type=click.Path(path_type=Path),
+        metavar="FILE.csv",
+        help="engine: for --dataflow auto, products as columns workload, M, K, N, count.  "
+        "[ResNet8, BERT-base, ViT-Tiny]",
+    ),
+)
+
+
+def add_options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """A decorator that gives a command all of `options`, shown in this order."""
+
+    def decorate(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hardware:
+    """Take the options of `HARDWARE_OPTIONS` out of `arguments`; the cells must suit `target`, where there is one."""
+    names = Hardware.__dataclass_fields__
+    given = {name: arguments.pop(name) for name in names if name in arguments}
+    if given.get("cells", "") is None:
+        given["cells"] = "portable" if target is None else target.cells
+    options = Hardware(**given)
+    if target is not None and target.cells != "portable":
+        suitable = ("portable", target.cells, *target.other_cells)
+        if options.cells not in suitable:
+            raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")
+    return options

@@ -1,0 +1,105 @@
+"""The command `systoliq prove`."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from ..prove.property import Verdict
+from ..prove.runner import Job, Result, run
+
+__all__ = ["prove"]
+
+_TOOLS = {"pyosys": "Yosys and ABC", "bitwuzla": "the SMT solver Bitwuzla"}
+
+
+def missing_tools() -> list[str]:
+    """A sentence for each tool that is not installed."""
+    return [
+        f"{tool} ({what}) is missing: pip install 'systoliq[formal]'"
+        for tool, what in _TOOLS.items()
+        if importlib.util.find_spec(tool) is None
+    ]
+
+
+@click.command()
+@click.argument("words", nargs=-1)
+@click.option("--quick", is_flag=True, help="Only the properties that take a few seconds.")
+@click.option("--bugs/--no-bugs", default=True, help="Also seed each property's bug and expect to catch it.")
+@click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs at a time.")
+@click.option("--list", "list_only", is_flag=True, help="List the properties and prove nothing.")
+def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_only: bool) -> None:
+    """Prove properties of the hardware: all of them, or those whose names contain one of WORDS.
+
+    Exits with 1 if anything is not proven, a proof that runs out of time included, or if a seeded bug goes unnoticed.
+    """
+    console = Console()
+    if missing := missing_tools():
+        for sentence in missing:
+            console.print(sentence, style="red")
+        sys.exit(2)
+    from ..prove.catalog import properties
+
+    chosen = [
+        prop
+        for prop in properties()
+        if (prop.quick or not quick) and (not words or any(word in prop.name for word in words))
+    ]
+    if not chosen:
+        raise click.BadParameter("no property has such a name", param_hint="WORDS")
+    if list_only:
+        for prop in chosen:
+            console.print(f"[bold]{prop.name}[/bold]: {prop.claim} [dim]({prop.method}, {prop.method.bound})[/dim]")
+        return
+    jobs = [Job(prop, seeded) for prop in chosen for seeded in ((False, True) if bugs else (False,))]
+    columns = (
+        SpinnerColumn(),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task("", total=len(jobs))
+
+        def show(result: Result) -> None:
+            progress.advance(task)
+            what = f"{result.job.prop.name}{' with its bug' if result.job.seeded else ''}"
+            progress.update(task, description=what)
+            if not result.passed:
+                progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
+
+        results = run(jobs, processes=processes, on_result=show)
+    console.print(_table(results))
+    failures = sum(not result.passed for result in results)
+    console.print(
+        f"{len(results) - failures} of {len(results)} as expected" + (f", {failures} not" if failures else "")
+    )
+    sys.exit(1 if failures else 0)
+
+
+def _table(results: list[Result]) -> Table:
+    table = Table(box=None, header_style="bold")
+    for heading in ("property", "method", "bound"):
+        table.add_column(heading)
+    table.add_column("seconds", justify="right")
+    table.add_column("verdict")
+    table.add_column("seeded bug")
+    of_bug = {result.job.prop.name: result for result in results if result.job.seeded}
+    for result in results:
+        if not result.job.seeded:
+            prop = result.job.prop
+            bug = of_bug.get(prop.name)
+            caught = "" if bug is None else _colored("caught" if bug.passed else f"{bug.verdict.value}!", bug.passed)
+            verdict = _colored(result.verdict.value, result.verdict is Verdict.PROVEN)
+            table.add_row(prop.name, str(prop.method), prop.method.bound, f"{result.seconds:.1f}", verdict, caught)
+    return table
+
+
+def _colored(text: str, good: bool) -> str:
+    return f"[{'green' if good else 'red'}]{text}[/]"

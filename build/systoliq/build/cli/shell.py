@@ -1,0 +1,81 @@
+"""How the command line ends: errors in one line on standard error, and an exit status that says what happened.
+
+0 done    1 a mismatch, or a tool that failed or is missing    2 bad input    130 interrupted
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import click
+
+from systoliq.hw.verilog import EmissionError
+from systoliq.sim import SimulationError, ToolError
+from systoliq.sim.engine import EngineError
+
+from ..errors import MissingPackageError
+
+__all__ = ["Group", "debug_option"]
+
+_BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
+_FAILURES = (MissingPackageError, ToolError, SimulationError, EmissionError, EngineError)
+
+
+@dataclass
+class _Settings:
+    debug: bool = False
+
+
+class Group(click.Group):
+    """A group of commands that ends in the house's way, under a test runner as well."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,
+        **extra: Any,
+    ) -> Any:
+        """Run a command; with `standalone_mode`, never return."""
+        if not standalone_mode:
+            return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
+        settings = _Settings()
+        try:
+            status = super().main(args, prog_name, complete_var, standalone_mode=False, obj=settings, **extra)
+        except click.Abort:  # Ctrl-C
+            sys.exit(130)
+        except click.ClickException as error:
+            _tell(error.format_message())
+            sys.exit(2)
+        except _BAD_INPUT + _FAILURES as error:
+            if settings.debug:
+                raise
+            _tell(_message(error))
+            sys.exit(1 if isinstance(error, _FAILURES) else 2)
+        sys.exit(status if isinstance(status, int) else 0)
+
+
+def _message(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, _FAILURES):
+        return str(error)  # a tool's own words may take more than one line
+    return " ".join(str(error).split())
+
+
+def _tell(message: str) -> None:
+    click.echo(f"error: {message}", err=True)
+
+
+def _set_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+    if value and isinstance(context.obj, _Settings):
+        context.obj.debug = True
+
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, callback=_set_debug, is_eager=True, help="Show tracebacks of errors."
+)

@@ -1,0 +1,108 @@
+"""The command `systoliq simulate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from systoliq.sim.runner import SimulatorName
+
+from ..design import open_source
+from ..files import check_file, json_bytes, npz_bytes, write_file
+from ..progress import Steps
+from ..synth import NETLISTS
+from ..synth.targets import open_target
+from .options import (
+    CELLS_OPTION,
+    ENGINE_OPTIONS,
+    HARDWARE_OPTIONS,
+    PATH,
+    SIMULATOR_OPTION,
+    SOURCE_HELP,
+    SOURCE_OPTIONS,
+    add_options,
+    hardware_of,
+)  # fmt: skip
+from .shell import debug_option
+
+__all__ = ["simulate"]
+
+
+@click.command(
+    help=f"""Run SOURCE's Verilog on your own input and compare every output with golden.
+
+{SOURCE_HELP}
+
+The input holds a ([M, K], of A's type); for the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
+and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
+QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
+differs.
+
+\b
+Examples
+  systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
+  systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
+  systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
+  systoliq simulate engine --rows 8 --cols 8 --input ab.npz --report report.json
+  systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
+"""
+)
+@click.argument("source")
+@click.option(
+    "--input", "input_", required=True, type=PATH, metavar="A.npz", help="Archive with a (array, engine: a and b)."
+)
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets y.")
+@click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
+@SIMULATOR_OPTION
+@click.option("--waves", type=PATH, metavar="FILE", help="Write a trace: .vcd (or .fst under Icarus).")
+@click.option(
+    "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each side.  [0]"
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
+@click.option(
+    "--netlist",
+    type=click.Choice(list(NETLISTS)),
+    help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
+)
+@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+def simulate(
+    source: str, input_: Path, output: Path | None, report: Path | None, simulator: SimulatorName, waves: Path | None,
+    stalls: float, seed: int, netlist: str | None, weights: Path | None, no_bias: bool, name: str | None,
+    **hardware: Any,
+) -> int:  # fmt: skip
+    """See `help`."""
+    for option, path in (("output", output), ("report", report), ("waves", waves)):
+        check_file(option, path)
+    steps = Steps()
+    with steps.step(f"design {source}"):
+        asked = hardware_of(hardware, open_target(NETLISTS[netlist]) if netlist else None)
+        design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+        operands = design.read_operands(input_)
+    with steps.step("simulate") as detail:
+        run = design.simulate(
+            **operands, simulator=simulator, stalls=stalls, seed=seed, waves=waves, netlist=netlist, progress=detail
+        )
+    if output is not None:
+        write_file(output, npz_bytes({"y": run.y}))
+    if report is not None:
+        write_file(report, json_bytes(run.report))
+    _show_run(run.report)
+    return 0 if run.passed else 1
+
+
+def _show_run(report: dict[str, Any]) -> None:
+    table = Table.grid(padding=(0, 2))
+    for key in ("simulator", "outputs", "mismatches", "float32_mismatches", "cycles", "model_cycles", "macs"):
+        if key in report:
+            table.add_row(key.replace("_", " "), str(report[key]))
+    if "jobs" in report:
+        table.add_row("jobs", str(len(report["jobs"])))
+    table.add_row("utilization", f"{report['utilization']:.1%}")
+    table.add_row("seconds", str(report["seconds"]))
+    Console(highlight=False).print(table)
+    for line in (*report["first_mismatches"], *report["violations"]):
+        click.echo(f"mismatch: {line}", err=True)

@@ -1,0 +1,102 @@
+"""The command `systoliq synth`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from ..design import open_source
+from ..files import check_file, json_bytes, write_file
+from ..progress import Steps
+from ..synth.report import SynthReport
+from ..synth.targets import TARGETS, open_target
+from .options import (
+    CELLS_OPTION,
+    ENGINE_OPTIONS,
+    HARDWARE_OPTIONS,
+    SOURCE_HELP,
+    SOURCE_OPTIONS,
+    add_options,
+    hardware_of,
+)  # fmt: skip
+from .shell import debug_option
+
+__all__ = ["synth"]
+
+_TARGETS = "\n".join(f"  {target.name:<12}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
+
+_HELP = f"""Synthesize SOURCE, place and route it, and show its cells, frequency and critical path.
+
+\b
+Targets (ecp5 also with -7 and -8 for the faster speed grades)
+{_TARGETS}
+
+Results are kept by content: the same design is not placed twice. Needs: pip install 'systoliq[synth]'.
+"""
+
+_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--target", type=click.Choice(list(TARGETS)), required=True, metavar="T", help="The part; see above."),
+    click.option(
+        "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
+    ),
+    click.option("--mhz", type=float, metavar="F", help="Frequency to ask for.  [the target's]"),
+    click.option("--liberty", type=click.Path(path_type=Path), metavar="FILE", help="Cells of an ASIC, for generic."),
+    click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="Write all figures."),
+)
+
+
+@click.command(help=_HELP + "\n" + SOURCE_HELP)
+@click.argument("source")
+@add_options(*_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+def synth(
+    source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,
+    liberty: Path | None, report: Path | None, **hardware: Any,
+) -> None:  # fmt: skip
+    """See `help`."""
+    check_file("report", report)
+    device = open_target(target)
+    asked = hardware_of(hardware, device)
+    design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+    steps = Steps()
+    with steps.step(f"synthesize {design.name} for {device.title}") as detail:
+        found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
+    if report is not None:
+        write_file(report, json_bytes(found.as_json()))
+    _show(found)
+
+
+def _show(report: SynthReport) -> None:
+    """The figures as a table."""
+    table = Table(show_header=False, box=None)
+    figures = report.as_json()
+    rows: list[tuple[str, object]] = [
+        ("target", open_target(report.target).title),
+        ("MACs per cycle", report.macs_per_cycle),
+        ("LUT sites", f"{report.lut_sites} ({report.lut_sites_per_mac} per MAC)"),
+        ("carry bits", report.carries),
+        ("registers", report.ff),
+        ("DSP blocks", report.dsp),
+        ("memory blocks", report.ram),
+    ]
+    if report.open_ports:
+        rows.append(("ports", f"{report.open_ports} bits, more than there are pins: left open"))
+    if report.gates is not None:
+        rows.append(("gates", report.gates))
+    if report.area is not None:
+        rows.append(("area", report.area))
+    if report.fmax_mhz is not None:
+        each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
+        rows += [
+            ("MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"),
+            *((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed),
+            ("million MACs/s", figures["mmacs_per_second"]),
+            ("critical path", report.critical_path),
+        ]
+    for label, value in rows:
+        table.add_row(label, str(value))
+    Console(highlight=False).print(table)

@@ -1,0 +1,53 @@
+"""The outside judge: onnxruntime's QLinearMatMul and QGemm on the same integers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.layer import MatMulLayer
+
+from ..errors import InputError, need
+
+__all__ = ["onnxruntime_output"]
+
+_TYPES = {("int8", "int8", "int8"), ("uint8", "int8", "uint8"), ("uint8", "uint8", "uint8")}
+
+
+def onnxruntime_output(layer: MatMulLayer, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none."""
+    types = (layer.a_format.name, layer.b_format.name, layer.y_format.name)
+    if types not in _TYPES:
+        raise InputError(f"a, b and y must be of types that onnxruntime multiplies, not {', '.join(types)}")
+    ort = need("onnxruntime", "onnxruntime", "the comparison with onnxruntime")
+    session = ort.InferenceSession(_model(layer), providers=["CPUExecutionProvider"])
+    (y,) = session.run(None, {"a": a})
+    return np.asarray(y)
+
+
+def _model(layer: MatMulLayer) -> bytes:
+    """A model of one node, which has `a` as its input and everything else as constants."""
+    onnx = need("onnx", "onnx", "the comparison with onnxruntime")
+    helper, numpy_helper = onnx.helper, onnx.numpy_helper
+    arrays = layer.arrays()
+    scalars = ["a_scale", "a_zero_point", "b", "b_scale", "b_zero_point"]
+    if layer.bias is None:
+        node = helper.make_node("QLinearMatMul", ["a", *scalars, "y_scale", "y_zero_point"], ["y"])
+        domain = helper.make_opsetid("", 10)
+    else:
+        inputs = ["a", *scalars, "bias", "y_scale", "y_zero_point"]
+        node = helper.make_node("QGemm", inputs, ["y"], domain="com.microsoft")
+        domain = helper.make_opsetid("com.microsoft", 1)
+    element = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
+    graph = helper.make_graph(
+        [node],
+        "layer",
+        [helper.make_tensor_value_info("a", element[layer.a_format.name], ["M", layer.k])],
+        [helper.make_tensor_value_info("y", element[layer.y_format.name], ["M", layer.n])],
+        [numpy_helper.from_array(np.array(array), name) for name, array in arrays.items()],
+    )
+    opsets = [domain] if domain.domain == "" else [helper.make_opsetid("", 10), domain]
+    model: bytes = helper.make_model(graph, opset_imports=opsets, ir_version=8).SerializeToString()
+    return model

@@ -1,0 +1,11 @@
+"""Designs: the hub between what is asked for and what is made of it."""
+
+from .array import ArrayDesign
+from .design import Design
+from .engine import EngineDesign
+from .hardware import Hardware
+from .layer import LayerDesign
+from .simulated import Simulated
+from .sources import open_source
+
+__all__ = ["ArrayDesign", "Design", "EngineDesign", "Hardware", "LayerDesign", "Simulated", "open_source"]

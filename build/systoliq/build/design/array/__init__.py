@@ -1,0 +1,5 @@
+"""The bare array as a design."""
+
+from .design import ArrayDesign
+
+__all__ = ["ArrayDesign"]

@@ -1,0 +1,52 @@
+"""What the sidecar says of a bare array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..facts import format_facts
+
+if TYPE_CHECKING:
+    from .design import ArrayDesign
+
+__all__ = ["describe"]
+
+
+def describe(design: ArrayDesign) -> dict[str, Any]:
+    """Ready for JSON; see `Design.describe`."""
+    config, array = design.config, design.array
+    return {
+        "computes": "sums = a @ b for tiles of rows x K and K x cols, modulo 2^accumulator_bits",
+        "formats": {"a": format_facts(config.a), "b": format_facts(config.b)},
+        "parameters": {
+            "rows": config.rows,
+            "cols": config.cols,
+            "depth": config.depth,
+            "multipliers": config.macs_per_cycle,
+            "accumulator_bits": config.accumulator_bits,
+            "longest_sum": design.longest_sum,
+        },
+        "packing": {
+            letter: {
+                "element_bits": operand.bits,
+                "elements_per_beat": vectors * config.depth,
+                "layout": f"beat t of a tile carries, for each {what} v, its elements t * {config.depth} + i of K for "
+                f"i = 0..{config.depth - 1} at bits (v * {config.depth} + i) * {operand.bits} and up; fill up with "
+                "zeros where K is no multiple of depth",
+            }
+            for letter, operand, vectors, what in (
+                ("a", config.a, config.rows, "row"),
+                ("b", config.b, config.cols, "column"),
+            )
+        },
+        "latency": {
+            "cycles": array.latency,
+            "from": "last beat of a tile",
+            "to": "sum of row 0, column 0; that of row r, column c comes r + c cycles later",
+        },
+        "cycle_model": {
+            "formula": f"a tile of t beats: t + {array.cycles([1]) - 1}; each further one max(t, {config.rows}) more",
+            "meaning": "from the first beat to the last sum, both included, without stalls",
+        },
+        "vectors": {"tiles": len(design.stimulus.inner), "inner": list(design.stimulus.inner)},
+    }

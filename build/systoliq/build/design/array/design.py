@@ -1,0 +1,172 @@
+"""A bare array as a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.layer_file import read_arrays
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError
+from ...files import npz_bytes
+from ..cosimulated import cosimulated
+from ..design import Arrays, Design, File
+from ..hardware import Hardware
+from ..names import module_name
+from ..simulated import Simulated, check_run
+from .describe import describe
+from .stimulus import ArrayStimulus, array_stimulus
+from .testbench import array_testbench
+
+__all__ = ["ArrayDesign"]
+
+
+class ArrayDesign(Design):
+    """The bare array that `hardware` asks for: operands in, sums out. `hardware.wrap` allows sums beyond its width."""
+
+    kind: ClassVar[str] = "array"
+    meanings: ClassVar[Mapping[str, str]] = {
+        "s_axis_a_tlast": "the last beat of a tile",
+        "s_axis_b_tready": "the beat of B is taken, in the same cycle as that of A",
+        "sums": "accumulators of a row, column 0 in the lowest bits; column c means something while sums_valid[c] is 1",
+        "sums_valid": "per column: sums holds the sum of this column; it cannot be held back",
+    }
+
+    def __init__(self, hardware: Hardware | None = None, *, name: str | None = None) -> None:
+        hardware = hardware or Hardware()
+        hardware.refuse_engines("array")
+        self.name = module_name(name, "array")
+        self.array = BareArray(hardware.bare_array())
+        self.wrap = hardware.wrap
+
+    @property
+    def config(self) -> ArrayConfig:
+        """Its size, formats and cells."""
+        config: ArrayConfig = self.array.config
+        return config
+
+    @cached_property
+    def top(self) -> AxiBareArray:
+        """The module with AXI4-Stream ports."""
+        return AxiBareArray(self.array)
+
+    @property
+    def cells(self) -> str:
+        """Of its elements."""
+        return self.config.cells
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that it does in a cycle."""
+        return self.config.macs_per_cycle
+
+    @property
+    def longest_sum(self) -> int:
+        """The greatest K for which no sum can pass the accumulator."""
+        a, b = self.config.a, self.config.b
+        products = [x * y for x in (a.min, a.max) for y in (b.min, b.max)]
+        limit = 1 << (self.config.accumulator_bits - 1)
+        return min((limit - 1) // max(products), limit // -min(products) if min(products) < 0 else limit)
+
+    def model(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """The sums a @ b, [M, K] x [K, N], modulo 2^accumulator_bits and signed."""
+        half = 1 << (self.config.accumulator_bits - 1)
+        sums: npt.NDArray[np.int64] = a.astype(np.int64) @ b.astype(np.int64)
+        return ((sums + half) & (2 * half - 1)) - half
+
+    def cycles(self, m: int, k: int, n: int) -> int:
+        """From the first beat to the last sum of [m, k] x [k, n], cut into tiles; both included, without stalls."""
+        return self._tile_cycles([k] * (-(-m // self.config.rows) * -(-n // self.config.cols)))
+
+    def _tile_cycles(self, inner: Sequence[int]) -> int:
+        """The same for tiles with these K."""
+        cycles: int = self.array.cycles([-(-k // self.config.depth) for k in inner])
+        return cycles
+
+    def read_operands(self, path: Path) -> Arrays:
+        """`a` [M, K] and `b` [K, N] from an .npz archive."""
+        arrays = read_arrays(path)
+        for name in ("a", "b"):
+            if name not in arrays:
+                raise InputError(f"{path}: must have the key {name!r}; it has {', '.join(arrays) or 'none'}")
+        try:
+            self._check(arrays["a"], arrays["b"])
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{path}: {error}") from error
+        return {"a": arrays["a"], "b": arrays["b"]}
+
+    def _check(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
+        config = self.config
+        for name, operand, fmt in (("a", a, config.a), ("b", b, config.b)):
+            _check_matrix(name, operand, fmt)
+        (m, k), (inner, n) = a.shape, b.shape
+        if inner != k:
+            raise InputError(f"b must have K = {k} rows for a of shape {[m, k]}, not shape {[inner, n]}")
+        if k > self.longest_sum and not self.wrap:
+            raise InputError(
+                f"K must be at most {self.longest_sum}, beyond which sums of {config.a.name} x {config.b.name} can "
+                f"pass {config.accumulator_bits} bits, not {k}"
+            )
+
+    def simulate(
+        self,
+        a: npt.NDArray[Any],
+        b: npt.NDArray[Any],
+        *,
+        simulator: SimulatorName = "verilator",
+        stalls: float = 0.0,
+        seed: int = 0,
+        waves: Path | None = None,
+        netlist: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Simulated:
+        """Run A [M, K] times B [K, N], tile by tile, and compare with the integer product; see `Design.simulate`."""
+        check_run(simulator, stalls, waves)
+        self._check(a, b)
+        verilog = None if netlist is None else self.netlist(netlist, ARRAY_TOP, progress)
+        result = cosimulate_array(
+            self.array, a, b, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
+            progress=progress,
+        )  # fmt: skip
+        facts = {"model_cycles": self.cycles(a.shape[0], a.shape[1], b.shape[1])}
+        run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
+        y = run.y.astype(np.int32 if self.config.accumulator_bits <= 32 else np.int64)
+        return Simulated(y=y, report=run.report, passed=run.passed)
+
+    @cached_property
+    def stimulus(self) -> ArrayStimulus:
+        """What its testbench sends and expects."""
+        return array_stimulus(self)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Design.describe`."""
+        return describe(self)
+
+    def testbench(self) -> str:
+        """See `Design.testbench`."""
+        return array_testbench(self, self.stimulus)
+
+    def files(self) -> dict[str, File]:
+        """Golden vectors."""
+        stimulus = self.stimulus
+        vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": stimulus.sums}
+        title = "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]"
+        return {f"{self.name}_vectors.npz": (title, npz_bytes(vectors))}
+
+
+def _check_matrix(name: str, operand: npt.NDArray[Any], fmt: IntFormat) -> None:
+    if operand.dtype != fmt.dtype:
+        raise TypeError(f"{name} must be {fmt.dtype.name} to hold {fmt.name}, not {operand.dtype.name}")
+    if operand.ndim != 2 or not operand.size:
+        raise InputError(f"{name} must be a matrix with at least one element, not of shape {list(operand.shape)}")
+    if outside := fmt.first_outside(operand):
+        raise InputError(f"{name}{list(outside[0])} must be in {fmt.name}, {fmt.min} to {fmt.max}, not {outside[1]}")

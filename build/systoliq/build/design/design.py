@@ -1,0 +1,200 @@
+"""The hub: a named piece of hardware with all that is known about it.
+
+Each kind of design (`layer`, `array`, `engine`) is a folder with a class derived from `Design`. Commands, packages,
+synthesis and exploration know `Design` alone, and never ask which kind it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy.typing as npt
+from amaranth.hdl import Shape
+from amaranth.lib import wiring
+
+from systoliq.hw.cells import models_verilog
+from systoliq.hw.verilog import emit_verilog
+
+from .simulated import Simulated
+
+if TYPE_CHECKING:
+    from ..synth import SynthReport, Target
+
+__all__ = ["Arrays", "Design", "File"]
+
+Arrays = dict[str, npt.NDArray[Any]]
+"""Operands by name, as `numpy.load` gives them from an .npz archive."""
+
+File = tuple[str, bytes]
+"""A file of a package: its description, and its content."""
+
+_MEANINGS = {
+    "clk": "clock, rising edge",
+    "rst": "synchronous reset, active high",
+    "s_axis_a_tdata": "operands of A, see packing.a",
+    "s_axis_a_tvalid": "a beat of A is offered",
+    "s_axis_a_tready": "the beat of A is taken",
+    "s_axis_b_tdata": "operands of B, see packing.b",
+    "s_axis_b_tvalid": "a beat of B is offered",
+    "s_axis_b_tready": "the beat of B is taken",
+    "m_axis_y_tdata": "outputs, see packing.y",
+    "m_axis_y_tvalid": "a beat of Y is offered; it stays until it is taken",
+    "m_axis_y_tready": "the beat of Y is taken",
+}
+
+
+class Design:
+    """A component as the Verilog module `name`: `top`, its bit-exact `model`, its `cycles`, and what follows from them.
+
+    ``Design(layer, hardware)`` is a `LayerDesign`, the most common kind.
+    """
+
+    kind: ClassVar[str]
+    meanings: ClassVar[Mapping[str, str]]
+    """What those ports mean that other kinds do not have, or mean otherwise."""
+
+    certified: ClassVar[bool] = False
+    """Whether its package holds a certificate of exactness."""
+
+    name: str
+
+    def __new__(cls, *arguments: object, **options: object) -> Design:
+        """As `pathlib.Path` does: the base class stands for the kind that is asked for."""
+        if cls is not Design:
+            return object.__new__(cls)
+        from .layer import LayerDesign
+
+        return object.__new__(LayerDesign)
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *arguments: Any, **options: Any) -> None: ...
+
+    # What each kind has of its own.
+
+    @property
+    def top(self) -> wiring.Component:
+        """The component with AXI ports, from which the Verilog comes."""
+        raise NotImplementedError
+
+    @property
+    def cells(self) -> str:
+        """The cells that multiply and accumulate: see `systoliq.hw.cells`."""
+        raise NotImplementedError
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that it does in a cycle."""
+        raise NotImplementedError
+
+    @property
+    def choices(self) -> Sequence[str]:
+        """What was left to systoliq and what it chose, a line each."""
+        return ()
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What a user should hear about it, a line each."""
+        return ()
+
+    def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
+        """What the hardware answers, bit for bit."""
+        raise NotImplementedError
+
+    def cycles(self, *shape: Any, **more: Any) -> int:
+        """Cycles from the first beat in to the last beat out, both included, without stalls."""
+        raise NotImplementedError
+
+    def read_operands(self, path: Path) -> Arrays:
+        """Checked operands for `model` and `simulate`, by name, from an .npz archive; others in it are left alone."""
+        raise NotImplementedError
+
+    def simulate(self, *operands: Any, **options: Any) -> Simulated:
+        """Run the Verilog on operands and compare every output with golden's.
+
+        Parameters
+        ----------
+        simulator
+            "verilator" or "icarus".
+        stalls, seed
+            probability of a pause in a cycle, on either side, and where the pauses come from.
+        waves
+            a file for a trace: .vcd, or .fst under Icarus.
+        netlist
+            a family of `systoliq.build.synth.NETLISTS`: run what synthesis for it makes, with models of its cells.
+        progress
+            called with the name of each stage that takes time.
+        """
+        raise NotImplementedError
+
+    def describe(self) -> dict[str, Any]:
+        """What the sidecar says of it beyond its ports: packing, latency, cycle model, parameters. Ready for JSON."""
+        raise NotImplementedError
+
+    def testbench(self) -> str:
+        """Plain Verilog of a module `<name>_tb` that checks itself."""
+        raise NotImplementedError
+
+    def files(self) -> dict[str, File]:
+        """Files of its package beyond Verilog, models, testbench, waivers and sidecar."""
+        raise NotImplementedError
+
+    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
+        """What its certificate claims, given the other files of its package; nothing where it is not `certified`."""
+        return {}
+
+    # What all have.
+
+    @cached_property
+    def verilog(self) -> str:
+        """Verilog-2005 text."""
+        return emit_verilog(self.top, self.name)
+
+    @property
+    def models(self) -> str:
+        """Verilog of the simulation models of its vendor cells; empty where it has none."""
+        return models_verilog(self.cells)
+
+    def netlist(self, family: str, top: str, progress: Callable[[str], None] | None = None) -> str:
+        """Verilog of what synthesis for `family` makes of it, as module `top`, with models of all its cells."""
+        from ..synth import netlist_sources
+
+        return "\n".join(netlist_sources(self.top, top, family, progress=progress))
+
+    @property
+    def ports(self) -> list[dict[str, Any]]:
+        """Name, direction, width and meaning of each port."""
+        meanings = _MEANINGS | dict(self.meanings)
+        found = [("clk", "input", 1), ("rst", "input", 1)]
+        for name, member in self.top.signature.members.items():
+            found.append((name, "input" if member.flow == wiring.In else "output", Shape.cast(member.shape).width))
+        return [
+            {"name": name, "direction": direction, "width": width, "meaning": meanings[name]}
+            for name, direction, width in found
+        ]
+
+    def synthesize(
+        self,
+        target: str | Target,
+        *,
+        seeds: Sequence[int] = (1, 2, 3),
+        mhz: float | None = None,
+        liberty: Path | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> SynthReport:
+        """Cells, and where there is place and route the frequency, on `target`; see `synth.synthesize`."""
+        from ..synth import synthesize
+
+        return synthesize(
+            self.verilog, self.name, target, seeds=seeds, macs_per_cycle=self.macs_per_cycle, cells=self.cells, mhz=mhz,
+            liberty=liberty, progress=progress,
+        )  # fmt: skip
+
+    def write(self, directory: Path | str) -> None:
+        """Write its package into `directory`: new, empty or written by systoliq; whole or not at all."""
+        from ..package import make_package
+
+        make_package(self).write(Path(directory))

@@ -1,0 +1,5 @@
+"""The programmable engine as a design."""
+
+from .design import EngineDesign
+
+__all__ = ["EngineDesign"]

@@ -1,0 +1,98 @@
+"""What the sidecar says of an engine: meanings of its ports, configuration, packing, cycles."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from systoliq.hw.engine import EngineConfig
+
+if TYPE_CHECKING:
+    from .design import EngineDesign
+
+__all__ = ["MEANINGS", "describe", "stream_notes"]
+
+_WRITE_ADDRESS, _WRITE, _ANSWER = "AXI4-Lite, address of a write", "AXI4-Lite, data of a write", "AXI4-Lite, its answer"
+_READ_ADDRESS, _READ = "AXI4-Lite, address of a read", "AXI4-Lite, what was read"
+
+MEANINGS = {
+    "rst": "synchronous reset, active high; the contents of the tables may be lost",
+    **{
+        f"s_axi_ctrl_{channel}{signal}": f"{title}: {text}"
+        for channel, title, signals in (
+            ("aw", _WRITE_ADDRESS, {"addr": "in bytes, a multiple of 4, see registers.md", "prot": "not looked at"}),
+            ("w", _WRITE, {"data": "see registers.md", "strb": "must be all ones"}),
+            ("b", _ANSWER, {"resp": "OKAY, or SLVERR where there is no such register"}),
+            ("ar", _READ_ADDRESS, {"addr": "in bytes, a multiple of 4, see registers.md", "prot": "not looked at"}),
+            ("r", _READ, {"data": "see registers.md", "resp": "OKAY, or SLVERR where there is no such register"}),
+        )
+        for signal, text in (signals | {"valid": "it is offered", "ready": "it is taken"}).items()
+    },
+    "s_axis_a_tlast": "the last word of A of a job",
+    "s_axis_b_tlast": "the last word of B of a job",
+    "s_axis_b_tready": "the beat of B is taken",
+    "m_axis_y_tkeep": "bytes of tdata that count, always the lowest",
+    "m_axis_y_tlast": "the last beat of a job",
+    "irq": "interrupt, active high, for what the register INTERRUPT names",
+}
+
+
+def describe(design: EngineDesign) -> dict[str, Any]:
+    """Ready for JSON; see `Design.describe`."""
+    config = design.config
+    rows, cols, depth, lanes = config.rows, config.cols, config.depth, config.lanes
+    stationary = config.dataflow == "weight-stationary"
+    group = "all rows of A" if stationary else f"each group of {rows} rows of A"
+    shapes = [(1, 1, 1), (rows, 16 * depth, cols), (2 * rows + 1, 16 * depth, 2 * cols + 1)]
+    return {
+        "computes": "MatMulInteger and QLinearMatMul as ONNX defines them, one product A [M, K] x B [K, N] a job: "
+        "registers.md and systoliq_engine.h are its registers",
+        "engine": dataclasses.asdict(config),
+        "packing": {
+            "a": {
+                "element_bits": 8,
+                "elements_per_beat": rows * depth,
+                "layout": f"word q * M + m holds A[m, q * {rows * depth} + i] in byte i"
+                if stationary
+                else f"word g * ceil(K / {depth}) + t holds A[g * {rows} + r, t * {depth} + d] in byte r * {depth} + d",
+            },
+            "b": {
+                "element_bits": 8,
+                "elements_per_beat": cols * depth,
+                "layout": f"word h * ceil(K / {depth}) + t holds B[t * {depth} + d, h * {cols} + c] in byte "
+                f"p * {depth} + d, where c = (p mod {config.interval}) * {lanes} + p div {config.interval}",
+            },
+            "y": {
+                "bytes_per_beat": 4 * lanes,
+                "layout": f"for {group}, for each tile of {cols} columns, for each row: its columns of the tile, 1 "
+                "byte each, or 4 where Y is int32; the bytes that tkeep marks, one beat's after the other's",
+            },
+            "padding": "what lies beyond M, K or N in a word of A or B may be anything; the lowest byte is the first",
+        },
+        "cycle_model": {
+            "meaning": "cycles of a job from the first word of A or B taken to the last beat of Y taken, both "
+            "included, without stalls; the register BUSY_CYCLES counts the same",
+            "examples": [{"m": m, "k": k, "n": n, "cycles": design.cycles(m, k, n)} for m, k, n in shapes],
+        },
+        "notes": stream_notes(config),
+        "vectors": {
+            "jobs": [
+                {"title": each.title, "m": each.job.m, "k": each.job.k, "n": each.job.n, "cycles": each.cycles}
+                for each in design.stimulus
+            ]
+        },
+    }
+
+
+def stream_notes(config: EngineConfig) -> list[str]:
+    """Of each stream whose width ordinary AXI DMAs do not take: powers of two from 8 to 1024."""
+    widths = {
+        "s_axis_a": config.rows * config.depth * 8,
+        "s_axis_b": config.cols * config.depth * 8,
+        "m_axis_y": config.lanes * 32,
+    }
+    return [
+        f"{name} has {bits} bits; AXI DMAs take powers of two from 8 to 1024"
+        for name, bits in widths.items()
+        if bits & (bits - 1) or bits > 1024
+    ]

@@ -1,0 +1,138 @@
+"""The programmable engine as a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from systoliq.golden import matmul_integer, qlinear_matmul
+from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.hierarchy import mark_used
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError
+from ...files import npz_bytes
+from ..design import Arrays, Design, File
+from ..hardware import Hardware
+from ..names import module_name
+from ..simulated import Simulated, check_run
+from .configuration import AUTO, engine_config
+from .describe import MEANINGS, describe, stream_notes
+from .registers import c_header, markdown
+from .simulate import read_operation, run_engine
+from .stimulus import EngineJob, engine_stimulus
+from .testbench import engine_testbench
+
+__all__ = ["EngineDesign"]
+
+_VECTORS = (
+    "golden vectors of the testbench: jobI_y = jobI_a x jobI_b less their zero points, plus bias; where there is a "
+    "scale, times it, rounded, plus y_zero_point"
+)
+
+
+class EngineDesign(Design):
+    """The engine that `hardware` asks for, or of an `EngineConfig` as it is."""
+
+    kind: ClassVar[str] = "engine"
+    meanings: ClassVar[Mapping[str, str]] = MEANINGS
+
+    def __init__(self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None) -> None:
+        hardware = hardware or Hardware()
+        self.name = module_name(name, "engine")
+        self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
+        self._chosen = isinstance(hardware, Hardware) and hardware.dataflow == AUTO
+
+    @cached_property
+    def top(self) -> AxiEngine:
+        """The module with AXI4-Lite and AXI4-Stream ports."""
+        top = AxiEngine(self.config)
+        mark_used(top)  # for its cycle model alone, as long as no Verilog is asked for
+        return top
+
+    @property
+    def cells(self) -> str:
+        """Of its array, lanes and memories."""
+        return self.config.cells
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that its array does in a cycle; the row and column of ones do not count."""
+        return self.config.rows * self.config.cols * self.config.depth
+
+    @property
+    def choices(self) -> list[str]:
+        """The dataflow, where it was left to systoliq."""
+        return [f"dataflow: {self.config.dataflow}"] if self._chosen else []
+
+    @property
+    def notes(self) -> list[str]:
+        """Streams that ordinary AXI DMAs do not take."""
+        return stream_notes(self.config)
+
+    def model(self, **operation: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The inputs of a QLinearMatMul by their names, or, where there is no `y_scale`, of a MatMulInteger."""
+        is_qlinear = "y_scale" in operation
+        return qlinear_matmul(**operation) if is_qlinear else matmul_integer(**operation)
+
+    def cycles(self, m: int, k: int, n: int) -> int:
+        """What the cycle model says of a job [m, k] x [k, n]; the register BUSY_CYCLES counts the same."""
+        cycles: int = self.top.cycles(JobShape(m=m, k=k, n=n, config=self.config))
+        return cycles
+
+    def read_operands(self, path: Path) -> Arrays:
+        """All that an operation takes, from an .npz archive: see `model`."""
+        return read_operation(path)
+
+    def simulate(
+        self,
+        *,
+        simulator: SimulatorName = "verilator",
+        stalls: float = 0.0,
+        seed: int = 0,
+        waves: Path | None = None,
+        netlist: str | None = None,
+        progress: Callable[[str], None] | None = None,
+        **operation: npt.NDArray[Any],
+    ) -> Simulated:
+        """Run an operation, its inputs by name as for `model`, and compare with golden; see `Design.simulate`."""
+        for option, value in (("waves", waves), ("netlist", netlist)):
+            if value is not None:
+                raise InputError(f"{option} must be left out for the source engine: its simulation has none")
+        check_run(simulator, stalls, waves)
+        expected = self.model(**operation)
+        return run_engine(
+            self, operation, expected, simulator=simulator, stalls=stalls, seed=seed, progress=progress
+        )  # fmt: skip
+
+    @cached_property
+    def stimulus(self) -> list[EngineJob]:
+        """The jobs of its testbench."""
+        return engine_stimulus(self)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Design.describe`."""
+        return describe(self)
+
+    def testbench(self) -> str:
+        """See `Design.testbench`."""
+        return engine_testbench(self, self.stimulus)
+
+    def files(self) -> dict[str, File]:
+        """Golden vectors, and its registers for readers and for C."""
+        vectors: Arrays = {}
+        for index, each in enumerate(self.stimulus):
+            arrays = {field: getattr(each.job, field) for field in ("a", "b", "a_zero_point", "b_zero_point", "bias")}
+            if each.job.scale is not None:
+                zero_point = each.y.dtype.type(each.job.y_zero_point)
+                arrays |= {"scale": each.job.scale, "y_zero_point": zero_point}
+            vectors |= {f"job{index}_{key}": array for key, array in (arrays | {"y": each.y}).items()}
+        return {
+            f"{self.name}_vectors.npz": (_VECTORS, npz_bytes(vectors)),
+            "registers.md": ("the register map", markdown().encode()),
+            "systoliq_engine.h": ("the register map for C and C++", c_header().encode()),
+        }

@@ -1,0 +1,100 @@
+"""The engine's register map as documentation and as a C header, from the same description as hardware and driver."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from systoliq.hw.engine.registers import ERRORS, VERSION, Field, Table
+from systoliq.sim.engine.driver import Map
+
+__all__ = ["c_header", "markdown"]
+
+ACCESS = {"rw": "read, write", "ro": "read", "wo": "write"}
+PREFIX = "SYSTOLIQ_ENGINE"
+
+
+def markdown(registers: Map | None = None, errors: Mapping[str, tuple[int, str]] = ERRORS) -> str:
+    """The map as tables in Markdown."""
+    registers = registers or Map()
+    lines = [
+        "# Registers of the engine",
+        "",
+        f"Version {VERSION[0]}.{VERSION[1]}; made by `systoliq registers docs`, do not edit.",
+        "",
+        "All registers have 32 bits; bits not named read as 0. Writes of less than four bytes and accesses to",
+        "addresses that are not below (those beyond the last entry of a table among them) answer SLVERR. While",
+        "STATUS.busy is 1, writes to settings (but INTERRUPT) and tables are ignored, with the answer OKAY.",
+        "",
+        "| address | register | access | bits | field | |",
+        "|---|---|---|---|---|---|",
+    ]
+    for register in registers.registers:
+        lines.append(
+            f"| 0x{register.offset:02X} | **{register.name}** | {ACCESS[register.access]} | | | {register.doc} |"
+        )
+        lines += [_row(field) for field in register.fields]
+    for table in (registers.row_table, registers.column_table):
+        lines += [
+            "",
+            f"## {table.name} (0x{table.base:06X}, {table.stride} bytes an entry, write only)",
+            "",
+            table.doc,
+            "",
+            "| offset | word | bits | |",
+            "|---|---|---|---|",
+        ]
+        for word in table.words:
+            (field,) = word.fields
+            lines.append(f"| 0x{word.offset:X} | {word.name} | {_bits(field)} | {_signed(field)}{word.doc} |")
+    lines += ["", "## Errors (STATUS.error)", "", "| code | name | |", "|---|---|---|"]
+    lines += [f"| {code} | {name} | {meaning} |" for name, (code, meaning) in errors.items()]
+    return "\n".join([*lines, ""])
+
+
+def c_header(registers: Map | None = None, errors: Mapping[str, tuple[int, str]] = ERRORS) -> str:
+    """The map as a header for C and C++: offsets, masks, shifts, tables and error codes."""
+    registers = registers or Map()
+    guard = f"{PREFIX}_H"
+    lines = [
+        "/* Registers of the systoliq engine; made by `systoliq registers`, do not edit. */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        f"#define {PREFIX}_MAP_MAJOR {VERSION[0]}u",
+        f"#define {PREFIX}_MAP_MINOR {VERSION[1]}u",
+    ]
+    for register in registers.registers:
+        name = f"{PREFIX}_{register.name}"
+        lines += ["", f"/* {register.doc} ({ACCESS[register.access]}) */", f"#define {name} 0x{register.offset:02X}u"]
+        lines += _field_macros(name, register.fields)
+    for table in (registers.row_table, registers.column_table):
+        lines += ["", f"/* {table.doc} */", *_table_macros(table)]
+    lines += ["", "/* Values of STATUS.error. */"]
+    lines += [f"#define {PREFIX}_ERROR_{name} {code}u /* {meaning} */" for name, (code, meaning) in errors.items()]
+    return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
+
+
+def _row(field: Field) -> str:
+    return f"| | | | {_bits(field)} | {field.name} | {_signed(field)}{field.doc} |"
+
+
+def _bits(field: Field) -> str:
+    return str(field.lsb) if field.bits == 1 else f"{field.lsb + field.bits - 1}:{field.lsb}"
+
+
+def _signed(field: Field) -> str:
+    return "Signed. " if field.signed else ""
+
+
+def _field_macros(name: str, fields: Iterable[Field]) -> list[str]:
+    lines = []
+    for field in fields:
+        macro = f"{name}_{field.name.upper()}"
+        lines += [f"#define {macro}_SHIFT {field.lsb}", f"#define {macro}_MASK 0x{field.mask:08X}u"]
+    return lines
+
+
+def _table_macros(table: Table) -> list[str]:
+    name = f"{PREFIX}_{table.name}"
+    words = [f"#define {name}_{word.name} 0x{word.offset:X}u" for word in table.words]
+    return [f"#define {name} 0x{table.base:06X}u", f"#define {name}_STRIDE {table.stride}u", *words]

@@ -1,0 +1,99 @@
+"""One operation of the user's on the engine's Verilog, compared with golden."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.layer_file import read_arrays
+from systoliq.sim.engine import Engine, Plan
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError
+from ..simulated import Simulated
+
+if TYPE_CHECKING:
+    from .design import EngineDesign
+
+__all__ = ["read_operation", "run_engine"]
+
+_QLINEAR = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+_INTEGER = ("a", "b", "a_zero_point", "b_zero_point")
+_SHOWN = 10  # mismatches
+
+
+def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
+    """The inputs of a QLinearMatMul, or, where there are no scales, of a MatMulInteger; other arrays are left alone."""
+    arrays = read_arrays(path)
+    has_scales = any(name in arrays for name in ("a_scale", "b_scale", "y_scale", "y_zero_point"))
+    for name in _QLINEAR if has_scales else ("a", "b"):
+        if name not in arrays:
+            why = "for a QLinearMatMul; without scales and y_zero_point it is a MatMulInteger" if has_scales else ""
+            raise InputError(
+                f"{path}: must have the key {name!r}{' ' * bool(why)}{why}; it has {', '.join(arrays) or 'none'}"
+            )
+    return {name: arrays[name] for name in (_QLINEAR if has_scales else _INTEGER) if name in arrays}
+
+
+def run_engine(
+    design: EngineDesign,
+    operation: dict[str, npt.NDArray[Any]],
+    expected: npt.NDArray[Any],
+    *,
+    simulator: SimulatorName,
+    stalls: float = 0.0,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> Simulated:
+    """Run the operation that `operation` has the inputs of; `stalls` is the probability of a pause on each stream."""
+    engine = Engine(design.config, simulator=simulator, progress=progress)
+    is_qlinear = "y_scale" in operation
+    (result,) = engine.run([_plan(engine, operation, is_qlinear)], stalls=(stalls,) * 3, seed=seed)
+    reports = result.reports
+    wrong = np.argwhere(np.atleast_1d(result.y != expected))
+    cycles, macs = sum(each.cycles for each in reports), sum(each.shape.macs for each in reports)
+    y, right = np.atleast_1d(result.y), np.atleast_1d(expected)
+    report = {
+        "name": design.name,
+        "simulator": simulator,
+        "operator": "QLinearMatMul" if is_qlinear else "MatMulInteger",
+        "outputs": int(expected.size),
+        "mismatches": len(wrong),
+        "violations": [],
+        "first_mismatches": [
+            f"y{at.tolist()}: expected {right[tuple(at)]}, got {y[tuple(at)]}" for at in wrong[:_SHOWN]
+        ],
+        "cycles": cycles,
+        "model_cycles": sum(each.model_cycles for each in reports),
+        "macs": macs,
+        "utilization": macs / (cycles * design.macs_per_cycle) if cycles else 0.0,
+        "seconds": round(sum(each.seconds for each in reports), 3),
+        "simulated_cycles": sum(each.simulated_cycles for each in reports),
+        "stalls": stalls,
+        "jobs": [
+            {
+                "m": each.shape.m,
+                "k": each.shape.k,
+                "n": each.shape.n,
+                "cycles": each.cycles,
+                "model_cycles": each.model_cycles,
+                "utilization": each.utilization,
+                "input_stalls": each.input_stalls,
+                "output_stalls": each.output_stalls,
+            }
+            for each in reports
+        ],
+        "engine": dataclasses.asdict(design.config),
+    }
+    return Simulated(y=result.y, report=report, passed=not len(wrong))
+
+
+def _plan(engine: Engine, operation: dict[str, npt.NDArray[Any]], is_qlinear: bool) -> Plan:
+    if is_qlinear:
+        return engine.plan_qlinear_matmul(*(operation[name] for name in _QLINEAR))
+    return engine.plan_matmul_integer(*(operation.get(name) for name in _INTEGER))

@@ -1,0 +1,342 @@
+"""The plain Verilog testbench of the engine: a driver's program, the streams, and golden's answers byte for byte."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from systoliq.hw.engine import ADDRESS_BITS
+
+from ..testbench.frame import shell
+from ..testbench.streams import Receiver, Sender
+from ..testbench.text import calls, fill, literal
+from .program import EngineProgram
+from .stimulus import EngineJob
+
+if TYPE_CHECKING:
+    from .design import EngineDesign
+
+__all__ = ["engine_testbench"]
+
+_PHASES = """\
+// Phase 0: everything at full rate; BUSY_CYCLES must be what the cycle model says.
+// Phase 1: random stalls everywhere.
+// Phase 2: only the senders stall, those of addresses and data to registers too.
+// Phase 3: only the receivers stall, those of answers from registers too."""
+
+_STEPS = (
+    ("WRITE", "y to the register at x"),
+    ("READ", "the register at x, whose bits z must be those of y"),
+    ("MEASURE", "read the register at x; where nothing stalls it must be y"),
+    ("POLL", "read the register at x until its bits y are 0"),
+    ("SEND_A", "words x to y - 1, when those before are gone"),
+    ("SEND_B", "likewise"),
+    ("TAKE", "bytes x to y - 1 must come on m_axis_y: those of job z"),
+    ("REACH", "wait until byte x - 1 was taken"),
+    ("INTERRUPT", "wait for it"),
+    ("DROP", "whatever comes on m_axis_y from now on does not matter"),
+    ("STOP", "stop sending"),
+    ("RESET", "the engine"),
+    ("PAUSE", "for x cycles"),
+    ("AGAIN", "begin the next phase"),
+)
+
+_BODY = """\
+  localparam LAST_PHASE = 3;
+  localparam TIME_OUT = <<time_out>>;  // cycles that a step may take
+  localparam KEEP = <<keep>>;  // bytes of a beat of Y
+  wire senders_stall = phase == 3'd1 || phase == 3'd2;
+  wire receiver_stalls = phase == 3'd1 || phase == 3'd3;
+
+  // The program, a step after the other.
+<<names>>
+  localparam STEPS = <<steps>>;
+  reg [3:0] step_what [0:STEPS-1];
+  reg [31:0] step_x [0:STEPS-1];
+  reg [31:0] step_y [0:STEPS-1];
+  reg [31:0] step_z [0:STEPS-1];
+  task p(input [3:0] what, input [31:0] x, input [31:0] y, input [31:0] z);
+    begin step_what[i] = what; step_x[i] = x; step_y[i] = y; step_z[i] = z; i = i + 1; end
+  endtask
+  integer step = 0;
+  wire [31:0] x = step_x[step];
+  wire [31:0] y = step_y[step];
+  integer waited = 0;  // cycles of this step
+  reg ended;
+
+<<declarations>>
+  integer a_end = 0;
+  integer b_end = 0;
+<<tasks>>
+
+  // What must come on m_axis_y: bytes, the first in the lowest bits.
+  localparam BYTES = <<bytes>>;
+  reg [7:0] y_bytes [0:BYTES-1];
+  task b32(input [255:0] bytes);
+    integer at;
+    begin for (at = 0; at < 32; at = at + 1) y_bytes[i+at] = bytes[8*at+:8]; i = i + 32; end
+  endtask
+  integer job = 0;
+  integer job_first = 0;
+  integer job_end = 0;
+  reg ignoring = 1'b0;
+  integer place;
+  integer count;
+
+  reg aw_waits = 1'b0;
+  reg w_waits = 1'b0;
+<<wires>>
+
+  <<name>> dut (
+<<connections>>
+  );
+
+  task check;  // the beat that is taken in this cycle
+    begin
+      if ((m_axis_y_tkeep & (m_axis_y_tkeep + {{KEEP-1{1'b0}}, 1'b1})) !== {KEEP{1'b0}} && !done) begin
+        $display("FAIL: job %0d: tkeep %b must mark the lowest bytes (phase %0d)", job, m_axis_y_tkeep, phase);
+        finish;
+      end
+      count = 0;
+      for (place = 0; place < KEEP; place = place + 1)
+        if (m_axis_y_tkeep[place]) begin
+          if (taken + count < job_end && m_axis_y_tdata[8*place+:8] !== y_bytes[taken+count] && !done) begin
+            $display("FAIL: job %0d byte %0d: expected %0d, got %0d (phase %0d)", job, taken + count - job_first,
+                     y_bytes[taken+count], m_axis_y_tdata[8*place+:8], phase);
+            finish;
+          end
+          count = count + 1;
+        end
+      if (taken + count > job_end && !done) begin
+        $display("FAIL: job %0d: more than %0d bytes came (phase %0d)", job, job_end - job_first, phase);
+        finish;
+      end
+      if (m_axis_y_tlast !== (taken + count == job_end) && !done) begin
+        $display("FAIL: job %0d byte %0d: expected tlast %b, got %b (phase %0d)", job, taken - job_first,
+                 taken + count == job_end, m_axis_y_tlast, phase);
+        finish;
+      end
+      checked <= checked + count;
+      taken <= taken + count;
+    end
+  endtask
+
+  task check_end;  // of the job before
+    if (taken != job_end && !ignoring && !done) begin
+      $display("FAIL: job %0d: expected %0d bytes, got %0d (phase %0d)", job, job_end - job_first, taken - job_first,
+               phase);
+      finish;
+    end
+  endtask
+
+  task check_read;  // the answer that is taken in this cycle
+    if ((s_axi_ctrl_rresp !== 2'd0 || (s_axi_ctrl_rdata & mask) !== (y & mask)) && !done) begin
+      $display("FAIL: step %0d: register %h: expected %h in the bits %h, got %h with rresp %0d (phase %0d)", step, x, y,
+               mask, s_axi_ctrl_rdata, s_axi_ctrl_rresp, phase);
+      finish;
+    end
+  endtask
+  wire [31:0] mask = step_what[step] == READ ? step_z[step]
+                   : step_what[step] == MEASURE && phase == 3'd0 ? 32'hffffffff : 32'd0;
+
+  always @(posedge clk) begin
+    random <= xorshift(random);
+    cycle <= cycle + 1;
+    if (in_reset != 3'd0) begin
+      in_reset <= in_reset - 3'd1;
+      rst <= in_reset != 3'd1;
+      taken <= job_end;
+      ignoring <= 1'b0;
+      a_end <= 0;
+      b_end <= 0;
+<<reset>>
+    end else begin
+<<step>>
+      if ((^{<<control>>}) === 1'bx && !done) begin
+        $display("FAIL: step %0d: a valid, a ready or irq is neither 0 nor 1 (phase %0d)", step, phase);
+        finish;
+      end
+      if (m_axis_y_tvalid && m_axis_y_tready && !ignoring) check;
+
+      // Address and data of a write come in any order.
+      if (aw_waits && (!senders_stall || random[25])) begin aw_waits <= 1'b0; s_axi_ctrl_awvalid <= 1'b1; end
+      else if (s_axi_ctrl_awready) s_axi_ctrl_awvalid <= 1'b0;
+      if (w_waits && (!senders_stall || random[27])) begin w_waits <= 1'b0; s_axi_ctrl_wvalid <= 1'b1; end
+      else if (s_axi_ctrl_wready) s_axi_ctrl_wvalid <= 1'b0;
+      if (s_axi_ctrl_arready) s_axi_ctrl_arvalid <= 1'b0;
+      s_axi_ctrl_bready <= !receiver_stalls || random[23];
+      s_axi_ctrl_rready <= !receiver_stalls || random[29];
+
+      ended = 1'b0;
+      case (step_what[step])
+        WRITE: begin
+          if (waited == 0) begin
+            aw_waits <= 1'b1;
+            w_waits <= 1'b1;
+            s_axi_ctrl_awaddr <= x[<<address_top>>:0];
+            s_axi_ctrl_wdata <= y;
+          end
+          ended = s_axi_ctrl_bvalid && s_axi_ctrl_bready;
+          if (ended && s_axi_ctrl_bresp !== 2'd0 && !done) begin
+            $display("FAIL: step %0d: register %h: expected bresp 0, got %0d (phase %0d)", step, x, s_axi_ctrl_bresp,
+                     phase);
+            finish;
+          end
+        end
+        READ, MEASURE, POLL: begin
+          if (waited == 0) begin
+            s_axi_ctrl_arvalid <= 1'b1;
+            s_axi_ctrl_araddr <= x[<<address_top>>:0];
+          end
+          if (s_axi_ctrl_rvalid && s_axi_ctrl_rready) begin
+            check_read;
+            ended = step_what[step] != POLL || (s_axi_ctrl_rdata & y) === 32'd0;
+            if (!ended) s_axi_ctrl_arvalid <= 1'b1;
+          end
+        end
+        SEND_A:
+          if (a_next == a_end) begin
+            a_index <= x;
+            a_end <= y;
+            ended = 1'b1;
+          end
+        SEND_B:
+          if (b_next == b_end) begin
+            b_index <= x;
+            b_end <= y;
+            ended = 1'b1;
+          end
+        TAKE: begin
+          check_end;
+          job <= step_z[step];
+          job_first <= x;
+          taken <= x;
+          job_end <= y;
+          ignoring <= 1'b0;
+          ended = 1'b1;
+        end
+        REACH: ended = taken >= x;
+        INTERRUPT: ended = irq;
+        DROP: begin
+          ignoring <= 1'b1;
+          ended = 1'b1;
+        end
+        STOP: begin
+<<stop>>
+          a_end <= 0;
+          b_end <= 0;
+          ended = 1'b1;
+        end
+        RESET: begin
+          rst <= 1'b1;
+          in_reset <= 3'd3;
+          ended = 1'b1;
+        end
+        PAUSE: ended = waited == x;
+        default: begin  // AGAIN
+          ended = 1'b1;
+          phase <= phase + 3'd1;
+          check_end;
+          if (phase == LAST_PHASE && !done) begin
+            $display("PASS: %0d bytes of Y in %0d cycles", checked, cycle);
+            finish;
+          end
+        end
+      endcase
+      waited <= ended ? 0 : waited + 1;
+      if (ended) step <= step == STEPS - 1 ? 0 : step + 1;
+      if (waited > TIME_OUT && !done) begin
+        $display("FAIL: no end of step %0d after %0d cycles: job %0d, %0d of %0d bytes (phase %0d)", step, waited, job,
+                 taken - job_first, job_end - job_first, phase);
+        finish;
+      end
+    end
+  end
+
+  initial begin
+<<contents>>
+  end"""
+
+
+def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
+    """Verilog of module `<name>_tb`, which holds `jobs` and needs nothing else."""
+    config = design.config
+    program = EngineProgram(config, jobs)
+    width = {port["name"]: port["width"] for port in design.ports}
+    senders = [
+        Sender(
+            letter, beats, width[f"s_axis_{letter}_tdata"], has_last=True, random_bit=random_bit, end=f"{letter}_end"
+        )
+        for letter, beats, random_bit in (("a", program.a_beats, 3), ("b", program.b_beats, 19))
+    ]
+    keep = width["m_axis_y_tkeep"]
+    receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1})
+    stop = "\n".join(sender.reset for sender in senders)
+    steps = list(program.steps())
+    y_bytes = program.y_bytes
+    longest = max(job.cycles + len(job.a_beats) + len(job.b_beats) for job in jobs)
+    body = fill(
+        _BODY,
+        name=design.name,
+        # stalls of up to 255 cycles at one beat of Y in 16
+        time_out=12 * longest + 32 * max(len(job.y_bytes) for job in jobs) + 2000,
+        keep=keep,
+        names="\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(_STEPS)),
+        steps=len(steps),
+        bytes=-(-len(y_bytes) // 32) * 32,
+        declarations="\n".join([*(sender.declarations for sender in senders), receiver.declarations]),
+        tasks="\n".join(sender.task for sender in senders),
+        wires="\n".join(_wires(design)),
+        connections=",\n".join(f"    .{name}({name})" for name in width),
+        control=", ".join(_control(design)),
+        address_top=ADDRESS_BITS - 1,
+        reset=f"{stop}\n{receiver.reset}",
+        stop=stop,
+        step="\n".join([*(sender.step for sender in senders), receiver.step]),
+        contents="\n".join(
+            [
+                *(sender.contents for sender in senders),
+                "    i = 0;",
+                calls(
+                    f"b32({literal(int.from_bytes(y_bytes[at : at + 32], 'little'), 256)});"
+                    for at in range(0, len(y_bytes), 32)
+                ),
+                "    i = 0;",
+                calls(steps),
+            ]
+        ),
+    )
+    kinds = "; ".join(
+        f"{index}: {job.title}, M = {job.job.m}, K = {job.job.k}, N = {job.job.n}, {job.job.a.dtype} x "
+        f"{job.job.b.dtype} to {job.y.dtype}"
+        for index, job in enumerate(jobs)
+    )
+    story = (
+        f"The driver's steps for jobs one after the other ({kinds}), then a job and at once the same again, a refused "
+        "job, one whose A ends early, one started while busy, clears and resets in the middle, each followed by a "
+        "whole job. Every byte of Y is compared with the golden model's."
+    )
+    return shell(name=design.name, story=story, phases=_PHASES, body=body)
+
+
+def _control(design: EngineDesign) -> list[str]:
+    """Outputs that must be 0 or 1 in every cycle."""
+    outputs = [port["name"] for port in design.ports if port["direction"] == "output"]
+    return [name for name in outputs if name == "irq" or name.endswith(("valid", "ready"))]
+
+
+def _wires(design: EngineDesign) -> list[str]:
+    """Nets of the registers' port and the interrupt; those of the streams stand with their senders and receiver."""
+    constants = {"s_axi_ctrl_wstrb": "4'hf", "s_axi_ctrl_awprot": "3'd0", "s_axi_ctrl_arprot": "3'd0"}
+    nets = []
+    for port in design.ports:
+        name, width = port["name"], port["width"]
+        if name in ("clk", "rst") or "axis" in name:
+            continue
+        bits = f"[{width - 1}:0] " if width > 1 else ""
+        if port["direction"] == "output":
+            nets.append(f"  wire {bits}{name};")
+        elif name in constants:
+            nets.append(f"  wire {bits}{name} = {constants[name]};")
+        else:
+            nets.append(f"  reg {bits}{name} = {width}'d0;")
+    return nets

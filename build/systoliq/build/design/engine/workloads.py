@@ -1,0 +1,162 @@
+"""Workloads: the matrix products of networks, cut into an engine's jobs, and what they take by its cycle model."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import functools
+from collections.abc import Sequence
+from pathlib import Path
+
+from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.engine.config import DATAFLOWS
+from systoliq.hw.hierarchy import mark_used
+from systoliq.sim.engine.plan import blocks
+
+__all__ = ["OWN", "Figures", "Product", "choose_dataflow", "jobs_of", "read_workloads", "study"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Product:
+    """`count` products [m, k] x [k, n] of a network."""
+
+    network: str
+    m: int
+    k: int
+    n: int
+    count: int = 1
+
+
+def _products(network: str, *shapes: tuple[int, int, int, int]) -> list[Product]:
+    return [Product(network=network, m=m, k=k, n=n, count=count) for m, k, n, count in shapes]
+
+
+OWN: tuple[Product, ...] = (
+    # ResNet8 of MLPerf Tiny (32x32x3 images, channels 16, 32, 64), convolutions by im2col.
+    *_products(
+        "resnet8",
+        (1024, 27, 16, 1),
+        (1024, 144, 16, 2),
+        (256, 144, 32, 1),
+        (256, 288, 32, 1),
+        (256, 16, 32, 1),
+        (64, 288, 64, 1),
+        (64, 576, 64, 1),
+        (64, 32, 64, 1),
+        (1, 64, 10, 1),
+    ),
+    # BERT-base: 12 layers, 12 heads of 64, width 768, 128 tokens.
+    *_products(
+        "bert-base_s128",
+        (128, 768, 768, 48),
+        (128, 64, 128, 144),
+        (128, 128, 64, 144),
+        (128, 768, 3072, 12),
+        (128, 3072, 768, 12),
+    ),
+    # ViT-Tiny/16 at 224: 12 layers, 3 heads of 64, width 192, 197 tokens.
+    *_products(
+        "vit-ti16_224",
+        (196, 768, 192, 1),
+        (197, 192, 192, 48),
+        (197, 64, 197, 36),
+        (197, 197, 64, 36),
+        (197, 192, 768, 12),
+        (197, 768, 192, 12),
+        (1, 192, 1000, 1),
+    ),
+)
+"""Three networks, for whoever names none."""
+
+
+def read_workloads(path: Path) -> list[Product]:
+    """Products of a CSV file with columns workload, M, K, N and count."""
+    with path.open(newline="", encoding="utf-8") as file:
+        try:
+            products = [
+                Product(network=row["workload"], **{name.lower(): int(row[name]) for name in ("M", "K", "N", "count")})
+                for row in csv.DictReader(file)
+            ]
+        except (KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path}: must have the columns workload, M, K, N and count, all but one whole: {error}"
+            ) from None
+    if not products:
+        raise ValueError(f"{path}: must hold at least one product")
+    return products
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Figures:
+    """One network on one engine.
+
+    `limit` is the utilization that the shapes' ragged edges allow, and bytes are those of each stream per cycle, on
+    average over all jobs; a port is as wide as its word and takes one a cycle at the most.
+    """
+
+    network: str
+    engine: str
+    jobs: int
+    macs: int
+    cycles: int
+    utilization: float
+    limit: float
+    a_bytes: float
+    b_bytes: float
+    y_bytes: float
+
+    @property
+    def of_limit(self) -> float:
+        """Utilization as a share of its limit."""
+        return self.utilization / self.limit
+
+
+@functools.cache
+def _engine(config: EngineConfig) -> AxiEngine:
+    engine = AxiEngine(config)
+    mark_used(engine)
+    return engine
+
+
+def jobs_of(config: EngineConfig, product: Product) -> list[JobShape]:
+    """The jobs into which the driver cuts a product with one scale and zero point for A."""
+    rows, columns = blocks(config, product.m, product.k, product.n, False)
+    return [
+        JobShape(m=min(rows, product.m - row), k=product.k, n=min(columns, product.n - column), config=config)
+        for column in range(0, product.n, columns)
+        for row in range(0, product.m, rows)
+    ]
+
+
+def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figures:
+    """Figures of one network's products on one engine."""
+    engine = _engine(config)
+    jobs = macs = cycles = whole = a_words = b_words = y = 0
+    for product in products:
+        for shape in jobs_of(config, product):
+            jobs += product.count
+            macs += product.count * shape.macs
+            cycles += product.count * engine.cycles(shape)
+            whole += product.count * round(shape.macs / shape.edge_limit)
+            a_words += product.count * shape.a_words
+            b_words += product.count * shape.b_words
+            y += product.count * shape.m * shape.n
+    per_cycle = config.rows * config.cols * config.depth
+    return Figures(
+        network=products[0].network,
+        engine=name,
+        jobs=jobs,
+        macs=macs,
+        cycles=cycles,
+        utilization=macs / (cycles * per_cycle),
+        limit=macs / whole,
+        a_bytes=a_words * config.rows * config.depth / cycles,
+        b_bytes=b_words * config.cols * config.depth / cycles,
+        y_bytes=y / cycles,
+    )
+
+
+def choose_dataflow(config: EngineConfig, products: Sequence[Product]) -> EngineConfig:
+    """`config` with the dataflow that takes fewer cycles for all of `products`, by the cycle model."""
+    candidates = [config.replace(dataflow=dataflow) for dataflow in DATAFLOWS]
+    return min(candidates, key=lambda candidate: study(products, candidate.dataflow, candidate).cycles)

@@ -1,0 +1,152 @@
+"""How much hardware and which rounding: what a user asks of a design, whatever its kind."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.hw import ArrayConfig
+
+from ..errors import InputError
+from .choose import AUTO, REQUANTIZERS, choose_requantization, sum_bits
+
+__all__ = ["REQUANTIZERS", "Hardware"]
+
+_SUM_BITS = 32  # ONNX sums in int32
+_ONLY_ENGINE = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
+_COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hardware:
+    """What is asked for; None leaves the choice to the kind of design.
+
+    Parameters
+    ----------
+    rows, cols, depth
+        size of the array: elements down and across, and pairs that an element multiplies in a cycle. A layer has 1 x N
+        (up to 16 columns) x 1, an array 8 x 8 x 1, an engine 4 x 4 x 1.
+    a_bits, b_bits, a_signed, b_signed
+        operands, 2 to 16 bits: a layer's activations may be narrowed, and its multipliers' B side widened; an array's
+        are free; an engine takes int8 and uint8.
+    accumulator_bits
+        the most that an accumulator may have; a layer's are no wider than its sums need.
+    requantizer, multiplier_bits
+        a layer's rounding, see `choose_requantization`.
+    wrap
+        allow sums beyond the accumulator: they wrap, as ONNX's int32 does.
+    cells
+        what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
+    lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
+        an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
+
+    Raises ValueError for what no kind of design has; a design raises InputError for what its kind has not.
+    """
+
+    rows: int | None = None
+    cols: int | None = None
+    depth: int | None = None
+    a_bits: int | None = None
+    b_bits: int | None = None
+    a_signed: bool | None = None
+    b_signed: bool | None = None
+    accumulator_bits: int | Literal["auto"] | None = None
+    requantizer: str = Rounding.NEAR_TIE.value
+    multiplier_bits: int | None = None
+    wrap: bool = False
+    cells: str = "portable"
+    lanes: int | None = None
+    a_words: int | None = None
+    b_words: int | None = None
+    max_columns: int | None = None
+    max_rows: int | None = None
+    dataflow: str | None = None
+    workload: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.requantizer not in REQUANTIZERS:
+            raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {self.requantizer!r}")
+        if self.requantizer == "auto" and self.multiplier_bits is not None:
+            raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {self.multiplier_bits}")
+        for name in ("a_bits", "b_bits"):
+            bits = getattr(self, name)
+            if bits is not None and not 2 <= bits <= 16:
+                raise ValueError(f"{name} must be 2 to 16, not {bits}")
+
+    def replace(self, **changes: Any) -> Hardware:
+        """A copy with `changes` made, validated again."""
+        return dataclasses.replace(self, **changes)
+
+    @property
+    def requantizer_is_chosen(self) -> bool:
+        """Whether the choice of the requantizer is systoliq's."""
+        return self.requantizer == AUTO
+
+    def refuse_engines(self, source: str) -> None:
+        """An InputError where a field was set that an engine alone has; `source` is another."""
+        for name in _ONLY_ENGINE:
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be given for the source engine only, not for {source!r}")
+
+    def bare_array(self) -> ArrayConfig:
+        """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""
+        if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
+            raise InputError("requantizer and multiplier_bits must be left out for the source array: it has none")
+        return self._config(
+            rows=8,
+            cols=8,
+            a=IntFormat(self.a_bits or INT8.bits, signed=self.a_signed is not False),
+            b=IntFormat(self.b_bits or INT8.bits, signed=self.b_signed is not False),
+            accumulator_bits=_SUM_BITS if self.accumulator_bits in (None, "auto") else self.accumulator_bits,
+        )
+
+    def narrowed(self, layer: MatMulLayer) -> MatMulLayer:
+        """`layer` with activations of `a_bits` bits, where that was asked for."""
+        if self.a_signed is not None or self.b_signed is not None:
+            raise InputError(
+                "signedness must be left to the layer's zero points; it can be chosen for the source array"
+            )
+        if self.a_bits in (None, layer.a_format.bits):
+            return layer
+        a_format = IntFormat(self.a_bits, signed=layer.a_format.signed)
+        if a_format.bits > layer.a_format.bits:
+            raise InputError(f"a_bits must be at most {layer.a_format.bits}, the layer's own, not {self.a_bits}")
+        return layer.replace(a_format=a_format)
+
+    def array_for_layer(self, layer: MatMulLayer) -> ArrayConfig:
+        """The array for `layer`: one row, and columns for all of N up to 16, where nothing else was said."""
+        tiles = -(-layer.n // _COLUMNS_LIMIT)
+        b = IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
+        product_bits = layer.a_format.bits + b.bits + 1
+        bits = self.accumulator_bits
+        if bits == "auto":
+            bits = max(sum_bits(layer), product_bits)
+        if bits is not None and bits > _SUM_BITS:
+            raise InputError(
+                f"accumulator_bits must be at most {_SUM_BITS} for a layer, not {bits}: ONNX sums in int32"
+            )
+        if self.wrap and bits not in (None, _SUM_BITS) and sum_bits(layer) > bits:
+            raise InputError(
+                f"accumulator_bits must be {_SUM_BITS} where sums may wrap, as ONNX's int32 does, not {bits}"
+            )
+        return self._config(
+            rows=1, cols=-(-layer.n // tiles), a=layer.a_format, b=b, accumulator_bits=bits or _SUM_BITS
+        )
+
+    def requantization(self, layer: MatMulLayer) -> Requantization:
+        """The integer constants for `layer`, see `choose_requantization`."""
+        return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
+
+    def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:
+        return ArrayConfig(
+            rows=rows if self.rows is None else self.rows,
+            cols=cols if self.cols is None else self.cols,
+            depth=1 if self.depth is None else self.depth,
+            cells=self.cells,
+            **fields,
+        )

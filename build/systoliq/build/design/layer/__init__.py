@@ -1,0 +1,5 @@
+"""The dense layer as a design."""
+
+from .design import LayerDesign
+
+__all__ = ["LayerDesign"]

@@ -1,0 +1,102 @@
+"""certificate.json: what a package claims about its exactness, in enough detail for anyone to check it.
+
+`systoliq.build.verify` checks it without this file; docs/exactness.md says how to check it by hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden import exact
+from systoliq.golden.formats import signed_bits
+from systoliq.golden.requantization import Requantization
+from systoliq.golden.thresholds import int32_range
+
+from ...generator import GENERATOR, versions
+
+if TYPE_CHECKING:
+    from .design import LayerDesign
+
+__all__ = ["FORMAT", "certificate"]
+
+FORMAT = 1
+
+_STATEMENT = (
+    "For each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
+    "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
+    "float32, where the verdict is exact. Both never fall as the accumulator rises, and have the steps whose digest is "
+    "given. Check with: systoliq verify DIR"
+)
+
+
+def certificate(design: LayerDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """What certificate.json says of `design`; `files` are all other files of its package."""
+    layer, dense, requantization = design.layer, design.dense, design.requantization
+    low, high = layer.accumulator_range()
+    lo, hi = int32_range(low, high)
+    proof = exact.certificate(requantization, layer.scale, lo, hi)
+    folding, config = dense.folding, dense.config
+    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    mantissa_bits = whole.multiplier_bits
+    content: dict[str, Any] = {
+        "generator": GENERATOR,
+        "kind": "certificate",
+        "format": FORMAT,
+        "name": design.name,
+        "statement": _STATEMENT,
+        "verdict": proof["verdict"],
+        "shape": {"k": layer.k, "n": layer.n},
+        "array": {"rows": config.rows, "cols": config.cols, "depth": config.depth},
+        "formats": {"a": layer.a_format.name, "weights": folding.b_format.name, "y": layer.y_format.name},
+        "zero_points": {"a": layer.a_zero_point, "b": layer.b_zero_point.tolist(), "y": layer.y_zero_point},
+        "accumulator": accumulator_facts(low, high, bits=dense.array.config.accumulator_bits, sum_bits=dense.sum_bits),
+        "requantizer": {
+            "rounding": proof["rounding"],
+            "multiplier_bits": requantization.multiplier_bits,
+            "mantissa_bits": mantissa_bits,
+            "saved_bits": mantissa_bits - requantization.multiplier_bits,
+        },
+        "weights_sha256": weights_digest(folding.weights),
+        "columns": [
+            {"bias": bias, "residual": residual, **column}
+            for bias, residual, column in zip(
+                folding.bias.tolist(), folding.residual.tolist(), proof["columns"], strict=True
+            )
+        ],
+        "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
+        "versions": versions(),
+    }
+    own = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    content["sha256"] = hashlib.sha256(own.encode()).hexdigest()
+    return content
+
+
+def accumulator_facts(
+    low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], *, bits: int, sum_bits: int
+) -> dict[str, Any]:
+    """Why the accumulators are wide enough: the least and greatest sum that an input reaches, and the bits for them.
+
+    Sums on the way may wrap: the last one is right modulo 2^bits, and in range.
+    """
+    least, most = int(low.min()), int(high.max())
+    needed = signed_bits(least, most)
+    return {
+        "bits": bits,
+        "sum_bits": sum_bits,
+        "least": least,
+        "most": most,
+        "needed_bits": needed,
+        "wraps": needed > sum_bits,
+    }
+
+
+def weights_digest(weights: npt.NDArray[np.int64]) -> str:
+    """SHA-256 of the stored weights [K, N]: decimal, a space between columns, a line feed after each row."""
+    text = "".join(" ".join(map(str, row)) + "\n" for row in weights.tolist())
+    return hashlib.sha256(text.encode("ascii")).hexdigest()

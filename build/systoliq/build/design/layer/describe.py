@@ -1,0 +1,104 @@
+"""What the sidecar says of a dense layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..facts import format_facts
+
+if TYPE_CHECKING:
+    from .design import LayerDesign
+
+__all__ = ["describe"]
+
+_ROWS = (1, 16, 256)  # for which the cycle model is spelled out
+
+
+def describe(design: LayerDesign) -> dict[str, Any]:
+    """Ready for JSON; see `Design.describe`."""
+    layer, dense, requantization = design.layer, design.dense, design.requantization
+    schedule, config, stimulus = dense.schedule, dense.config, design.stimulus
+    low, high = layer.accumulator_range()
+    return {
+        "computes": "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as "
+        "ONNX's QLinearMatMul; with a bias as com.microsoft.QGemm",
+        "origin": design.origin,
+        "shape": {"k": layer.k, "n": layer.n},
+        "formats": {
+            "a": format_facts(layer.a_format),
+            "b": format_facts(layer.b_format),
+            "y": format_facts(layer.y_format),
+        },
+        "parameters": {
+            "rows": config.rows,
+            "cols": config.cols,
+            "depth": config.depth,
+            "multipliers": config.macs_per_cycle,
+            "multiplier_operands": [config.a.name, config.b.name],
+            "accumulator_bits": config.accumulator_bits,
+            "sum_bits": dense.sum_bits,
+            "column_tiles": schedule.column_tiles,
+            "lanes": schedule.lanes,
+            "row_sums": dense.folding.needs_row_sums,
+        },
+        "packing": {
+            "a": {
+                "element_bits": config.a.bits,
+                "elements_per_beat": config.rows * config.depth,
+                "beats_per_group": schedule.beats,
+                "layout": f"rows enter in groups of {config.rows}. Beat t of a group carries, for each row r of it, "
+                f"a[r, t * {config.depth} + i] for i = 0..{config.depth - 1} at bits "
+                f"(r * {config.depth} + i) * {config.a.bits} and up; elements beyond K are ignored, and a batch whose "
+                "rows do not fill its last group is filled up with rows of anything, whose outputs are to be dropped",
+            },
+            "y": {
+                "element_bits": layer.y_format.bits,
+                "elements_per_beat": schedule.lanes,
+                "beats_per_group": config.rows * schedule.row_steps,
+                "layout": f"for each group, for each tile of {config.cols} columns, for each row: neighbouring "
+                f"columns, {schedule.lanes} a beat, the first in the lowest bits; those beyond N mean nothing",
+            },
+            "padding": "tdata is filled up with zeros to whole bytes",
+        },
+        "latency": {
+            "cycles": dense.latency,
+            "from": "last beat of A of a group of rows (of its last pass)",
+            "to": "first beat of Y of its last column tile",
+        },
+        "cycle_model": {
+            "formula": f"cycles(m) = {dense.cycles(1)} + (ceil(m / {config.rows}) - 1) * {_per_group(design)}",
+            "first_group_cycles": dense.cycles(1),
+            "further_group_cycles": _per_group(design),
+            "rows_per_group": config.rows,
+            "meaning": "from the first beat of A to the last beat of Y of m rows, both included, without stalls",
+            "cycles": {str(m): dense.cycles(m) for m in _ROWS},
+            "utilization": {str(m): round(schedule.utilization(m, dense.cycles(m)), 6) for m in _ROWS},
+        },
+        "quantization": {
+            "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},
+            "b": {"scale": layer.b_scale.tolist(), "zero_point": layer.b_zero_point.tolist()},
+            "y": {"scale": float(layer.y_scale), "zero_point": layer.y_zero_point},
+            "bias": None if layer.bias is None else layer.bias.tolist(),
+            "scale": layer.scale.tolist(),
+            "rounding": requantization.rounding.value,
+            "multiplier": list(requantization.multiplier),
+            "shift": list(requantization.shift),
+            "offset": list(requantization.offset),
+            "multiplier_bits": requantization.multiplier_bits,
+            "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
+        },
+        "vectors": {
+            "rows": len(stimulus.a),
+            "batches": list(stimulus.batches),
+            "expected": "the float32 formula"
+            if not stimulus.float32_mismatches
+            else "the requantizer's own integer form, which is not exact",
+            "float32_mismatches": stimulus.float32_mismatches,
+        },
+    }
+
+
+def _per_group(design: LayerDesign) -> int:
+    """Cycles that each further group of rows takes: the cycle model is linear in the number of groups."""
+    cycles: int = design.dense.cycles(design.dense.config.rows + 1) - design.dense.cycles(1)
+    return cycles

@@ -1,0 +1,186 @@
+"""A dense layer as a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.layer_file import read_arrays
+from systoliq.golden.requantization import Requantization
+from systoliq.hw import ArrayConfig, AxiDense, Dense
+from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError
+from ...files import npz_bytes
+from ...generator import CERTIFICATE
+from ..cosimulated import cosimulated
+from ..design import Arrays, Design, File
+from ..hardware import Hardware
+from ..names import module_name
+from ..simulated import Simulated, check_run
+from .certificate import certificate
+from .describe import describe
+from .stimulus import LayerStimulus, layer_stimulus
+from .testbench import layer_testbench
+
+__all__ = ["LayerDesign"]
+
+
+class LayerDesign(Design):
+    """A dense layer on the array that `hardware` asks for; `origin` tells where its weights come from.
+
+    `requantization` gives the integer constants where `hardware` shall not choose them.
+    """
+
+    kind: ClassVar[str] = "layer"
+    certified: ClassVar[bool] = True
+    meanings: ClassVar[Mapping[str, str]] = {
+        "rst": "synchronous reset, active high; the contents of the weight memory stay",
+        "s_axis_a_tlast": "the last beat of a batch; looked at on the last beat of a group of rows",
+        "m_axis_y_tlast": "the last beat of a batch",
+    }
+
+    def __init__(
+        self,
+        layer: MatMulLayer,
+        hardware: Hardware | None = None,
+        *,
+        name: str | None = None,
+        origin: str = "weights given in Python",
+        requantization: Requantization | None = None,
+    ) -> None:
+        hardware = hardware or Hardware()
+        hardware.refuse_engines("layer")
+        layer = hardware.narrowed(layer)
+        constants = hardware.requantization(layer) if requantization is None else requantization
+        self.name = module_name(name, layer.name)
+        self.origin = origin
+        self.layer = layer
+        self.requantization = constants
+        self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
+        self._chosen = hardware.requantizer_is_chosen
+
+    @property
+    def config(self) -> ArrayConfig:
+        """The size, formats and cells of its array, as it is built."""
+        config: ArrayConfig = self.dense.config
+        return config
+
+    @cached_property
+    def top(self) -> AxiDense:
+        """The module with AXI4-Stream ports."""
+        return AxiDense(self.dense)
+
+    @property
+    def cells(self) -> str:
+        """Of its array, lanes and memories."""
+        return self.config.cells
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that its array does in a cycle."""
+        return self.config.macs_per_cycle
+
+    @property
+    def choices(self) -> list[str]:
+        """The requantizer, where it was left to systoliq."""
+        if not self._chosen:
+            return []
+        constants = self.requantization
+        whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, self.layer.y_format)
+        saved = whole.multiplier_bits - constants.multiplier_bits
+        kind = constants.rounding.value
+        return [f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
+
+    @property
+    def notes(self) -> list[str]:
+        """Whether the requantizer is exact."""
+        wrong = self.stimulus.float32_mismatches
+        return [f"this requantizer differs from the float32 formula on {wrong} golden vectors"] if wrong else []
+
+    def model(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Y [M, N] for `a` [M, K]: the hardware's own integer arithmetic."""
+        return self.requantization.apply(self.layer.accumulate(self.layer.check_input(a)))
+
+    def cycles(self, m: int) -> int:
+        """From the first beat of A to the last beat of Y of `m` rows, both included, without stalls."""
+        cycles: int = self.dense.cycles(m)
+        return cycles
+
+    def read_operands(self, path: Path) -> Arrays:
+        """`a` [M, K] from an .npz archive."""
+        arrays = read_arrays(path)
+        if "a" not in arrays:
+            raise InputError(f"{path}: must have the key 'a'; it has {', '.join(arrays) or 'none'}")
+        try:
+            return {"a": self._rows(arrays["a"])}
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{path}: {error}") from error
+
+    def _rows(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        a = self.layer.check_input(a)
+        if a.ndim != 2 or not len(a):
+            raise InputError(f"a must have the shape [M, {self.layer.k}] with M at least 1, not {list(a.shape)}")
+        return a
+
+    def simulate(
+        self,
+        a: npt.NDArray[Any],
+        *,
+        simulator: SimulatorName = "verilator",
+        stalls: float = 0.0,
+        seed: int = 0,
+        waves: Path | None = None,
+        netlist: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Simulated:
+        """Run rows of A [M, K] through the Verilog and compare with golden; see `Design.simulate`."""
+        check_run(simulator, stalls, waves)
+        a = self._rows(a)
+        verilog = None if netlist is None else self.netlist(netlist, DENSE_TOP, progress)
+        result = cosimulate(
+            self.dense, a, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
+            progress=progress,
+        )  # fmt: skip
+        facts = {
+            "float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))),
+            "model_cycles": self.cycles(len(a)),
+        }
+        return cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
+
+    @cached_property
+    def stimulus(self) -> LayerStimulus:
+        """What its testbench sends and expects."""
+        return layer_stimulus(self)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Design.describe`."""
+        return describe(self)
+
+    def testbench(self) -> str:
+        """See `Design.testbench`."""
+        return layer_testbench(self, self.stimulus)
+
+    def files(self) -> dict[str, File]:
+        """Golden vectors, and the layer itself."""
+        stimulus = self.stimulus
+        vectors = {"a": stimulus.a, "y": stimulus.y}
+        if stimulus.float32_mismatches:
+            vectors["y_hardware"] = stimulus.expected
+        return {
+            f"{self.name}_vectors.npz": ("golden vectors: a and y = the float32 formula", npz_bytes(vectors)),
+            f"{self.name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(self.layer.arrays())),
+        }
+
+    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
+        """What `systoliq verify` derives again."""
+        if CERTIFICATE in files:
+            raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
+        return certificate(self, files)

@@ -1,0 +1,46 @@
+"""What a run of a design gives, whatever kind it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from systoliq.sim import SimulationError
+from systoliq.sim.runner import SimulatorName
+
+from ..errors import InputError
+
+__all__ = ["Simulated", "check_run"]
+
+_WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Simulated:
+    """Outputs of a run, and its report, ready for JSON."""
+
+    y: npt.NDArray[Any]
+    report: dict[str, Any]
+    passed: bool
+
+    def check(self) -> Simulated:
+        """Give this back, or raise `SimulationError` with what was wrong."""
+        if self.passed:
+            return self
+        report = self.report
+        faults = [*report["first_mismatches"][:5], *report["violations"][:5]]
+        raise SimulationError(
+            f"{report['mismatches']} of {report['outputs']} outputs differ from golden under {report['simulator']}:\n"
+            + "\n".join(faults)
+        )
+
+
+def check_run(simulator: SimulatorName, stalls: float, waves: Path | None) -> None:
+    """An InputError where `stalls` is no probability of a pause, or `waves` no trace that the simulator writes."""
+    if not 0 <= stalls < 1:
+        raise InputError(f"stalls must be at least 0 and below 1, not {stalls!r}")
+    if waves is not None and waves.suffix not in _WAVES[simulator]:
+        raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])} under {simulator}, not {waves.name!r}")

@@ -1,0 +1,1 @@
+"""Self-checking testbenches in plain Verilog: what those of all kinds share."""

@@ -1,0 +1,157 @@
+"""What stands on the streams of a design in its testbench: senders and a receiver, both with random stalls."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..beats import Beat
+from .text import calls, fill, literal
+
+__all__ = ["Receiver", "Sender"]
+
+_SENDER = """\
+      <<s>>_index <= <<s>>_next;
+      if (!s_axis_<<s>>_tvalid || s_axis_<<s>>_tready) begin
+        if (<<s>>_next < <<end>> && !(senders_stall && random[<<bit>>+:2] != 2'd0)) begin
+          s_axis_<<s>>_tvalid <= 1'b1;
+          s_axis_<<s>>_tdata <= <<s>>_data[<<s>>_next];<<last>>
+        end else begin
+          s_axis_<<s>>_tvalid <= 1'b0;
+          s_axis_<<s>>_tdata <= ~s_axis_<<s>>_tdata;  // what comes without tvalid must not matter<<not_last>>
+        end
+      end"""
+
+_SENDER_DECLARATIONS = """\
+  localparam <<S>>_BEATS = <<beats>>;
+  reg [<<top>>:0] <<s>>_data [0:<<S>>_BEATS-1];<<last_memory>>
+  reg [<<top>>:0] s_axis_<<s>>_tdata = <<width>>'d0;
+  reg s_axis_<<s>>_tvalid = 1'b0;
+  wire s_axis_<<s>>_tready;<<last_port>>
+  integer <<s>>_index = 0;
+  wire [31:0] <<s>>_next = <<s>>_index + (s_axis_<<s>>_tvalid && s_axis_<<s>>_tready ? 32'd1 : 32'd0);"""
+
+
+class Sender:
+    """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
+
+    `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece.
+    """
+
+    def __init__(
+        self,
+        letter: str,
+        beats: Sequence[Beat],
+        width: int,
+        *,
+        has_last: bool,
+        random_bit: int,
+        end: str | None = None,
+    ) -> None:
+        self._letter = letter
+        self._beats = beats
+        self._width = width
+        self._has_last = has_last
+        self._random_bit = random_bit
+        self._end = end or f"{letter.upper()}_BEATS"
+
+    @property
+    def declarations(self) -> str:
+        """Memories, ports and counters."""
+        s, has_last = self._letter, self._has_last
+        return fill(
+            _SENDER_DECLARATIONS,
+            s=s,
+            S=s.upper(),
+            beats=len(self._beats),
+            top=self._width - 1,
+            width=self._width,
+            last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
+            last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
+        )
+
+    @property
+    def step(self) -> str:
+        """What it does in a cycle."""
+        s, has_last = self._letter, self._has_last
+        return fill(
+            _SENDER,
+            s=s,
+            end=self._end,
+            bit=self._random_bit,
+            last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next];" if has_last else "",
+            not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
+        )
+
+    @property
+    def reset(self) -> str:
+        """What it does in reset."""
+        return f"      s_axis_{self._letter}_tvalid <= 1'b0;\n      {self.again.strip()}"
+
+    @property
+    def again(self) -> str:
+        """How it begins anew."""
+        return f"          {self._letter}_index <= 0;"
+
+    @property
+    def task(self) -> str:
+        """The task that `contents` calls: one beat into the memories."""
+        s = self._letter
+        last = f", input last); begin {s}_last[i] = last;" if self._has_last else "); begin"
+        return f"  task {s}(input [{self._width - 1}:0] data{last} {s}_data[i] = data; i = i + 1; end endtask"
+
+    @property
+    def contents(self) -> str:
+        """The beats."""
+        statements = (
+            f"{self._letter}({literal(beat.word, self._width)}{f', {int(beat.last)}' if self._has_last else ''});"
+            for beat in self._beats
+        )
+        return "    i = 0;\n" + calls(statements)
+
+
+_RECEIVER_DECLARATIONS = """\
+<<wires>>
+  wire m_axis_y_tvalid;
+  reg m_axis_y_tready = 1'b0;
+  reg [7:0] pause = 8'd0;
+  wire [<<top>>:0] offered = {<<names>>};
+  reg held = 1'b0;  // a beat was offered and not taken
+  reg [<<top>>:0] held_beat = <<width>>'d0;"""
+
+_RECEIVER = """\
+      m_axis_y_tready <= !receiver_stalls || (pause == 8'd0 && random[9]);
+      if (pause != 8'd0) pause <= pause - 8'd1;
+      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14];
+      held <= m_axis_y_tvalid && !m_axis_y_tready;
+      held_beat <= offered;
+      if (held && {m_axis_y_tvalid, offered} !== {1'b1, held_beat} && !done) begin
+        $display("FAIL: result %0d changed while it was waiting for tready (phase %0d)", taken, phase);
+        finish;
+      end"""
+
+
+class Receiver:
+    """The Verilog that takes m_axis_y, and holds it to the rule that what is offered stays until it is taken.
+
+    `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`.
+    """
+
+    step = _RECEIVER
+    reset = "      m_axis_y_tready <= 1'b0;\n      held <= 1'b0;"
+
+    def __init__(self, signals: Mapping[str, int]) -> None:
+        self._signals = {f"m_axis_y_{name}": width for name, width in signals.items()}
+
+    @property
+    def declarations(self) -> str:
+        """Ports, and what was offered before."""
+        width = sum(self._signals.values())
+        return fill(
+            _RECEIVER_DECLARATIONS,
+            wires="\n".join(
+                f"  wire {f'[{bits - 1}:0] ' if bits > 1 else ''}{name};" for name, bits in self._signals.items()
+            ),
+            names=", ".join(reversed(self._signals)),
+            top=width - 1,
+            width=width,
+        )

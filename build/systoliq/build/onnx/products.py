@@ -1,0 +1,175 @@
+"""The matrix products of an ONNX model: each a layer, or told with the reason why it cannot be one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from systoliq.golden.layer import MatMulLayer
+
+from ..errors import InputError
+from .graph import Graph, NotTakenError, attribute, domain, label, read_model
+from .operators import REFUSED, TAKEN
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["Product", "is_model", "onnx_layer", "read_onnx", "read_products"]
+
+_LISTED = 12  # products in an error; `systoliq layers` lists them all
+_SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Product:
+    """A matrix product of a model, [M, K] x [K, N]: `layer`, or the `reason` why it cannot be one.
+
+    `name` is the node's, or its output's where the node has none or shares it; `m`, `k` and `n` are sizes, names or "?"
+    as far as the model tells them.
+    """
+
+    name: str
+    operator: str
+    pattern: str
+    m: str
+    k: str
+    n: str
+    layer: MatMulLayer | None
+    reason: str | None
+
+    @property
+    def shape(self) -> str:
+        """M x K x N."""
+        return f"{self.m} x {self.k} x {self.n}"
+
+
+def is_model(source: str) -> bool:
+    """Whether SOURCE has the form of a model: FILE.onnx or FILE.onnx#NODE."""
+    return _SOURCE.fullmatch(source) is not None
+
+
+def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
+    """The layer that FILE.onnx#NODE names (FILE.onnx is enough where there is one), and where it comes from."""
+    match = _SOURCE.fullmatch(source)
+    if match is None:
+        raise InputError(f"SOURCE must be FILE.onnx or FILE.onnx#NODE, not {source!r}")
+    path, node = Path(match["path"]), match["node"]
+    products = read_products(path)
+    if node is None:
+        product = _only(path, products)
+    else:
+        named = [product for product in products if product.name == node]
+        if not named:
+            known = _listed([repr(product.name) for product in products], path, separator=", ")
+            raise InputError(f"{path}: must have a matrix product named {node!r}; it has {known}")
+        product = named[0]
+    if product.layer is None:
+        raise InputError(f"{path}: {product.operator} {product.name!r} cannot be a layer: {product.reason}")
+    return product.layer, f"{product.operator} {product.name!r} ({product.pattern}) of {path.name}"
+
+
+def read_onnx(path: str | Path, node: str | None = None) -> MatMulLayer:
+    """The layer of the product called `node` in the ONNX model at `path`; it needs no name where there is only one.
+
+    Raises InputError for a file that is no model, a name that it has not, and a product that cannot be a layer.
+    """
+    layer, _ = onnx_layer(f"{path}" if node is None else f"{path}#{node}")
+    return layer
+
+
+def read_products(path: str | Path) -> list[Product]:
+    """All matrix products of the ONNX model in the file `path`, in its order; at least one.
+
+    An InputError where the file is no valid model or holds no matrix product. Data outside the file is looked for
+    beside it.
+    """
+    path = Path(path)
+    graph = Graph(read_model(path), path.parent)
+    nodes = list(_products(graph.graph.node))
+    if not nodes:
+        kinds = sorted({node.op_type for node in graph.graph.node})
+        raise InputError(
+            f"{path}: must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm); its nodes are "
+            f"{', '.join(kinds) or 'none'}"
+        )
+    names = [node.name for node, _ in nodes]
+    return [
+        _product(
+            graph, node, node.name if names.count(node.name) == 1 and node.name else next(iter(node.output), ""), inside
+        )
+        for node, inside in nodes
+    ]
+
+
+def _products(
+    nodes: Iterable[NodeProto], inside: NodeProto | None = None
+) -> Iterator[tuple[NodeProto, NodeProto | None]]:
+    """Products among `nodes`, and in the bodies of If, Loop and Scan, with the node that they are inside of."""
+    for node in nodes:
+        if (domain(node), node.op_type) in (TAKEN | REFUSED):
+            yield node, inside
+        for given in node.attribute:
+            for body in (*([given.g] if given.HasField("g") else []), *given.graphs):
+                yield from _products(body.node, inside or node)
+
+
+def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None) -> Product:
+    key = (domain(node), node.op_type)
+    pattern, b_input, read = TAKEN.get(key, ("", 1, None))
+    layer, reason = None, REFUSED.get(key)
+    if inside is not None:
+        reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
+    elif read is not None:
+        try:
+            layer = MatMulLayer(name=_layer_name(name), **read(graph, node))
+        except (NotTakenError, TypeError, ValueError) as error:
+            reason = str(error)
+    m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
+    if layer is not None:
+        k, n = str(layer.k), str(layer.n)
+    return Product(name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason)
+
+
+def _layer_name(name: str) -> str:
+    """A node's name as part of a file's and a module's: /fc/Gemm becomes fc_Gemm."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layer"
+
+
+def _shape(graph: Graph, node: NodeProto, b_input: int) -> tuple[str, str, str]:
+    """M, K and N by the model's shapes; M is the product of all that comes before K."""
+    if len(node.input) <= b_input:
+        return "?", "?", "?"  # of an operator that onnx does not check
+    a, b = graph.shape(node.input[0]), graph.shape(node.input[b_input])
+    m = k = n = "?"
+    if a is not None and a:
+        k = str(a[-1] or "?")
+        sizes = [size for size in a[:-1] if isinstance(size, int)]
+        total = 1
+        for size in sizes:
+            total *= size
+        names = [str(size or "?") for size in a[:-1] if not isinstance(size, int)]
+        m = "*".join([*([str(total)] if total != 1 or not names else []), *names])
+    if b is not None and len(b) >= 2:
+        rows, columns = (b[-1], b[-2]) if attribute(node, "transB", 0) else (b[-2], b[-1])
+        k, n = (str(rows or "?") if k == "?" else k), str(columns or "?")
+    return m, k, n
+
+
+def _only(path: Path, products: list[Product]) -> Product:
+    """The one product that is a layer; the error lists what there is."""
+    taken = [product for product in products if product.layer is not None]
+    if len(taken) == 1:
+        return taken[0]
+    if taken:
+        known = _listed([f"{product.name!r} ({product.shape})" for product in taken], path, separator=", ")
+        raise InputError(f"{path}: SOURCE must name one of its {len(taken)} layers, as {path}#NODE: {known}")
+    known = _listed([f"{product.operator} {product.name!r}: {product.reason}" for product in products], path)
+    raise InputError(f"{path}: none of its matrix products can be a layer: {known}")
+
+
+def _listed(items: list[str], path: Path, separator: str = "; ") -> str:
+    more = len(items) - _LISTED
+    return separator.join(items[:_LISTED]) + (f" and {more} more: systoliq layers {path}" if more > 0 else "")

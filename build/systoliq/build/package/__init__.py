@@ -1,0 +1,5 @@
+"""Packages: a design as a directory of files."""
+
+from .package import Package, make_package
+
+__all__ = ["Package", "make_package"]

@@ -1,0 +1,84 @@
+"""The output directory: it appears whole or not at all, and only what systoliq wrote is ever replaced."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..errors import InputError
+from ..generator import GENERATOR
+
+__all__ = ["check_output", "write_output"]
+
+
+def check_output(directory: Path) -> set[str]:
+    """Names of the files in `directory` that an earlier emission wrote; an InputError where it may not be written to.
+
+    It may be new, empty, or one that systoliq wrote (its sidecar lists the files).
+    """
+    existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
+    if existing is not None and not existing.is_dir():
+        raise InputError(f"{directory}: must be a directory, but {existing} is a file")
+    if not directory.is_dir() or not any(directory.iterdir()):
+        return set()
+    written: set[str] = set()
+    for path in sorted(directory.glob("*.json")):
+        with contextlib.suppress(OSError, ValueError):
+            found = json.loads(path.read_text())
+            if isinstance(found, dict) and found.get("generator") == GENERATOR and isinstance(found.get("files"), dict):
+                written |= {path.name, *found["files"]}
+    if not written:
+        raise InputError(f"{directory}: must be new, empty or written by systoliq; it holds other files")
+    return written
+
+
+def write_output(directory: Path, files: Mapping[str, bytes]) -> None:
+    """Make `directory` hold `files`: written beside it and put in its place by renaming.
+
+    Files of an earlier emission go; those of others, such as what a simulator compiled there, stay.
+    """
+    written = check_output(directory)
+    directory = Path(os.path.realpath(directory))
+    strangers = {path.name for path in directory.iterdir()} - written if directory.is_dir() else set()
+    clash = sorted(strangers & set(files))
+    if clash:
+        raise InputError(f"{directory}: must not hold a {clash[0]} of somebody else's")
+    try:
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        building = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+    except OSError as error:
+        raise InputError(f"{directory}: cannot be written ({error.strerror})") from error
+    try:
+        building.chmod(directory.stat().st_mode & 0o777 if directory.is_dir() else 0o777 & ~_umask())
+        for name, content in files.items():
+            (building / name).write_bytes(content)
+        _put_in_place(building, directory, strangers)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+def _put_in_place(building: Path, directory: Path, strangers: set[str]) -> None:
+    if not directory.exists():
+        building.rename(directory)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{directory.name}-old-", dir=directory.parent))
+    directory.rename(old)  # onto an empty directory, which it replaces
+    try:
+        building.rename(directory)
+    except BaseException:
+        old.rename(directory)
+        raise
+    for name in strangers:
+        (old / name).rename(directory / name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

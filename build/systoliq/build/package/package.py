@@ -1,0 +1,72 @@
+"""The package: Verilog, testbench, golden vectors, lint waivers and sidecar of a design, as files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..design.design import Design, File
+from ..files import json_bytes
+from ..generator import CERTIFICATE
+from .output import write_output
+from .sidecar import sidecar
+from .waivers import verilator_waivers
+
+__all__ = ["Package", "make_package"]
+
+_TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Package:
+    """Files of one design, not yet written: contents by name, and what sidecar and certificate say (a layer's)."""
+
+    design: Design
+    files: Mapping[str, bytes]
+    sidecar: Mapping[str, Any]
+    certificate: Mapping[str, Any]
+
+    def write(self, directory: Path) -> None:
+        """Write all files as `directory`, whole or not at all; see `write_output`."""
+        write_output(directory, self.files)
+
+
+def make_package(design: Design) -> Package:
+    """The package of `design`."""
+    name, models = design.name, _models(design)
+    described: dict[str, File] = {
+        f"{name}.v": (f"Verilog-2005, top module {name}", design.verilog.encode()),
+        f"{name}.vlt": ("lint waivers for Verilator, each with its reason", _waivers(design, models).encode()),
+        f"{name}_tb.v": (_TESTBENCH, design.testbench().encode()),
+        **design.files(),
+        **models,
+    }
+    descriptions = {file: text for file, (text, _) in described.items()}
+    if design.certified:
+        descriptions[CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
+    content = sidecar(design, descriptions)
+    files = {file: data for file, (_, data) in described.items()}
+    files[f"{name}.json"] = json_bytes(content)
+    claims = design.certify(files)
+    if claims:
+        files[CERTIFICATE] = json_bytes(claims)
+    return Package(design=design, files=files, sidecar=content, certificate=claims)
+
+
+def _waivers(design: Design, models: Mapping[str, File]) -> str:
+    waivers = verilator_waivers(f"{design.name}.v")
+    return waivers + "".join(f'// Models of vendor cells\nlint_off -file "*{name}"\n' for name in models)
+
+
+def _models(design: Design) -> dict[str, File]:
+    """The file with the models of vendor cells, where the design has any."""
+    if not design.models:
+        return {}
+    head = (
+        f"// Simulation models of the vendor cells in {design.name}.v, for simulators only: leave this file out of\n"
+        "// synthesis, whose tools know the cells. (They see nothing in it where they define SYNTHESIS.)\n"
+    )
+    title = f"simulation models of the {design.cells} cells; for simulators only, leave it out of synthesis"
+    return {f"{design.name}_models.v": (title, (head + design.models).encode())}

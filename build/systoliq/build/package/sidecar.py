@@ -1,0 +1,30 @@
+"""The JSON sidecar: what stands beside the Verilog for those who connect it, and for tools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..design.design import Design
+from ..generator import GENERATOR, versions
+
+__all__ = ["FORMAT", "sidecar"]
+
+FORMAT = 1
+
+
+def sidecar(design: Design, files: Mapping[str, str]) -> dict[str, Any]:
+    """What is known about `design`, ready for JSON; `files` gives each file of the package its description."""
+    return {
+        "generator": GENERATOR,
+        "format": FORMAT,
+        "name": design.name,
+        "top": design.name,
+        "kind": design.kind,
+        "cells": design.cells,
+        "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
+        "ports": design.ports,
+        **design.describe(),
+        "files": dict(files),
+        "versions": versions(),
+    }
