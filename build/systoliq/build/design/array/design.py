@@ -13,6 +13,7 @@ import numpy.typing as npt
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer_file import read_arrays
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
@@ -47,6 +48,7 @@ class ArrayDesign(Design):
         self.name = module_name(name, "array")
         self.array = BareArray(hardware.bare_array())
         self.wrap = hardware.wrap
+        mark_used(self.array)  # for its cycle model alone, as long as no Verilog is asked for
 
     @property
     def config(self) -> ArrayConfig:

@@ -14,6 +14,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import read_arrays
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiDense, Dense
+from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
 from systoliq.sim.runner import SimulatorName
 
@@ -65,6 +66,7 @@ class LayerDesign(Design):
         self.layer = layer
         self.requantization = constants
         self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
+        mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
         self._chosen = hardware.requantizer_is_chosen
 
     @property
