@@ -32,7 +32,8 @@ class ArrayColumn(wiring.Component):
     ) -> None:
         self.config = config
         self._broadcast = broadcast
-        self._sums = ("b", None) if ones else (None, None)  # of row 0, of the rows below
+        # of row 0, of the rows below
+        self._sums: tuple[str | None, str | None] = ("b", None) if ones else (None, None)
         if ones and first:
             self._sums = ("a", "a")
         self.kind = "column_of_row_sums" if ones and first else "column"

@@ -99,4 +99,4 @@ class AxiBareArray(wiring.Component):
 
 
 def _bits(port: stream.Interface) -> int:
-    return Shape.cast(port.payload.data.shape()).width
+    return int(Shape.cast(port.payload.data.shape()).width)

@@ -168,7 +168,8 @@ class Dense(wiring.Component):
         padded = np.zeros((schedule.beats * depth, schedule.column_tiles * schedule.config.cols), np.int64)
         padded[: schedule.k, : schedule.n] = self.folding.weights
         columns = padded[:, schedule.logical_column(physical) :: schedule.config.cols]
-        return columns.T.reshape(-1, depth).tolist()
+        words: list[list[int]] = columns.T.reshape(-1, depth).tolist()
+        return words
 
     def _ones_words(self) -> list[list[int]]:
         """Words of the column whose sums are the row sums of A."""

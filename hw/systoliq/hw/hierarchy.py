@@ -67,7 +67,7 @@ class Emission:
         self._modules: dict[str, str] = {}
 
     def instance(self, component: wiring.Component, *, clear: Value | None = None) -> Instance:
-        name = f"{self.prefix}_{component.kind}"  # type: ignore[attr-defined]
+        name = f"{self.prefix}_{component.kind}"
         if name not in self._modules:
             self._modules[name] = self._convert(component, name)
         mark_used(component)
@@ -91,7 +91,7 @@ class Emission:
         return "\n".join([text, *self._modules.values()])
 
     def _convert(self, component: wiring.Component, name: str) -> str:
-        text = rtlil.convert(component, name, self, emit_src=False)  # type: ignore[arg-type]
+        text = rtlil.convert(component, name, self, emit_src=False)
         text = text.replace("attribute \\top 1\n", "")
         # Submodules that were not placed are called name.path: make them plain Verilog names.
         text = re.sub(rf"\\{name}\.([\w.]+)", lambda match: f"\\{name}_{match[1].replace('.', '_')}", text)

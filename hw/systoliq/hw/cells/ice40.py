@@ -88,7 +88,7 @@ def _instance(
 
 
 def _signed(operand: Value) -> bool:
-    return Shape.cast(operand.shape()).signed
+    return bool(Shape.cast(operand.shape()).signed)
 
 
 def _side_by_side(operands: Sequence[Value]) -> Value:

@@ -10,6 +10,7 @@ INT8) describes the packing, with a correction where we have the bias; UG579 the
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
@@ -65,19 +66,21 @@ class Dsp48E2PairForm(Form):
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
         bits, lane = self.config.accumulator_bits, self._lane
         words = [self._word(m, a, b, first) for first in range(0, self.config.depth, self._chain)]
-        sign = (lambda bit: ~bit) if self._bias else (lambda bit: Cat(bit, 0))
-        lower = [Cat(word[: lane - 1], sign(word[lane - 1])).as_signed() for word in words]
+        lower = [Cat(word[: lane - 1], self._top_bit(word[lane - 1])).as_signed() for word in words]
         upper_bits = self.config.product_bits + (self._chain - 1).bit_length()
         upper = [word[lane : lane + upper_bits].as_signed() for word in words]
         sums = []
         for name, terms, carry in (("first", lower, self._carry), ("second", upper, 0)):
-            total = adder_tree(
-                m, terms, len(terms[0]), most_bits=bits, name=name, add=lambda x, y, _, carry=carry: x + y + carry
-            )
+            add = functools.partial(_add_with, carry)
+            total = adder_tree(m, terms, len(terms[0]), most_bits=bits, name=name, add=add)
             held = Signal(signed(bits), name=f"{name}_held", reset_less=True)
             m.d.sync += held.eq(Mux(clear, 0, held) + total + carry)
             sums.append(held)
         return Cat(sums)
+
+    def _top_bit(self, bit: Value) -> Value:
+        """The lower sum from its lane's top bit on: the bias inverted that, or there is none and it is positive."""
+        return ~bit if self._bias else Cat(bit, 0)
 
     def _word(self, m: Module, a: Any, b: Any, first: int) -> Value:
         """The packed sum of the chain that begins with ``first``, in the cycle of the last chain's."""
@@ -99,3 +102,7 @@ class Dsp48E2PairForm(Form):
             )
             cascade = onward
         return delay(m, word, depth - end, name=f"word_{first}")
+
+
+def _add_with(carry: int, x: Value, y: Value, name: str) -> Value:
+    return x + y + carry

@@ -66,7 +66,7 @@ class AluForm(Ecp5Form):
         """The sum of products ``2 * pair`` and the one after, of ``bits`` bits, by an adder of its own."""
         total = Signal(signed(bits), name=f"adder_sum_{pair}")
         members = range(2 * pair, min(2 * pair + 2, self.config.depth))
-        operands = [[as_signed(side[i]) for i in members] for side in (a, b)]
-        for name, instance in alu54b(*operands, total, keep=keep).items():
+        first, second = ([as_signed(side[i]) for i in members] for side in (a, b))
+        for name, instance in alu54b(first, second, total, keep=keep).items():
             m.submodules[f"{name}_of_{pair}"] = instance
         return total
