@@ -85,3 +85,27 @@ def test_each_lint_exception_has_its_reason():
 
 def pyproject() -> str:
     return (ROOT / "pyproject.toml").read_text()
+
+
+def test_every_public_method_of_hw_has_its_docstring():
+    """An overriding method may leave it to its base; `elaborate` is Amaranth's, and its class states the contract."""
+    classes: dict[str, tuple[set[str], dict[str, bool]]] = {}
+    for path in MODULES:
+        if path.relative_to(ROOT).parts[0] == "hw":
+            for node in ast.walk(ast.parse(path.read_text())):
+                if isinstance(node, ast.ClassDef):
+                    bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                    methods = {f.name: bool(ast.get_docstring(f)) for f in node.body if isinstance(f, ast.FunctionDef)}
+                    classes[node.name] = bases, methods
+
+    def documented(name: str, method: str) -> bool:
+        bases, methods = classes.get(name, (set(), {}))
+        return methods.get(method, False) or any(documented(base, method) for base in bases)
+
+    missing = [
+        f"{name}.{method}"
+        for name, (_, methods) in classes.items()
+        for method in methods
+        if not method.startswith("_") and method != "elaborate" and not documented(name, method)
+    ]
+    assert not missing

@@ -61,6 +61,7 @@ class ArrayConfig:
                 )
 
     def replace(self, **changes: object) -> ArrayConfig:
+        """A copy with ``changes`` made, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     @property
@@ -70,4 +71,5 @@ class ArrayConfig:
 
     @property
     def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that the array does in a cycle."""
         return self.rows * self.cols * self.depth

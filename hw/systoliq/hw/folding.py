@@ -35,6 +35,7 @@ class Folding:
 
     @property
     def needs_row_sums(self) -> bool:
+        """Whether a column has a residue, which the row sums of A are multiplied with."""
         return bool(self.residual.any())
 
 

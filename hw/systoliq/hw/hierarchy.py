@@ -67,6 +67,7 @@ class Emission:
         self._modules: dict[str, str] = {}
 
     def instance(self, component: wiring.Component, *, clear: Value | None = None) -> Instance:
+        """An instance of the module of ``component``'s kind, which is written the first time that it is asked for."""
         name = f"{self.prefix}_{component.kind}"
         if name not in self._modules:
             self._modules[name] = self._convert(component, name)

@@ -40,12 +40,14 @@ class Multiplier(wiring.Component):
 
     @staticmethod
     def latency_of(cells: str, *, pipelined: bool = True) -> int:
+        """Cycles from the operands to the product."""
         if cells == "portable" and not pipelined:
             return 1
         return 4 if _SAME.get(cells, cells) == "ecp5" else 2
 
     @property
     def latency(self) -> int:
+        """Cycles from the operands to the product."""
         return self.latency_of(self.cells, pipelined=self._pipelined)
 
     def elaborate(self, platform: object) -> Module:

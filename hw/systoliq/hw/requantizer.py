@@ -62,6 +62,7 @@ class RequantizerConfig:
 
     @property
     def shift_bits(self) -> int:
+        """Bits of a shift."""
         return max(self.max_shift.bit_length(), 1)
 
 

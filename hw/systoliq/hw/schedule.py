@@ -33,6 +33,7 @@ class Schedule:
 
     @property
     def column_tiles(self) -> int:
+        """Tiles of columns of B: the last may be ragged."""
         return _ceil_div(self.n, self.config.cols)
 
     @property
@@ -79,6 +80,7 @@ class Schedule:
         return sum(self.steps(tile) for tile in range(self.column_tiles))
 
     def groups(self, m: int) -> int:
+        """Groups that ``m`` rows of A make."""
         return _ceil_div(m, self.config.rows)
 
     def utilization(self, m: int, cycles: int) -> float:

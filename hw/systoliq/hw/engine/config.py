@@ -131,10 +131,12 @@ class JobShape:
 
     @property
     def groups(self) -> int:
+        """Groups of rows of A."""
         return _ceil_div(self.m, self.config.rows)
 
     @property
     def column_tiles(self) -> int:
+        """Tiles of columns of B."""
         return _ceil_div(self.n, self.config.cols)
 
     @property

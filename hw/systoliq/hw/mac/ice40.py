@@ -47,6 +47,7 @@ class Ice40Form(FabricForm):
     whole_bits = 32  # of clocks of less than 50 MHz a carry chain takes a small part
 
     def products(self, m: Module, a: Any, b: Any, platform: object) -> Sequence[Value]:
+        """Products of the pairs, as the cells give them."""
         config = self.config
         paired = max(config.a.bits, config.b.bits) <= _PAIR_BITS
         shape = Shape(_SUM_BITS // (1 + paired), config.a.signed or config.b.signed)
