@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.hw.packing import LayerPacking
+
 from ..facts import format_facts
 
 if TYPE_CHECKING:
@@ -41,25 +43,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "lanes": schedule.lanes,
             "row_sums": dense.folding.needs_row_sums,
         },
-        "packing": {
-            "a": {
-                "element_bits": config.a.bits,
-                "elements_per_beat": config.rows * config.depth,
-                "beats_per_group": schedule.beats,
-                "layout": f"rows enter in groups of {config.rows}. Beat t of a group carries, for each row r of it, "
-                f"a[r, t * {config.depth} + i] for i = 0..{config.depth - 1} at bits "
-                f"(r * {config.depth} + i) * {config.a.bits} and up; elements beyond K are ignored, and a batch whose "
-                "rows do not fill its last group is filled up with rows of anything, whose outputs are to be dropped",
-            },
-            "y": {
-                "element_bits": layer.y_format.bits,
-                "elements_per_beat": schedule.lanes,
-                "beats_per_group": config.rows * schedule.row_steps,
-                "layout": f"for each group, for each tile of {config.cols} columns, for each row: neighbouring "
-                f"columns, {schedule.lanes} a beat, the first in the lowest bits; those beyond N mean nothing",
-            },
-            "padding": "tdata is filled up with zeros to whole bytes",
-        },
+        "packing": LayerPacking.facts(dense),
         "latency": {
             "cycles": dense.latency,
             "from": "last beat of A of a group of rows (of its last pass)",
