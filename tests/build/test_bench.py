@@ -14,7 +14,7 @@ from systoliq.build.benchmarks.bare_loop import build_loop
 from systoliq.build.benchmarks.plain_grid import emit_plain_grid
 from systoliq.build.benchmarks.sections import SECTIONS, Options, growth
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
-from systoliq.sim.layout import ArrayLayout
+from systoliq.hw.packing import ArrayPacking
 
 
 def test_growth_is_the_exponent_between_the_smallest_and_the_largest() -> None:
@@ -66,10 +66,10 @@ def test_loop_computes_the_product() -> None:
     loop = build_loop(emit_verilog(AxiBareArray(array), "array"), "array")
     rng = np.random.default_rng(0)
     a, b = rng.integers(-128, 128, (4, 9)), rng.integers(-128, 128, (9, 6))
-    layout = ArrayLayout(array=array, m=4, k=9, n=6)
-    run = loop.run(*layout.pack(a, b), expected=2 * 2 * 2, sums_bytes=layout.sums_bytes)
+    packing = ArrayPacking(array=array, m=4, k=9, n=6)
+    run = loop.run(*packing.pack(a, b), expected=2 * 2 * 2, sums_bytes=packing.sums_bytes)
     valid = np.unpackbits(run.valid, axis=1, bitorder="little")[:, :3].astype(np.int64)
-    sums, there, surplus = layout.unpack(valid, run.sums)
+    sums, there, surplus = packing.unpack(valid, run.sums)
     assert there.all()
     assert not surplus.any()
     np.testing.assert_array_equal(sums, a @ b)

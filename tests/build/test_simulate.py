@@ -68,12 +68,12 @@ def test_an_inexact_requantizer_is_reported(call, save, tmp_path):
 @pytest.mark.simulator
 def test_a_mismatch_is_told_and_is_exit_status_1(call, save, tmp_path, monkeypatch):
     from systoliq.build.design import sources
-    from systoliq.sim import cosimulation
+    from systoliq.sim.cosimulation import dense
 
     wrong, _ = sources.resnet8_fc_layer()
     wrong = sources.LayerDesign(wrong.replace(y_zero_point=1), sources.Hardware(), origin="")
-    text = cosimulation.dense_verilog(wrong.dense)
-    monkeypatch.setattr(cosimulation, "dense_verilog", lambda dense: text)
+    text = dense.dense_verilog(wrong.dense)
+    monkeypatch.setattr(dense, "dense_verilog", lambda dense: text)
     path = save("in.npz", a=np.zeros((1, 64), np.int8))
     result = call("simulate", "resnet8-fc", "--input", path, "--simulator", "icarus", "--report", tmp_path / "r.json")
     assert result.exit_code == 1

@@ -15,7 +15,7 @@ from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
 from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
-from systoliq.sim.engine import Job
+from systoliq.hw.engine.host import Job
 
 LEAST = {"a_words": 4, "b_words": 4, "max_columns": 2, "max_rows": 2}
 AMPLE = {"a_words": 64, "b_words": 256, "max_columns": 128, "max_rows": 64}

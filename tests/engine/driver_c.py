@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from systoliq.hw.engine import AxiEngine, EngineConfig
-from systoliq.sim.engine import Job
-from systoliq.sim.engine.driver import Map, column_constants
+from systoliq.hw.engine.host import Job, Map, column_constants
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 STREAMS = "aby"

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from systoliq.golden import matmul_integer, qlinear_matmul
-from systoliq.sim.engine import Engine, Plan
+from systoliq.hw.engine.host import Plan
+from systoliq.sim.engine import Engine
 
 BATCHES = [((), ()), ((2,), ()), ((), (3,)), ((2, 3), (2, 3)), ((2, 1), (1, 3)), ((1, 2), (2, 1))]
 TYPES = (np.int8, np.uint8)

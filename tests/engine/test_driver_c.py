@@ -1,4 +1,4 @@
-"""The driver in C against the one in Python: layout, constants, checks and a job's steps."""
+"""The driver in C against the one in Python: packing, constants, checks and a job's steps."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from test_operators import CONFIGS
 
 from systoliq.golden import INT8, UINT8
 from systoliq.hw.engine import ERRORS, EngineConfig
-from systoliq.sim.engine import Job, layout
-from systoliq.sim.engine.driver import Map, column_constants, sequence
+from systoliq.hw.engine.host import EnginePacking, Job, Map, column_constants, sequence
 from systoliq.sim.tools import find
 
 LIMIT = 50
@@ -61,14 +60,6 @@ def random_job(rng, *, most=40):
     )
 
 
-def stream_of(config, y):
-    """The bytes of the stream of Y: where each result stands is what `layout.unpack_y` says."""
-    places = layout.unpack_y(config, np.arange(y.size, dtype=np.int32).tobytes(), *y.shape, np.dtype(np.int32))
-    stream = np.empty(y.size, y.dtype)
-    stream[places.reshape(-1)] = y.reshape(-1)
-    return stream.tobytes()
-
-
 def packed(driver, engine, job, name):
     """Words of an operand, as bytes."""
     operand = np.ascontiguousarray(getattr(job, name))
@@ -93,17 +84,18 @@ def test_probe(driver):
         assert driver.systoliq_probe(byref(found)) == answer
 
 
-def test_layout(driver):
+def test_packing(driver):
     """Operands byte for byte, results back, over all sizes of array, both dataflows and ragged edges."""
     rng = np.random.default_rng(1)
     for _ in range(60):
         config, job = random_config(rng), random_job(rng)
         found = c_engine(driver, config)
-        assert packed(driver, found, job, "a") == layout.pack_a(config, job.a).tobytes()
-        assert packed(driver, found, job, "b") == layout.pack_b(config, job.b).tobytes()
+        packing = EnginePacking(config)
+        assert packed(driver, found, job, "a") == packing.pack_a(job.a).tobytes()
+        assert packed(driver, found, job, "b") == packing.pack_b(job.b).tobytes()
         dtype = np.dtype(np.int32) if job.scale is None else np.dtype(np.uint8)
         y = rng.integers(0, 256, (job.m, job.n)).astype(dtype)
-        back, stream = np.empty_like(y), stream_of(config, y)
+        back, stream = np.empty_like(y), packing.pack_y(y)
         driver.systoliq_unpack_y(byref(found), byref(c_job(job)), stream, back.ctypes)
         np.testing.assert_array_equal(back, y)
         room = driver.systoliq_y_bytes(byref(found), byref(c_job(job)))
@@ -193,13 +185,14 @@ def test_a_job(driver):
     for _ in range(20):
         config, job = random_config(rng), random_job(rng)
         y = rng.integers(-(2**31), 2**31, (job.m, job.n)).astype(job.y_dtype)
-        model = Model(config, y=stream_of(config, y))
+        packing = EnginePacking(config)
+        model = Model(config, y=packing.pack_y(y))
         answer, result = run(driver, model, config, job)
         assert answer == 0
         np.testing.assert_array_equal(result, y)
         assert model.events == [*BEGIN, "acknowledge", "invalidate"]
-        for name, pack in (("a", layout.pack_a), ("b", layout.pack_b)):
-            assert model.sent[name] == pack(config, getattr(job, name)).tobytes()
+        assert model.sent["a"] == packing.pack_a(job.a).tobytes()
+        assert model.sent["b"] == packing.pack_b(job.b).tobytes()
         for step in sequence(job, config):
             if step.action == "fill":
                 words = np.frombuffer(step.data, "<u4").tolist()

@@ -13,9 +13,9 @@ from operations import values
 
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import COLUMN_TABLE, ERRORS, REGISTERS, ROW_TABLE, lane_slots
+from systoliq.hw.engine.host import EnginePacking, Job, Map
 from systoliq.sim.cache import run_directory
-from systoliq.sim.engine import ENGINE_ERRORS, EngineError, Job
-from systoliq.sim.engine.driver import Map
+from systoliq.sim.engine import ENGINE_ERRORS, EngineError
 from systoliq.sim.engine.errors import engine_error, error_classes
 
 
@@ -32,15 +32,6 @@ def job(m, k, n, *, per_row=False, seed=0):
 
 def golden(job):
     return matmul_integer(job.a, job.b, job.a_zero_point, job.b_zero_point)
-
-
-def in_stream_order(config, y):
-    tiles = [
-        y[row : row + config.rows, column : column + config.cols]
-        for row in range(0, y.shape[0], config.rows)
-        for column in range(0, y.shape[1], config.cols)
-    ]
-    return b"".join(tile.tobytes() for tile in tiles)
 
 
 def with_register(work, name, value):
@@ -135,7 +126,7 @@ def test_at_the_edge(simulator, config, case):
     small = engine(config, simulator)
     registers = Map()
     jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
-    y = [in_stream_order(config, golden(each)) for each in jobs]
+    y = [EnginePacking(config).pack_y(golden(each)) for each in jobs]
     status = registers.register("STATUS")
     constants = {}
     for (name, field), value in small.hardware.constants().items():

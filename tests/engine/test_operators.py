@@ -11,7 +11,7 @@ from operations import random_operation, values
 
 from systoliq.golden import INT8, UINT8, combined_scale, float32_steps, matmul_integer, requantize_float32
 from systoliq.hw.engine import EngineConfig
-from systoliq.sim.engine import Job
+from systoliq.hw.engine.host import Job
 
 OFFICIAL = {"MatMulInteger": "plan_matmul_integer", "QLinearMatMul": "plan_qlinear_matmul"}
 CONFIGS = {

@@ -15,9 +15,8 @@ from configurations import WEIGHT, fits, golden, random_job, text
 from engines import engine
 
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.host import EnginePacking, Map, sequence
 from systoliq.sim.cache import run_directory
-from systoliq.sim.engine.driver import Map, sequence
-from systoliq.sim.engine.layout import unpack_y
 
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
 CONFIGS = [
@@ -125,7 +124,7 @@ def check(config, simulator, shapes, waits, *, pause=0.0, seed=0):
     for index, job in enumerate(jobs):
         where = f"{config}, job {index} of seed {seed}, started {waits[index]} cycles after the one before: {text(job)}"
         assert index < outcome.finished, f"{where}: no end"
-        y = unpack_y(config, outcome.y[index], job.m, job.n, job.y_dtype)
+        y = EnginePacking(config).unpack_y(outcome.y[index], job.m, job.n, job.y_dtype)
         np.testing.assert_array_equal(y, golden(job), err_msg=where)
         cycles = outcome.last[index] - outcome.first[index] + 1
         model = hardware.hardware.cycles(hardware.shape(job))

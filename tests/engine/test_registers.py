@@ -12,8 +12,7 @@ from engines import SMALL
 from systoliq.build.design.engine.registers import c_header, markdown
 from systoliq.golden import INT8
 from systoliq.hw.engine import ERRORS, REGISTERS
-from systoliq.sim.engine import Job
-from systoliq.sim.engine.driver import Map, column_constants, describe, sequence
+from systoliq.hw.engine.host import Job, Map, column_constants, describe, sequence
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,7 +1,9 @@
 """Running the hardware: cocotb under Verilator or Icarus, compared with golden."""
 
 from .process import SimulationError
-from .runner import Failure, Results, Simulation, SimulatorName, SimulatorWarning, build
+from .results import Failure, Results
+from .runner import SimulatorWarning, build
+from .simulation import Simulation, SimulatorName
 from .tools import Tool, ToolError
 
 __all__ = [

@@ -9,26 +9,26 @@ import numpy as np
 
 from .axi_stream import Source, Stalls
 from .bench import as_integers, as_words, run_all, run_cycles, timer
-from .plan import Job, Outcome
+from .exchange import BenchOutcome, BenchRun
 
 __all__ = ["array"]
 
 
 @cocotb.test
 async def array(dut: Any) -> None:
-    """All jobs of the plan, one after the other."""
+    """All runs, one after the other."""
     await run_all(dut, _run)
 
 
 class SumsMonitor:
     """Reads the sums that cannot be held back, and compares each column's with the expected ones."""
 
-    def __init__(self, dut: Any, job: Job) -> None:
+    def __init__(self, dut: Any, run: BenchRun) -> None:
         self._sums, self._valid = dut.sums, dut.sums_valid
         self._columns = len(self._valid)
         self._bits = len(self._sums) // self._columns
         self._expected = [
-            [word >> self._bits * column & (1 << self._bits) - 1 for word in as_integers(job.expected)]
+            [word >> self._bits * column & (1 << self._bits) - 1 for word in as_integers(run.expected)]
             for column in range(self._columns)
         ]
         self.wrong = 0
@@ -77,18 +77,18 @@ class SumsMonitor:
                 self._given[column] += 1
 
 
-async def _run(dut: Any, job: Job) -> Outcome:
+async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
-    monitor = SumsMonitor(dut, job)
-    stalls = job.stalls.tolist()
+    monitor = SumsMonitor(dut, run)
+    stalls = run.stalls.tolist()
     sources = [
-        Source(dut, "s_axis_a", Stalls(stalls[0], job.seed)),
-        Source(dut, "s_axis_b", Stalls(stalls[1], job.seed + 1), has_last=False),
+        Source(dut, "s_axis_a", Stalls(stalls[0], run.seed)),
+        Source(dut, "s_axis_b", Stalls(stalls[1], run.seed + 1), has_last=False),
     ]
-    cycles = await run_cycles(dut, job, sources, [monitor], lambda: monitor.complete, monitor.restart)
+    cycles = await run_cycles(dut, run, sources, [monitor], lambda: monitor.complete, monitor.restart)
     first = sources[0].first
-    return Outcome(
-        words=as_words(monitor.words, job.expected.shape[1]),
+    return BenchOutcome(
+        words=as_words(monitor.words, run.expected.shape[1]),
         last=np.zeros(0, bool),
         valid=as_words(monitor.valid, -(-len(dut.sums_valid) // 8)),
         wrong=monitor.wrong,

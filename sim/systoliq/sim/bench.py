@@ -1,4 +1,4 @@
-"""What the benches inside the simulator share: reset, the clock, the checker, and the run of a job cycle by cycle."""
+"""What the benches inside the simulator share: reset, the clock, the checker, and a run cycle by cycle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from cocotb.clock import Clock
 
 from .axi_stream import Agent, Cycles, Source, Stalls
-from .plan import Job, Outcome, read_jobs, write_outcomes
+from .exchange import BenchOutcome, BenchRun, read_runs, write_outcomes
 
 __all__ = ["LINGER", "Checker", "as_integers", "as_words", "run_all", "run_cycles", "timer"]
 
@@ -21,10 +21,10 @@ LINGER = 40  # cycles watched after the last expected beat, for beats too many
 class Checker:
     """Compares beats with the expected ones as they come."""
 
-    def __init__(self, job: Job) -> None:
-        self._expected = as_integers(job.expected)
-        self._mask = as_integers(job.mask)
-        self._last = job.expected_last.tolist()
+    def __init__(self, run: BenchRun) -> None:
+        self._expected = as_integers(run.expected)
+        self._mask = as_integers(run.mask)
+        self._last = run.expected_last.tolist()
         self.wrong = 0
         self.last_cycle = -1
         self.words: list[int] = []
@@ -65,48 +65,50 @@ def as_words(integers: list[int], size: int) -> np.ndarray:
 
 async def run_cycles(
     dut: Any,
-    job: Job,
+    run: BenchRun,
     sources: list[Source],
     agents: list[Agent],
     complete: Callable[[], bool],
     restart: Callable[[], None],
 ) -> int:
-    """Run a job cycle by cycle, resets included; give the number of cycles after the last reset.
+    """Carry out a run cycle by cycle, resets included; give the number of cycles after the last reset.
 
     `restart` is called after each reset that interrupts the run: what came before it is checked, and then expected
     again.
     """
     cycles = Cycles(dut.clk, dut.rst, [*sources, *agents])
     await cycles.reset(3)
-    words = [as_integers(job.a), as_integers(job.b)]
-    lasts = [job.a_last.tolist(), []]
+    words = [as_integers(run.a), as_integers(run.b)]
+    lasts = [run.a_last.tolist(), []]
 
     def load() -> None:
         for source, beats, ends in zip(sources, words, lasts, strict=False):
             source.load(beats, ends)
 
-    stalls = Stalls(0.5, job.seed)
-    for after in job.resets.tolist():
+    stalls = Stalls(0.5, run.seed)
+    for after in run.resets.tolist():
         load()
         await cycles.run(after)
         await cycles.reset(1 + stalls.bits(2))
         restart()
     load()
     begun = cycles.cycle
-    await cycles.run(job.limit, complete)
+    await cycles.run(run.limit, complete)
     await cycles.run(LINGER)
     return cycles.cycle - begun
 
 
-async def run_all(dut: Any, run: Callable[[Any, Job], Awaitable[Outcome]], *, clock: bool = True) -> None:
-    """Run every job of the plan and leave their outcomes; fails where the checker found something."""
-    outcomes: list[Outcome] = []
-    jobs = read_jobs()
+async def run_all(
+    dut: Any, carry_out: Callable[[Any, BenchRun], Awaitable[BenchOutcome]], *, clock: bool = True
+) -> None:
+    """Carry out every run and leave their outcomes; fails where the checker found something."""
+    outcomes: list[BenchOutcome] = []
+    runs = read_runs()
     if clock:
         Clock(dut.clk, PERIOD, unit="ns", impl="gpi").start()
     try:
-        for job in jobs:
-            outcomes.append(await run(dut, job))  # noqa: PERF401 - those before an error are kept
+        for run in runs:
+            outcomes.append(await carry_out(dut, run))  # noqa: PERF401 - those before an error are kept
     finally:
         write_outcomes(outcomes)
     wrong = sum(outcome.wrong for outcome in outcomes)

@@ -14,35 +14,35 @@ import numpy.typing as npt
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from .bench import LINGER, run_all, timer
-from .plan import PATTERN_CYCLES, Flags, Job, Outcome, Words
+from .exchange import PATTERN_CYCLES, BenchOutcome, BenchRun, Flags, Words
 
 __all__ = ["bulk"]
 
 
 @cocotb.test
 async def bulk(dut: Any) -> None:
-    """All jobs of the plan, one after the other."""
+    """All runs, one after the other."""
     await run_all(dut, _run, clock=not cocotb.SIM_NAME.lower().startswith("icarus"))
 
 
-async def _run(dut: Any, job: Job) -> Outcome:
+async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
-    dense = job.mask.size > 0
-    _write_beats("a", job.a, job.a_last)
+    dense = run.mask.size > 0
+    _write_beats("a", run.a, run.a_last)
     if not dense:
-        _write_beats("b", job.b, np.zeros(len(job.b), bool))
+        _write_beats("b", run.b, np.zeros(len(run.b), bool))
     # The stalls of a layer are those of A and Y, those of a bare array those of A and B.
     names = ("a", "out") if dense else ("a", "b")
-    rng = np.random.default_rng(job.seed)
-    for name, probability in zip(names, job.stalls.tolist(), strict=True):
+    rng = np.random.default_rng(run.seed)
+    for name, probability in zip(names, run.stalls.tolist(), strict=True):
         np.packbits(rng.random(PATTERN_CYCLES) < probability).tofile(f"{name}_pauses.bin")
-    stalled = [index for index, name in enumerate(("a", "b", "out")) if name in names and job.stalls[names.index(name)]]
+    stalled = [index for index, name in enumerate(("a", "b", "out")) if name in names and run.stalls[names.index(name)]]
 
     await FallingEdge(dut.clk)
     dut.run.value = 0
     dut.rst.value = 1
-    dut.expected.value = len(job.expected)
-    dut.limit.value = job.limit
+    dut.expected.value = len(run.expected)
+    dut.limit.value = run.limit
     dut.linger.value = LINGER
     dut.stalled.value = sum(1 << index for index in stalled)
     for _ in range(3):
@@ -53,15 +53,15 @@ async def _run(dut: Any, job: Job) -> Outcome:
     await FallingEdge(dut.clk)
 
     flag_bytes = len(dut.out_flags) // 8
-    words, flags = _read_results(job.expected.shape[1], flag_bytes)
+    words, flags = _read_results(run.expected.shape[1], flag_bytes)
     last = flags[:, 0] != 0 if dense else np.zeros(0, bool)
     broken = dut.broken.value.to_unsigned()
     first, final, cycles = (_signed(dut, name) for name in ("first_cycle", "last_cycle", "cycle"))
-    return Outcome(
+    return BenchOutcome(
         words=words,
         last=last,
         valid=np.zeros((0, 0), np.uint8) if dense else flags,
-        wrong=_wrong(job, words, last) if dense else 0,
+        wrong=_wrong(run, words, last) if dense else 0,
         violations=(f"m_axis_y: {broken} beats changed before they were taken",) if broken else (),
         first_cycle=first,
         last_cycle=final,
@@ -85,8 +85,8 @@ def _signed(dut: Any, name: str) -> int:
     return value
 
 
-def _wrong(job: Job, words: npt.NDArray[np.uint8], last: Flags) -> int:
+def _wrong(run: BenchRun, words: npt.NDArray[np.uint8], last: Flags) -> int:
     """Beats that are not as expected; a missing one is not counted, the host sees it."""
-    count = min(len(words), len(job.expected))
-    differs = ((words[:count] & job.mask[:count]) != job.expected[:count]).any(axis=1)
-    return int((differs | (last[:count] != job.expected_last[:count])).sum()) + max(len(words) - count, 0)
+    count = min(len(words), len(run.expected))
+    differs = ((words[:count] & run.mask[:count]) != run.expected[:count]).any(axis=1)
+    return int((differs | (last[:count] != run.expected_last[:count])).sum()) + max(len(words) - count, 0)

@@ -9,25 +9,25 @@ import numpy as np
 
 from .axi_stream import Sink, Source, Stalls
 from .bench import Checker, as_words, run_all, run_cycles, timer
-from .plan import Job, Outcome
+from .exchange import BenchOutcome, BenchRun
 
 __all__ = ["dense"]
 
 
 @cocotb.test
 async def dense(dut: Any) -> None:
-    """All jobs of the plan, one after the other."""
+    """All runs, one after the other."""
     await run_all(dut, _run)
 
 
-async def _run(dut: Any, job: Job) -> Outcome:
+async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
-    checker = Checker(job)
-    source = Source(dut, "s_axis_a", Stalls(job.stalls[0], job.seed))
-    sink = Sink(dut, "m_axis_y", Stalls(job.stalls[1], job.seed + 1), checker)
-    cycles = await run_cycles(dut, job, [source], [sink], lambda: checker.complete, checker.restart)
-    return Outcome(
-        words=as_words(checker.words, job.expected.shape[1]),
+    checker = Checker(run)
+    source = Source(dut, "s_axis_a", Stalls(run.stalls[0], run.seed))
+    sink = Sink(dut, "m_axis_y", Stalls(run.stalls[1], run.seed + 1), checker)
+    cycles = await run_cycles(dut, run, [source], [sink], lambda: checker.complete, checker.restart)
+    return BenchOutcome(
+        words=as_words(checker.words, run.expected.shape[1]),
         last=np.array(checker.lasts, bool),
         valid=np.zeros((0, 0), np.uint8),
         wrong=checker.wrong,

@@ -10,7 +10,7 @@ import dataclasses
 from systoliq.hw import BareArray, Dense
 from systoliq.hw.axi import axi_bits
 
-from .plan import PATTERN_CYCLES
+from .exchange import PATTERN_CYCLES
 
 __all__ = ["TOP", "Ports", "harness_verilog"]
 

@@ -25,9 +25,9 @@ import numpy as np
 from rich.table import Table
 
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
+from systoliq.hw.packing import ArrayPacking
 from systoliq.sim.cosimulation import CosimulationResult, cosimulate_array
 from systoliq.sim.harness import TOP, Ports, harness_verilog
-from systoliq.sim.layout import ArrayLayout
 from systoliq.sim.runner import SimulatorWarning, build
 
 from .bare_loop import LoopRun, build_loop
@@ -179,17 +179,17 @@ def simulation(options: Options, progress: Progress) -> Section:
         tiles = max(1, round(math.sqrt(options.work / size**2 / TILE_BEATS)))
         rng = np.random.default_rng(size)
         a, b = (rng.integers(-128, 128, shape) for shape in ((size * tiles, TILE_BEATS), (TILE_BEATS, size * tiles)))
-        layout = ArrayLayout(array=array, m=len(a), k=TILE_BEATS, n=b.shape[1])
-        words = layout.pack(a, b)
+        packing = ArrayPacking(array=array, m=len(a), k=TILE_BEATS, n=b.shape[1])
+        words = packing.pack(a, b)
         cosimulate_array(array, a[:size], b[:, :size], bulk=True, verilog=text).check()  # builds
         job = partial(cosimulate_array, array, a, b, bulk=True, verilog=text)
         loops: list[LoopRun] = []
         runs: list[Timed[CosimulationResult]] = []
         for count in range(options.repeat):  # by turns, so that both see the same machine
             progress(f"simulation {size}x{size}: run {count + 1} of {options.repeat}")
-            loops.append(loop.run(*words, expected=tiles**2 * size, sums_bytes=layout.sums_bytes))
+            loops.append(loop.run(*words, expected=tiles**2 * size, sums_bytes=packing.sums_bytes))
             runs.append(timed(job, 1))
-            _agree(layout, runs[-1].result.check(), loops[-1])
+            _agree(packing, runs[-1].result.check(), loops[-1])
         limit = statistics.median(run.cycles_per_second for run in loops)
         cycles = runs[0].result.simulated_cycles
         bulk = statistics.median(run.result.simulated_cycles / run.result.seconds for run in runs)
@@ -248,11 +248,11 @@ def _build(text: str) -> None:
         build(text, TOP)
 
 
-def _agree(layout: ArrayLayout, run: CosimulationResult, loop: LoopRun) -> None:
+def _agree(packing: ArrayPacking, run: CosimulationResult, loop: LoopRun) -> None:
     """Refuse a comparison with a loop that computes something else."""
-    cols = layout.array.config.cols
+    cols = packing.array.config.cols
     valid = np.unpackbits(loop.valid, axis=1, bitorder="little")[:, :cols].astype(np.int64)
-    sums, there, surplus = layout.unpack(valid, loop.sums)
+    sums, there, surplus = packing.unpack(valid, loop.sums)
     if not there.all() or surplus.any() or (sums != run.expected).any():
         raise ValueError("the C++ loop's sums must be those of the cosimulation")
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.formats import IntFormat
+from systoliq.hw.packing import Flags, Words, to_integers
 
-__all__ = ["SEED", "Beat", "operand_beats", "pack", "random_operands", "spans"]
+__all__ = ["SEED", "Beat", "beats_of", "random_operands", "spans"]
 
 SEED = 2026  # of all stimuli
 
@@ -24,20 +25,9 @@ class Beat:
     last: bool = False
 
 
-def operand_beats(operands: npt.NDArray[Any], fmt: IntFormat, depth: int) -> list[Beat]:
-    """Operands [vectors, K] as beats: `depth` neighbours of each vector, the first of the first in the lowest bits."""
-    vectors, k = operands.shape
-    padded = np.zeros((vectors, -(-k // depth) * depth), np.int64)
-    padded[:, :k] = operands
-    words = padded.reshape(vectors, -1, depth).transpose(1, 0, 2).reshape(-1, vectors * depth)
-    ends = len(words) - 1
-    return [Beat(word=pack(word.tolist(), fmt.bits), last=i == ends) for i, word in enumerate(words)]
-
-
-def pack(values: Sequence[int], bits: int) -> int:
-    """`values` side by side, `bits` bits each, the first in the lowest bits."""
-    mask = (1 << bits) - 1
-    return sum((value & mask) << (index * bits) for index, value in enumerate(values))
+def beats_of(words: Words, last: Flags) -> tuple[Beat, ...]:
+    """Words as beats, and which of them end something."""
+    return tuple(Beat(word=word, last=end) for word, end in zip(to_integers(words), last.tolist(), strict=True))
 
 
 def random_operands(fmt: IntFormat, shape: tuple[int, ...], generator: np.random.Generator) -> npt.NDArray[Any]:

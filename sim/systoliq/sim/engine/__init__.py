@@ -1,7 +1,6 @@
-"""systoliq.sim.engine: the programmable engine's driver, on its Verilog under a simulator."""
+"""systoliq.sim.engine: the programmable engine under a simulator, driven by `systoliq.hw.engine.host`."""
 
 from .engine import Engine, JobReport, Result
 from .errors import ENGINE_ERRORS, EngineError
-from .plan import Job, Plan
 
-__all__ = ["ENGINE_ERRORS", "Engine", "EngineError", "Job", "JobReport", "Plan", "Result"]
+__all__ = ["ENGINE_ERRORS", "Engine", "EngineError", "JobReport", "Result"]

@@ -22,16 +22,25 @@ import numpy.typing as npt
 from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.engine.host import (
+    EnginePacking,
+    Job,
+    Map,
+    Plan,
+    Step,
+    plan_matmul_integer,
+    plan_qlinear_matmul,
+    recovery,
+    sequence,
+)
 from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.packing import to_integers
 
 from ..cache import run_directory
 from ..engine_bench import VARIABLE, Outcome, Work, leave_work, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
-from . import layout
-from .driver import Map, Step, recovery, sequence
 from .errors import engine_error
-from .plan import Job, Plan, plan_matmul_integer, plan_qlinear_matmul
 
 __all__ = ["Engine", "JobReport", "Result", "Stalls"]
 
@@ -179,21 +188,18 @@ class Engine:
     def prepare(self, job: Job, stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
         """What the bench needs to run a job: the driver's steps and the words of A and B."""
         shape = self.shape(job)
-        fill = seed * 37 & 0xFF  # what lies beyond the operands must not matter
-        words = {
-            "a": layout.pack_a(self.config, job.a, fill=fill),
-            "b": layout.pack_b(self.config, job.b, fill=fill ^ 0xFF),
-        }
+        packing, generator = EnginePacking(self.config), np.random.default_rng(seed)
+        words = {"a": packing.pack_a(job.a, generator), "b": packing.pack_b(job.b, generator)}
         patience = 1.0
         for probability in stalls:
             if not 0 <= probability < 1:
                 raise ValueError(f"stalls must be at least 0 and below 1, not {probability!r}")
             patience /= 1 - probability
-        beats = len(words["a"]) + len(words["b"]) + layout.y_beats(self.config, job.m, job.n, job.y_dtype)
+        beats = len(words["a"]) + len(words["b"]) + packing.y_beats(job.m, job.n, job.y_dtype)
         return Work(
             steps=_plain(sequence(job, self.config)),
             recovery=_plain(recovery()),
-            words={name: _integers(each) for name, each in words.items()},
+            words={name: to_integers(each) for name, each in words.items()},
             error=Map().register("STATUS").field("error").mask,
             stalls=stalls,
             seed=seed,
@@ -235,13 +241,8 @@ class Engine:
             simulated_cycles=outcome.cycles,
             seconds=outcome.seconds,
         )
-        return layout.unpack_y(self.config, outcome.y, job.m, job.n, job.y_dtype), report
+        return EnginePacking(self.config).unpack_y(outcome.y, job.m, job.n, job.y_dtype), report
 
 
 def _plain(steps: Sequence[Step]) -> list[tuple[str, str, int, int, bytes]]:
     return [(step.action, step.name, step.address, step.value, step.data) for step in steps]
-
-
-def _integers(words: npt.NDArray[np.uint8]) -> list[int]:
-    data, size = words.tobytes(), words.shape[1]
-    return [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size)]

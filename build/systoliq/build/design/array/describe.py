@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.hw.packing import ArrayPacking
+
 from ..facts import format_facts
 
 if TYPE_CHECKING:
@@ -26,19 +28,7 @@ def describe(design: ArrayDesign) -> dict[str, Any]:
             "accumulator_bits": config.accumulator_bits,
             "longest_sum": design.longest_sum,
         },
-        "packing": {
-            letter: {
-                "element_bits": operand.bits,
-                "elements_per_beat": vectors * config.depth,
-                "layout": f"beat t of a tile carries, for each {what} v, its elements t * {config.depth} + i of K for "
-                f"i = 0..{config.depth - 1} at bits (v * {config.depth} + i) * {operand.bits} and up; fill up with "
-                "zeros where K is no multiple of depth",
-            }
-            for letter, operand, vectors, what in (
-                ("a", config.a, config.rows, "row"),
-                ("b", config.b, config.cols, "column"),
-            )
-        },
+        "packing": ArrayPacking.facts(array),
         "latency": {
             "cycles": array.latency,
             "from": "last beat of a tile",

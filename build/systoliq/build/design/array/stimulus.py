@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from ..beats import SEED, Beat, operand_beats, random_operands, spans
+from systoliq.hw.packing import ArrayPacking, to_integers
+
+from ..beats import SEED, Beat, beats_of, random_operands, spans
 
 if TYPE_CHECKING:
     from .design import ArrayDesign
@@ -26,6 +28,7 @@ class ArrayStimulus:
     sums: npt.NDArray[np.int64]
     a_beats: tuple[Beat, ...]
     b_beats: tuple[Beat, ...]
+    lines: tuple[int, ...]  # sums of all columns, row after row of tile after tile, as words
     cycles: int
 
 
@@ -43,13 +46,24 @@ def array_stimulus(design: ArrayDesign) -> ArrayStimulus:
     )
     extreme = slice(sum(inner[:6]), sum(inner[:7]))
     a[:, extreme], b[extreme] = config.a.min, config.b.min
+    sums = np.stack([design.model(a[:, start:stop], b[start:stop]) for start, stop in spans(inner)])
     a_beats: list[Beat] = []
     b_beats: list[Beat] = []
-    for start, stop in spans(inner):
-        a_beats += operand_beats(a[:, start:stop], config.a, config.depth)
-        b_beats += operand_beats(b[start:stop].T, config.b, config.depth)
-    sums = np.stack([design.model(a[:, start:stop], b[start:stop]) for start, stop in spans(inner)])
+    lines: list[int] = []
+    for (start, stop), tile in zip(spans(inner), sums, strict=True):
+        packing = ArrayPacking(array=design.array, m=config.rows, k=stop - start, n=config.cols)
+        a_words, last, b_words = packing.pack(a[:, start:stop], b[start:stop])
+        a_beats += beats_of(a_words, last)
+        b_beats += beats_of(b_words, last)
+        lines += to_integers(packing.expect(tile))
     cycles = design.array.cycles([-(-length // config.depth) for length in inner])
     return ArrayStimulus(
-        inner=inner, a=a, b=b, sums=sums, a_beats=tuple(a_beats), b_beats=tuple(b_beats), cycles=cycles
+        inner=inner,
+        a=a,
+        b=b,
+        sums=sums,
+        a_beats=tuple(a_beats),
+        b_beats=tuple(b_beats),
+        lines=tuple(lines),
+        cycles=cycles,
     )

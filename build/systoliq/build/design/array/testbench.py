@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..beats import pack
 from ..testbench.frame import bench
 from ..testbench.streams import Sender
 from ..testbench.text import calls, fill, literal
@@ -105,8 +104,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
         )
     ]
     bits, width = config.accumulator_bits, config.accumulator_bits * config.cols
-    lines = stimulus.sums.reshape(-1, config.cols).tolist()
-    contents = calls(f"s({literal(pack(line, bits), width)});" for line in lines)
+    contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
     return bench(
         name=design.name,
         story=f"{len(stimulus.inner)} tiles with K = {', '.join(map(str, stimulus.inner))} are sent back to back, and "

@@ -6,6 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.host import EnginePacking
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -40,35 +41,13 @@ MEANINGS = {
 def describe(design: EngineDesign) -> dict[str, Any]:
     """Ready for JSON; see `Design.describe`."""
     config = design.config
-    rows, cols, depth, lanes = config.rows, config.cols, config.depth, config.lanes
-    stationary = config.dataflow == "weight-stationary"
-    group = "all rows of A" if stationary else f"each group of {rows} rows of A"
+    rows, cols, depth = config.rows, config.cols, config.depth
     shapes = [(1, 1, 1), (rows, 16 * depth, cols), (2 * rows + 1, 16 * depth, 2 * cols + 1)]
     return {
         "computes": "MatMulInteger and QLinearMatMul as ONNX defines them, one product A [M, K] x B [K, N] a job: "
         "registers.md and systoliq_engine.h are its registers",
         "engine": dataclasses.asdict(config),
-        "packing": {
-            "a": {
-                "element_bits": 8,
-                "elements_per_beat": rows * depth,
-                "layout": f"word q * M + m holds A[m, q * {rows * depth} + i] in byte i"
-                if stationary
-                else f"word g * ceil(K / {depth}) + t holds A[g * {rows} + r, t * {depth} + d] in byte r * {depth} + d",
-            },
-            "b": {
-                "element_bits": 8,
-                "elements_per_beat": cols * depth,
-                "layout": f"word h * ceil(K / {depth}) + t holds B[t * {depth} + d, h * {cols} + c] in byte "
-                f"p * {depth} + d, where c = (p mod {config.interval}) * {lanes} + p div {config.interval}",
-            },
-            "y": {
-                "bytes_per_beat": 4 * lanes,
-                "layout": f"for {group}, for each tile of {cols} columns, for each row: its columns of the tile, 1 "
-                "byte each, or 4 where Y is int32; the bytes that tkeep marks, one beat's after the other's",
-            },
-            "padding": "what lies beyond M, K or N in a word of A or B may be anything; the lowest byte is the first",
-        },
+        "packing": EnginePacking(config).facts(),
         "cycle_model": {
             "meaning": "cycles of a job from the first word of A or B taken to the last beat of Y taken, both "
             "included, without stalls; the register BUSY_CYCLES counts the same",

@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 
 from systoliq.hw.engine import ERRORS, EngineConfig
-from systoliq.sim.engine.driver import Map, Step, sequence
+from systoliq.hw.engine.host import Map, Step, sequence
 
 from .stimulus import EngineJob
 

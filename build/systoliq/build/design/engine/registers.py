@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from systoliq.hw.engine.host import Map
 from systoliq.hw.engine.registers import ERRORS, VERSION, Field, Table
-from systoliq.sim.engine.driver import Map
 
 __all__ = ["c_header", "markdown"]
 

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer_file import read_arrays
-from systoliq.sim.engine import Engine, Plan
+from systoliq.hw.engine.host import Plan
+from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError

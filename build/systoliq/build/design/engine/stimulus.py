@@ -10,16 +10,15 @@ import numpy.typing as npt
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
 from systoliq.golden.formats import IntFormat
-from systoliq.hw.engine import EngineConfig
-from systoliq.sim.engine import Job
-from systoliq.sim.engine.plan import blocks
+from systoliq.hw.engine.host import EnginePacking, Job, blocks
+from systoliq.hw.packing import Words
 
-from ..beats import SEED, Beat, operand_beats, random_operands
+from ..beats import SEED, Beat, beats_of, random_operands
 
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["EngineJob", "engine_stimulus", "stream_order"]
+__all__ = ["EngineJob", "engine_stimulus"]
 
 _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but just a little larger
 
@@ -53,6 +52,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         ("a drain that takes long", (whole[rows], 1, whole[cols]), INT8, UINT8, int32, False),
         ("whole tiles", (rows, 3, cols), INT8, UINT8, INT8, True),
     ]
+    packing = EnginePacking(config)
     jobs = []
     for title, (m, k, n), a_format, b_format, y_format, per_row in kinds:
         m = min(m, config.max_rows) if per_row else m
@@ -64,9 +64,9 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
                 title=title,
                 job=job,
                 y=y,
-                a_beats=_a_beats(config, job.a, generator),
-                b_beats=_b_beats(config, job.b, generator),
-                y_bytes=stream_order(config, y),
+                a_beats=_stream(packing.pack_a(job.a, generator)),  # what is beyond M, K and N must not matter
+                b_beats=_stream(packing.pack_b(job.b, generator)),
+                y_bytes=packing.pack_y(y),
                 cycles=design.cycles(*shape),
             )
         )
@@ -99,52 +99,5 @@ def _job(
     return job, requantize_float32(sums, scale, y_zero_point, y_format)
 
 
-def _a_beats(config: EngineConfig, a: npt.NDArray[Any], generator: np.random.Generator) -> tuple[Beat, ...]:
-    """Words of A, filled up with anything: groups of rows, or (weight-stationary) chunks of K, a word for each row."""
-    m, k = a.shape
-    if config.dataflow == "weight-stationary":
-        chunk = config.rows * config.depth
-        filled = _filled(a, (m, _up(k, chunk)), generator)
-        blocks_of_a = [row for part in np.split(filled, filled.shape[1] // chunk, axis=1) for row in part[:, None]]
-        depth = chunk
-    else:
-        filled = _filled(a, (_up(m, config.rows), _up(k, config.depth)), generator)
-        blocks_of_a = np.split(filled, len(filled) // config.rows)
-        depth = config.depth
-    return _stream(blocks_of_a, depth)
-
-
-def _b_beats(config: EngineConfig, b: npt.NDArray[Any], generator: np.random.Generator) -> tuple[Beat, ...]:
-    """Words of B, tile of columns after tile, the columns of a tile sorted by the lane that serves them."""
-    k, n = b.shape
-    filled = _filled(b, (_up(k, config.depth), _up(n, config.cols)), generator)
-    order = [p % config.interval * config.lanes + p // config.interval for p in range(config.cols)]
-    return _stream(
-        [tile[:, order].T for tile in np.split(filled, filled.shape[1] // config.cols, axis=1)], config.depth
-    )
-
-
-def _stream(parts: list[npt.NDArray[Any]], depth: int) -> tuple[Beat, ...]:
-    words = [beat.word for part in parts for beat in operand_beats(part, INT8, depth)]
-    return tuple(Beat(word=word, last=index == len(words) - 1) for index, word in enumerate(words))
-
-
-def _filled(operand: npt.NDArray[Any], shape: tuple[int, int], generator: np.random.Generator) -> npt.NDArray[Any]:
-    filled = random_operands(IntFormat.of(operand.dtype), shape, generator)
-    filled[: operand.shape[0], : operand.shape[1]] = operand
-    return filled
-
-
-def _up(size: int, unit: int) -> int:
-    return -(-size // unit) * unit
-
-
-def stream_order(config: EngineConfig, y: npt.NDArray[Any]) -> bytes:
-    """Y as the bytes of its stream: groups of rows, tiles of columns, rows, columns; low bytes first."""
-    group = len(y) if config.dataflow == "weight-stationary" else config.rows
-    blocks_of_y = [
-        y[row : row + group, column : column + config.cols]
-        for row in range(0, y.shape[0], group)
-        for column in range(0, y.shape[1], config.cols)
-    ]
-    return b"".join(np.ascontiguousarray(each).astype(each.dtype.newbyteorder("<")).tobytes() for each in blocks_of_y)
+def _stream(words: Words) -> tuple[Beat, ...]:
+    return beats_of(words, np.arange(len(words)) == len(words) - 1)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.engine.config import DATAFLOWS
+from systoliq.hw.engine.host import blocks
 from systoliq.hw.hierarchy import mark_used
-from systoliq.sim.engine.plan import blocks
 
 __all__ = ["OWN", "Figures", "Product", "choose_dataflow", "jobs_of", "read_workloads", "study"]
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.hw.packing import LayerPacking
+
 from ..facts import format_facts
 
 if TYPE_CHECKING:
@@ -16,9 +18,8 @@ _ROWS = (1, 16, 256)  # for which the cycle model is spelled out
 
 def describe(design: LayerDesign) -> dict[str, Any]:
     """Ready for JSON; see `Design.describe`."""
-    layer, dense, requantization = design.layer, design.dense, design.requantization
+    layer, dense = design.layer, design.dense
     schedule, config, stimulus = dense.schedule, dense.config, design.stimulus
-    low, high = layer.accumulator_range()
     return {
         "computes": "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as "
         "ONNX's QLinearMatMul; with a bias as com.microsoft.QGemm",
@@ -41,25 +42,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "lanes": schedule.lanes,
             "row_sums": dense.folding.needs_row_sums,
         },
-        "packing": {
-            "a": {
-                "element_bits": config.a.bits,
-                "elements_per_beat": config.rows * config.depth,
-                "beats_per_group": schedule.beats,
-                "layout": f"rows enter in groups of {config.rows}. Beat t of a group carries, for each row r of it, "
-                f"a[r, t * {config.depth} + i] for i = 0..{config.depth - 1} at bits "
-                f"(r * {config.depth} + i) * {config.a.bits} and up; elements beyond K are ignored, and a batch whose "
-                "rows do not fill its last group is filled up with rows of anything, whose outputs are to be dropped",
-            },
-            "y": {
-                "element_bits": layer.y_format.bits,
-                "elements_per_beat": schedule.lanes,
-                "beats_per_group": config.rows * schedule.row_steps,
-                "layout": f"for each group, for each tile of {config.cols} columns, for each row: neighbouring "
-                f"columns, {schedule.lanes} a beat, the first in the lowest bits; those beyond N mean nothing",
-            },
-            "padding": "tdata is filled up with zeros to whole bytes",
-        },
+        "packing": LayerPacking.facts(dense),
         "latency": {
             "cycles": dense.latency,
             "from": "last beat of A of a group of rows (of its last pass)",
@@ -74,19 +57,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "cycles": {str(m): dense.cycles(m) for m in _ROWS},
             "utilization": {str(m): round(schedule.utilization(m, dense.cycles(m)), 6) for m in _ROWS},
         },
-        "quantization": {
-            "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},
-            "b": {"scale": layer.b_scale.tolist(), "zero_point": layer.b_zero_point.tolist()},
-            "y": {"scale": float(layer.y_scale), "zero_point": layer.y_zero_point},
-            "bias": None if layer.bias is None else layer.bias.tolist(),
-            "scale": layer.scale.tolist(),
-            "rounding": requantization.rounding.value,
-            "multiplier": list(requantization.multiplier),
-            "shift": list(requantization.shift),
-            "offset": list(requantization.offset),
-            "multiplier_bits": requantization.multiplier_bits,
-            "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
-        },
+        "quantization": _quantization(design),
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
@@ -95,6 +66,25 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             else "the requantizer's own integer form, which is not exact",
             "float32_mismatches": stimulus.float32_mismatches,
         },
+    }
+
+
+def _quantization(design: LayerDesign) -> dict[str, Any]:
+    """Scales and zero points, and the integer constants made of them."""
+    layer, requantization = design.layer, design.requantization
+    low, high = layer.accumulator_range()
+    return {
+        "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},
+        "b": {"scale": layer.b_scale.tolist(), "zero_point": layer.b_zero_point.tolist()},
+        "y": {"scale": float(layer.y_scale), "zero_point": layer.y_zero_point},
+        "bias": None if layer.bias is None else layer.bias.tolist(),
+        "scale": layer.scale.tolist(),
+        "rounding": requantization.rounding.value,
+        "multiplier": list(requantization.multiplier),
+        "shift": list(requantization.shift),
+        "offset": list(requantization.offset),
+        "multiplier_bits": requantization.multiplier_bits,
+        "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
     }
 
 

@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
+from systoliq.hw.packing import LayerPacking, to_integers
 
-from ..beats import SEED, Beat, operand_beats, random_operands, spans
+from ..beats import SEED, Beat, beats_of
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -22,11 +23,12 @@ _BEATS = 1500  # of a stimulus, about: a second or two of simulation under Icaru
 
 @dataclass(frozen=True, kw_only=True)
 class YBeat:
-    """One beat of Y: the outputs at `row`, `column`..; none of them where the row only fills up a group."""
+    """One beat of Y: `count` outputs at `row`, `column`..; none of them where the row only fills up a group."""
 
     row: int
     column: int
-    values: tuple[int, ...]
+    count: int
+    word: int
     last: bool
 
 
@@ -61,19 +63,15 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
     y, expected = layer.golden(a), design.model(a)
-    a_beats: list[Beat] = []
-    y_beats: list[YBeat] = []
-    for start, stop in spans(batches):
-        a_beats += _a_beats(design, a[start:stop], generator)
-        y_beats += _y_beats(design, expected[start:stop], start)
+    packing = LayerPacking(design.dense, batches)
     return LayerStimulus(
         batches=batches,
         a=a,
         y=y,
         expected=expected,
-        a_beats=tuple(a_beats),
-        y_beats=tuple(y_beats),
-        cycles=design.dense.cycles(sum(schedule.groups(m) for m in batches) * rows),
+        a_beats=beats_of(*packing.pack(a, generator)),  # what is beyond M and K must not matter
+        y_beats=_y_beats(packing, expected),
+        cycles=design.dense.cycles(packing.groups * rows),
     )
 
 
@@ -95,34 +93,10 @@ def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDA
     return a_format.saturate(a)
 
 
-def _a_beats(design: LayerDesign, a: npt.NDArray[Any], generator: np.random.Generator) -> list[Beat]:
-    """One batch of rows, filled up to whole groups with anything: what is beyond M and K must not matter."""
-    schedule = design.dense.schedule
-    rows, depth = schedule.config.rows, schedule.config.depth
-    m, k = a.shape
-    filled = random_operands(design.layer.a_format, (schedule.groups(m) * rows, schedule.beats * depth), generator)
-    filled[:m, :k] = a
-    beats = [
-        beat
-        for group in np.split(filled, schedule.groups(m))
-        for beat in operand_beats(group, design.layer.a_format, depth)
-    ]
-    ends = len(beats) - 1
-    return [Beat(word=beat.word, last=i == ends) for i, beat in enumerate(beats)]
-
-
-def _y_beats(design: LayerDesign, y: npt.NDArray[Any], first_row: int) -> list[YBeat]:
-    schedule = design.dense.schedule
-    rows, cols, lanes = schedule.config.rows, schedule.config.cols, schedule.lanes
-    m = y.shape[0]
-    beats = []
-    for row in range(0, schedule.groups(m) * rows, rows):
-        for tile in range(schedule.column_tiles):
-            for r in range(row, row + rows):
-                for step in range(schedule.steps(tile)):
-                    column = tile * cols + step * lanes
-                    end = min(column + lanes, (tile + 1) * cols, schedule.n)
-                    values = tuple(y[r, column:end].tolist()) if r < m else ()
-                    beats.append(YBeat(row=first_row + r, column=column, values=values, last=False))
-    beats[-1] = YBeat(row=beats[-1].row, column=beats[-1].column, values=beats[-1].values, last=True)
-    return beats
+def _y_beats(packing: LayerPacking, y: npt.NDArray[Any]) -> tuple[YBeat, ...]:
+    words, _ = packing.expect(y)
+    columns = (*(each.tolist() for each in packing.y_beats()), to_integers(words), packing.y_last().tolist())
+    return tuple(
+        YBeat(row=row, column=column, count=count, word=word, last=last)
+        for row, column, count, word, last in zip(*columns, strict=True)
+    )

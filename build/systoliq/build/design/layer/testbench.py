@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..beats import pack
 from ..testbench.frame import bench
 from ..testbench.streams import Receiver, Sender
 from ..testbench.text import calls, fill, literal
@@ -98,8 +97,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
-        f"y({beat.row}, {beat.column}, {len(beat.values)}, {literal(pack(beat.values, y_format.bits), y_width)}, "
-        f"{int(beat.last)});"
+        f"y({beat.row}, {beat.column}, {beat.count}, {literal(beat.word, y_width)}, {int(beat.last)});"
         for beat in stimulus.y_beats
     )
     *first, last = map(str, stimulus.batches)

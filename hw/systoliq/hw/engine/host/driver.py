@@ -14,12 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import INT8, Requantization
-from systoliq.hw.engine import COLUMN_TABLE, REGISTERS, ROW_TABLE, EngineConfig, lane_slots
-from systoliq.hw.engine.registers import Register, Table
 
-from .plan import Job
+from ..axi_engine import lane_slots
+from ..config import EngineConfig
+from ..registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register, Table
+from .job import Job
 
-__all__ = ["Map", "Step", "column_constants", "describe", "sequence"]
+__all__ = ["Map", "Step", "column_constants", "describe", "recovery", "sequence"]
 
 MULTIPLIER_BITS = 24
 ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 0 does not matter

@@ -1,4 +1,4 @@
-"""What passes between the host and a bench inside the simulator: jobs in, outcomes out, as files in the run's folder.
+"""Exchange between the host and a bench inside the simulator: runs in, outcomes out, as files in the run's folder.
 
 The benches import this and not the hardware, which would cost them half a second.
 """
@@ -16,19 +16,19 @@ import numpy.typing as npt
 __all__ = [
     "PATTERN_CYCLES",
     "VARIABLE",
+    "BenchOutcome",
+    "BenchRun",
     "Flags",
-    "Job",
-    "Outcome",
     "Words",
-    "read_jobs",
     "read_outcomes",
-    "write_jobs",
+    "read_runs",
     "write_outcomes",
+    "write_runs",
 ]
 
-VARIABLE = "SYSTOLIQ_PLAN"  # the folder, for the bench
+VARIABLE = "SYSTOLIQ_RUNS"  # the folder, for the bench
 PATTERN_CYCLES = 1 << 15  # after so many cycles a bulk run's pauses repeat
-_JOBS = "jobs.npz"
+_RUNS = "runs.npz"
 _OUTCOMES = "outcomes.npz"
 
 Words = npt.NDArray[np.uint8]
@@ -37,14 +37,12 @@ Flags = npt.NDArray[np.bool_]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Job:
+class BenchRun:
     """One run of a design: beats to send, what to expect, how to disturb it.
 
-    `a`, `b`, `expected` and `mask` are words [beats, bytes]; `b` is there for the bare array only. `columns` is the
-    number of sums in an expected word of the bare array: its columns come one after the other there, and word i
-    holds sum i of each column. `stalls` are probabilities of a pause per cycle, of the sources and of the sink;
-    `resets` the cycles after which the run is reset and begun again; `limit` the most cycles that it may take.
-    `bulk` moves the beats inside the simulator.
+    `a`, `b`, `expected` and `mask` are words [beats, bytes]; `b` is there for the bare array only, `mask` for the layer
+    only. `stalls` are probabilities of a pause per cycle, of the sources and of the sink; `resets` the cycles after
+    which the run is reset and begun again; `limit` the most cycles that it may take.
     """
 
     a: Words
@@ -57,12 +55,11 @@ class Job:
     resets: Integers
     seed: int
     limit: int
-    bulk: bool
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Outcome:
-    """What a job gave.
+class BenchOutcome:
+    """What a run gave.
 
     `words` [beats, bytes] and `last` are the beats taken; for the bare array `valid` holds which columns were (bytes of
     a bit mask). `wrong` counts the beats that the bench's checker found different, those before a reset included,
@@ -80,25 +77,25 @@ class Outcome:
     seconds: float
 
 
-def write_jobs(folder: Path, jobs: list[Job]) -> None:
-    """Leave the jobs for the bench."""
-    _write(folder / _JOBS, jobs)
+def write_runs(folder: Path, runs: list[BenchRun]) -> None:
+    """Leave the runs for the bench."""
+    _write(folder / _RUNS, runs)
 
 
-def read_jobs() -> list[Job]:
-    """The jobs, inside the simulator."""
-    return _read(Path(os.environ[VARIABLE]) / _JOBS, Job)
+def read_runs() -> list[BenchRun]:
+    """The runs, inside the simulator."""
+    return _read(Path(os.environ[VARIABLE]) / _RUNS, BenchRun)
 
 
-def write_outcomes(outcomes: list[Outcome]) -> None:
+def write_outcomes(outcomes: list[BenchOutcome]) -> None:
     """Leave the outcomes for the host."""
     _write(Path(os.environ[VARIABLE]) / _OUTCOMES, outcomes)
 
 
-def read_outcomes(folder: Path) -> list[Outcome] | None:
+def read_outcomes(folder: Path) -> list[BenchOutcome] | None:
     """The outcomes; None where the bench did not come to leave them."""
     path = folder / _OUTCOMES
-    return _read(path, Outcome) if path.is_file() else None
+    return _read(path, BenchOutcome) if path.is_file() else None
 
 
 def _write(path: Path, items: list[Any]) -> None:

@@ -1,0 +1,137 @@
+"""Parts: a 2-D product, cut into jobs whose rows share their constants and which fit the engine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden import UINT8, combined_scale
+from systoliq.golden.formats import IntFormat
+
+from ..config import EngineConfig
+from .job import Job, blocks
+
+__all__ = ["Part", "Placed", "Rescale", "Scales"]
+
+Array = npt.NDArray[Any]
+Scales = tuple[Array, Array, Any]  # of rows, of columns, of Y
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Placed:
+    """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not."""
+
+    job: Job
+    rows: Array
+    columns: Array
+    transposed: bool = False
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Rescale:
+    """Scales of A, B and Y, the zero point of Y and its format."""
+
+    a: Array
+    b: Array
+    y: Any
+    zero_point: int
+    output: IntFormat
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Part:
+    """A 2-D product, its zero points, and its place in Y; a [r, k], b [k, c]."""
+
+    a: Array
+    b: Array
+    a_zero_point: Array
+    b_zero_point: Array
+    rows: Array
+    columns: Array
+    transposed: bool = False
+
+    def transpose(self) -> Part:
+        return Part(
+            a=self.b.T,
+            b=self.a.T,
+            a_zero_point=self.b_zero_point,
+            b_zero_point=self.a_zero_point,
+            rows=self.columns,
+            columns=self.rows,
+            transposed=not self.transposed,
+        )
+
+    def take(self, rows: Array | slice, columns: Array | slice) -> Part:
+        return dataclasses.replace(
+            self,
+            a=self.a[rows],
+            b=self.b[:, columns],
+            a_zero_point=self.a_zero_point[rows],
+            b_zero_point=self.b_zero_point[columns],
+            rows=self.rows[rows],
+            columns=self.columns[columns],
+        )
+
+    def by_constants(
+        self, scales: Scales | None, bias: Array | None
+    ) -> Iterator[tuple[Part, Array | None, Array | None]]:
+        """Parts whose rows have the same constants, and these for each column: scales and biases, where there are any.
+
+        `scales` are those of rows, of columns and of Y; `bias` is [r, c].
+        """
+        by_row = _groups(len(self.rows), scales, bias)
+        turned = None if scales is None else (scales[1], scales[0], scales[2])
+        by_column = _groups(len(self.columns), turned, None if bias is None else bias.T)
+        turn = len(by_column) < len(by_row)
+        part = self.transpose() if turn else self
+        for which, scale, column_bias in by_column if turn else by_row:
+            yield part.take(which, slice(None)), scale, column_bias
+
+    def jobs(
+        self, config: EngineConfig, scale: Array | None, bias: Array | None, rescale: Rescale | None
+    ) -> Iterator[Placed]:
+        """The part as jobs that fit."""
+        zero_point = np.unique(self.a_zero_point)
+        per_row = len(zero_point) > 1
+        rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
+        bias = np.zeros(self.b.shape[1], np.int32) if bias is None else bias
+        for column in range(0, self.b.shape[1], columns):
+            for row in range(0, self.a.shape[0], rows):
+                part = self.take(slice(row, row + rows), slice(column, column + columns))
+                job = Job(
+                    a=part.a,
+                    b=part.b,
+                    a_zero_point=part.a_zero_point if per_row else zero_point,
+                    b_zero_point=part.b_zero_point,
+                    bias=bias[column : column + columns],
+                    scale=None if scale is None else scale[column : column + columns],
+                    y_zero_point=0 if rescale is None else rescale.zero_point,
+                    y_format=UINT8 if rescale is None else rescale.output,
+                )
+                down, across = (part.columns, part.rows) if part.transposed else (part.rows, part.columns)
+                yield Placed(job=job, rows=down, columns=across, transposed=part.transposed)
+
+
+def _groups(count: int, scales: Scales | None, bias: Array | None) -> list[tuple[Array, Array | None, Array | None]]:
+    """Which of `count` rows share their constants, and these along the columns."""
+    keys = [np.zeros(count, np.intp)]
+    if bias is not None:
+        keys.append(np.unique(bias, axis=0, return_inverse=True)[1].reshape(-1))
+    if scales is not None:
+        own, other, y_scale = scales
+        values, value_of = np.unique(own, return_inverse=True)
+        vectors = combined_scale(values[:, np.newaxis], other, y_scale)
+        keys.append(np.unique(vectors, axis=0, return_inverse=True)[1].reshape(-1)[value_of.reshape(-1)])
+    _, first, group_of = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
+    return [
+        (
+            np.flatnonzero(group_of.reshape(-1) == index),
+            None if scales is None else combined_scale(own[row], other, y_scale),
+            None if bias is None else bias[row],
+        )
+        for index, row in enumerate(first)
+    ]

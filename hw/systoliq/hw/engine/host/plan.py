@@ -1,0 +1,211 @@
+"""Planning: which jobs of the engine make up a QLinearMatMul or MatMulInteger.
+
+A job is one 2-D product with a constant table per column. What the operators allow beyond that is a matter of order:
+
+* batches that share b become rows of one job; every other batch is a job of its own;
+* rows whose combined scales or biases differ cannot share a constant table: each distinct set of them becomes a job,
+  unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', and what rows have is what columns
+  have;
+* a job that does not fit buffers or tables is cut in N, and where that does not help in M. K is never cut.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden import combined_scale, requantize_float32
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.operators import matmul_operands, unpromote
+from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, one_element
+
+from ..config import EngineConfig
+from .job import LARGEST, Job
+from .parts import Part, Placed, Rescale, Scales
+
+__all__ = ["Plan", "plan_matmul_integer", "plan_qlinear_matmul"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """The jobs of one operation and how their results become its result.
+
+    `fill` holds the results that no job computes, one for all or each: those of K = 0.
+    """
+
+    placed: tuple[Placed, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fill: int | Array = 0
+
+    @property
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs, in the order in which they run."""
+        return tuple(placed.job for placed in self.placed)
+
+    def assemble(self, results: Sequence[Array]) -> Array:
+        """The operation's result from those of its jobs, [m, n] each."""
+        flat = np.full(self.shape, self.fill, self.dtype)
+        if flat.size:
+            columns = max((int(placed.columns.max()) + 1 for placed in self.placed), default=1)
+            y = flat.reshape(-1, columns)
+            for placed, result in zip(self.placed, results, strict=True):
+                y[np.ix_(placed.rows, placed.columns)] = result.T if placed.transposed else result
+        return flat
+
+
+def plan_matmul_integer(
+    config: EngineConfig,
+    a: npt.ArrayLike,
+    b: npt.ArrayLike,
+    a_zero_point: npt.ArrayLike | None = None,
+    b_zero_point: npt.ArrayLike | None = None,
+    *,
+    bias: npt.ArrayLike | None = None,
+) -> Plan:
+    """Plan `systoliq.golden.matmul_integer` with its arguments, plus `bias`: int32 that broadcasts to the result."""
+    return _plan(config, *matmul_operands(a, b), a_zero_point, b_zero_point, bias, None)
+
+
+def plan_qlinear_matmul(
+    config: EngineConfig,
+    a: npt.ArrayLike,
+    a_scale: npt.ArrayLike,
+    a_zero_point: npt.ArrayLike,
+    b: npt.ArrayLike,
+    b_scale: npt.ArrayLike,
+    b_zero_point: npt.ArrayLike,
+    y_scale: npt.ArrayLike,
+    y_zero_point: npt.ArrayLike,
+    *,
+    bias: npt.ArrayLike | None = None,
+) -> Plan:
+    """Plan `systoliq.golden.qlinear_matmul` with its arguments, or com.microsoft's QGemm where there is a `bias`.
+
+    `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps.
+
+    ValueError where a combined scale a_scale * b_scale / y_scale is negative, infinite or NaN: the hardware has no
+    constants for it (golden defines such results; no quantizer writes such scales).
+    """
+    a, b = matmul_operands(a, b)
+    zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
+    rescale = Rescale(
+        a=along("row", "a_scale", as_scale("a_scale", a_scale), a.shape),
+        b=along("column", "b_scale", as_scale("b_scale", b_scale), b.shape),
+        y=one_element("y_scale", as_scale("y_scale", y_scale)),
+        zero_point=int(zero_point),
+        output=IntFormat.of(zero_point.dtype),
+    )
+    return _plan(config, a, b, a_zero_point, b_zero_point, bias, rescale)
+
+
+class _Batches:
+    """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B."""
+
+    def __init__(self, a: Array, b: Array) -> None:
+        self.m, self.k = a.shape[-2:]
+        self.n = b.shape[-1]
+        self.shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        self.count = int(np.prod(self.shape, dtype=int))
+        self._own = b.shape[:-2]
+        self._b_count = int(np.prod(self._own, dtype=int))
+        self.a = np.broadcast_to(a, (*self.shape, self.m, self.k)).reshape(self.count, self.m, self.k)
+        self.b = b.reshape(self._b_count, self.k, self.n)
+        self._b_of = np.broadcast_to(np.arange(self._b_count).reshape(self._own), self.shape).reshape(self.count)
+
+    def of_rows(self, value: Array) -> Array:
+        """What each row of A has, [batches, m]."""
+        return np.broadcast_to(value, (*self.shape, self.m, 1)).reshape(self.count, self.m)
+
+    def of_columns(self, value: Array) -> Array:
+        """What each column of B has, [batches of B, n]."""
+        return np.broadcast_to(value, (*self._own, 1, self.n)).reshape(self._b_count, self.n)
+
+    def products(
+        self, a_zero_point: Array, b_zero_point: Array, scales: Scales | None, biases: Array | None
+    ) -> Iterator[tuple[Part, Scales | None, Array | None]]:
+        """One for each batch of B, with the scales of its rows, columns and Y, and its bias."""
+        a_zero_point, b_zero_point = self.of_rows(a_zero_point), self.of_columns(b_zero_point)
+        for index in range(self._b_count):
+            which = np.flatnonzero(self._b_of == index)
+            part = Part(
+                a=self.a[which].reshape(-1, self.k),
+                b=self.b[index],
+                a_zero_point=a_zero_point[which].reshape(-1),
+                b_zero_point=b_zero_point[index],
+                rows=(which[:, np.newaxis] * self.m + np.arange(self.m)).reshape(-1),
+                columns=np.arange(self.n),
+            )
+            own_scales = None if scales is None else (scales[0][which].reshape(-1), scales[1][index], scales[2])
+            yield part, own_scales, None if biases is None else biases[which].reshape(-1, self.n)
+
+
+def _plan(
+    config: EngineConfig,
+    a: Array,
+    b: Array,
+    a_zero_point: npt.ArrayLike | None,
+    b_zero_point: npt.ArrayLike | None,
+    bias: npt.ArrayLike | None,
+    rescale: Rescale | None,
+) -> Plan:
+    a_zp = np.zeros((), a.dtype) if a_zero_point is None else as_zero_point("a_zero_point", a_zero_point, a.dtype, "a")
+    b_zp = np.zeros((), b.dtype) if b_zero_point is None else as_zero_point("b_zero_point", b_zero_point, b.dtype, "b")
+    a_zp, b_zp = along("row", "a_zero_point", a_zp, a.shape), along("column", "b_zero_point", b_zp, b.shape)
+    if a.shape[-1] > LARGEST:
+        raise ValueError(f"K must be at most {LARGEST} on the engine, not {a.shape[-1]!r}")
+    batches = _Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
+    full = (*batches.shape, batches.m, batches.n)
+    shape = unpromote(np.empty(full, bool), a, b).shape
+    dtype = np.dtype(np.int32) if rescale is None else np.dtype(rescale.output.dtype)
+    biases = None if bias is None else _bias(bias, shape).reshape(batches.count, batches.m, batches.n)
+    scales: Scales | None = None
+    if rescale is not None:
+        scales = batches.of_rows(rescale.a), batches.of_columns(rescale.b), rescale.y
+        _check_scales(*scales)
+    if 0 in full:
+        return Plan(placed=(), shape=shape, dtype=dtype)
+    if not batches.k:
+        sums = np.zeros(full, np.int32) if biases is None else biases.reshape(full)
+        return Plan(placed=(), shape=shape, dtype=dtype, fill=_rescaled(sums, rescale).reshape(shape))
+    placed: list[Placed] = []
+    for part, own_scales, own_bias in batches.products(a_zp, b_zp, scales, biases):
+        for smaller, scale, column_bias in part.by_constants(own_scales, own_bias):
+            placed += smaller.jobs(config, scale, column_bias, rescale)
+    return Plan(placed=tuple(placed), shape=shape, dtype=dtype)
+
+
+def _rescaled(sums: Array, rescale: Rescale | None) -> Array:
+    if rescale is None:
+        return sums
+    scale = combined_scale(rescale.a, rescale.b, rescale.y)
+    return requantize_float32(sums, scale, rescale.zero_point, rescale.output)
+
+
+def _bias(value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
+    """`value` as an array of `shape`, or an error naming it."""
+    bias = np.asarray(value)
+    if bias.dtype != np.int32:
+        raise TypeError(f"bias must be int32, not {bias.dtype.name}")
+    try:
+        return np.broadcast_to(bias, shape)
+    except ValueError:
+        raise ValueError(
+            f"bias must broadcast to the result's shape {list(shape)}, which shape {list(bias.shape)} does not"
+        ) from None
+
+
+def _check_scales(a_scales: Array, b_scales: Array, y_scale: Any) -> None:
+    """Refuse what has no integer constants; products of extremes stand for all."""
+    scales = combined_scale(np.unique(a_scales)[:, np.newaxis], np.unique(b_scales), y_scale)
+    wrong = scales[~((scales >= 0) & np.isfinite(scales))]
+    if wrong.size:
+        raise ValueError(
+            f"a_scale * b_scale / y_scale must be zero or positive, and finite, on the engine, not {float(wrong[0])!r}"
+        )

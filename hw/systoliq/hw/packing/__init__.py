@@ -1,0 +1,20 @@
+"""systoliq.hw.packing: how operands and results lie in the words of the ports, in code and in words.
+
+`LayerPacking` is that of `Dense`, `ArrayPacking` that of `BareArray`; the engine's is `hw.engine.host.EnginePacking`.
+"""
+
+from .array import ArrayPacking
+from .layer import LayerPacking
+from .words import Flags, Integers, Words, from_words, pads, to_integers, to_words
+
+__all__ = [
+    "ArrayPacking",
+    "Flags",
+    "Integers",
+    "LayerPacking",
+    "Words",
+    "from_words",
+    "pads",
+    "to_integers",
+    "to_words",
+]

@@ -1,0 +1,108 @@
+"""Cosimulation of a bare array."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.accumulate import exact_matmul
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
+from systoliq.hw.cells import models_verilog
+from systoliq.hw.packing import ArrayPacking, Integers
+
+from ..exchange import BenchRun
+from ..harness import Ports
+from ..runner import SimulatorName
+from .result import CosimulationResult, compare
+from .run import Run
+from .simulate import simulate
+
+__all__ = ["ARRAY_TOP", "array_verilog", "cosimulate_array"]
+
+ARRAY_TOP = "array"
+
+
+def array_verilog(array: BareArray) -> str:
+    """The Verilog that `cosimulate_array` runs: the array's, and the models of its vendor cells."""
+    return emit_verilog(AxiBareArray(array), ARRAY_TOP) + models_verilog(array.config.cells)
+
+
+def cosimulate_array(
+    array: BareArray,
+    a: npt.NDArray[np.integer],
+    b: npt.NDArray[np.integer],
+    *,
+    simulator: SimulatorName = "verilator",
+    stalls: tuple[float, float] | float = 0,
+    seed: int = 0,
+    resets: int = 0,
+    bulk: bool | None = None,
+    waves: Path | None = None,
+    verilog: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> CosimulationResult:
+    """Run a product of any size, A [M, K] times B [K, N], tile by tile through the Verilog of a bare array.
+
+    The sums [M, N] are those of exact integers, modulo 2**accumulator_bits. `stalls` are those of the sources of A and
+    of B: nothing can hold the sums back. The other parameters are those of `cosimulate`.
+    """
+    run, config = Run(a=a, stalls=stalls, seed=seed, resets=resets, bulk=bulk), array.config
+    _check(config, a, b)
+    (m, k), n = a.shape, b.shape[1]
+    packing = ArrayPacking(array=array, m=m, k=k, n=n)
+    sums = exact_matmul(a.astype(np.int64), b.astype(np.int64))
+    bench_run = _prepare(packing, run, b, sums)
+    text = array_verilog(array) if verilog is None else verilog
+    (outcome,), log = simulate(
+        text, Ports.of_array(array), ARRAY_TOP, [(bench_run, run.in_bulk)], simulator, waves=waves, progress=progress
+    )
+    valid = np.unpackbits(outcome.valid, axis=1, bitorder="little")[:, : config.cols].astype(np.int64)
+    y, there, surplus = packing.unpack(valid, outcome.words)
+    wrap = 1 << config.accumulator_bits
+    return compare(
+        outcome,
+        y,
+        there,
+        (sums + wrap // 2) % wrap - wrap // 2,
+        [f"column {column} gave {int(count)} sums too many" for column, count in enumerate(surplus) if count],
+        simulator=simulator,
+        macs=m * k * n,
+        macs_per_cycle=config.macs_per_cycle,
+        log=log,
+    )
+
+
+def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> None:
+    for name, operand, expected_format in (("a", a, config.a), ("b", b, config.b)):
+        if operand.ndim != 2 or not operand.size or operand.dtype.kind not in "iu":
+            raise ValueError(
+                f"{name} must be a matrix of integers, not of shape {list(operand.shape)} and type {operand.dtype}"
+            )
+        if not expected_format.contains(operand):
+            raise ValueError(
+                f"{name} must be in {expected_format.name}, not {int(operand.min())} to {int(operand.max())}"
+            )
+    (m, k), (inner, n) = a.shape, b.shape
+    if k != inner:
+        raise ValueError(f"b must have K = {k} rows for a of shape {[m, k]}, not shape {[inner, n]}")
+
+
+def _prepare(packing: ArrayPacking, run: Run, b: npt.NDArray[np.integer], sums: Integers) -> BenchRun:
+    down, across = packing.tiles
+    words_a, last, words_b = packing.pack(run.a, b)
+    unstalled = packing.array.cycles([packing.beats] * (down * across))
+    return BenchRun(
+        a=words_a,
+        a_last=last,
+        b=words_b,
+        expected=packing.expect(sums),
+        expected_last=np.zeros(0, bool),
+        mask=np.zeros((0, 0), np.uint8),
+        stalls=np.array(run.probabilities),
+        resets=run.reset_cycles(unstalled),
+        seed=run.seed,
+        limit=run.limit(unstalled),
+    )

@@ -1,0 +1,56 @@
+"""Results of a run: which tests ran, and what the failed ones said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from .process import SimulationError
+
+__all__ = ["Failure", "Results", "read_results"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """One cocotb test that failed, and what it said."""
+
+    test: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results:
+    """What one run gave. `seconds` is wall time, Python start included; `log` holds all that was printed."""
+
+    tests: tuple[str, ...]  # those that ran
+    failures: tuple[Failure, ...]
+    seconds: float
+    log: Path
+
+    @property
+    def passed(self) -> bool:
+        """Whether every test that ran passed (at least one ran, or there are no results)."""
+        return not self.failures
+
+    def check(self) -> Results:
+        """Give these results back, or raise `SimulationError` with what the failed tests said."""
+        if self.failures:
+            said = "\n".join(f"{failure.test}: {failure.message}" for failure in self.failures)
+            raise SimulationError(f"{len(self.failures)} of {len(self.tests)} tests failed (log: {self.log}):\n{said}")
+        return self
+
+
+def read_results(path: Path) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
+    """Read cocotb's xUnit file; skipped tests did not run."""
+    tests, failures = [], []
+    for case in ElementTree.parse(path).iter("testcase"):  # written by the simulation just run
+        if case.find("skipped") is not None:
+            continue
+        name = f"{case.get('classname')}.{case.get('name')}"
+        tests.append(name)
+        for kind in ("failure", "error"):
+            for element in case.iter(kind):
+                message = element.get("error_msg") or element.get("message") or (element.text or "").strip()
+                failures.append(Failure(test=name, message=message or kind))
+    return tuple(tests), tuple(failures)

@@ -1,0 +1,191 @@
+"""A built simulation, which runs cocotb test modules, each run in a process of its own.
+
+The names of what is set for cocotb are those of `cocotb-config --help-vars`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import cocotb_tools.config
+
+from . import icarus, verilator
+from .cache import run_directory
+from .execution import end_of, execute
+from .process import SimulationError
+from .results import Failure, Results, read_results
+from .tools import require
+
+__all__ = ["Simulation", "SimulatorName"]
+
+SimulatorName = Literal["verilator", "icarus"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulation:
+    """A built design. `cached` tells whether no compiler had to be called; `warnings` are the tools' own words."""
+
+    simulator: SimulatorName
+    top: str
+    folder: Path
+    waves: bool
+    warnings: tuple[str, ...]
+    cached: bool
+
+    def run(
+        self,
+        test_module: str,
+        *,
+        testcase: str | Sequence[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        waves: Path | None = None,
+        seed: int = 0,
+        python_path: Sequence[Path] = (),
+        directory: Path | None = None,
+        timeout: float | None = None,
+        on_line: Callable[[str], None] | None = None,
+    ) -> Results:
+        """Run a cocotb test module in a process of its own.
+
+        Parameters
+        ----------
+        test_module
+            dotted name, imported inside the simulator, which sees this process's `sys.path` after `python_path`.
+        testcase
+            names of the tests to run; all of them where it is None. A parametrized test is named `test/name=value`;
+            its bare name stands for all its variants.
+        env
+            variables for the test module, on top of this process's own.
+        waves
+            file for the trace: `.vcd`, or `.fst` under Icarus. The simulation must have been built with waves.
+        seed
+            of Python's `random` in the test module, and of registers without an initial value under Verilator.
+        directory
+            where simulation.log and results.xml go, and the simulation's working directory; without it, a new folder
+            in the cache that is removed after two days.
+        timeout
+            seconds after which the simulation is ended with a `SimulationError`.
+        on_line
+            called with each line that the simulation prints.
+
+        Raises
+        ------
+        SimulationError
+            where the run gave no results: a crash, a test module that cannot be imported, no such test case.
+            Failed tests are results, not errors: see `Results.check`.
+        """
+        if waves is not None:
+            self._check_waves(waves)
+        directory = (directory or run_directory()).absolute()
+        directory.mkdir(parents=True, exist_ok=True)
+        log, results = directory / "simulation.log", directory / "results.xml"
+        results.unlink(missing_ok=True)
+        variables = _environment(self, test_module, results, python_path, seed) | _filter(testcase) | dict(env or {})
+        started = time.monotonic()
+        status = execute(self._command(waves, seed), variables, directory, log, timeout, on_line)
+        seconds = time.monotonic() - started
+
+        tests, failures = self._results(results, test_module, testcase, status, log)
+        return Results(tests=tests, failures=failures, seconds=seconds, log=log)
+
+    def _results(
+        self, results: Path, test_module: str, testcase: str | Sequence[str] | None, status: int, log: Path
+    ) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
+        """Tests that ran and those that failed, or what is wrong where that is not all."""
+        if not results.is_file():
+            raise SimulationError(_without_results(self, test_module, status, log))
+        tests, failures = read_results(results)
+        if not tests:
+            of = test_module + _named(testcase)
+            raise SimulationError(f"no test ran in {of}; its log, {log}, ends:\n{end_of(log)}")
+        if status != 0 and not failures:
+            raise SimulationError(
+                f"the {self.simulator} simulation of {self.top} ended with {_status(status)} though its tests passed; "
+                f"its log, {log}, ends:\n{end_of(log)}"
+            )
+        return tests, failures
+
+    def _check_waves(self, waves: Path) -> None:
+        suffixes = (".vcd",) if self.simulator == "verilator" else (".vcd", ".fst")
+        if not self.waves:
+            raise ValueError("waves must be None for a simulation built without waves=True")
+        if waves.suffix not in suffixes:
+            raise ValueError(f"waves must end in {' or '.join(suffixes)} under {self.simulator}, not {waves.name!r}")
+        waves.absolute().parent.mkdir(parents=True, exist_ok=True)
+
+    def _command(self, waves: Path | None, seed: int) -> list[str]:
+        if self.simulator == "verilator":
+            command = [str(self.folder / verilator.EXECUTABLE)]
+            # Registers without an initial value start random, as in silicon; Amaranth gives all of them one.
+            command += ["+verilator+rand+reset+2", f"+verilator+seed+{seed % 0x7FFFFFFE + 1}"]
+            if waves is not None:
+                command += ["--trace", "--trace-file", str(waves.absolute())]
+            return command
+        vvp = require("icarus").path
+        assert vvp is not None  # noqa: S101 - require() has seen to it
+        library = cocotb_tools.config.lib_name_path("vpi", "icarus")
+        command = [str(vvp.with_name("vvp")), "-n", "-m", str(library), str(self.folder / icarus.DESIGN)]
+        if waves is None:
+            return [*command, "-none"]
+        return [*command, f"-{waves.suffix[1:]}", f"+waves={waves.absolute()}"]
+
+
+def _environment(
+    simulation: Simulation, test_module: str, results: Path, python_path: Sequence[Path], seed: int
+) -> dict[str, str]:
+    """Set what cocotb reads."""
+    foreign = ("COCOTB_TEST", "COCOTB_LIST_TESTS", "COCOTB_RANDOM", "GPI_USERS", "PYGPI_USERS", "PYTEST_")
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    libpython = require("libpython").path
+    variables |= {
+        "COCOTB_TEST_MODULES": test_module,
+        "COCOTB_TOPLEVEL": simulation.top,
+        "COCOTB_RESULTS_FILE": str(results),
+        "COCOTB_RANDOM_SEED": str(seed),
+        "TOPLEVEL_LANG": "verilog",
+        "GPI_USERS": f"{libpython};{cocotb_tools.config.pygpi_entry_point()}",
+        "PYGPI_PYTHON_BIN": sys.executable,
+        "PYTHONPATH": os.pathsep.join([*(str(Path(path).absolute()) for path in python_path), *_import_path()]),
+    }
+    variables.setdefault("COCOTB_ANSI_OUTPUT", "0")  # the log is a file
+    if simulation.simulator == "verilator":
+        variables.setdefault("COCOTB_TRUST_INERTIAL_WRITES", "1")  # as cocotb's runner does
+    return variables
+
+
+def _filter(testcase: str | Sequence[str] | None) -> dict[str, str]:
+    if testcase is None:
+        return {}
+    names = [testcase] if isinstance(testcase, str) else list(testcase)
+    return {"COCOTB_TEST_FILTER": rf"\.({'|'.join(map(re.escape, names))})(/.*)?$"}
+
+
+def _import_path() -> list[str]:
+    return [str(Path(entry or ".").absolute()) for entry in sys.path]
+
+
+def _without_results(simulation: Simulation, test_module: str, status: int, log: Path) -> str:
+    return (
+        f"the {simulation.simulator} simulation of {simulation.top} gave no results for {test_module} and ended with "
+        f"{_status(status)}; its log, {log}, ends:\n{end_of(log)}"
+    )
+
+
+def _status(status: int) -> str:
+    if status < 0:
+        with contextlib.suppress(ValueError):
+            return f"signal {signal.Signals(-status).name}"
+    return f"exit status {status}"
+
+
+def _named(testcase: str | Sequence[str] | None) -> str:
+    return "" if testcase is None else f" for testcase {testcase!r}"
