@@ -58,19 +58,18 @@ def qlinear_matmul(
     column_scale = along("column", "b_scale", as_scale("b_scale", b_scale), b.shape)
     result_scale = one_element("y_scale", as_scale("y_scale", y_scale))
     scale = combined_scale(row_scale, column_scale, result_scale)
-    zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point, float8=True))
-    types = [Float8Format.of(array.dtype) for array in (a, b, zero_point)]
-    if types == [None] * 3:
+    zero_point = float8_zero("y_zero_point", as_operand("y_zero_point", y_zero_point, float8=True))
+    offset = int(one_element("y_zero_point", zero_point))
+    output = Float8Format.of(zero_point.dtype)  # of the array: an element of it no longer says its format
+    if output is None and not _is_float8(a) and not _is_float8(b):
         acc = _accumulate(a, b, a_zero_point, b_zero_point)
-        y = requantize_float32(acc, scale, int(zero_point), IntFormat.of(zero_point.dtype))
-        return unpromote(y, a, b)
-    float8_zero("y_zero_point", zero_point)
+        return unpromote(requantize_float32(acc, scale, offset, IntFormat.of(zero_point.dtype)), a, b)
     refuse_underflow(scale, row_scale, column_scale, result_scale)
     sums = scaled(_exact_sums(a, a_zero_point, b, b_zero_point), scale)
-    if types[2] is None:
-        y = round_to_integers(sums, int(zero_point), IntFormat.of(zero_point.dtype))
+    if output is None:
+        y = round_to_integers(sums, offset, IntFormat.of(zero_point.dtype))
     else:
-        y = types[2].round(sums.numbers, sums.nan, sums.infinity).view(zero_point.dtype)
+        y = output.round(sums.numbers, sums.nan, sums.infinity).view(zero_point.dtype)
     return unpromote(y, a, b)
 
 
@@ -111,7 +110,7 @@ def _exact_sums(
         form = Float8Format.of(operand.dtype)
         values = _centred(name, operand, zero_point)
         numbers.append(Numbers((values,), 0) if form is None else Numbers.of_float8(values, form))
-    if Float8Format.of(a.dtype) is None and Float8Format.of(b.dtype) is None:
+    if not _is_float8(a) and not _is_float8(b):
         return integer_sums(wrap_int32(exact_matmul(numbers[0].bands[0], numbers[1].bands[0])))
     return exact_sums(*numbers)
 
@@ -120,13 +119,16 @@ def _centred(name: str, operand: npt.NDArray[Any], zero_point: npt.ArrayLike | N
     """`operand` as a matrix without its zero point: int32, or the codes of float8, whose zero points are checked."""
     axis: Literal["row", "column"] = "row" if name == "a" else "column"
     matrix = operand.reshape((1, -1) if axis == "row" else (-1, 1)) if operand.ndim == 1 else operand
-    is_float8 = Float8Format.of(operand.dtype) is not None
-    values = matrix if is_float8 else matrix.astype(np.int32)
+    values = matrix if _is_float8(operand) else matrix.astype(np.int32)
     if zero_point is not None:
         parameter = f"{name}_zero_point"
         offset = along(axis, parameter, as_zero_point(parameter, zero_point, operand.dtype, name), operand.shape)
-        values = values if is_float8 else values - offset
+        values = values if _is_float8(operand) else values - offset
     return values
+
+
+def _is_float8(operand: npt.NDArray[Any]) -> bool:
+    return Float8Format.of(operand.dtype) is not None
 
 
 def unpromote(result: npt.NDArray[Any], a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
