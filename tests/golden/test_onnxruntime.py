@@ -108,6 +108,20 @@ def test_scales_that_are_not_sensible(a_type, b_type, y_type):
     np.testing.assert_array_equal(requantize_float32(acc, scales, 5, IntFormat.of(np.dtype(y_type))), expected)
 
 
+@pytest.mark.parametrize("y_scale", [1.0, -2.0, 0.0, -0.0, 1e-40, np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("a_scale", [1.0, -0.5, np.inf, np.nan])
+@mixes
+def test_qlinear_matmul_with_scales_that_are_not_sensible(a_type, b_type, y_type, a_scale, y_scale):
+    """Negative, NaN, infinite and zero scales of every input, per column for b; row 3 of the sums is 0."""
+    rng = np.random.default_rng(5)
+    b_scale = np.array([np.nan, np.inf, -np.inf, 0, -0.0, -0.25, -0.013, 1e-45, 3e38, -1e-45, 0.02, -3e38], np.float32)
+    a, a_zero_point, b, _, _ = random_operands(rng, a_type, b_type, (64, 9), (9, b_scale.size))
+    a[3] = a_zero_point
+    scales = np.float32(a_scale), b_scale, np.float32(y_scale)
+    inputs = (a, scales[0], a_zero_point, b, scales[1], np.zeros(b_scale.size, b_type), scales[2], np.array(7, y_type))
+    np.testing.assert_array_equal(qlinear_matmul(*inputs), run("QLinearMatMul", y_type, *inputs), strict=True)
+
+
 @pytest.mark.parametrize("seed", range(10))
 @mixes
 def test_steps_reached_by_products(a_type, b_type, y_type, seed):

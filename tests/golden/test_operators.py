@@ -164,11 +164,11 @@ BAD = [
         ValueError,
         r"a of shape \[2, 1, 3\] and b of shape \[5, 3, 1\] must have batch dimensions that broadcast",
     ),
-    ({"a": A.astype(np.int64)}, TypeError, "a must be int8 or uint8, not int64"),
-    ({"b": B.astype(np.float32)}, TypeError, "b must be int8 or uint8, not float32"),
+    ({"a": A.astype(np.int64)}, TypeError, "a must be int8, uint8 or one of float8_e4m3fn, .*, not int64"),
+    ({"b": B.astype(np.float32)}, TypeError, "b must be int8, uint8 or one of .*, not float32"),
     ({"a_zero_point": U8}, TypeError, "a_zero_point must be int8 as a is, not uint8"),
     ({"b_zero_point": I8}, TypeError, "b_zero_point must be uint8 as b is, not int8"),
-    ({"y_zero_point": np.int32(0)}, TypeError, "y_zero_point must be int8 or uint8, not int32"),
+    ({"y_zero_point": np.int32(0)}, TypeError, "y_zero_point must be int8, uint8 or one of .*, not int32"),
     ({"y_zero_point": np.zeros(4, np.int8)}, ValueError, r"y_zero_point must be a scalar .* not shape \[4\]"),
     ({"y_scale": np.ones(4, np.float32)}, ValueError, r"y_scale must be a scalar .* not shape \[4\]"),
     ({"a_scale": np.float64(1)}, TypeError, "a_scale must be float32, float16 or bfloat16, not float64"),
@@ -203,12 +203,9 @@ BAD = [
         ValueError,
         r"must be a scalar for a of shape \[3\]",
     ),
-    (
-        {"a": A.astype(ml_dtypes.float8_e4m3fn)},
-        TypeError,
-        "a must be int8 .*, not float8_e4m3fn: float8 is not supported yet",
-    ),
-    ({"y_zero_point": ml_dtypes.float8_e5m2(0)}, TypeError, "y_zero_point must be .* float8 is not supported yet"),
+    ({"a": A.astype(ml_dtypes.float8_e4m3fn)}, TypeError, "a_zero_point must be float8_e4m3fn as a is, not int8"),
+    ({"y_zero_point": ml_dtypes.float8_e4m3(0)}, TypeError, "y_zero_point must be int8, .*, not float8_e4m3$"),
+    ({"y_zero_point": ml_dtypes.float8_e5m2(1)}, ValueError, "y_zero_point must be 0, as it is .*, not the code 0x3c"),
 ]
 
 
@@ -221,5 +218,7 @@ def test_errors_name_the_operand_and_both_shapes(change, error, text):
 def test_errors_of_matmul_integer():
     with pytest.raises(TypeError, match="a_zero_point must be int8 as a is, not int64"):
         matmul_integer(A, B, 3)
+    with pytest.raises(TypeError, match="a must be int8 or uint8, not float8_e5m2: only golden's qlinear_matmul"):
+        matmul_integer(A.astype(ml_dtypes.float8_e5m2), B)
     with pytest.raises(ValueError, match=r"b_zero_point must be .* for b of shape \[3, 4\], not of shape \[2\]"):
         matmul_integer(A, B, None, np.zeros(2, np.uint8))

@@ -1,6 +1,8 @@
 """The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
 
 from .exact import SmallestExact, certificate, smallest_exact
+from .float8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, Float8Format
+from .float8_matmul import sum_bits
 from .formats import INT8, INT32, UINT8, IntFormat, signed_bits
 from .layer import MatMulLayer
 from .operators import matmul_integer, qlinear_matmul
@@ -9,9 +11,15 @@ from .rescale import combined_scale, requantize_float32
 from .thresholds import Steps, count_differences, float32_steps, integer_steps
 
 __all__ = [
+    "E4M3FN",
+    "E4M3FNUZ",
+    "E5M2",
+    "E5M2FNUZ",
+    "FLOAT8",
     "INT8",
     "INT32",
     "UINT8",
+    "Float8Format",
     "IntFormat",
     "MatMulLayer",
     "Requantization",
@@ -28,4 +36,5 @@ __all__ = [
     "requantize_float32",
     "signed_bits",
     "smallest_exact",
+    "sum_bits",
 ]

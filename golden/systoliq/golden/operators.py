@@ -2,19 +2,22 @@
 
 Shapes are those of `numpy.matmul`: 1-D operands are promoted and the added dimension removed, batches broadcast, empty
 dimensions give empty results or, for K = 0, sums of nothing. Sources: ONNX operators MatMulInteger-10 and
-QLinearMatMul-10/21. Parameter shapes: `parameters`. The rounding, which the text leaves open, is that of `rescale`.
+QLinearMatMul-10/21. Parameter shapes: `parameters`. The rounding, which the text leaves open, is that of `rescale` for
+integers, and that of `float8_matmul` where any of a, b and y is float8.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from .accumulate import exact_matmul, wrap_int32
+from .float8 import Float8Format
+from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, round_to_integers, scaled
 from .formats import IntFormat
-from .parameters import along, as_operand, as_scale, as_zero_point, one_element
+from .parameters import along, as_operand, as_scale, as_zero_point, float8_zero, one_element
 from .rescale import combined_scale, requantize_float32
 
 
@@ -43,25 +46,38 @@ def qlinear_matmul(
     y_scale: npt.ArrayLike,
     y_zero_point: npt.ArrayLike,
 ) -> npt.NDArray[Any]:
-    """The product of `matmul_integer`, rescaled by the float32 formula to the type of `y_zero_point` (int8 or uint8).
+    """The product of a and b, rescaled to the type of `y_zero_point`, whose dtype the result has.
 
-    Scales are float32, float16 or bfloat16 and need not be sensible: a scale that is NaN gives the least output.
+    a, b and y may be int8, uint8 or any of the four float8 types, each of its own; zero points have their operand's
+    type, and those of float8 must be 0. Scales are float32, float16 or bfloat16 and need not be sensible: where all
+    three are integers, a scale that is NaN gives the least output; otherwise it gives NaN, the least output where y is
+    integers, and scales whose combination underflows to 0 are a ValueError.
     """
-    a, b = matmul_operands(a, b)
-    scale = combined_scale(
-        along("row", "a_scale", as_scale("a_scale", a_scale), a.shape),
-        along("column", "b_scale", as_scale("b_scale", b_scale), b.shape),
-        one_element("y_scale", as_scale("y_scale", y_scale)),
-    )
-    zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
-    acc = _accumulate(a, b, a_zero_point, b_zero_point)
-    y = requantize_float32(acc, scale, int(zero_point), IntFormat.of(zero_point.dtype))
+    a, b = matmul_operands(a, b, float8=True)
+    row_scale = along("row", "a_scale", as_scale("a_scale", a_scale), a.shape)
+    column_scale = along("column", "b_scale", as_scale("b_scale", b_scale), b.shape)
+    result_scale = one_element("y_scale", as_scale("y_scale", y_scale))
+    scale = combined_scale(row_scale, column_scale, result_scale)
+    zero_point = float8_zero("y_zero_point", as_operand("y_zero_point", y_zero_point, float8=True))
+    offset = int(one_element("y_zero_point", zero_point))
+    output = Float8Format.of(zero_point.dtype)  # of the array: an element of it no longer says its format
+    if output is None and not _is_float8(a) and not _is_float8(b):
+        acc = _accumulate(a, b, a_zero_point, b_zero_point)
+        return unpromote(requantize_float32(acc, scale, offset, IntFormat.of(zero_point.dtype)), a, b)
+    refuse_underflow(scale, row_scale, column_scale, result_scale)
+    sums = scaled(_exact_sums(a, a_zero_point, b, b_zero_point), scale)
+    if output is None:
+        y = round_to_integers(sums, offset, IntFormat.of(zero_point.dtype))
+    else:
+        y = output.round(sums.numbers, sums.nan, sums.infinity).view(zero_point.dtype)
     return unpromote(y, a, b)
 
 
-def matmul_operands(a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def matmul_operands(
+    a: npt.ArrayLike, b: npt.ArrayLike, *, float8: bool = False
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """`a` and `b` as arrays of 8 bits whose shapes numpy.matmul takes, or an error naming both."""
-    a, b = as_operand("a", a), as_operand("b", b)
+    a, b = as_operand("a", a, float8=float8), as_operand("b", b, float8=float8)
     for name, operand in (("a", a), ("b", b)):
         if operand.ndim == 0:
             raise ValueError(f"{name} must have at least one dimension, not shape []")
@@ -82,14 +98,37 @@ def _accumulate(
     a_zero_point: npt.ArrayLike | None,
     b_zero_point: npt.ArrayLike | None,
 ) -> npt.NDArray[np.int32]:
-    rows, columns = a.astype(np.int32), b.astype(np.int32)
-    rows = rows[np.newaxis, :] if a.ndim == 1 else rows
-    columns = columns[:, np.newaxis] if b.ndim == 1 else columns
-    if a_zero_point is not None:
-        rows -= along("row", "a_zero_point", as_zero_point("a_zero_point", a_zero_point, a.dtype, "a"), a.shape)
-    if b_zero_point is not None:
-        columns -= along("column", "b_zero_point", as_zero_point("b_zero_point", b_zero_point, b.dtype, "b"), b.shape)
-    return wrap_int32(exact_matmul(rows, columns))
+    return wrap_int32(exact_matmul(_centred("a", a, a_zero_point), _centred("b", b, b_zero_point)))
+
+
+def _exact_sums(
+    a: npt.NDArray[Any], a_zero_point: npt.ArrayLike, b: npt.NDArray[Any], b_zero_point: npt.ArrayLike
+) -> Sums:
+    """Exact sums; those of two integer operands are `matmul_integer`'s."""
+    numbers = []
+    for name, operand, zero_point in (("a", a, a_zero_point), ("b", b, b_zero_point)):
+        form = Float8Format.of(operand.dtype)
+        values = _centred(name, operand, zero_point)
+        numbers.append(Numbers((values,), 0) if form is None else Numbers.of_float8(values, form))
+    if not _is_float8(a) and not _is_float8(b):
+        return integer_sums(wrap_int32(exact_matmul(numbers[0].bands[0], numbers[1].bands[0])))
+    return exact_sums(*numbers)
+
+
+def _centred(name: str, operand: npt.NDArray[Any], zero_point: npt.ArrayLike | None) -> npt.NDArray[Any]:
+    """`operand` as a matrix without its zero point: int32, or the codes of float8, whose zero points are checked."""
+    axis: Literal["row", "column"] = "row" if name == "a" else "column"
+    matrix = operand.reshape((1, -1) if axis == "row" else (-1, 1)) if operand.ndim == 1 else operand
+    values = matrix if _is_float8(operand) else matrix.astype(np.int32)
+    if zero_point is not None:
+        parameter = f"{name}_zero_point"
+        offset = along(axis, parameter, as_zero_point(parameter, zero_point, operand.dtype, name), operand.shape)
+        values = values if _is_float8(operand) else values - offset
+    return values
+
+
+def _is_float8(operand: npt.NDArray[Any]) -> bool:
+    return Float8Format.of(operand.dtype) is not None
 
 
 def unpromote(result: npt.NDArray[Any], a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:

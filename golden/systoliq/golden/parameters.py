@@ -14,25 +14,49 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from .float8 import FLOAT8, Float8Format
+
 _SCALE_TYPES = ("float32", "float16", "bfloat16")  # bfloat16 by name: ml_dtypes is not imported here
 
 
-def as_operand(name: str, value: npt.ArrayLike) -> npt.NDArray[Any]:
-    """`value` as an array of int8 or uint8, or a TypeError naming it."""
+def as_operand(name: str, value: npt.ArrayLike, *, float8: bool = False) -> npt.NDArray[Any]:
+    """`value` as an array of int8 or uint8, or of a float8 type where `float8` allows it, or a TypeError naming it."""
     array = np.asarray(value)
-    _refuse_float8(name, array)
-    if array.dtype.name not in ("int8", "uint8"):
-        raise TypeError(f"{name} must be int8 or uint8, not {array.dtype.name}")
+    is_float8 = Float8Format.of(array.dtype) is not None
+    if is_float8 and not float8:
+        raise TypeError(
+            f"{name} must be int8 or uint8, not {type_name(array.dtype)}: only golden's qlinear_matmul takes float8"
+        )
+    if not is_float8 and array.dtype.name not in ("int8", "uint8"):
+        allowed = f"int8, uint8 or one of {', '.join(form.name for form in FLOAT8)}" if float8 else "int8 or uint8"
+        raise TypeError(f"{name} must be {allowed}, not {type_name(array.dtype)}")
     return array
 
 
 def as_zero_point(name: str, value: npt.ArrayLike, dtype: np.dtype[Any], operand: str) -> npt.NDArray[Any]:
-    """`value` as an array of its operand's `dtype`, or a TypeError naming both."""
+    """`value` as an array of its operand's `dtype`, or a TypeError naming both; one of float8 must be 0."""
     array = np.asarray(value)
-    _refuse_float8(name, array)
-    if array.dtype != dtype:
-        raise TypeError(f"{name} must be {dtype.name} as {operand} is, not {array.dtype.name}")
-    return array
+    if type_name(array.dtype) != type_name(dtype):
+        raise TypeError(f"{name} must be {type_name(dtype)} as {operand} is, not {type_name(array.dtype)}")
+    return float8_zero(name, array)
+
+
+def float8_zero(name: str, zero_point: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """`zero_point`, or a ValueError naming it where it is a float8 other than 0; -0 counts as 0."""
+    form = Float8Format.of(zero_point.dtype)
+    if form is not None:
+        codes = form.codes(zero_point).reshape(-1)
+        decoded = form.decode(codes)
+        wrong = (decoded.significand != 0) | decoded.nan | (decoded.infinity != 0)
+        if wrong.any():
+            raise ValueError(f"{name} must be 0, as it is {form.name}, not the code {int(codes[wrong][0]):#04x}")
+    return zero_point
+
+
+def type_name(dtype: np.dtype[Any]) -> str:
+    """The name of `dtype`, that of its format where it is a float8 type."""
+    form = Float8Format.of(dtype)
+    return dtype.name if form is None else form.name
 
 
 def as_scale(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -71,8 +95,3 @@ def one_element(name: str, parameter: npt.NDArray[Any]) -> Any:
     if parameter.size != 1:
         raise ValueError(f"{name} must be a scalar or have one element, not shape {list(parameter.shape)}")
     return parameter.reshape(())[()]
-
-
-def _refuse_float8(name: str, array: npt.NDArray[Any]) -> None:
-    if array.dtype.name.startswith("float8"):
-        raise TypeError(f"{name} must be int8 or uint8, not {array.dtype.name}: float8 is not supported yet")
