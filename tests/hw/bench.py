@@ -9,6 +9,7 @@ import subprocess
 import pytest
 from amaranth.hdl import ClockDomain, Module, Shape, Signal, Value
 from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
 from amaranth.sim import Simulator
 
 from systoliq.hw.cells import model_files, models_verilog
@@ -79,7 +80,7 @@ def trace(component, stimulus, *, cells="portable", folder=None):
     shown = []
     reset = Signal()
     ports = {"rst": reset, **{name: getattr(component, name) for name in component.signature.members}}
-    outputs = [name for name, member in component.signature.members.items() if member.flow == wiring.Out]
+    outputs = [name for name, member in component.signature.members.items() if member.flow == Out]
 
     async def testbench(ctx):
         for line in stimulus:
@@ -92,11 +93,48 @@ def trace(component, stimulus, *, cells="portable", folder=None):
     return shown
 
 
+def traces(blocks, stimuli, *, cells="portable", folder=None):
+    """`trace` of each block with its stimulus, all of one length; one design of all where Icarus runs them."""
+    if not model_files(cells):
+        return [trace(*each) for each in zip(blocks, stimuli, strict=True)]
+    lines = [
+        {f"{name}_{i}": value for i, line in enumerate(together) for name, value in line.items()}
+        for together in zip(*stimuli, strict=True)
+    ]
+    shown = trace(_Together(blocks), lines, cells=cells, folder=folder)
+    outputs = [[name for name, member in block.signature.members.items() if member.flow == Out] for block in blocks]
+    return [[{name: line[f"{name}_{i}"] for name in names} for line in shown] for i, names in enumerate(outputs)]
+
+
+class _Together(wiring.Component):
+    """Blocks side by side: the port `name` of block i is `name_i`."""
+
+    def __init__(self, blocks):
+        self.blocks = blocks
+        super().__init__(
+            {
+                f"{name}_{i}": member
+                for i, block in enumerate(blocks)
+                for name, member in block.signature.members.items()
+            }
+        )
+
+    def elaborate(self, platform):
+        m = Module()
+        for i, block in enumerate(self.blocks):
+            m.submodules[f"block_{i}"] = block
+            for name, member in block.signature.members.items():
+                ports = (getattr(block, name), getattr(self, f"{name}_{i}"))
+                inner, outer = (Value.cast(port) for port in ports)
+                m.d.comb += inner.eq(outer) if member.flow == In else outer.eq(inner)
+        return m
+
+
 def _icarus(component, stimulus, cells, folder):
     members = component.signature.members
     shapes = {name: member.shape for name, member in members.items()}
-    inputs = [name for name, member in members.items() if member.flow == wiring.In] + ["rst"]
-    outputs = [name for name, member in members.items() if member.flow == wiring.Out]
+    inputs = [name for name, member in members.items() if member.flow == In] + ["rst"]
+    outputs = [name for name, member in members.items() if member.flow == Out]
     width = {name: Shape.cast(shape).width for name, shape in shapes.items()} | {"rst": 1}
     text = emit_verilog(component, "dut")
     now = {name: Value.cast(getattr(component, name)).init for name in inputs[:-1]} | {"rst": 0}
@@ -154,11 +192,6 @@ def _value(shape, word):
 def wrapped(value, bits):
     """`value` as a signed number of `bits` bits."""
     return (int(value) + (1 << bits - 1)) % (1 << bits) - (1 << bits - 1)
-
-
-def fields(bits, shape):
-    """The payload that `receive` gave as bits, in its shape."""
-    return shape.from_bits(bits)
 
 
 def corner(rng: random.Random, low, high):
