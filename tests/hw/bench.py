@@ -34,6 +34,12 @@ def simulate(component, *testbenches, reset=None, limit=20_000):
         assert steps < 4 * limit, f"not done after {limit} cycles"
 
 
+async def wait(ctx, cycles):
+    """Let `cycles` cycles pass, a reset among them or not."""
+    for _ in range(cycles):
+        await ctx.tick()
+
+
 async def send(ctx, stream, payloads, rng: random.Random, chance=1.0):
     """Offer one payload after the other, each after a random wait."""
     for payload in payloads:
