@@ -1,23 +1,15 @@
-"""Blocks alone, in Amaranth's simulator, against what their docstrings promise."""
+"""Requantizer: the integer forms of golden in every output format; exactness is in test_requantizer_exact.py."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from amaranth.sim import Simulator
 
 from systoliq.golden import INT8, IntFormat
 from systoliq.golden.requantization import Requantization, Rounding
-from systoliq.hw.mac import operand_layout
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
-from systoliq.hw.skew import Skew
 
-
-def run(component, testbench) -> None:
-    simulator = Simulator(component)
-    simulator.add_clock(1e-6)
-    simulator.add_testbench(testbench)
-    simulator.run()
+from .bench import simulate
 
 
 @pytest.mark.parametrize("output", [INT8, IntFormat(4, signed=False), IntFormat(13, signed=True)], ids=str)
@@ -43,18 +35,5 @@ def test_requantizer_equals_golden(rounding, output):
                     ctx.set(getattr(block, name), getattr(requantization, name)[column])
             await ctx.tick()
 
-    run(block, testbench)
+    simulate(block, testbench)
     np.testing.assert_array_equal(np.reshape(got, acc.shape), requantization.apply(acc))
-
-
-def test_skew_delays_lane_i_by_i_cycles():
-    block = Skew(operand_layout(INT8, 4), kind="skew")
-
-    async def testbench(ctx):
-        for cycle in range(10):
-            ctx.set(block.word, [cycle + 1] * 4)
-            for lane in range(4):
-                assert ctx.get(block.out[lane]) == max(cycle + 1 - lane, 0)
-            await ctx.tick()
-
-    run(block, testbench)

@@ -1,0 +1,96 @@
+"""The drain lane: each sum of its columns as the layer defines its output, in its cycle, and nothing else."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from systoliq.golden import INT8
+from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.hw import ArrayConfig, Schedule
+from systoliq.hw.lane import ColumnConstants, DrainLane
+from systoliq.hw.requantizer import RequantizerConfig
+
+from .bench import corner_of, trace
+
+BITS = 24
+ZERO_POINT = -3
+
+
+def lane_of(schedule, index, *, rounding, residuals, rng):
+    """(lane, constants by tile and step, whose columns are those of lane `index` of each tile)."""
+    scales = [np.float32(2.0 ** rng.uniform(-18, -6)) for _ in range(schedule.column_tiles * schedule.interval)]
+    requantization = Requantization.from_scales(scales, ZERO_POINT, INT8, rounding=rounding)
+    columns = [
+        ColumnConstants(
+            bias=corner_of(rng, 20),
+            residual=rng.randrange(-200, 200) if residuals else 0,
+            multiplier=requantization.multiplier[i],
+            shift=requantization.shift[i],
+            offset=requantization.offset[i],
+        )
+        for i in range(len(scales))
+    ]
+    steps = schedule.interval
+    tiles = [columns[tile * steps : (tile + 1) * steps] for tile in range(schedule.column_tiles)]
+    tiles[-1] = tiles[-1][: schedule.steps(schedule.column_tiles - 1)]
+    lane = DrainLane(
+        schedule, RequantizerConfig.of(requantization, 40), tiles, zero_point=ZERO_POINT, uses_row_sums=residuals,
+        index=index,
+    )  # fmt: skip
+    return lane, tiles, requantization
+
+
+@pytest.mark.parametrize(
+    ("k", "n", "rows", "cols"), [(4, 1, 1, 1), (4, 3, 2, 4), (16, 9, 3, 4), (2, 8, 5, 4), (6, 5, 1, 6)]
+)
+@pytest.mark.parametrize("residuals", [False, True])
+@pytest.mark.parametrize("rounding", [Rounding.NEAR_TIE, Rounding.FLOOR])
+def test_every_output_in_its_cycle(k, n, rows, cols, residuals, rounding):
+    schedule = Schedule(k=k, n=n, config=ArrayConfig(rows=rows, cols=cols, accumulator_bits=BITS))
+    rng = random.Random(n)
+    lane, tiles, requantization = lane_of(schedule, 0, rounding=rounding, residuals=residuals, rng=rng)
+    interval, drain = schedule.interval, schedule.drain_cycles
+    stimulus, wanted, reset_at = [{"start": 0} for _ in range(3)], {}, None
+    handed_on = {}  # cycle -> row sum for the lane to the right
+    for visit in range(2 * schedule.column_tiles + 2):
+        if visit == 1:  # within a tile: the next one is the first again, and nothing of this one comes
+            del stimulus[-max(drain // 2, 1) :]
+            reset_at = len(stimulus)
+            wanted = {cycle: beat for cycle, beat in wanted.items() if cycle <= reset_at}
+            handed_on = {}
+            stimulus.append({"rst": 1, "start": 0})
+        tile = max(visit - 1, 0) % schedule.column_tiles
+        batch_last = rng.random() < 0.5
+        for row in range(rows):
+            row_sum = corner_of(rng, 18)
+            for step in range(interval):
+                at = len(stimulus)
+                sums = [corner_of(rng, BITS - 1) for _ in range(interval)]
+                starts = row == step == 0
+                line = {"rst": 0, "start": starts, "sums": sums}
+                line["batch_last"] = batch_last if starts else rng.random() < 0.5
+                if residuals:
+                    line["row_sum"] = row_sum if step == 0 else corner_of(rng, 18)
+                    if step == interval - 1:
+                        handed_on[at + 1] = row_sum
+                stimulus.append(line)
+                if step < len(tiles[tile]):
+                    column = tiles[tile][step]
+                    acc = sums[step] + column.bias - (column.residual * row_sum if residuals else 0)
+                    index = tile * interval + step
+                    last = row == rows - 1 and step == len(tiles[tile]) - 1
+                    y = int(requantization.column(index).apply(np.array([[acc]]))[0, 0])
+                    wanted[at + lane.latency] = (y, last and batch_last, last)
+        if rng.random() < 0.5:
+            stimulus += [{"start": 0} for _ in range(rng.randrange(1, 5))]
+    stimulus += [{"start": 0}] * lane.latency
+    for cycle, line in enumerate(trace(lane, stimulus)):
+        assert line["push"] == (cycle in wanted), cycle
+        if line["push"]:
+            assert (line["y"], line["flags"].last, line["flags"].tile_last) == wanted[cycle], cycle
+        if cycle in handed_on:
+            assert line["row_sum_next"] == handed_on[cycle], cycle
+    assert max(wanted) > reset_at

@@ -1,0 +1,71 @@
+"""The replay buffer: packets, each so many times in a row, whatever stalls; and at full rate without a gap."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+from amaranth.hdl import Signal, unsigned
+
+from systoliq.hw.replay_buffer import ReplayBuffer
+
+from .bench import receive, send, simulate, wait
+
+SIZES = [(1, 1), (1, 5), (2, 2), (3, 1), (5, 3), (8, 2)]  # beats, times
+
+
+def packets(count, beats, seed):
+    rng = random.Random(seed)
+    return [[rng.getrandbits(12) for _ in range(beats)] for _ in range(count)]
+
+
+@pytest.mark.parametrize(("beats", "times"), SIZES)
+@pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.4, 1.0), (1.0, 0.4), (0.6, 0.6)])
+@pytest.mark.parametrize("reset_at", [None, 3, 17])
+def test_each_packet_leaves_so_many_times(beats, times, comes, goes, reset_at):
+    block, reset = ReplayBuffer(unsigned(12), beats=beats, times=times), Signal()
+    given = packets(7, beats, seed=beats)
+    taken = []
+
+    async def sender(ctx):
+        if reset_at is not None:  # packets before the reset, of other values
+            ctx.set(block.i.payload, 0xABC)
+            ctx.set(block.i.valid, 1)
+            await wait(ctx, reset_at)
+            ctx.set(block.i.valid, 0)
+            ctx.set(reset, 1)
+            await ctx.tick()
+            ctx.set(reset, 0)
+        await send(ctx, block.i, itertools.chain(*given), random.Random(1), comes)
+
+    async def receiver(ctx):
+        if reset_at is not None:
+            ctx.set(block.o.ready, 1)
+            await wait(ctx, reset_at + 1)
+        taken.extend(await receive(ctx, block.o, 7 * beats * times, random.Random(2), goes))
+
+    simulate(block, sender, receiver, reset=reset)
+    assert taken == [word for packet in given for word in packet * times]
+
+
+@pytest.mark.parametrize(("beats", "times"), [(1, 2), (2, 2), (5, 3), (8, 2)])
+def test_neither_side_waits_at_full_rate(beats, times):
+    block = ReplayBuffer(unsigned(12), beats=beats, times=times)
+    left = []
+
+    async def sender(ctx):
+        await send(ctx, block.i, itertools.chain(*packets(6, beats, seed=0)), random.Random(1))
+
+    async def watch(ctx):
+        ctx.set(block.o.ready, 1)
+        cycle = 0
+        while len(left) < 6 * beats * times:
+            *_, valid = await ctx.tick().sample(block.o.valid)
+            if valid:
+                left.append(cycle)
+            cycle += 1
+
+    simulate(block, sender, watch)
+    first = beats - 1 + ReplayBuffer.latency
+    assert left == list(range(first, first + 6 * beats * times))
