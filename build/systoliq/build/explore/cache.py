@@ -6,8 +6,6 @@ of systoliq wrote has other names and is never read; a file that does not read i
 
 from __future__ import annotations
 
-import functools
-import hashlib
 import json
 import os
 import tempfile
@@ -15,11 +13,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import systoliq.golden
-import systoliq.hw
-import systoliq.sim
 from systoliq.sim.cache import cache_directory, content_key
 
+from .code_key import code_key
 from .evaluate import Outcome, Settings
 from .space import Point
 from .subject import Subject
@@ -82,31 +78,15 @@ class Store:
         return self.directory / key[:2] / f"{key}.json"
 
 
-@functools.cache
-def _code(*parts: str) -> str:
-    """Hash of the sources that a stage's results depend on."""
-    here = Path(__file__).parent
-    folders = {
-        "golden": Path(systoliq.golden.__path__[0]),
-        "hw": Path(systoliq.hw.__path__[0]),
-        "sim": Path(systoliq.sim.__path__[0]),
-        "synth": here.parent / "synth",
-    }
-    digest = hashlib.sha256()
-    for part in parts:
-        for path in sorted([*folders[part].rglob("*.py"), *folders[part].rglob("*.v")]):
-            digest.update(path.read_bytes())
-    for name in ("evaluate.py", "requantize_layer.py", "subject.py"):
-        digest.update((here / name).read_bytes())
-    return digest.hexdigest()
-
-
-_PARTS = {
-    "model": ("golden", "hw"),
-    "synthesis": ("golden", "hw", "synth"),
-    "place": ("golden", "hw", "synth"),
-    "cosimulation": ("golden", "hw", "sim"),
+_EVALUATION = "systoliq.build.explore.evaluate"
+_MEASURED = "systoliq.build.explore.measured"
+_CODE = {
+    "model": (_EVALUATION,),
+    "synthesis": (_EVALUATION, _MEASURED),
+    "place": (_EVALUATION, _MEASURED),
+    "cosimulation": (_EVALUATION,),
 }
+"""Modules that find a stage's results."""
 
 
 def subject_key(subject: Subject) -> str:
@@ -134,4 +114,6 @@ def stage_key(stage: str, subject: str, point: Point, settings: Settings) -> str
         depends["tools"] = settings.synthesizer.identity()
     if stage == "place":
         depends["seeds"] = settings.seeds
-    return content_key(stage, version("systoliq"), _code(*_PARTS[stage]), subject, json.dumps(depends, sort_keys=True))
+    return content_key(
+        stage, version("systoliq"), code_key(*_CODE[stage]), subject, json.dumps(depends, sort_keys=True)
+    )

@@ -46,7 +46,7 @@ COLUMNS = {
     "io_bits_per_cycle": "A in and Y out",
     "weight_bits_per_cycle": "from the weight memories on the chip",
     "bit_products": "estimate of area before synthesis: one-bit products and accumulator bits",
-    "lut_sites": "4-input LUT sites, carry and distributed memory included",
+    "lut_sites": "LUT sites, carry and distributed memory included; on iCE40 logic cells",
     "ff": "flip-flops",
     "dsp": "multiplier cells of the device",
     "ram": "block memories of the device",

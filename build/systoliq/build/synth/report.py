@@ -30,10 +30,11 @@ class SynthReport:
     """Figures of one design on one target.
 
     ``lut_sites`` counts every site that holds a lookup table, also one that only feeds a carry chain: TRELLIS_COMB on
-    ECP5, logic cells on iCE40, LUTs of any size on Xilinx; after place and route where there is one. ``carries`` are
-    bits of carry chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from
-    cells of the kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of
-    ports that are left open, all but the clock, where the part has fewer pins; 0 where ports have pins.
+    ECP5, logic cells on iCE40, LUTs of any size on Xilinx; after place and route where there is one. Before it they are
+    counted from the netlist, a few fewer than nextpnr comes to (see `sites_of_cells`). ``carries`` are bits of carry
+    chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from cells of the
+    kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of ports that are
+    left open, all but the clock, where the part has fewer pins; 0 where ports have pins.
     """
 
     name: str

