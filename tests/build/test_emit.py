@@ -145,10 +145,9 @@ def test_the_sidecar_of_a_layer(call, tmp_path):
     assert "example weights" in sidecar["origin"]
     assert sidecar["clocking"]["reset"] == "rst"
     ports = {port["name"]: (port["direction"], port["width"]) for port in sidecar["ports"]}
-    header = (tmp_path / "out" / "resnet8_fc.v").read_text().split("endmodule")[0]
-    for name, (direction, width) in ports.items():
-        bits = f"[{width - 1}:0] " if width > 1 else ""
-        assert f"  {direction} {bits}{name};" in header
+    head = re.search(r"^module resnet8_fc\((.*?)^\);", (tmp_path / "out" / "resnet8_fc.v").read_text(), re.M | re.S)[1]
+    declared = re.findall(r"^  (\w+) wire (?:\[(\d+):0\] )?(\w+),?$", head, re.MULTILINE)
+    assert [(name, (direction, int(top or 0) + 1)) for direction, top, name in declared] == list(ports.items())
     assert ports["s_axis_a_tdata"] == ("input", 16)
     assert all(port["meaning"] for port in sidecar["ports"])
     model = sidecar["cycle_model"]
