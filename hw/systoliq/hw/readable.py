@@ -22,7 +22,7 @@ _GROUPS = {
     "s_axis_b_": "B: operands, AXI4-Stream",
     "m_axis_y_": "Y: results, AXI4-Stream",
     "sums": "Sums: they cannot be held back",
-    "error": "Error",
+    "error": "A tlast in the wrong place",
     "irq": "Interrupt",
 }
 """What the ports of a top are for, by how their names begin."""
