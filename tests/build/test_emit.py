@@ -106,18 +106,20 @@ def test_the_testbench_finds_a_bug_at_the_edge(net, value, said, call, tmp_path)
         "m_axis_y_tdata": "y_tdata",
         "m_axis_y_tlast": "y_tlast",
         "m_axis_y_tvalid": "y_tvalid",
+        "error": "misplaced",
     } | {net: value}
     assigned = "\n".join(f"  assign {name} = {expression};" for name, expression in nets.items())
     top = f"""
 module resnet8_fc(input clk, input rst, input [7:0] s_axis_a_tdata, input s_axis_a_tvalid, output s_axis_a_tready,
     input s_axis_a_tlast, output [7:0] m_axis_y_tdata, output m_axis_y_tvalid, input m_axis_y_tready,
-    output m_axis_y_tlast);
+    output m_axis_y_tlast, output error);
   wire [7:0] a_tdata, y_tdata;
-  wire y_tvalid, y_tlast, reset;
+  wire y_tvalid, y_tlast, misplaced, reset;
 {assigned}
   right dut(.clk(clk), .rst(reset), .s_axis_a_tdata(a_tdata), .s_axis_a_tvalid(s_axis_a_tvalid),
     .s_axis_a_tready(s_axis_a_tready), .s_axis_a_tlast(s_axis_a_tlast), .m_axis_y_tdata(y_tdata),
-    .m_axis_y_tvalid(y_tvalid), .m_axis_y_tready(m_axis_y_tready), .m_axis_y_tlast(y_tlast));
+    .m_axis_y_tvalid(y_tvalid), .m_axis_y_tready(m_axis_y_tready), .m_axis_y_tlast(y_tlast),
+    .error(misplaced));
 endmodule
 """
     path.write_text(path.read_text().replace("module resnet8_fc(", "module right(", 1) + top)
@@ -146,10 +148,9 @@ def test_the_sidecar_of_a_layer(call, tmp_path):
     assert "example weights" in sidecar["origin"]
     assert sidecar["clocking"]["reset"] == "rst"
     ports = {port["name"]: (port["direction"], port["width"]) for port in sidecar["ports"]}
-    header = (tmp_path / "out" / "resnet8_fc.v").read_text().split("endmodule")[0]
-    for name, (direction, width) in ports.items():
-        bits = f"[{width - 1}:0] " if width > 1 else ""
-        assert f"  {direction} {bits}{name};" in header
+    head = re.search(r"^module resnet8_fc\((.*?)^\);", (tmp_path / "out" / "resnet8_fc.v").read_text(), re.M | re.S)[1]
+    declared = re.findall(r"^  (\w+) wire (?:\[(\d+):0\] )?(\w+),?$", head, re.MULTILINE)
+    assert [(name, (direction, int(top or 0) + 1)) for direction, top, name in declared] == list(ports.items())
     assert ports["s_axis_a_tdata"] == ("input", 16)
     assert all(port["meaning"] for port in sidecar["ports"])
     model = sidecar["cycle_model"]

@@ -240,9 +240,7 @@ def test_the_second_integer_form_is_the_integer_form(rounding):
 
 def test_verilog_expressions_have_verilog_widths_and_signs():
     text = """
-    module t(a, y);
-      input [7:0] a; wire [7:0] a;
-      output [8:0] y; wire [8:0] y;
+    module t(input wire [7:0] a, output wire [8:0] y);
       wire [8:0] sum; wire [15:0] product; wire [7:0] shifted; wire less; wire \\odd.name ; wire [3:0] part;
       assign sum = a + 8'hff;
       assign product = $signed(a) * $signed(4'hf);
@@ -261,7 +259,13 @@ def test_verilog_expressions_have_verilog_widths_and_signs():
 
 
 @pytest.mark.parametrize(
-    "text", ["module t(a;", "module t(); assign x = ; endmodule", "module t(); initial y; endmodule"]
+    "text",
+    [
+        "module t(a;",
+        "module t(a); input a; endmodule",
+        "module t(); assign x = ; endmodule",
+        "module t(); initial y; endmodule",
+    ],
 )
 def test_what_is_not_read_is_refused(text):
     with pytest.raises(UnreadableError):

@@ -8,7 +8,7 @@ __all__ = ["without_initial_values"]
 
 _NAME = r"(?:\\\S+|\w+)"
 _MODULE = re.compile(r"^module .*?^endmodule$", re.MULTILINE | re.DOTALL)
-_REGISTER = re.compile(rf"^(\s*reg (?:signed )?(?:\[\d+:\d+\] )?)({_NAME}) += [^;]*;", re.MULTILINE)
+_REGISTER = re.compile(rf"^(\s*(?:output )?reg (?:\[\d+:\d+\] )?)({_NAME}) += [^;,\n]*", re.MULTILINE)
 _CONTENTS = re.compile(rf"^\s*initial begin\n((?:\s*({_NAME})\s*\[\d+\] = [^;]*;\n)+)\s*end\n", re.MULTILINE)
 
 
@@ -18,7 +18,7 @@ def without_initial_values(verilog: str) -> str:
 
     def strip(module: re.Match[str]) -> str:
         nonlocal stripped
-        text, registers = _REGISTER.subn(r"\1\2 ;", module[0])
+        text, registers = _REGISTER.subn(r"\1\2", module[0])
         memories = [found for found in _CONTENTS.finditer(text) if _is_written(found[2], text)]
         for found in reversed(memories):
             text = text[: found.start()] + text[found.end() :]

@@ -13,6 +13,7 @@ from amaranth.lib.wiring import In, Out
 from .bare_array import BareArray
 from .dense import Dense
 from .hierarchy import place
+from .last_check import LastCheck
 
 __all__ = ["AxiBareArray", "AxiDense", "accept", "axi_bits", "axi_stream"]
 
@@ -44,13 +45,18 @@ def accept(m: Module, edge: wiring.Component, name: str, inner: stream.Interface
 
 
 class AxiDense(wiring.Component):
-    """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y."""
+    """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y.
+
+    ``error`` is 1, until reset, after a ``s_axis_a_tlast`` with a beat that does not end a group of rows.
+    """
 
     kind = "axi_dense"
 
     def __init__(self, dense: Dense) -> None:
         self.dense = dense
-        super().__init__(axi_stream("s_axis_a", _bits(dense.a), In) | axi_stream("m_axis_y", _bits(dense.y), Out))
+        super().__init__(
+            axi_stream("s_axis_a", _bits(dense.a), In) | axi_stream("m_axis_y", _bits(dense.y), Out) | {"error": Out(1)}
+        )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -62,6 +68,13 @@ class AxiDense(wiring.Component):
             self.m_axis_y_tlast.eq(dense.y.payload.last),
             self.m_axis_y_tvalid.eq(dense.y.valid),
             dense.y.ready.eq(self.m_axis_y_tready),
+        ]
+        check = LastCheck(dense.schedule.beats)
+        m.submodules.last_check = place(check, platform)
+        m.d.comb += [
+            check.taken.eq(self.s_axis_a_tvalid & self.s_axis_a_tready),
+            check.last.eq(self.s_axis_a_tlast),
+            self.error.eq(check.error),
         ]
         return m
 

@@ -59,11 +59,13 @@ def _no_collection() -> Iterator[None]:
 class Emission:
     """A platform that collects the RTLIL of every kind of block below a top, each once.
 
-    ``prefix`` is put before each kind's name, so that two emitted designs can live in one project.
+    ``prefix`` is put before each kind's name, so that two emitted designs can live in one project. ``ports`` are the
+    ports of each module in the order in which its component names them.
     """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
+        self.ports: dict[str, list[str]] = {}
         self._modules: dict[str, str] = {}
 
     def instance(self, component: wiring.Component, *, clear: Value | None = None) -> Instance:
@@ -77,7 +79,7 @@ class Emission:
         clocking = {"clk": ClockSignal(), "rst": reset}
         used = [("i", port, signal) for port, signal in clocking.items() if f" \\{port}\n" in text]
         ports = [
-            ("i" if member.flow == wiring.In else "o", "__".join(map(str, path)), Value.cast(value))
+            ("i" if member.flow == wiring.In else "o", _port(path), Value.cast(value))
             for path, member, value in component.signature.flatten(component)
         ]
         return Instance(name, *used, *ports)
@@ -92,6 +94,7 @@ class Emission:
         return "\n".join([text, *self._modules.values()])
 
     def _convert(self, component: wiring.Component, name: str) -> str:
+        self.ports[name] = [_port(path) for path, _, _ in component.signature.flatten(component)]
         text = rtlil.convert(component, name, self, emit_src=False)
         text = text.replace("attribute \\top 1\n", "")
         # Submodules that were not placed are called name.path: make them plain Verilog names.
@@ -99,3 +102,7 @@ class Emission:
         if len(re.findall(r"\\rst\b", text)) == 1:  # declared and never used: a block without reset
             text = re.sub(r"\n[^\n]*\\rst\n", "\n", text)
         return text
+
+
+def _port(path: tuple[str | int, ...]) -> str:
+    return "__".join(map(str, path))

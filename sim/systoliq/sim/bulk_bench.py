@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from cocotb.triggers import FallingEdge, RisingEdge
 
-from .bench import LINGER, run_all, timer
+from .bench import LINGER, misplaced_last, run_all, timer
 from .exchange import PATTERN_CYCLES, BenchOutcome, BenchRun, Flags, Words
 
 __all__ = ["bulk"]
@@ -56,13 +56,14 @@ async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     words, flags = _read_results(run.expected.shape[1], flag_bytes)
     last = flags[:, 0] != 0 if dense else np.zeros(0, bool)
     broken = dut.broken.value.to_unsigned()
+    violations = (f"m_axis_y: {broken} beats changed before they were taken",) if broken else ()
     first, final, cycles = (_signed(dut, name) for name in ("first_cycle", "last_cycle", "cycle"))
     return BenchOutcome(
         words=words,
         last=last,
         valid=np.zeros((0, 0), np.uint8) if dense else flags,
         wrong=_wrong(run, words, last) if dense else 0,
-        violations=(f"m_axis_y: {broken} beats changed before they were taken",) if broken else (),
+        violations=violations + misplaced_last(dut),
         first_cycle=first,
         last_cycle=final,
         cycles=cycles,

@@ -8,7 +8,7 @@ import cocotb
 import numpy as np
 
 from .axi_stream import Sink, Source, Stalls
-from .bench import Checker, as_words, run_all, run_cycles, timer
+from .bench import Checker, as_words, misplaced_last, run_all, run_cycles, timer
 from .exchange import BenchOutcome, BenchRun
 
 __all__ = ["dense"]
@@ -31,7 +31,7 @@ async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
         last=np.array(checker.lasts, bool),
         valid=np.zeros((0, 0), np.uint8),
         wrong=checker.wrong,
-        violations=tuple(sink.rule.violations),
+        violations=(*sink.rule.violations, *misplaced_last(dut)),
         first_cycle=-1 if source.first is None else source.first,
         last_cycle=checker.last_cycle,
         cycles=cycles,

@@ -59,6 +59,7 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
     the sums' valid bits, filled up to 32 bits too. Where a bit of `stalled` (0: a, 1: b, 2: the results) is set, the
     stream pauses in the cycles marked in `a_pauses.bin`, `b_pauses.bin` or `out_pauses.bin`, `PATTERN_CYCLES` bits
     each, most significant first. `done` rises `linger` cycles after `expected` results came, or after `limit` cycles.
+    `error` is a layer's.
 
     `own_clock`: the clock is made here, which costs Icarus less than VPI; Verilator needs it from outside.
     """
@@ -112,6 +113,7 @@ module {top}(
   output reg [31:0] first_cycle,
   output reg [31:0] last_cycle,
   output reg [31:0] broken,
+  output error,
   output [{flag_bits} - 1:0] out_flags
 );
   {clock}
@@ -236,7 +238,8 @@ _AXI = {
     .m_axis_y_tdata(out),
     .m_axis_y_tvalid(out_valid),
     .m_axis_y_tready(out_ready),
-    .m_axis_y_tlast(out_last)""",
+    .m_axis_y_tlast(out_last),
+    .error(error)""",
 }
 
 _SUMS = {
@@ -247,6 +250,7 @@ _SUMS = {
   wire [{sums} - 1:0] out_valid;
   wire [{out_bits} - 1:0] out;
   assign out_flags = out_valid;
+  assign error = 0;
 """,
     "moving": """\
       if (out_valid != 0) begin

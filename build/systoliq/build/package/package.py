@@ -10,6 +10,7 @@ from typing import Any
 from ..design.design import Design, File
 from ..files import json_bytes
 from ..generator import CERTIFICATE
+from .header import header
 from .output import write_output
 from .sidecar import sidecar
 from .waivers import verilator_waivers
@@ -37,8 +38,11 @@ def make_package(design: Design) -> Package:
     """The package of `design`."""
     name, models = design.name, _models(design)
     described: dict[str, File] = {
-        f"{name}.v": (f"Verilog-2005, top module {name}", design.verilog.encode()),
-        f"{name}.vlt": ("lint waivers for Verilator, each with its reason", _waivers(design, models).encode()),
+        f"{name}.v": (f"Verilog-2005, top module {name}", (header(design, list(models)) + design.verilog).encode()),
+        f"{name}.vlt": (
+            "lint waivers for Verilator, each with its reason",
+            verilator_waivers(name, list(models)).encode(),
+        ),
         f"{name}_tb.v": (_TESTBENCH, design.testbench().encode()),
         **design.files(),
         **models,
@@ -55,11 +59,6 @@ def make_package(design: Design) -> Package:
     return Package(design=design, files=files, sidecar=content, certificate=claims)
 
 
-def _waivers(design: Design, models: Mapping[str, File]) -> str:
-    waivers = verilator_waivers(f"{design.name}.v")
-    return waivers + "".join(f'// Models of vendor cells\nlint_off -file "*{name}"\n' for name in models)
-
-
 def _models(design: Design) -> dict[str, File]:
     """The file with the models of vendor cells, where the design has any."""
     if not design.models:
@@ -67,6 +66,7 @@ def _models(design: Design) -> dict[str, File]:
     head = (
         f"// Simulation models of the vendor cells in {design.name}.v, for simulators only: leave this file out of\n"
         "// synthesis, whose tools know the cells. (They see nothing in it where they define SYNTHESIS.)\n"
+        "// They are part of systoliq: Apache License 2.0.\n"
     )
     title = f"simulation models of the {design.cells} cells; for simulators only, leave it out of synthesis"
     return {f"{design.name}_models.v": (title, (head + design.models).encode())}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 __all__ = ["WAIVERS", "verilator_waivers"]
 
 WAIVERS = {
@@ -13,14 +15,19 @@ WAIVERS = {
     "CASEOVERLAP": "Yosys writes a priority as `casez` in which earlier items win",
 }
 
+_OF_VENDOR_CELLS = {"PINMISSING": "vendor cells have outputs, and inputs with a default, that nobody needs here"}
 
-def verilator_waivers(verilog_name: str) -> str:
-    """The text of a Verilator control file for the Verilog file `verilog_name` alone."""
+
+def verilator_waivers(name: str, models: Sequence[str]) -> str:
+    """The text of a Verilator control file for the Verilog of module `name`; `models` are files with vendor cells."""
+    command = " ".join([f"{name}.vlt", *models, f"{name}.v"])
     lines = [
         "`verilator_config",
         "",
-        f"// For {verilog_name}: lint with `verilator --lint-only -Wall THIS_FILE FILE.v`.",
+        f"// For {name}.v. This finds nothing: verilator --lint-only -Wall --top-module {name} {command}",
     ]
-    for rule, reason in WAIVERS.items():
-        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{verilog_name}"']
+    for rule, reason in (WAIVERS | (_OF_VENDOR_CELLS if models else {})).items():
+        lines += [f"// {reason}", f'lint_off -rule {rule} -file "*{name}.v"']
+    for file in models:
+        lines += ["// Models of vendor cells, for simulation", f'lint_off -file "*{file}"']
     return "\n".join(lines) + "\n"

@@ -128,11 +128,6 @@ class Tokens:
             if (found := self.next()) != token:
                 raise UnreadableError(f"{token!r} was expected near {self._near()}, not {found!r}")
 
-    def skip_past(self, token: str) -> None:
-        """Take all up to the next `token`, and it."""
-        while self.next() != token:
-            pass
-
     def name(self) -> str:
         """Take an identifier."""
         token = self.next()

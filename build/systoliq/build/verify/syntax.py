@@ -92,10 +92,8 @@ class _ModuleReader(ExpressionParser):
     def read(self) -> Module:
         self.tokens.expect("module")
         self.module = Module(self.tokens.name())
-        self.tokens.skip_past(";")  # the port list: declarations follow
+        self._ports()
         items: dict[str, Callable[[], None]] = {
-            "input": self._declaration,
-            "output": self._declaration,
             "wire": self._declaration,
             "reg": self._declaration,
             "assign": self._assign,
@@ -118,8 +116,24 @@ class _ModuleReader(ExpressionParser):
         self.tokens.expect("]")
         return high + 1
 
+    def _ports(self) -> None:
+        sides = {"input": self.module.inputs, "output": self.module.outputs}
+        self.tokens.expect("(")
+        while not self.tokens.accept(")"):
+            direction = self.tokens.next()
+            if direction not in sides:
+                raise UnreadableError(f"module {self.module.name}: a port must be an input or output, not {direction}")
+            sides[direction].add(self._declared())
+            self.tokens.accept(",")
+        self.tokens.expect(";")
+
     def _declaration(self) -> None:
-        kind = self.tokens.next()
+        self._declared()
+        self.tokens.expect(";")
+
+    def _declared(self) -> str:
+        """Name of the wire, register or memory that is declared."""
+        self.tokens.next()  # wire or reg
         signed = self.tokens.accept("signed")
         width, name = self._range(), self.tokens.name()
         words = 0
@@ -131,12 +145,8 @@ class _ModuleReader(ExpressionParser):
             self.module.memories[name] = {}
         if self.tokens.accept("="):
             self.expression()  # what a register holds at power-up
-        self.tokens.expect(";")
-        if kind == "input":
-            self.module.inputs.add(name)
-        if kind == "output":
-            self.module.outputs.add(name)
         self.module.wires[name] = Wire(width, signed, words)
+        return name
 
     def _assign(self) -> None:
         self.tokens.expect("assign")

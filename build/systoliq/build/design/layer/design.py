@@ -44,8 +44,9 @@ class LayerDesign(Design):
     certified: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {
         "rst": "synchronous reset, active high; the contents of the weight memory stay",
-        "s_axis_a_tlast": "the last beat of a batch; looked at on the last beat of a group of rows",
+        "s_axis_a_tlast": "the last beat of a batch; with a beat that ends no group of rows it is an error",
         "m_axis_y_tlast": "the last beat of a batch",
+        "error": "1 until reset: an s_axis_a_tlast came with a beat that ends no group of rows, and ended no batch",
     }
 
     def __init__(

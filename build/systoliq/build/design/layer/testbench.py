@@ -34,6 +34,7 @@ _DECLARATIONS = """\
 
 <<receiver>>
   integer lane;
+  wire error;
 
   <<name>> dut (
     .clk(clk),
@@ -45,7 +46,8 @@ _DECLARATIONS = """\
     .m_axis_y_tdata(m_axis_y_tdata),
     .m_axis_y_tvalid(m_axis_y_tvalid),
     .m_axis_y_tready(m_axis_y_tready),
-    .m_axis_y_tlast(m_axis_y_tlast)
+    .m_axis_y_tlast(m_axis_y_tlast),
+    .error(error)
   );
 
   task check;  // the beat that is taken in this cycle
@@ -70,6 +72,10 @@ _STEP = """\
 <<receiver>>
       if ((^{m_axis_y_tvalid, s_axis_a_tready}) === 1'bx && !done) begin
         $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", m_axis_y_tvalid, s_axis_a_tready, phase);
+        finish;
+      end
+      if (error !== 1'b0 && !done) begin
+        $display("FAIL: error is %b, and every tlast was in its place (phase %0d)", error, phase);
         finish;
       end
       if (m_axis_y_tvalid && m_axis_y_tready) begin

@@ -1,4 +1,4 @@
-"""Proofs of the stream blocks: replay buffer, result buffer, sequencer."""
+"""Proofs of the stream blocks: replay buffer, result buffer, sequencer, check of last."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from amaranth.lib.wiring import In
 
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.counter import successor
+from systoliq.hw.last_check import LastCheck
 from systoliq.hw.replay_buffer import ReplayBuffer
 from systoliq.hw.result_buffer import ResultBuffer
 from systoliq.hw.schedule import Schedule
@@ -214,6 +215,32 @@ class SequencerHarness(wiring.Component):
         return m
 
 
+class LastCheckHarness(wiring.Component):
+    """The check of last against a count of what is to come: an error after a misplaced one, and never else."""
+
+    def __init__(self, beats: int) -> None:
+        self.beats = beats
+        super().__init__({"taken": In(1), "last": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dut = dut = LastCheck(self.beats)
+        m.d.comb += [dut.taken.eq(self.taken), dut.last.eq(self.last)]
+        to_come = Signal(range(self.beats), init=self.beats - 1)  # beats of this group after the next one
+        misplaced, misplaced_before = Signal(), Signal()  # up to the cycle before, and up to two cycles before
+        m.d.sync += misplaced_before.eq(misplaced)
+        with m.If(self.taken):
+            m.d.sync += to_come.eq(Mux(to_come == 0, self.beats - 1, to_come - 1))
+            with m.If(self.last & (to_come != 0)):
+                m.d.sync += misplaced.eq(1)
+        m.d.comb += [
+            Assert(dut.error == misplaced_before),
+            Cover(dut.error if self.beats > 1 else self.taken & self.last),
+            Cover(self.taken & self.last & (to_come == 0) & ~dut.error),
+        ]
+        return m
+
+
 def _replay(beats: int, times: int, *, quick: bool = False) -> Property:
     return Property(
         name=f"replay buffer, {beats} beats {times} times",
@@ -253,6 +280,17 @@ def _sequencer(bug: SeededBug, *, k: int, n: int, rows: int, cols: int, quick: b
     )
 
 
+def _last_check(beats: int) -> Property:
+    return Property(
+        name=f"check of last, groups of {beats}",
+        claim="error rises two cycles after a last that ends no group, stays, and is 0 without one",
+        harness=lambda: LastCheckHarness(beats),
+        method=Unbounded(cover_cycles=2 * beats + 6),
+        bug=SeededBug(module="last_check", old="with m.If(last & (beat != self.beats - 1))", new="with m.If(last)"),
+        quick=beats == 3,
+    )
+
+
 def _drive(dut: wiring.Component, m: Module, free: wiring.Component) -> wiring.Component:
     m.d.comb += [dut.i.valid.eq(free.valid), dut.i.payload.eq(free.payload)]
     return dut.o
@@ -287,6 +325,7 @@ PROPERTIES = (
     _result_buffer(1, 3, Unbounded(cover_cycles=12)),
     _result_buffer(2, 2, Unbounded(cover_cycles=14)),
     _result_buffer(1, 3, Unbounded(cover_cycles=12), cells="ice40"),
+    *(_last_check(beats) for beats in (1, 3, 8)),
     _sequencer(_CREDIT, k=3, n=2, rows=1, cols=1, quick=True),
     _sequencer(_PACE, k=2, n=5, rows=3, cols=2),
 )

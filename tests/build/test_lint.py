@@ -1,0 +1,32 @@
+"""The lint command in a package's .vlt file: Verilator finds nothing, whatever the cells."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from systoliq.hw.cells import CELLS
+from systoliq.sim.tools import require
+
+from .kinds import KINDS, small
+
+
+@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_in_the_waivers_finds_nothing(kind: str, cells: str, tmp_path) -> None:
+    tool = require("verilator")
+    design = small(kind, cells)
+    design.write(tmp_path)
+    (command,) = re.findall(r"finds nothing: verilator (.*)", (tmp_path / f"{design.name}.vlt").read_text())
+    lint = subprocess.run(
+        [str(tool.path), *command.split()],
+        cwd=tmp_path,
+        env=tool.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (lint.returncode, lint.stderr) == (0, "")
+    assert "%" not in lint.stdout
