@@ -1,0 +1,41 @@
+"""Each example runs as a user runs it, and says that the hardware was right."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from systoliq.sim.tools import find, missing_text
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SAID = {
+    "layer_from_arrays": "1000 outputs, 0 mismatches",
+    "layer_from_onnx": "0 of 400 outputs differ from onnxruntime",
+    "own_bench": "passed: own_bench.rows_come_back",
+    "engine": "a batch: 0 of 105 outputs differ",
+    "explore": "smallest with an accuracy of 0.96: 1 x 2 x 1",
+}
+NEEDED = {"engine": ("verilator", "c++", "libpython"), "explore": ()}  # the others: Icarus
+SECONDS = 120  # the longest takes half a minute on an idle machine, with an empty cache
+
+
+def test_all_examples_are_here():
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.simulator) for name in SAID])
+def test_example(name, tmp_path):
+    for tool in NEEDED.get(name, ("icarus", "libpython")):
+        if not (found := find(tool)).found:
+            pytest.skip(missing_text(found))
+    done = subprocess.run(
+        [sys.executable, "-W", "error::DeprecationWarning:__main__", str(EXAMPLES / f"{name}.py")],
+        cwd=tmp_path, env=dict(os.environ), capture_output=True, text=True, check=False, timeout=SECONDS,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert SAID[name] in done.stdout
+    assert f"examples/{name}.py" in (EXAMPLES / f"{name}.py").read_text(), "says how to run it"
