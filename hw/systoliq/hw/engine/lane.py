@@ -171,7 +171,7 @@ class EngineLane(wiring.Component):
         plain = self._held(m, platform, delay(m, total, each, name="total"), requantizer.latency - each, name="plain")
         flip = self.y_unsigned << 7
         m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
-        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step", reset_less=False))
+        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step"))
         return m
 
     def _held(self, m: Module, platform: object, value: Value, cycles: int, *, name: str) -> Value:

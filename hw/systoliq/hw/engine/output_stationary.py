@@ -63,7 +63,7 @@ class OutputStationary(Dataflow):
         m.submodules.array = place(array, platform)
         tiler = Tiler(self.config)
         m.submodules.tiler = place(tiler, platform)
-        for name in ("start", "m", "k", "n", "a_available", "b_available", "credit"):
+        for name in ("start", "m", "k", "n", "a_coming", "b_coming", "credit"):
             m.d.comb += getattr(tiler, name).eq(getattr(self, name))
         for name in ("a_fresh", "b_fresh", "a_address", "b_address", "a_release", "b_release", "starved", "rests"):
             m.d.comb += getattr(self, name).eq(getattr(tiler, name))
