@@ -103,7 +103,7 @@ class DrainControl(wiring.Component):
         first_row = Signal(16)
         busy, stays = Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
-        row_ends = Signal()  # and at most lanes
+        row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()
         job_ends = Signal()
         m.d.sync += busy.eq(self.start | (busy & stays))
@@ -117,7 +117,7 @@ class DrainControl(wiring.Component):
             now.columns.eq(Mux(row_ends, columns_left, config.lanes)),
             now.tile_last.eq(row_ends & (self.per_slot | last_row)),
             now.last.eq(row_ends & last_row & final_tile),
-            job_ends.eq(now.push & now.last),
+            job_ends.eq(busy & now.last),
             stays.eq(~(job_ends | (last_step & (self.per_slot | last_row)))),
         ]
         with m.If(busy):
@@ -125,8 +125,8 @@ class DrainControl(wiring.Component):
                 step.eq(Mux(last_step, 0, step + 1)),
                 last_step.eq((config.interval == 1) | (step == config.interval - 2)),
                 columns_left.eq(Mux(row_ends, 0, columns_left - config.lanes)),
-                has_columns.eq(~row_ends),
-                row_ends.eq(row_ends | (columns_left <= 2 * config.lanes)),
+                has_columns.eq(has_columns & ~row_ends),
+                row_ends.eq(has_columns & ~row_ends & (columns_left <= 2 * config.lanes)),
             ]
             with m.If(last_step):
                 m.d.sync += [columns_left.eq(column.taken), has_columns.eq(1)]
