@@ -142,7 +142,8 @@ class DrainControl(wiring.Component):
                     with m.If(column.final):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
-        with m.If(job_ends):  # steps that have no columns are left out
+        ended = delay(m, job_ends, 1, name="ended", reset_less=False)
+        with m.If(ended):  # steps that have no columns are left out
             m.d.sync += [step.eq(0), last_step.eq(config.interval == 1)]
             m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0), first_row.eq(0)]
 

@@ -529,7 +529,7 @@ PROPERTIES = (
     ),
     _loader(2, 1, old="end.eq(inner.final & outer.final)", new="end.eq(inner.final)"),
     _loader(1, 2, old="end | self.i.payload.last", new="end"),
-    _drain(_config(_OUTPUT, rows=2, cols=4, lanes=1), old="with m.If(job_ends):", new="with m.If(job_ends & 0):"),
+    _drain(_config(_OUTPUT, rows=2, cols=4, lanes=1), old="with m.If(ended):", new="with m.If(ended & 0):"),
     _drain(
         _config(_OUTPUT, rows=2, cols=2, lanes=2),
         old="final_tile.eq(column.final & group.final)",
