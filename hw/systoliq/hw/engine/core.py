@@ -233,11 +233,12 @@ class EngineCore(wiring.Component):
         resident = self.dataflow.b_resident
         loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
         again = delay(m, job.m > config.rows if resident else job.n > config.cols, 1, name="again")
+        came = delay(m, loader.put, 1, name="came", reset_less=False)
         room_left = Signal(range(room + 1))
         full = Signal()
         with m.If(start):
             m.d.sync += [room_left.eq(room), full.eq(0)]
-        with m.Elif(loader.put & ~full):
+        with m.Elif(came & ~full):
             m.d.sync += [room_left.eq(room_left - 1), full.eq(room_left == 1)]
         return full & loader.active & again
 

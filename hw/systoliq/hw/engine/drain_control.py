@@ -90,8 +90,9 @@ class DrainControl(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        column = Countdown(m, self.n, config.cols, name="n", load=self.begin)
-        group = Countdown(m, self.m, self.rows, name="m", load=self.begin)
+        slow = config.interval > 1  # a slot takes two cycles, and the first of a tile is that of the column sums
+        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=slow)
+        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=slow)
         step = Signal(range(config.interval))
         last_step = Signal(init=config.interval == 1)
         in_rows = Signal()  # past the slot of the column sums

@@ -6,6 +6,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from ..delay import delay
 from .config import EngineConfig
 from .loop import Countdown, Pace
 
@@ -56,8 +57,8 @@ class Tiler(wiring.Component):
         config = self.config
         running, stays = Signal(), Signal()
         beat = Countdown(m, self.k, config.depth, name="k", load=self.start)
-        column = Countdown(m, self.n, config.cols, name="n", load=self.start)
-        group = Countdown(m, self.m, config.rows, name="m", load=self.start)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.start, slow=True)
+        group = Countdown(m, self.m, config.rows, name="m", load=self.start, slow=True)
         a_base = Signal(range(config.a_words))  # address of the group's first word
         b_base = Signal(range(config.b_words))  # and of the job's
         # Decided a cycle ahead, so that ``take`` hangs on four registers: whether a word of A, and one of B, are there.
@@ -93,10 +94,13 @@ class Tiler(wiring.Component):
                 m.d.sync += self.a_address.eq(Mux(column.final, a_next, a_base))
                 column.advance()
                 with m.If(column.final):
-                    m.d.sync += [a_base.eq(a_next), self.b_address.eq(Mux(group.final, b_next, b_base))]
+                    m.d.sync += self.b_address.eq(Mux(group.final, b_next, b_base))
                     group.advance()
-                    with m.If(group.final):
-                        m.d.sync += b_base.eq(b_next)
+        # The address in the cycle after a group's, or the job's, last word.
+        with m.If(delay(m, row_ends, 1, name="row_ended", reset_less=False)):
+            m.d.sync += a_base.eq(self.a_address)
+        with m.If(delay(m, row_ends & group.final, 1, name="job_ended", reset_less=False)):
+            m.d.sync += b_base.eq(self.b_address)
         m.d.sync += [
             running.eq(stays),
             a_there.eq(stays & (self.a_coming | (a_again & ~self.start))),
