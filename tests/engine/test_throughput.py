@@ -59,7 +59,7 @@ def test_utilization_of_rtl():
         (256, 768, 256): 0.99,
         (1024, 27, 16): 0.95,  # ResNet8, its first convolution
         (64, 576, 64): 0.98,  # ResNet8
-        (128, 64, 128): 0.975,  # BERT-base, a head of attention: 84 of its 4180 cycles fill the pipeline
+        (128, 64, 128): 0.98,  # BERT-base, a head of attention: 83 of its 4179 cycles fill the pipeline
         (197, 64, 197): 0.98,  # ViT-Tiny, a head of attention
     }
     hardware = engine(LARGE)

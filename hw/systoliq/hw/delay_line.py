@@ -7,7 +7,6 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from .block_ram import SMALL, BlockRam
-from .counter import successor
 from .hierarchy import place
 
 __all__ = ["DelayLine"]
@@ -21,7 +20,8 @@ class DelayLine(wiring.Component):
             raise ValueError(f"cycles must be at least 2, not {cycles}")
         registered = cycles > SMALL
         latency = BlockRam.latency_of(cells) if registered else 1
-        depth = cycles - latency + 1  # each word is read when the pointer comes round to just before it
+        self._behind = cycles - latency  # words from the newest one back to the one that is read
+        depth = 1 << self._behind.bit_length()
         self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells, registered=registered)
         self.kind = f"delay_line_{cycles}x{Shape.cast(shape).width}"
         super().__init__({"i": In(shape), "o": Out(shape)})
@@ -31,8 +31,8 @@ class DelayLine(wiring.Component):
         ram = self._ram
         m.submodules.ram = place(ram, platform)
         newest = Signal(range(ram.depth))
-        oldest = Signal(range(ram.depth), init=1)
-        m.d.sync += [newest.eq(oldest), oldest.eq(successor(oldest, ram.depth))]
+        oldest = Signal.like(newest, init=ram.depth - self._behind)
+        m.d.sync += [newest.eq(newest + 1), oldest.eq(oldest + 1)]
         m.d.comb += [
             ram.write.eq(1),
             ram.write_address.eq(newest),

@@ -23,7 +23,7 @@ def place(component: wiring.Component, platform: object, *, clear: Value | None 
     """The submodule that stands for ``component`` under ``platform``.
 
     ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable. ``clear``
-    resets the component as the reset of its parent does.
+    resets the component, which the reset of its parent does not do by itself.
     """
     if isinstance(platform, Emission):
         return platform.instance(component, clear=clear)
@@ -75,7 +75,7 @@ class Emission:
             self._modules[name] = self._convert(component, name)
         mark_used(component)
         text = self._modules[name]
-        reset = ResetSignal() if clear is None else ResetSignal() | clear
+        reset = ResetSignal() if clear is None else clear
         clocking = {"clk": ClockSignal(), "rst": reset}
         used = [("i", port, signal) for port, signal in clocking.items() if f" \\{port}\n" in text]
         ports = [

@@ -21,7 +21,8 @@ class ProcessingElement(wiring.Component):
     to the right. ``clear`` starts a tile (see `Mac`). ``capture`` copies the sum to the shadow register, where it stays
     until the next capture. The drain chain moves down one element a cycle: ``drain_next`` shows the shadow register one
     cycle after ``insert`` and what came in at ``drain`` otherwise. The top element has nothing above it: its
-    ``drain_next`` *is* the shadow register, from one cycle after ``capture``.
+    ``drain_next`` *is* the shadow register, from one cycle after ``capture``. There is no reset: what is on its way
+    moves on, ahead of what comes later.
 
     Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
     moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
@@ -65,12 +66,11 @@ class ProcessingElement(wiring.Component):
             if self._broadcast and name != "insert":
                 m.d.comb += onward.eq(here)
                 continue
-            operand = name in ("a", "b")  # the others are tokens, which a reset must end
-            register = Signal(here.shape(), name=f"{name}_register", reset_less=operand)
+            register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
             m.d.sync += register.eq(here)
             registers[name] = register
             second = two and name != "b"
-            onward_value = delay(m, register, int(second), name=f"{name}_second", reset_less=operand)
+            onward_value = delay(m, register, int(second), name=f"{name}_second")
             m.d.comb += onward.eq(onward_value)
         shadow = Signal(mac.sum.shape(), reset_less=True)
         m.d.comb += [mac.a.eq(registers["a"] if two else self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]

@@ -7,7 +7,6 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .block_ram import BlockRam
-from .counter import successor
 from .credit import Credit
 from .hierarchy import place
 
@@ -80,7 +79,7 @@ class ResultBuffer(wiring.Component):
             y, kept = Value.cast(self.y[lane]), Value.cast(self.o.payload.data[lane])
             if lane == self.lanes - 1:
                 y, kept = Cat(y, self.flags), Cat(kept, self.o.payload.flags)
-            ram = BlockRam(len(y), depth=self.capacity, cells=self.cells)
+            ram = BlockRam(len(y), depth=1 << len(oldest), cells=self.cells)
             m.submodules[f"ram_{lane}"] = place(ram, platform)
             m.d.comb += [
                 ram.write.eq(self.push[lane]),
@@ -99,7 +98,7 @@ class ResultBuffer(wiring.Component):
 
     def _place(self, m: Module, name: str, *, moves: Value) -> Signal:
         """A place in the memories, which ``moves`` on to the next, round and round."""
-        at = Signal(range(self.capacity), name=name)
+        at = Signal((self.capacity - 1).bit_length(), name=name)
         with m.If(moves):
-            m.d.sync += at.eq(successor(at, self.capacity))
+            m.d.sync += at.eq(at + 1)
         return at

@@ -250,7 +250,9 @@ class AxiEngine(wiring.Component):
     def _streams(self, m: Module, platform: object, status: Status) -> None:
         core, packer = self.core, self.packer
         for name in ("a", "b"):
-            accept(m, self, f"s_axis_{name}", getattr(core, name))
+            inner = getattr(core, name)
+            accept(m, self, f"s_axis_{name}", inner)
+            m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready & ~status.core_clear)  # drops nothing
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
         m.d.comb += [

@@ -131,9 +131,9 @@ class EngineCore(wiring.Component):
         fatal = Signal(8)
         loaders = self._load(m, platform, begin, fatal != 0)
         self._fatal(m, fatal, begins, wrong, loaders, self._stuck(m, begin, loaders))
+        m.d.sync += error.eq(0)
         with m.If((fatal != 0) & ~failed):
-            m.d.comb += error.eq(fatal)
-            m.d.sync += failed.eq(1)
+            m.d.sync += [error.eq(fatal), failed.eq(1)]
 
         m.d.comb += [
             dataflow.start.eq(begin),
@@ -209,13 +209,15 @@ class EngineCore(wiring.Component):
             m.submodules[f"{name}_loader"] = place(loader, platform)
             m.submodules[f"{name}_buffer"] = place(buffer, platform)
             wiring.connect(m, wiring.flipped(getattr(self, name)), loader.i)
-            wiring.connect(m, loader.o, buffer.i)
             m.d.comb += [
                 loader.start.eq(start),
                 loader.halt.eq(halt),
                 loader.length.eq(length),
                 loader.k.eq(job.k),
-                getattr(dataflow, f"{name}_available").eq(buffer.available),
+                loader.room.eq(buffer.room),
+                buffer.put.eq(loader.put),
+                Value.cast(buffer.i).eq(Value.cast(loader.o)),
+                getattr(dataflow, f"{name}_coming").eq(buffer.coming),
                 buffer.read.eq(getattr(dataflow, f"{name}_read")),
                 buffer.fresh.eq(getattr(dataflow, f"{name}_fresh")),
                 buffer.address.eq(getattr(dataflow, f"{name}_address")),
@@ -231,11 +233,12 @@ class EngineCore(wiring.Component):
         resident = self.dataflow.b_resident
         loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
         again = delay(m, job.m > config.rows if resident else job.n > config.cols, 1, name="again")
+        came = delay(m, loader.put, 1, name="came", reset_less=False)
         room_left = Signal(range(room + 1))
         full = Signal()
         with m.If(start):
             m.d.sync += [room_left.eq(room), full.eq(0)]
-        with m.Elif(loader.o.valid & loader.o.ready & ~full):
+        with m.Elif(came & ~full):
             m.d.sync += [room_left.eq(room_left - 1), full.eq(room_left == 1)]
         return full & loader.active & again
 

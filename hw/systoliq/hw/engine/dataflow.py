@@ -24,11 +24,12 @@ __all__ = ["Dataflow"]
 class Dataflow(wiring.Component):
     """Base of the dataflows: their ports, and the way of a word into the array.
 
-    Words are read, and read again, as `OperandBuffer` says. ``start`` begins a job, of ``m`` x ``k`` times ``k`` x
-    ``n``, which have been steady for a cycle and stay so. ``credit`` allows results of another tile (``reserve`` takes
-    it). ``drain`` comes `DrainControl.latency_of` cycles before the first sum that it announces reaches lane 0:
-    ``sums[1]``, then ``sums[2]`` a cycle later and so on, each row after ``interval`` cycles; ``sums[0]``, a cycle
-    before ``sums[1]``, is the row's sum. Once a job's last result has come, the next job may start when it ``rests``.
+    Words are read, and read again, as `OperandBuffer` says, which says a cycle ahead that one is ``coming``. ``start``
+    begins a job, of ``m`` x ``k`` times ``k`` x ``n``, which have been steady for a cycle and stay so. ``credit``
+    allows results of another tile (``reserve`` takes it). ``drain`` comes `DrainControl.latency_of` cycles before the
+    first sum that it announces reaches lane 0: ``sums[1]``, then ``sums[2]`` a cycle later and so on, each row after
+    ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's sum. Once a job's last result has come,
+    the next job may start when it ``rests``.
     """
 
     a_span: int
@@ -57,13 +58,13 @@ class Dataflow(wiring.Component):
                 "n": In(16),
                 "a_unsigned": In(1),
                 "b_unsigned": In(1),
-                "a_available": In(1),
+                "a_coming": In(1),
                 "a_read": Out(1),
                 "a_fresh": Out(1),
                 "a_address": Out(range(config.a_words)),
                 "a_release": Out(1),
                 "a_word": In(a_word),
-                "b_available": In(1),
+                "b_coming": In(1),
                 "b_read": Out(1),
                 "b_fresh": Out(1),
                 "b_address": Out(range(config.b_words)),

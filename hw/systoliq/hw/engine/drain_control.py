@@ -83,18 +83,18 @@ class DrainControl(wiring.Component):
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
-        """Row table, [choice of the zero point,] K times it, a register behind ``row``."""
+        """Register of the token, row table, [choice of the zero point,] K times it, a register behind ``row``."""
         product = Multiplier.latency_of(config.zero_point_cells, pipelined=config.pipelined)
-        return BlockRam.latency_of(config.cells) + config.pipelined + product + 1
+        return 1 + BlockRam.latency_of(config.cells) + config.pipelined + product + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        column = Countdown(m, self.n, config.cols, name="n", load=self.begin)
-        group = Countdown(m, self.m, self.rows, name="m", load=self.begin)
+        slow = config.interval > 1  # a slot takes two cycles, and the first of a tile is that of the column sums
+        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=slow)
+        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=slow)
         step = Signal(range(config.interval))
-        last_step = step == config.interval - 1
-        running = Signal()
+        last_step = Signal(init=config.interval == 1)
         in_rows = Signal()  # past the slot of the column sums
         row_in_tile = Signal(range(self.rows))
         rows_left = Signal(range(self.rows + 1))  # with this one
@@ -102,12 +102,12 @@ class DrainControl(wiring.Component):
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
-        busy = Signal()
+        busy, stays = Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
-        row_ends = Signal()  # and at most lanes
+        row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()
         job_ends = Signal()
-        m.d.comb += busy.eq(self.start | running)
+        m.d.sync += busy.eq(self.start | (busy & stays))
         m.d.sync += final_tile.eq(column.final & group.final)  # in time for the tile's first row
         now = Signal(drain_step(config))
         m.d.comb += [
@@ -118,15 +118,16 @@ class DrainControl(wiring.Component):
             now.columns.eq(Mux(row_ends, columns_left, config.lanes)),
             now.tile_last.eq(row_ends & (self.per_slot | last_row)),
             now.last.eq(row_ends & last_row & final_tile),
-            job_ends.eq(now.push & now.last),
+            job_ends.eq(busy & now.last),
+            stays.eq(~(job_ends | (last_step & (self.per_slot | last_row)))),
         ]
         with m.If(busy):
             m.d.sync += [
-                running.eq(~(last_step & (self.per_slot | last_row))),
                 step.eq(Mux(last_step, 0, step + 1)),
+                last_step.eq((config.interval == 1) | (step == config.interval - 2)),
                 columns_left.eq(Mux(row_ends, 0, columns_left - config.lanes)),
-                has_columns.eq(~row_ends),
-                row_ends.eq(row_ends | (columns_left <= 2 * config.lanes)),
+                has_columns.eq(has_columns & ~row_ends),
+                row_ends.eq(has_columns & ~row_ends & (columns_left <= 2 * config.lanes)),
             ]
             with m.If(last_step):
                 m.d.sync += [columns_left.eq(column.taken), has_columns.eq(1)]
@@ -142,9 +143,10 @@ class DrainControl(wiring.Component):
                     with m.If(column.final):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
-        with m.If(job_ends):  # steps that have no columns are left out
-            m.d.sync += [running.eq(0), step.eq(0), in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0)]
-            m.d.sync += first_row.eq(0)
+        ended = delay(m, job_ends, 1, name="ended", reset_less=False)
+        with m.If(ended):  # steps that have no columns are left out
+            m.d.sync += [step.eq(0), last_step.eq(config.interval == 1)]
+            m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0), first_row.eq(0)]
 
         # The row's zero point takes its way through the table, and K times it that through a multiplier.
         table, multiplier = self._table, self._multiplier
@@ -161,7 +163,7 @@ class DrainControl(wiring.Component):
             multiplier.b.eq(self.k),
         ]
         m.d["sync" if config.pipelined else "comb"] += chosen.eq(Mux(self.per_row, table.read_data, self.zero_point))
-        latency = self.latency_of(config)
+        latency = self.latency_of(config) - 1  # from ``now``
         step = data.View(drain_step(config), delay(m, Value.cast(now), latency, name="step", reset_less=False))
         m.d.comb += [
             self.step.eq(step),

@@ -62,6 +62,7 @@ class EngineLane(wiring.Component):
     def __init__(self, config: EngineConfig) -> None:
         self._config = config
         self._scale_later = 2 * config.pipelined  # as late as leaves it a register
+        self._choosing = int(config.pipelined and config.interval > 1)  # among columns, a cycle of its own
         self.requantizer = Requantizer(
             RequantizerConfig(
                 accumulator_bits=32,
@@ -99,8 +100,10 @@ class EngineLane(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Products of the zero points; their sum, that of the accumulator with its bias; requantizer."""
-        return self._product_latency + 1 + self.requantizer.latency
+        """[Choice of the column;] products of the zero points; their sum, that of the accumulator with its bias;
+        requantizer.
+        """
+        return self._choosing + self._product_latency + 1 + self.requantizer.latency
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -110,7 +113,7 @@ class EngineLane(wiring.Component):
         each = int(config.pipelined)
         held_back = wait - 1 + each  # cycles of a sum in memory, none where logic cells have a register anyway
         # Each part of an entry is read just before it is used: that takes fewer registers than to hold it back.
-        entry: Value = self.step.entry
+        entry: Value = delay(m, self.step.entry, self._choosing, name="entry")
         zero_point = self._table(m, platform, ("zero_point",), entry).zero_point
         entry = delay(m, entry, held_back, name="bias_entry")
         bias = self._table(m, platform, ("bias",), entry).bias
@@ -118,8 +121,11 @@ class EngineLane(wiring.Component):
         scale = self._table(m, platform, ("multiplier", "shift"), entry)
 
         # Cycle 0: the sum at hand, its row's context, its column's sum, and the products that they go into.
-        chosen = Signal(signed(32))
-        m.d.comb += chosen.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
+        summed = Signal(signed(32))
+        m.d.comb += summed.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
+        chosen = delay(m, summed, self._choosing, name="chosen").as_signed()
+        step = self._chosen(m, self.step, name="step_now")
+        row = self._chosen(m, self.row, name="row_now")
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
         new_row: Value = self.step.push & (self.step.step == 0)  # it stays for the lane to the right, which is later
@@ -127,10 +133,12 @@ class EngineLane(wiring.Component):
             new_row = Const(1)
         elif config.one_product:
             new_row = (self.step.column_sum | self.step.push) & (self.step.step == 0)
-        m.d.comb += [now.eq(Mux(new_row, self.row, held)), self.row_next.eq(held)]
+        new_row = delay(m, new_row, self._choosing, name="new_row")
+        m.d.comb += [now.eq(Mux(new_row, row, held)), self.row_next.eq(held)]
         m.d.sync += held.eq(now)
         if not config.one_product:
-            column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), self.step, name="column_sum")
+            column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), step, self.step.step, name="column_sum")
+            column_sum = delay(m, column_sum, self._choosing, name="column_sum_now").as_signed()
 
         row_sum_bits, column_sum_bits = _PRODUCT_BITS
         by_column = ZeroPointProduct(row_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
@@ -138,13 +146,13 @@ class EngineLane(wiring.Component):
         by_row_product: Value
         if config.one_product:
             # The tile's only row is known when its column sums come: their products are what waits for the row.
-            now_column = self.step.column_sum
+            now_column = step.column_sum
             m.d.comb += [
                 by_column.sum.eq(Mux(now_column, chosen[:ROW_SUM_BITS].as_signed(), now.row_sum)),
                 by_column.zero_point.eq(Mux(now_column, now.zero_point, zero_point)),
             ]
             step = data.View(self.step.shape(), delay(m, Value.cast(self.step), wait, name="product_step"))
-            by_row_product = self._of_column(m, by_column.product, step, name="column_product")
+            by_row_product = self._of_column(m, by_column.product, step, step.step, name="column_product")
         else:
             by_row = ZeroPointProduct(column_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
             m.submodules.by_row = place(by_row, platform)
@@ -171,7 +179,7 @@ class EngineLane(wiring.Component):
         plain = self._held(m, platform, delay(m, total, each, name="total"), requantizer.latency - each, name="plain")
         flip = self.y_unsigned << 7
         m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
-        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step", reset_less=False))
+        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step"))
         return m
 
     def _held(self, m: Module, platform: object, value: Value, cycles: int, *, name: str) -> Value:
@@ -183,8 +191,12 @@ class EngineLane(wiring.Component):
         m.d.comb += line.i.eq(value)
         return line.o
 
-    def _of_column(self, m: Module, value: Value, step: data.View, *, name: str) -> Signal:
-        """What ``value`` was in the slot of the column sums, for the column of each ``step``."""
+    def _chosen(self, m: Module, view: data.View, *, name: str) -> data.View:
+        """``view`` as it was when the column was chosen."""
+        return data.View(view.shape(), delay(m, Value.cast(view), self._choosing, name=name))
+
+    def _of_column(self, m: Module, value: Value, step: data.View, column: Value, *, name: str) -> Signal:
+        """What ``value`` was in the slot of the column sums, of which ``step`` tells, for ``column``."""
         interval = self._config.interval
         kept = [Signal(value.shape(), name=f"{name}_{i}", reset_less=True) for i in range(interval)]
         for i, each in enumerate(kept):
@@ -192,7 +204,7 @@ class EngineLane(wiring.Component):
                 m.d.sync += each.eq(value)
         chosen = Signal(value.shape(), name=name)
         for i, each in enumerate(kept):
-            with m.If(step.step == i):
+            with m.If(column == i):
                 m.d.comb += chosen.eq(each)
         return chosen
 

@@ -19,6 +19,8 @@ def operand_word(word: data.ArrayLayout) -> data.StructLayout:
 class Loader(wiring.Component):
     """Passes ceil(length / span) * ceil(k / depth) words after ``start``, and nothing at any other time.
 
+    A word is ``put`` where there is ``room``, which is said a cycle ahead: what lets a word in is a register.
+
     ``early`` or ``late`` is raised in the cycle in which a word is passed whose ``last`` is wrong; the loader then
     stops, as it does from the cycle after ``halt`` on: the stream waits, and nothing is lost.
     """
@@ -31,7 +33,9 @@ class Loader(wiring.Component):
         super().__init__(
             {
                 "i": In(stream.Signature(operand_word(word))),
-                "o": Out(stream.Signature(word)),
+                "room": In(1),
+                "put": Out(1),
+                "o": Out(word),
                 "start": In(1),
                 "halt": In(1),
                 "length": In(16),
@@ -44,31 +48,26 @@ class Loader(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        active = Signal()
-        passed = Signal()
+        active, stays = Signal(), Signal()
+        opened = Signal()
         end = Signal()
         m.d.comb += [
             self.active.eq(active),
-            self.o.valid.eq(self.i.valid & active),
-            self.o.payload.eq(self.i.payload.data),
-            self.i.ready.eq(self.o.ready & active),
-            passed.eq(self.i.valid & self.i.ready),
+            self.i.ready.eq(opened),
+            self.put.eq(self.i.valid & opened),
+            self.o.eq(self.i.payload.data),
         ]
         inner = Countdown(m, self.k, self.depth, name="k", load=self.start)
         outer = Countdown(m, self.length, self.span, name="length", load=self.start)
         m.d.comb += [
             end.eq(inner.final & outer.final),
-            self.early.eq(passed & self.i.payload.last & ~end),
-            self.late.eq(passed & ~self.i.payload.last & end),
+            self.early.eq(self.put & self.i.payload.last & ~end),
+            self.late.eq(self.put & ~self.i.payload.last & end),
+            stays.eq((self.start | (active & ~(self.put & (end | self.i.payload.last)))) & ~self.halt),
         ]
-        with m.If(passed):
+        m.d.sync += [active.eq(stays), opened.eq(stays & self.room)]
+        with m.If(self.put):
             inner.advance()
             with m.If(inner.final):
                 outer.advance()
-            with m.If(end | self.early):
-                m.d.sync += active.eq(0)
-        with m.If(self.start):
-            m.d.sync += active.eq(1)
-        with m.If(self.halt):
-            m.d.sync += active.eq(0)
         return m

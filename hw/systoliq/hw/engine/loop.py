@@ -14,10 +14,15 @@ class Countdown:
     left at the beginning of the round, ``initial`` and ``final`` mark the first and last round, and ``taken`` =
     min(left, step) is what the round covers; bit i of ``inside`` says whether that is more than i. Call `advance` where
     the round ends. All but ``taken`` and ``inside`` are registers: every decision of an engine hangs on them.
+
+    Where rounds take two cycles at the least, ``slow`` lets ``left``, and with it ``taken`` and ``inside``, follow in
+    the second cycle of the round.
     """
 
-    def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value) -> None:
+    def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value, slow: bool = False) -> None:
         self._m = m
+        self._slow = slow
+        self._ended = Signal(name=f"{name}_ended")  # the round of the cycle before
         self._length = length
         self._step = step
         self._short = Signal(name=f"{name}_short", reset_less=True)  # the first round is the last
@@ -33,6 +38,11 @@ class Countdown:
             self._low_length.eq(self._is_low(length)),
             self._low_left.eq(self._is_low(self.left)),
         ]
+        if slow:
+            starts_over = Signal(name=f"{name}_starts_over", reset_less=True)
+            m.d.sync += [self._ended.eq(0), starts_over.eq(self.final)]
+            with m.If(self._ended):
+                self._next_left(starts_over)
         m.d.comb += self.taken.eq(Mux(self.final, self.left, step))
         last = self.left[: step.bit_length()]
         self.inside = Cat(~self.final | (last > Const(i, len(last))) if i else Const(1, 1) for i in range(step))
@@ -49,10 +59,18 @@ class Countdown:
         # Where two rounds are left, at most three were a cycle ago: of the upper bits a register knows that they are 0.
         two_left = self._low_left & (self.left[: self._low] <= 2 * self._step)
         self._m.d.sync += [
-            self.left.eq(Mux(self.final, self._length, self.left - self._step)),
             self.initial.eq(self.final),
             self.final.eq(Mux(self.final, self._short, two_left)),
-            self._low_left.eq(Mux(self.final, self._low_length, self._is_low(self.left))),
+        ]
+        if self._slow:
+            self._m.d.sync += self._ended.eq(1)
+        else:
+            self._next_left(self.final)
+
+    def _next_left(self, starts_over: Value) -> None:
+        self._m.d.sync += [
+            self.left.eq(Mux(starts_over, self._length, self.left - self._step)),
+            self._low_left.eq(Mux(starts_over, self._low_length, self._is_low(self.left))),
         ]
 
     def _is_low(self, length: Value) -> Value:

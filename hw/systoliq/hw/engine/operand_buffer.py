@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from amaranth.hdl import Module, Signal
-from amaranth.lib import stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..block_ram import BlockRam
@@ -18,13 +18,15 @@ class OperandBuffer(wiring.Component):
     """Holds words in the order in which they came; they can be read again until they are released, the oldest first.
 
     ``read`` fetches the word at ``address``, which counts the words that came, modulo ``depth`` (a power of two);
-    ``word`` shows it `BlockRam.latency` cycles later. ``available`` says whether there is a word that was never read:
-    a ``read`` that is ``fresh`` takes the next of them. ``release`` gives up the oldest word, which must have been
-    read by then. A word that comes in can be read ``latency`` cycles later, and its place be used again two cycles
-    after its release.
+    ``word`` shows it `BlockRam.latency` cycles later. A ``read`` that is ``fresh`` takes the next of the words that
+    were never read. ``release`` gives up the oldest word, which must have been read by then. A word that is ``put`` can
+    be read ``latency`` cycles later, and its place be used again two cycles after its release.
+
+    ``room`` says a cycle ahead that a word may be put, and ``coming`` that there will be a word that was never read:
+    who waits for them keeps them in a register.
     """
 
-    latency = 2
+    latency = 1
 
     def __init__(self, shape: object, *, depth: int, cells: str, kind: str) -> None:
         self.depth = depth
@@ -32,8 +34,10 @@ class OperandBuffer(wiring.Component):
         self.kind = kind
         super().__init__(
             {
-                "i": In(stream.Signature(shape)),
-                "available": Out(1),
+                "room": Out(1),
+                "put": In(1),
+                "i": In(shape),
+                "coming": Out(1),
                 "read": In(1),
                 "fresh": In(1),
                 "address": In(range(depth)),
@@ -47,22 +51,19 @@ class OperandBuffer(wiring.Component):
         ram = self.ram
         m.submodules.ram = place(ram, platform)
         newest = Signal(range(self.depth))
-        taken = Signal()
         released = delay(m, self.release, 1, name="released", reset_less=False)
-        came = delay(m, taken, 1, name="came", reset_less=False)
-        room = Credit(m, self.depth, name="room", full=True, give=released, take=taken)
-        unread = Credit(m, self.depth, name="unread", full=False, give=came, take=self.read & self.fresh)
+        room = Credit(m, self.depth, name="room", full=True, give=released, take=self.put)
+        unread = Credit(m, self.depth, name="unread", full=False, give=self.put, take=self.read & self.fresh)
         m.d.comb += [
-            self.i.ready.eq(room.any),
-            taken.eq(self.i.valid & self.i.ready),
-            self.available.eq(unread.any),
-            ram.write.eq(taken),
+            self.room.eq(room.next),
+            self.coming.eq(unread.next),
+            ram.write.eq(self.put),
             ram.write_address.eq(newest),
-            ram.write_data.eq(self.i.payload),
+            ram.write_data.eq(self.i),
             ram.read.eq(self.read),
             ram.read_address.eq(self.address),
             self.word.eq(ram.read_data),
         ]
-        with m.If(taken):
+        with m.If(self.put):
             m.d.sync += newest.eq(newest + 1)
         return m

@@ -5,7 +5,7 @@ Tiler -> words of A and B -> Skew -> SystolicArray with a row and a column of on
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Value
+from amaranth.hdl import Module, Value
 
 from ..array import SystolicArray
 from ..block_ram import BlockRam
@@ -63,7 +63,7 @@ class OutputStationary(Dataflow):
         m.submodules.array = place(array, platform)
         tiler = Tiler(self.config)
         m.submodules.tiler = place(tiler, platform)
-        for name in ("start", "m", "k", "n", "a_available", "b_available", "credit"):
+        for name in ("start", "m", "k", "n", "a_coming", "b_coming", "credit"):
             m.d.comb += getattr(tiler, name).eq(getattr(self, name))
         for name in ("a_fresh", "b_fresh", "a_address", "b_address", "a_release", "b_release", "starved", "rests"):
             m.d.comb += getattr(self, name).eq(getattr(tiler, name))
@@ -75,7 +75,8 @@ class OutputStationary(Dataflow):
 
         # Of the word that the buffers show; none without one.
         fetch = BlockRam.latency_of(self.config.cells)
-        keep = Value.cast(delay(m, Mux(tiler.take, tiler.keep, 0), fetch, name="keep", reset_less=False))
+        drop = ~tiler.keep | ~tiler.take.replicate(self.config.depth)
+        keep = ~delay(m, drop, fetch, name="drop")  # held so, it resets the entry registers without a lookup table
         self.enter(m, platform, "a", keep, list(keep), array.a, skewed=self.config.pipelined)
         self.enter(m, platform, "b", keep, list(keep), array.b, skewed=self.config.pipelined)
         enter = self.enter_latency

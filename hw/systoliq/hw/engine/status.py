@@ -16,10 +16,10 @@ _START_WHILE_BUSY = ERRORS["START_WHILE_BUSY"][0]
 class Status(wiring.Component):
     """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and tells how the job goes.
 
-    ``core_start`` and ``core_clear`` are pulses of one cycle from registers, two cycles and one after the write. A job
-    runs from its start until it is done or cleared; it is done once ``core_done`` came and ``drained`` says that its
-    last result was taken. ``busy`` is 1 while a job runs, results leave, or a clear does; a failed job runs until it is
-    cleared, and is never done.
+    ``core_start`` and ``core_clear`` are pulses of one cycle from registers, two cycles and one after the write; reset
+    makes a ``core_clear`` too, in the cycle after it. A job runs from its start until it is done or cleared; it is done
+    once ``core_done`` came and ``drained`` says that its last result was taken. ``busy`` is 1 while a job runs, results
+    leave, or a clear does; a failed job runs until it is cleared, and is never done.
 
     ``error`` is the first fatal code of ``core_error``, which only clear forgets; where there is none, it is
     START_WHILE_BUSY after a start that came while ``busy``, until acknowledge or a fatal code. ``done`` is forgotten by
@@ -48,7 +48,7 @@ class Status(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        start, clear, acknowledge = Signal(), Signal(), Signal()
+        start, clear, acknowledge = Signal(), Signal(init=1), Signal()
         m.d.sync += [
             start.eq(self.write & self.start),
             clear.eq(self.write & self.clear),

@@ -6,6 +6,7 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from ..delay import delay
 from .config import EngineConfig
 from .loop import Countdown, Pace
 
@@ -16,10 +17,11 @@ class Tiler(wiring.Component):
     """For each group of rows, for each column tile, for each beat: read a word of A and a word of B.
 
     A word of A is read for the first time in the first column tile of its group, and released in the last; a word of B
-    in the first and in the last group. ``take`` issues a beat when both words are there; the last beat of a tile also
-    waits for ``credit`` and for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in
-    the cycle of ``take``, and ``keep`` the elements of the words that are inside K. ``rests`` says that no tile has
-    ended within ``drain_cycles``: what the array holds has left it.
+    in the first and in the last group. ``a_coming`` and ``b_coming`` say a cycle ahead that there is a word that was
+    never read. ``take`` issues a beat when both words are there; the last beat of a tile also waits for ``credit`` and
+    for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle of ``take``,
+    and ``keep`` the elements of the words that are inside K. ``rests`` says that no tile has ended within
+    ``drain_cycles``: what the array holds has left it.
     """
 
     kind = "tiler"
@@ -32,8 +34,8 @@ class Tiler(wiring.Component):
                 "m": In(16),
                 "k": In(16),
                 "n": In(16),
-                "a_available": In(1),
-                "b_available": In(1),
+                "a_coming": In(1),
+                "b_coming": In(1),
                 "a_address": Out(range(config.a_words)),
                 "b_address": Out(range(config.b_words)),
                 "a_fresh": Out(1),
@@ -53,27 +55,31 @@ class Tiler(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        running = Signal()
+        running, stays = Signal(), Signal()
         beat = Countdown(m, self.k, config.depth, name="k", load=self.start)
-        column = Countdown(m, self.n, config.cols, name="n", load=self.start)
-        group = Countdown(m, self.m, config.rows, name="m", load=self.start)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.start, slow=True)
+        group = Countdown(m, self.m, config.rows, name="m", load=self.start, slow=True)
         a_base = Signal(range(config.a_words))  # address of the group's first word
         b_base = Signal(range(config.b_words))  # and of the job's
-        # Decided a cycle ahead, so that ``take`` hangs on few registers.
+        # Decided a cycle ahead, so that ``take`` hangs on four registers: whether a word of A, and one of B, are there.
         pace = Pace(m, config.drain_cycles - 1, name="pace", begin=self.last)
         may_end, rests = Signal(), Signal(init=1)
         m.d.sync += [rests.eq(pace.over & ~self.last), may_end.eq(pace.over & ~self.last & self.credit)]
         begins = Signal(init=1)
         a_there, b_there = Signal(), Signal()
+        row_ends = Signal()  # of tiles: the group's last
+        a_again, b_again = Signal(), Signal()  # the next word was read before
         m.d.comb += [
             self.a_fresh.eq(column.initial),
             self.b_fresh.eq(group.initial),
-            a_there.eq(self.a_available | ~column.initial),
-            b_there.eq(self.b_available | ~group.initial),
-            self.take.eq(running & a_there & b_there & (~beat.final | may_end)),
+            self.take.eq(a_there & b_there & (~beat.final | may_end)),
             self.starved.eq(running & ~(a_there & b_there)),
             self.first.eq(self.take & begins),
-            self.last.eq(self.take & beat.final),
+            self.last.eq(a_there & b_there & beat.final & may_end),
+            row_ends.eq(self.last & column.final),
+            stays.eq(self.start | (running & ~(row_ends & group.final))),
+            a_again.eq(~Mux(self.last, column.final, column.initial)),
+            b_again.eq(~Mux(row_ends, group.final, group.initial)),
             self.a_release.eq(self.take & column.final),
             self.b_release.eq(self.take & group.final),
             self.rests.eq(rests),
@@ -84,14 +90,20 @@ class Tiler(wiring.Component):
             m.d.sync += begins.eq(beat.final)
             a_next, b_next = (self.a_address + 1)[: len(a_base)], (self.b_address + 1)[: len(b_base)]
             m.d.sync += [self.a_address.eq(a_next), self.b_address.eq(b_next)]
-            with m.If(beat.final):
+            with m.If(self.last):
                 m.d.sync += self.a_address.eq(Mux(column.final, a_next, a_base))
                 column.advance()
                 with m.If(column.final):
-                    m.d.sync += [a_base.eq(a_next), self.b_address.eq(Mux(group.final, b_next, b_base))]
+                    m.d.sync += self.b_address.eq(Mux(group.final, b_next, b_base))
                     group.advance()
-                    with m.If(group.final):
-                        m.d.sync += [b_base.eq(b_next), running.eq(0)]
-        with m.If(self.start):
-            m.d.sync += running.eq(1)
+        # The address in the cycle after a group's, or the job's, last word.
+        with m.If(delay(m, row_ends, 1, name="row_ended", reset_less=False)):
+            m.d.sync += a_base.eq(self.a_address)
+        with m.If(delay(m, row_ends & group.final, 1, name="job_ended", reset_less=False)):
+            m.d.sync += b_base.eq(self.b_address)
+        m.d.sync += [
+            running.eq(stays),
+            a_there.eq(stays & (self.a_coming | (a_again & ~self.start))),
+            b_there.eq(self.b_coming | (b_again & ~self.start)),
+        ]
         return m

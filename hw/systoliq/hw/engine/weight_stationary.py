@@ -92,8 +92,9 @@ class WeightStationary(Dataflow):
         beat = Countdown(m, self.k, config.depth, name="b_k", load=self.start)
         column = Countdown(m, self.n, config.cols, name="b_n", load=self.start)
         take = Signal()
+        there = delay(m, self.b_coming, 1, name="b_there", reset_less=False)
         m.d.comb += [
-            take.eq(loading & ~loaded & self.b_available),
+            take.eq(loading & ~loaded & there),
             self.b_read.eq(take),
             self.b_fresh.eq(1),
             self.b_release.eq(take),
@@ -131,11 +132,12 @@ class WeightStationary(Dataflow):
         ends = Signal()  # of a chunk
         may_take = Signal()
         there = Signal()
+        a_there = delay(m, self.a_coming, 1, name="a_there", reset_less=False)
         pace = Pace(m, config.interval, name="pace", begin=take & chunk.final)
         gap = self._gap(m, ends)
         m.d.comb += [
             may_take.eq(Mux(chunk.final, pace.over & (ones | self.credit), 1) & (~ones | gap)),
-            there.eq(Mux(ones, loaded, self.a_available | ~column.initial)),
+            there.eq(Mux(ones, loaded, a_there | ~column.initial)),
             take.eq(running & may_take & there),
             ends.eq(take & last_row),
             swapped.eq(take & ones),

@@ -206,11 +206,12 @@ class YPacker(wiring.Component):
             keep = slice(i * lanes, (i + 1) * lanes)
             first = ~vacant[i - 1] if i else Const(1, 1)  # of the vacant parts: the others are emptied
             # Without a beat vacant parts take what there is: the next beat comes over it.
-            with m.If(step & (vacant[i] if i < len(vacant) else Const(1, 1))):
-                m.d.sync += [
-                    beat.data[bits].eq(Mux(wide, results[bits], narrow & first.replicate(part_bits))),
-                    beat.keep[keep].eq(Mux(wide, wide_keep[keep], counts & first.replicate(lanes))),
-                ]
+            fills = step & (vacant[i] if i < len(vacant) else Const(1, 1))
+            with m.If(fills):
+                m.d.sync += beat.data[bits].eq(Mux(wide, results[bits], narrow & first.replicate(part_bits)))
+            kept = Mux(wide, wide_keep[keep], counts & first.replicate(lanes))
+            with m.If(fills | self.abort):
+                m.d.sync += beat.keep[keep].eq(kept | self.abort.replicate(lanes))
         m.d.comb += [skid.i.valid.eq(complete), skid.i.payload.eq(beat)]
 
         begun = Signal()  # a beat of the job is out, its last one is not
@@ -220,7 +221,7 @@ class YPacker(wiring.Component):
             m.d.comb += still_begun.eq(~beat.last)
         m.d.sync += begun.eq(still_begun)
         with m.If(self.abort):
-            m.d.sync += [vacant.eq(~0), complete.eq(still_begun), beat.last.eq(1), beat.keep.eq(~0)]
+            m.d.sync += [vacant.eq(~0), complete.eq(still_begun), beat.last.eq(1)]
         return complete
 
 

@@ -113,7 +113,7 @@ class ElementHarness(wiring.Component):
             m.d.sync += kept.eq(expected)
         for name in ("a", "b", "clear", "capture"):
             here, onward = Value.cast(getattr(dut, name)), Value.cast(getattr(dut, f"{name}_next"))
-            before = delay(m, here, 1, name=f"{name}_before", reset_less=name in ("a", "b"))
+            before = delay(m, here, 1, name=f"{name}_before", reset_less=True)
             m.d.comb += Assert(onward == before)
         if self.top:
             m.d.comb += [Assert(dut.drain_next == kept), Cover((dut.drain_next < 0) & (age == 3))]
@@ -124,7 +124,7 @@ class ElementHarness(wiring.Component):
                 dut.drain.eq(self.drain),
                 dut.insert.eq(self.insert),
                 Assert(dut.drain_next == chain),
-                Assert(dut.insert_next == delay(m, self.insert, 1, name="insert_before", reset_less=False)),
+                Assert(dut.insert_next == delay(m, self.insert, 1, name="insert_before")),
                 Cover((dut.drain_next < 0) & (age == 3) & dut.insert_next),
             ]
         return m

@@ -214,7 +214,7 @@ class StatusHarness(wiring.Component):
         m.submodules.dut = dut = Status()
         for name in self.signature.members:
             m.d.comb += getattr(dut, name).eq(getattr(self, name))
-        start, clear, acknowledge = Signal(), Signal(), Signal()
+        start, clear, acknowledge = Signal(), Signal(init=1), Signal()  # reset clears
         for command, port in ((start, self.start), (clear, self.clear), (acknowledge, self.acknowledge)):
             m.d.sync += command.eq(self.write & port)
 

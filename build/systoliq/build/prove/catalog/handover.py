@@ -45,6 +45,7 @@ class CreditHarness(wiring.Component):
                     take.eq(self.want & credit.any),
                     give.eq(self.give & ((count != most) | take)),
                     Assert(credit.any == (count != 0)),
+                    Assert(credit.next == (count + give - take != 0)),
                     Cover(take & ~give & (count == 1)),
                     Cover(give & take & (count == most)),
                 ]
@@ -79,27 +80,29 @@ class OperandBufferHarness(wiring.Component):
         m.submodules.dut = dut = OperandBuffer(_BITS, depth=depth, cells="portable", kind="buffer")
         came, next_fresh, oldest = (Signal(range(depth), name=name) for name in ("came", "next_fresh", "oldest"))
         unread, kept = Signal(range(depth + 1)), Signal(range(depth + 1))  # kept: read, and not released
-        just_came, released = Signal(), Signal()  # a cycle ago
-        put = dut.i.valid & dut.i.ready
-        fresh = self.read & self.fresh & dut.available
+        released = Signal()  # a cycle ago
+        room, available = Signal(init=1), Signal()
+        put = self.valid & room
+        fresh = self.read & self.fresh & available
         again = self.read & ~self.fresh & (self.again < kept)
         release = self.release & (fresh | (kept != 0))
         m.d.comb += [
-            dut.i.valid.eq(self.valid),
-            dut.i.payload.eq(self.payload),
+            dut.put.eq(put),
+            dut.i.eq(self.payload),
             dut.read.eq(fresh | again),
             dut.fresh.eq(self.fresh),
             dut.address.eq(Mux(self.fresh, next_fresh, (oldest + self.again)[: len(oldest)])),
             dut.release.eq(release),
-            Assert(dut.i.ready == (unread + kept + released != depth)),
-            Assert(dut.available == (unread - just_came != 0)),
+            Assert(room == (unread + kept + released != depth)),
+            Assert(available == (unread != 0)),
             Assert(~(dut.ram.write & dut.ram.read & (dut.ram.write_address == dut.ram.read_address))),
         ]
         m.d.sync += [
             unread.eq(unread + put - fresh),
             kept.eq(kept + fresh - release),
             came.eq(came + put),
-            just_came.eq(put),
+            room.eq(dut.room),
+            available.eq(dut.coming),
             released.eq(release),
             next_fresh.eq(next_fresh + fresh),
             oldest.eq(oldest + release),
@@ -135,7 +138,7 @@ class LoaderHarness(wiring.Component):
                 "valid": In(1),
                 "payload": In(_BITS),
                 "last": In(1),
-                "ready": In(1),
+                "room": In(1),
                 "start": In(1),
                 "halt": In(1),
                 "length": In(_SMALL),
@@ -147,26 +150,26 @@ class LoaderHarness(wiring.Component):
         m = Module()
         word = data.ArrayLayout(_BITS, 1)
         m.submodules.dut = dut = Loader(word, span=self._span, depth=self._depth, kind="loader")
-        active = Signal()
+        active, room = Signal(), Signal()
         beat, turn = Signal(_SMALL), Signal(_SMALL)
         beat_ends = (beat + 1) * self._depth >= self.k
         end = beat_ends & ((turn + 1) * self._span >= self.length)
-        passed = self.valid & self.ready & active
+        passed = self.valid & room & active
         lengths = Cat(self.length, self.k)
         before = Signal.like(lengths)
-        m.d.sync += before.eq(lengths)
+        m.d.sync += [before.eq(lengths), room.eq(self.room)]
         m.d.comb += [
             dut.i.valid.eq(self.valid),
             dut.i.payload.data.eq(self.payload),
             dut.i.payload.last.eq(self.last),
-            dut.o.ready.eq(self.ready),
+            dut.room.eq(self.room),
             *(getattr(dut, name).eq(getattr(self, name)) for name in ("start", "halt", "length", "k")),
             Assume(~self.start | (~active & (self.length != 0) & (self.k != 0))),
             Assume(~(self.start | active) | (lengths == before)),
             Assert(dut.active == active),
-            Assert(dut.o.valid == (self.valid & active)),
-            Assert(dut.i.ready == (self.ready & active)),
-            Assert(dut.o.payload.as_value() == self.payload),
+            Assert(dut.put == passed),
+            Assert(dut.i.ready == (room & active)),
+            Assert(dut.o.as_value() == self.payload),
             Assert(dut.early == (passed & self.last & ~end)),
             Assert(dut.late == (passed & ~self.last & end)),
         ]
@@ -221,11 +224,11 @@ class _LastResult(wiring.Component):
 
 
 class _PromptDrainControl(DrainControl):
-    """Drain control that tells at once what the real one tells some cycles later, when the row's context is there."""
+    """Drain control that tells a cycle after a token what the real one tells later, when the row's context is there."""
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
-        return 0
+        return 1
 
 
 def check_drain(
@@ -242,11 +245,12 @@ def check_drain(
 ) -> Signal:
     """Hold ``step`` against a walk over tiles of ``rows``, slots and steps that begins anew with every job.
 
-    Every tile has a slot for column sums and one for each row that it may have. A token begins it, or with ``per_slot``
-    each slot; there are none for rows that it has not, then. Returns whether the job's last result comes: nothing may
-    come after it.
+    Every tile has a slot for column sums and one for each row that it may have. A token begins it a cycle later, or
+    with ``per_slot`` each slot; there are none for rows that it has not, then. Returns whether the job's last result
+    comes: nothing may come after it.
     """
     interval, lanes = config.interval, config.lanes
+    token = delay(m, token, 1, name="token", reset_less=False)
     inside = Signal(name="walk_inside")  # a job that begun has not had its last result
     row_base, column_base = Signal(4, name="walk_row_base"), Signal(4, name="walk_column_base")  # the tile's
     slot, at = Signal(range(rows + 1), name="walk_slot"), Signal(range(interval), name="walk_at")
@@ -363,7 +367,7 @@ class ControlOfJobs(EngineCore):
         self.a_there, self.b_there, self.credit, self.leaves, self.wrong = (Signal(name=name) for name in _FREE)
 
     def _load(self, m: Module, platform: object, start: Value, halt: Value) -> Any:
-        m.d.comb += [self.dataflow.a_available.eq(self.a_there), self.dataflow.b_available.eq(self.b_there)]
+        m.d.comb += [self.dataflow.a_coming.eq(self.a_there), self.dataflow.b_coming.eq(self.b_there)]
         return {"a": _AnyOperands(self.wrong), "b": _AnyOperands(Const(0))}
 
     def _stuck(self, m: Module, start: Value, loaders: Any) -> Value:
@@ -510,7 +514,7 @@ PROPERTIES = (
         claim="says exactly that there is one, whatever is given and taken, and never loses or makes one",
         harness=lambda: CreditHarness(1, 2, 3, 4, 5, 8),
         method=Unbounded(cover_cycles=12),
-        bug=SeededBug(module="credit", old="init=most - 1 if full else -1", new="init=most if full else -1"),
+        bug=SeededBug(module="credit", old="give | Mux(take,", new="Mux(take | give,"),
         quick=True,
     ),
     Property(
@@ -519,13 +523,13 @@ PROPERTIES = (
         harness=lambda: OperandBufferHarness(4),
         method=Unbounded(cover_cycles=12),
         bug=SeededBug(
-            module="engine.operand_buffer", old="taken.eq(self.i.valid & self.i.ready)", new="taken.eq(self.i.valid)"
+            module="engine.operand_buffer", old="give=released, take=self.put", new="give=self.release, take=self.put"
         ),
         quick=True,
     ),
     _loader(2, 1, old="end.eq(inner.final & outer.final)", new="end.eq(inner.final)"),
-    _loader(1, 2, old="with m.If(end | self.early):", new="with m.If(end):"),
-    _drain(_config(_OUTPUT, rows=2, cols=4, lanes=1), old="with m.If(job_ends):", new="with m.If(job_ends & 0):"),
+    _loader(1, 2, old="end | self.i.payload.last", new="end"),
+    _drain(_config(_OUTPUT, rows=2, cols=4, lanes=1), old="with m.If(ended):", new="with m.If(ended & 0):"),
     _drain(
         _config(_OUTPUT, rows=2, cols=2, lanes=2),
         old="final_tile.eq(column.final & group.final)",
