@@ -55,6 +55,7 @@ class Part:
     transposed: bool = False
 
     def transpose(self) -> Part:
+        """The product B' A' in its place."""
         return Part(
             a=self.b.T,
             b=self.a.T,
@@ -66,6 +67,7 @@ class Part:
         )
 
     def take(self, rows: Array | slice, columns: Array | slice) -> Part:
+        """Only these rows and columns."""
         return dataclasses.replace(
             self,
             a=self.a[rows],
