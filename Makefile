@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test test-slow soak lint format bench bench-area prove clean
+.PHONY: help venv demo test test-slow soak lint format bench bench-area prove docs clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -59,6 +59,10 @@ bench-area: $(STAMP) ## measure area and frequency again, for docs/silicon.md
 prove: $(STAMP) ## prove the hardware's integer forms
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
 	$(BIN)/systoliq prove
+
+docs: $(STAMP) ## build the documentation into out/site
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python -m mkdocs build --strict --quiet
 
 clean: ## remove .venv, out/ and the tools' caches; builds in ~/.cache/systoliq stay
 	rm -rf $(VENV) out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -45,7 +45,10 @@ class Hardware:
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
         an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
 
-    Raises ValueError for what no kind of design has; a design raises InputError for what its kind has not.
+    Raises
+    ------
+    ValueError
+        for what no kind of design has; a design raises InputError for what its kind has not.
     """
 
     rows: int | None = None
