@@ -12,7 +12,6 @@ from systoliq.sim.tools import require
 
 from .kinds import KINDS, small
 
-
 _QUICK = ("portable", "ecp5")
 
 
