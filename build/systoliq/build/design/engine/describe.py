@@ -77,8 +77,8 @@ def describe(design: EngineDesign) -> dict[str, Any]:
             "to": "the cycle in which m_axis_y_tvalid rises; for other jobs see cycle_model",
         },
         "tready": {
-            stream: f"1 while a job that was started still wants words of {stream[-1].upper()}, and its buffer of {words} "
-            "has room; it looks at no other port in the same cycle"
+            stream: f"1 while a job that was started still wants words of {stream[-1].upper()}, and its buffer of "
+            f"{words} has room; it looks at no other port in the same cycle"
             for stream, words in (("s_axis_a", config.a_words), ("s_axis_b", config.b_words))
         },
         "reset": RESET,
