@@ -12,8 +12,12 @@ from systoliq.sim.tools import require
 
 from .kinds import KINDS, small
 
+_QUICK = ("portable", "ecp5")
 
-@pytest.mark.parametrize("cells", CELLS)
+
+@pytest.mark.parametrize(
+    "cells", [pytest.param(name, marks=() if name in _QUICK else pytest.mark.slow) for name in CELLS]
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_command_in_the_waivers_finds_nothing(kind: str, cells: str, tmp_path) -> None:
     tool = require("verilator")

@@ -28,6 +28,7 @@ VARIANTS = {
     "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
     "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
     "one sum": ["layer.npz", "--accumulator-bits", "auto"],
+    "one element": ["layer.npz"],
     "ecp5": ["resnet8-fc", "--cells", "ecp5"],
     "ice40": ["resnet8-fc", "--cells", "ice40"],
 }
@@ -42,6 +43,10 @@ def emit(call, save, arrays, tmp_path):
             arrays["a_zero_point"] = np.uint8(9)
         if variant == "one sum":  # the least number of 13 bits, and no other
             arrays.update(b=arrays["b"] * 0, b_zero_point=np.int8(0), bias=np.full(5, -4096, np.int32))
+        if variant == "one element":
+            arrays.update(
+                {name: arrays[name][:1] for name in ("b_scale", "b_zero_point", "bias")}, b=arrays["b"][:1, :1]
+            )
         save("layer.npz", **arrays)
         source, *options = VARIANTS[variant]
         result = call("emit", tmp_path / source if source.endswith(".npz") else source, "--out", tmp_path / "out",

@@ -41,9 +41,11 @@ module top(x, \\begin , rst, y, clk);
   );
 endmodule
 
-module aa_first(\\end );
+module aa_first(nothing, \\end );
   input \\end ;
   wire \\end ;
+  output [-1:0] nothing;
+  wire [-1:0] nothing;
   VENDOR #(
     .A(1)
   ) cell (
@@ -92,6 +94,7 @@ module zz_second(
 endmodule
 
 module aa_first(
+  output wire [-1:0] nothing,
   input wire end_
 );
   VENDOR #(

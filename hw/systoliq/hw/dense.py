@@ -152,13 +152,24 @@ class Dense(wiring.Component):
         across = (self.schedule.lanes - 1) * self.schedule.interval
         return self._drain_start + across + self.lanes[0].latency + ResultBuffer.latency_of(self.config.cells)
 
+    @property
+    def _fill(self) -> int:
+        """Cycles from a beat's coming to that of its first replay: a group is repeated once it is complete."""
+        return self.schedule.beats + ReplayBuffer.latency - 1 if self.schedule.column_tiles > 1 else 0
+
+    @property
+    def latency_from_outside(self) -> int:
+        """Cycles from the last A beat of a group, as it comes, to the first Y beat of its first column tile, where
+        nothing is under way before it.
+        """
+        return self._fill + self.latency
+
     def cycles(self, m: int) -> int:
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
         schedule = self.schedule
         tiles = schedule.groups(m) * schedule.column_tiles
-        fill = schedule.beats + ReplayBuffer.latency - 1 if schedule.column_tiles > 1 else 0
         tail = (schedule.config.rows - 1) * schedule.interval + schedule.steps(schedule.column_tiles - 1)
-        return fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
+        return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
 
     # Hardware.
 

@@ -12,8 +12,8 @@ __all__ = ["readable"]
 
 _MODULE = re.compile(r"^module (\w+)\(([^)]*)\);\n(.*?)^endmodule\n", re.MULTILINE | re.DOTALL)
 _INSTANCE = re.compile(r"^  (\w+) (?:#\(|\w+ \()", re.MULTILINE)
-_DIRECTION = re.compile(r"^  (input|output) (?:\[\d+:0\] )?(\w+);\n", re.MULTILINE)
-_TYPE = re.compile(r"^  ((?:wire|reg) (?:\[\d+:0\] )?(\w+)(?: = [^;]+)?);\n", re.MULTILINE)
+_DIRECTION = re.compile(r"^  (input|output) (?:\[-?\d+:0\] )?(\w+);\n", re.MULTILINE)
+_TYPE = re.compile(r"^  ((?:wire|reg) (?:\[-?\d+:0\] )?(\w+)(?: = [^;]+)?);\n", re.MULTILINE)
 _ESCAPED = re.compile(r"\\(\S+) ")
 
 _GROUPS = {

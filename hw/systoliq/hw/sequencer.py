@@ -37,7 +37,7 @@ class Sequencer(wiring.Component):
                 "i": In(stream.Signature(a_beat(word))),
                 "credit": In(1),
                 "word": Out(word),
-                "address": Out(range(schedule.column_tiles * schedule.beats)),
+                "address": Out(range(max(schedule.column_tiles * schedule.beats, 2))),  # Verilog has no port of 0 bits
                 "first": Out(1),
                 "last": Out(1),
                 "batch_last": Out(1),

@@ -24,7 +24,7 @@ class WeightColumn(wiring.Component):
         self.words = [list(word) for word in words]
         self.kind = kind
         self._layout = layout
-        address = range(len(self.words))
+        address = range(max(len(self.words), 2))  # no port without width, which Verilog does not have
         super().__init__({"address": In(address), "address_next": Out(address), "word": Out(layout)})
 
     def elaborate(self, platform: object) -> Module:

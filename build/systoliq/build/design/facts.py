@@ -6,7 +6,14 @@ from typing import Any
 
 from systoliq.golden.formats import IntFormat
 
-__all__ = ["format_facts"]
+__all__ = ["RESET", "format_facts"]
+
+RESET = {
+    "minimum_cycles": 1,
+    "meaning": "rising edges of clk with rst = 1 that are enough, whatever the registers held; no beat may be offered "
+    "at such an edge: it would be lost, even where tready is 1",
+}
+"""How long the reset of a design must be."""
 
 
 def format_facts(fmt: IntFormat) -> dict[str, Any]:

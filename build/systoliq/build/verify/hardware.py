@@ -92,7 +92,8 @@ class Hardware:
         shape, depth, bits = self.shape, self.shape.depth, self.weight_bits
         beats, tiles = -(-shape.k // depth), -(-shape.n // shape.cols)
         address = np.array(range(beats * tiles), dtype=object)
-        words = self._dense.again({self._dense.connected("sequencer", "address"): address}).port("array", "b")
+        found = self._dense.again({self._dense.connected("sequencer", "address"): address}).port("array", "b")
+        words = np.broadcast_to(np.asarray(found, object), address.shape)  # a memory of one word has no address
         mask = (1 << bits) - 1
         weights = [[0] * shape.n for _ in range(shape.k)]
         logical = {source: divmod_lane for divmod_lane, source in self._source.items()}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from systoliq.hw.packing import ArrayPacking
 
-from ..facts import format_facts
+from ..facts import RESET, format_facts
 
 if TYPE_CHECKING:
     from .design import ArrayDesign
@@ -31,9 +31,15 @@ def describe(design: ArrayDesign) -> dict[str, Any]:
         "packing": ArrayPacking.facts(array),
         "latency": {
             "cycles": array.latency,
-            "from": "last beat of a tile",
+            "from": "the cycle in which the last beat of a tile is taken",
             "to": "sum of row 0, column 0; that of row r, column c comes r + c cycles later",
         },
+        "tready": {
+            "s_axis_a": "1 in a cycle in which both streams offer a beat, so it follows tvalid in the same cycle; the "
+            f"last beat of a tile waits until {config.rows} cycles have passed since that of the tile before",
+            "s_axis_b": "that of s_axis_a",
+        },
+        "reset": RESET,
         "cycle_model": {
             "formula": f"a tile of t beats: t + {array.cycles([1]) - 1}; each further one max(t, {config.rows}) more",
             "meaning": "from the first beat to the last sum, both included, without stalls",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 
+from ..facts import RESET
+
 if TYPE_CHECKING:
     from .design import EngineDesign
 
@@ -48,6 +50,17 @@ def describe(design: EngineDesign) -> dict[str, Any]:
         "registers.md and systoliq_engine.h are its registers",
         "engine": dataclasses.asdict(config),
         "packing": EnginePacking(config).facts(),
+        "latency": {
+            "cycles": design.cycles(1, 1, 1) - 1,
+            "from": "the cycle in which the first word of A or B is taken, of a job of one element",
+            "to": "the cycle in which m_axis_y_tvalid rises; for other jobs see cycle_model",
+        },
+        "tready": {
+            stream: f"1 while a job that was started still wants words of {stream[-1].upper()}, and its buffer of "
+            f"{words} has room; it looks at no other port in the same cycle"
+            for stream, words in (("s_axis_a", config.a_words), ("s_axis_b", config.b_words))
+        },
+        "reset": RESET,
         "cycle_model": {
             "meaning": "cycles of a job from the first word of A or B taken to the last beat of Y taken, both "
             "included, without stalls; the register BUSY_CYCLES counts the same",

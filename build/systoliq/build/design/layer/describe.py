@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from systoliq.hw.packing import LayerPacking
 
-from ..facts import format_facts
+from ..facts import RESET, format_facts
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -44,10 +44,12 @@ def describe(design: LayerDesign) -> dict[str, Any]:
         },
         "packing": LayerPacking.facts(dense),
         "latency": {
-            "cycles": dense.latency,
-            "from": "last beat of A of a group of rows (of its last pass)",
-            "to": "first beat of Y of its last column tile",
+            "cycles": dense.latency_from_outside,
+            "from": "the cycle in which the last beat of A of a group of rows is taken, nothing else being under way",
+            "to": "the cycle in which m_axis_y_tvalid rises",
         },
+        "tready": {"s_axis_a": _tready(design)},
+        "reset": RESET,
         "cycle_model": {
             "formula": f"cycles(m) = {dense.cycles(1)} + (ceil(m / {config.rows}) - 1) * {_per_group(design)}",
             "first_group_cycles": dense.cycles(1),
@@ -86,6 +88,22 @@ def _quantization(design: LayerDesign) -> dict[str, Any]:
         "multiplier_bits": requantization.multiplier_bits,
         "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
     }
+
+
+def _tready(design: LayerDesign) -> str:
+    """When the layer takes a beat of A."""
+    schedule, room = design.dense.schedule, design.dense.result_buffer.tiles
+    if schedule.column_tiles > 1:
+        return (
+            "1 but for the first beat of a group, which waits while two groups are held: the one that is being "
+            f"calculated, {schedule.column_tiles} tiles of columns one after the other, and the next; it looks at no "
+            "other port in the same cycle"
+        )
+    return (
+        "1 but for the last beat of a group, which waits until there is room for its results among those of "
+        f"{room} groups, and {schedule.drain_cycles} cycles have passed since the last beat of the group before; it "
+        "looks at no other port in the same cycle"
+    )
 
 
 def _per_group(design: LayerDesign) -> int:
