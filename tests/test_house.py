@@ -109,3 +109,21 @@ def test_every_public_method_of_hw_has_its_docstring():
         if not method.startswith("_") and method != "elaborate" and not documented(name, method)
     ]
     assert not missing
+
+
+TESTED_ELSEWHERE = {
+    "mac/form.py": "says what a form must have and does nothing",
+    "engine/axi_engine.py": "tests/engine runs whole engines",
+    "engine/core.py": "tests/engine runs whole engines",
+    "engine/dataflow.py": "tests/engine runs engines of both dataflows",
+    "engine/output_stationary.py": "tests/engine runs engines of both dataflows",
+    "engine/weight_stationary.py": "tests/engine runs engines of both dataflows",
+}
+
+
+def test_every_module_of_hw_has_a_test_file_of_its_name():
+    modules = {path for path in (ROOT / "hw/systoliq/hw").rglob("*.py") if path.name != "__init__.py"}
+    names = {str(path.relative_to(ROOT / "hw/systoliq/hw")) for path in modules}
+    tests = {str(path.relative_to(ROOT / "tests/hw")) for path in (ROOT / "tests/hw").rglob("test_*.py")}
+    tested = {name for name in names if str(Path(name).with_name(f"test_{Path(name).name}")) in tests}
+    assert names - tested == set(TESTED_ELSEWHERE)

@@ -82,7 +82,7 @@ def trace(component, stimulus, *, cells="portable", folder=None):
     `rst` resets. Ports are plain members; what is unknown is None.
     """
     if model_files(cells):
-        return _icarus(component, stimulus, cells, folder)
+        return icarus(component, stimulus, cells, folder)
     shown = []
     reset = Signal()
     ports = {"rst": reset, **{name: getattr(component, name) for name in component.signature.members}}
@@ -136,12 +136,13 @@ class _Together(wiring.Component):
         return m
 
 
-def _icarus(component, stimulus, cells, folder):
+def icarus(component, stimulus, cells, folder):
+    """`trace` of the component's Verilog."""
     members = component.signature.members
     shapes = {name: member.shape for name, member in members.items()}
-    inputs = [name for name, member in members.items() if member.flow == In] + ["rst"]
-    outputs = [name for name, member in members.items() if member.flow == Out]
     width = {name: Shape.cast(shape).width for name, shape in shapes.items()} | {"rst": 1}
+    inputs = [name for name, member in members.items() if member.flow == In and width[name]] + ["rst"]
+    outputs = [name for name, member in members.items() if member.flow == Out]
     text = emit_verilog(component, "dut")
     now = {name: Value.cast(getattr(component, name)).init for name in inputs[:-1]} | {"rst": 0}
     lines = []
@@ -158,13 +159,13 @@ module tb;
   reg clk = 0;
   {" ".join(f"reg [{width[name] - 1}:0] {name} = 0;" for name in inputs)}
   {" ".join(f"wire [{width[name] - 1}:0] {name};" for name in outputs)}
-  reg [{total - 1}:0] s [0:{len(lines) - 1}];
-  integer i;
+  reg [{total - 1}:0] s_ [0:{len(lines) - 1}];
+  integer n_;
   dut dut({", ".join(f".{name}({name})" for name in ports)});
   initial begin
-    $readmemh("stimulus", s);
-    for (i = 0; i < {len(lines)}; i = i + 1) begin
-      {{{", ".join(inputs)}}} = s[i];
+    $readmemh("stimulus", s_);
+    for (n_ = 0; n_ < {len(lines)}; n_ = n_ + 1) begin
+      {{{", ".join(inputs)}}} = s_[n_];
       #5 $display("{" ".join("%h" for _ in outputs)}", {", ".join(outputs)});
       clk = 1;
       #5 clk = 0;
@@ -190,7 +191,7 @@ def _bits(shape, value):
 def _value(shape, word):
     if set(word) & set("xXzZ"):
         return None
-    if not isinstance(shape, Shape | int):
+    if hasattr(shape, "from_bits"):
         return shape.from_bits(int(word, 16))
     return wrapped(int(word, 16), Shape.cast(shape).width) if Shape.cast(shape).signed else int(word, 16)
 

@@ -10,8 +10,11 @@ import sys
 from collections import Counter
 
 import pytest
+from amaranth.hdl import Instance, Module
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
 
-from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, EmissionError, emit_verilog
 
 _EMIT = """
 import hashlib
@@ -68,6 +71,23 @@ def test_bytes_grow_with_the_edges_not_with_the_elements(square: dict[int, str])
     for smaller, larger in itertools.pairwise(steps):
         assert 1.7 < larger / smaller < 2.3  # linear: twice the step, twice the bytes; elements would be four times
     assert len(square[32]) < 100_000
+
+
+def test_what_yosys_refuses_is_an_error_of_ours() -> None:
+    with pytest.raises(EmissionError, match="Yosys failed on broken"):
+        emit_verilog(Broken(), "broken")
+
+
+class Broken(wiring.Component):
+    """Names a module that is not there."""
+
+    def __init__(self) -> None:
+        super().__init__({"i": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.cell = Instance("NO_SUCH_CELL", i_A=self.i)
+        return m
 
 
 def test_rows_and_columns_cost_no_product_of_theirs() -> None:
