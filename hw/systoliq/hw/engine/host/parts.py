@@ -55,6 +55,7 @@ class Part:
     transposed: bool = False
 
     def transpose(self) -> Part:
+        """The same product the other way round: B' A'."""
         """The product B' A' in its place."""
         return Part(
             a=self.b.T,
@@ -67,6 +68,7 @@ class Part:
         )
 
     def take(self, rows: Array | slice, columns: Array | slice) -> Part:
+        """Some of its rows and columns."""
         """Only these rows and columns."""
         return dataclasses.replace(
             self,
