@@ -69,23 +69,24 @@ class YPacker(wiring.Component):
         m.submodules.skid = place(skid, platform)
         wiring.connect(m, skid.o, wiring.flipped(self.o))
         step = Signal()  # all stages move on
-        ended = Signal()  # the last beat was taken and has not left
+        ended, stays_ended = Signal(), Signal()  # the last beat was taken and has not left
+        takes = Signal(init=1)  # the first stage: all stages move on, and the job has not ended
+        waits = Signal()  # there will be no place in the skid buffer
         taken = Signal()
         valid = Signal()
         held = Signal(self._results, reset_less=True)
         m.d.comb += [
             step.eq(skid.i.ready),
-            self.i.ready.eq(step & ~ended),
-            taken.eq(self.i.valid & self.i.ready),
+            self.i.ready.eq(takes),
+            taken.eq(self.i.valid & takes),
+            waits.eq(skid.o.valid & ~skid.o.ready & (skid.i.valid | ~skid.i.ready)),
+            stays_ended.eq(((ended & ~self.idle) | (taken & self.i.payload.last)) & ~self.abort),
         ]
+        m.d.sync += [ended.eq(stays_ended), takes.eq(~waits & ~stays_ended)]
         with m.If(step):
             m.d.sync += [valid.eq(taken), held.eq(self.i.payload)]
-        with m.If(self.idle):
-            m.d.sync += ended.eq(0)
-        with m.If(taken & self.i.payload.last):
-            m.d.sync += ended.eq(1)
         with m.If(self.abort):
-            m.d.sync += [valid.eq(0), ended.eq(0)]
+            m.d.sync += valid.eq(0)
 
         if self.lanes > 1:
             *merged, moving = self._merge(m, step, valid, held, ended)
