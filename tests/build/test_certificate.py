@@ -91,6 +91,21 @@ def test_choices_are_exact_and_auto_is_the_smallest(seed):
         assert choice.requantization.multiplier_bits >= auto.requantization.multiplier_bits
 
 
+def test_a_column_that_wraps_widens_its_own_range_alone(call, arrays, save, tmp_path):
+    """Its neighbours keep their small exact constants; certificate, `verify` and the choice agree on every range."""
+    arrays["bias"] = np.array([2**31 - 1, 0, 0, 0, 0], np.int32)
+    layer = MatMulLayer.load(save("layer.npz", **arrays))
+    sums, wrapped = layer.accumulator_range(), reachable(layer)
+    for bound, own, least_or_most in zip(wrapped, sums, (-(2**31), 2**31 - 1), strict=True):
+        assert bound.tolist() == [least_or_most, *own[1:].tolist()]
+    result = call("emit", tmp_path / "layer.npz", "--out", tmp_path / "out", "--wrap", "--requantizer", "auto")
+    assert result.exit_code == 0, result.output
+    columns = json.loads((tmp_path / "out" / "certificate.json").read_text())["columns"]
+    assert [column["accumulators"] for column in columns] == np.transpose(wrapped).tolist()
+    verified = call("verify", tmp_path / "out")
+    assert verified.exit_code == 0, verified.output
+
+
 def test_a_form_that_cannot_be_exact_is_refused_with_the_reason(call, tmp_path):
     result = call("emit", "digits", "--out", tmp_path / "out", "--requantizer", "floor")
     assert result.exit_code == 2

@@ -26,6 +26,7 @@ VARIANTS = {
     "smallest": ["resnet8-fc", "--requantizer", "auto", "--accumulator-bits", "auto"],
     "nearest": ["resnet8-fc", "--requantizer", "nearest"],
     "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
+    "row sums, one lane": ["layer.npz"],
     "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
     "one sum": ["layer.npz", "--accumulator-bits", "auto"],
     "one element": ["layer.npz"],

@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.exact import SmallestExact, smallest_exact
-from systoliq.golden.formats import INT32, signed_bits
+from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.golden.thresholds import int32_range
 
 from ..errors import InputError
 
@@ -83,11 +84,8 @@ def smallest(layer: MatMulLayer, form: Rounding | None = None) -> SmallestExact:
 
 
 def reachable(layer: MatMulLayer) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Least and greatest int32 accumulator of each column, [N] each: all of int32 where some sum wraps."""
-    low, high = layer.accumulator_range()
-    if sum_bits(layer) <= INT32.bits:
-        return low, high
-    return np.full(layer.n, INT32.min), np.full(layer.n, INT32.max)
+    """Least and greatest int32 accumulator of each column, [N] each: all of int32 in a column whose sum may wrap."""
+    return int32_range(*layer.accumulator_range())
 
 
 def sum_bits(layer: MatMulLayer) -> int:

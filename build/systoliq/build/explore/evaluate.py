@@ -21,11 +21,12 @@ from amaranth.hdl import UnusedElaboratable
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
-from systoliq.golden.thresholds import count_differences, int32_range
+from systoliq.golden.thresholds import count_differences
 from systoliq.sim.cosimulation import cosimulate
 from systoliq.sim.runner import SimulatorName
 
 from ..design import Hardware, LayerDesign
+from ..design.choose import reachable
 from .space import Point
 from .subject import Subject
 from .synthesizer import Synthesizer
@@ -150,14 +151,14 @@ def _quality(subject: Subject, a_bits: int, b_bits: int, form: str, bits: int) -
     layer = _layer(subject, a_bits, b_bits)
     requantization = _cached_requantization(subject, a_bits, b_bits, form, bits)
     y = requantization.apply(layer.accumulate(subject.operands(layer)))
-    low, high = int32_range(*layer.accumulator_range())
+    low, high = reachable(layer)
     differing = count_differences(requantization, layer.scale, low, high)
-    reachable = int((high - low + 1).sum())
+    total = int((high - low + 1).sum())
     return {
         **subject.score(layer, y),
         "inexact": int(differing.sum()),
-        "reachable": reachable,
-        "inexact_share": int(differing.sum()) / reachable,
+        "reachable": total,
+        "inexact_share": int(differing.sum()) / total,
         "multiplier_bits": requantization.multiplier_bits,
     }
 

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from systoliq.golden import exact
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.requantization import Requantization
-from systoliq.golden.thresholds import int32_range
 
 from ...generator import GENERATOR, versions
+from ..choose import reachable
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -39,8 +39,7 @@ def certificate(design: LayerDesign, files: Mapping[str, bytes]) -> dict[str, An
     """What certificate.json says of `design`; `files` are all other files of its package."""
     layer, dense, requantization = design.layer, design.dense, design.requantization
     low, high = layer.accumulator_range()
-    lo, hi = int32_range(low, high)
-    proof = exact.certificate(requantization, layer.scale, lo, hi)
+    proof = exact.certificate(requantization, layer.scale, *reachable(layer))
     folding, config = dense.folding, dense.config
     whole = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
     mantissa_bits = whole.multiplier_bits
