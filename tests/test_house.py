@@ -85,3 +85,10 @@ def test_each_lint_exception_has_its_reason():
 
 def pyproject() -> str:
     return (ROOT / "pyproject.toml").read_text()
+
+
+def test_no_code_names_what_lies_beside_the_repository():
+    for path in MODULES:
+        text = path.read_text()
+        assert "shared/" not in text, path
+        assert "parents[" not in text, path
