@@ -135,3 +135,10 @@ def test_every_module_of_hw_has_a_test_file_of_its_name():
     tests = {str(path.relative_to(ROOT / "tests/hw")) for path in (ROOT / "tests/hw").rglob("test_*.py")}
     tested = {name for name in names if str(Path(name).with_name(f"test_{Path(name).name}")) in tests}
     assert names - tested == set(TESTED_ELSEWHERE)
+
+
+def test_no_code_names_what_lies_beside_the_repository():
+    for path in MODULES:
+        text = path.read_text()
+        assert "shared/" not in text, path
+        assert "parents[" not in text, path

@@ -35,6 +35,10 @@ OPTIONS = {
         [],
         "SOURCE must be resnet8-fc, digits, array, engine, a layer file .npz or a model .onnx, not",
     ),
+    "preset with letters exchanged": ("resent8-fc", [], "not 'resent8-fc': did you mean resnet8-fc?"),
+    "suffix with letters exchanged": ("layer.nzp", [], "not 'layer.nzp': did you mean layer.npz?"),
+    "more columns than outputs": ("resnet8-fc", ["--cols", 64], "cols must be at most 10, the layer's N, not 64"),
+    "deeper than the sums": ("resnet8-fc", ["--depth", 65], "depth must be at most 64, the layer's K, not 65"),
     "missing file": ("nothing.npz", [], "nothing.npz: there is no such file"),
     "zero rows": ("resnet8-fc", ["--rows", 0], "rows must be a positive integer, not 0"),
     "negative columns": ("array", ["--cols", -3], "cols must be a positive integer, not -3"),
@@ -45,7 +49,11 @@ OPTIONS = {
     "A wider than the layer's": ("resnet8-fc", ["--a-bits", 9], "a_bits must be at most 8, the layer's own, not 9"),
     "A too narrow for its zero point": ("resnet8-fc", ["--a-bits", 4], "a_zero_point must be in int4, -8 to 7, not 20"),
     "sign of a layer": ("resnet8-fc", ["--a-unsigned"], "signedness must be left to the layer's zero points"),
-    "weights outside their width": ("resnet8-fc", ["--b-bits", 4], "weights of column 0 span -86 to 77"),
+    "weights outside their width": (
+        "resnet8-fc",
+        ["--b-bits", 4],
+        "b_bits must be at least 8 for this layer, not 4: weights of column 0 span -86 to 77 (systoliq explore",
+    ),
     "accumulator too narrow": (
         "resnet8-fc",
         ["--accumulator-bits", 18],
@@ -132,16 +140,28 @@ INT8, UINT8 = np.int8, np.uint8
 @pytest.mark.parametrize(
     ("source", "content", "text"),
     [
-        ("resnet8-fc", {"b": np.zeros(3)}, "in.npz: must have the key 'a'; it has b"),
-        ("resnet8-fc", {"a": np.zeros((2, 63), INT8)}, "in.npz: a must have the shape [M, 64] or [64]"),
-        ("resnet8-fc", {"a": np.zeros((2, 64), UINT8)}, "in.npz: a must be int8 to hold int8, not uint8"),
+        ("resnet8-fc", {"b": np.zeros(3)}, "in.npz: must have the key 'a' (or 'y', of the layer before); it has b"),
+        (
+            "resnet8-fc",
+            {"a": np.zeros((2, 63), INT8)},
+            "in.npz: a must have the shape [M, 64] with M at least 1, not [2, 63]",
+        ),
+        ("resnet8-fc", {"a": np.zeros((2, 64), UINT8)}, "in.npz: a must have the type int8, not uint8"),
+        ("resnet8-fc", {"a": np.zeros(64, INT8)}, "in.npz: a must have the shape [M, 64] with M at least 1, not [64]"),
+        ("resnet8-fc", {"a": np.zeros((2, 64), np.int64)}, "in.npz: a must have the type int8, not int64"),
+        (
+            "resnet8-fc",
+            {"a": np.zeros((2, 64))},
+            "in.npz: a must have the type int8, not float64: --quantize takes real numbers",
+        ),
+        ("resnet8-fc", {"y": np.zeros((2, 32), INT8)}, "in.npz: a must have the shape [M, 64] with M at least 1, not"),
         ("resnet8-fc", {"a": np.zeros((0, 64), INT8)}, "in.npz: a must have the shape [M, 64] with M at least 1"),
         ("array", {"a": np.zeros((2, 3), INT8)}, "in.npz: must have the key 'b'; it has a"),
         ("array", {"a": np.zeros((2, 3), INT8), "b": np.zeros((4, 2), INT8)}, "in.npz: b must have K = 3 rows for a"),
         (
             "array",
             {"a": np.zeros((2, 3)), "b": np.zeros((3, 2), INT8)},
-            "in.npz: a must be int8 to hold int8, not float64",
+            "in.npz: a must have the type int8, not float64",
         ),
         (
             "array",
@@ -154,6 +174,53 @@ def test_input_of_simulate(source, content, text, call, save, tmp_path):
     path = save("in.npz", **content)
     assert_refused(call("simulate", source, "--input", path, "--output", tmp_path / "y.npz"), text)
     assert not (tmp_path / "y.npz").exists()
+
+
+@pytest.mark.parametrize(
+    ("source", "options", "text"),
+    [
+        ("resnet8-fc", ["--quantize"], "a must hold real numbers where quantize is given, not int8"),
+        ("array", ["--quantize"], "quantize must be left out for the source array: it has no scales"),
+        ("engine", ["--quantize"], "quantize must be left out for the source engine: its operands are integers"),
+        ("array", ["--compare", "onnxruntime"], "compare must be left out for the source array: only a layer"),
+        ("resnet8-fc", ["--compare", "matlab"], "'matlab' is not"),
+    ],
+)
+def test_input_and_judge_of_simulate(source, options, text, call, save):
+    path = save("in.npz", a=np.zeros((2, 64), INT8), b=np.zeros((64, 2), INT8))
+    assert_refused(call("simulate", source, "--input", path, *options), text)
+
+
+def test_numbers_that_are_none(call, save):
+    path = save("in.npz", a=np.full((2, 64), np.nan, np.float32))
+    text = "in.npz: a must hold numbers, not nan (at [0, 0])"
+    assert_refused(call("simulate", "resnet8-fc", "--input", path, "--quantize"), text)
+
+
+def test_a_broken_array(call, tmp_path):
+    path = tmp_path / "a.npy"
+    path.write_bytes(b"no array")
+    assert_refused(call("simulate", "resnet8-fc", "--input", path), "a.npy: must be a readable .npy file")
+
+
+def test_layers_takes_the_file_alone(call):
+    text = "FILE.onnx must be the file alone, model.onnx, not 'model.onnx#node'"
+    assert_refused(call("layers", "model.onnx#node"), text)
+
+
+def test_a_directory_with_another_package(call, tmp_path):
+    """It is replaced only where that is asked for; the same package always."""
+    out = tmp_path / "out"
+    assert call("emit", "array", "--out", out, "--rows", 1, "--cols", 1).exit_code == 0
+    assert call("emit", "array", "--out", out, "--rows", 1, "--cols", 2).exit_code == 0
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    text = f"{out}: must be new, empty or hold the array 'other', not the array 'array': give another directory, or"
+    other = ["emit", "array", "--out", out, "--rows", 1, "--cols", 1, "--name", "other"]
+    assert_refused(call(*other), text)
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == before
+    assert call(*other, "--replace").exit_code == 0
+    assert (out / "other.v").is_file()
+    assert not (out / "array.v").exists()
 
 
 def test_input_outside_its_width(call, save):

@@ -138,3 +138,45 @@ def test_help_teaches(command, call):
     result = call(command, "--help")
     assert result.exit_code == 0
     assert command == "doctor" or f"Examples\n    systoliq {command}" in result.output
+
+
+@pytest.mark.simulator
+def test_real_numbers_from_a_plain_file_and_the_next_layer(call, arrays, save, tmp_path):
+    """Quantized as onnxruntime's QuantizeLinear does, and compared with its QGemm; the output goes on as it is."""
+    onnxruntime = pytest.importorskip("onnxruntime")
+    from onnx import parser
+
+    arrays |= {"b": (arrays["b"] // 2).astype(np.int8), "b_zero_point": np.int8(0), "y_zero_point": np.uint8(120)}
+    layer = MatMulLayer.load(save("layer.npz", **arrays))
+    real = (np.random.default_rng(1).normal(0, 2, (4, layer.k)) / 2).astype(np.float32)
+    real[0, :6] = np.float32(0.02) * np.array([0.5, 1.5, 2.5, -0.5, 1e9, -np.inf], np.float32)  # halves and saturation
+    np.save(tmp_path / "x.npy", real)
+    graph = """<ir_version: 8, opset_import: ["": 13]>
+        g (float[M, K] x) => (uint8[M, K] a) <float s = {0.02}, uint8 z = {100}> { a = QuantizeLinear(x, s, z) }"""
+    session = onnxruntime.InferenceSession(parser.parse_model(graph).SerializeToString())
+    (a,) = session.run(None, {"x": real})
+    np.testing.assert_array_equal(layer.quantize(real), a)
+    options = ["--input", tmp_path / "x.npy", "--quantize", "--compare", "onnxruntime"]
+    y, report = run(call, tmp_path, tmp_path / "layer.npz", *options)
+    np.testing.assert_array_equal(y, layer.golden(a))
+    assert report["onnxruntime_mismatches"] == 0
+
+    arrays |= {"b": arrays["b"][:5, :3], "b_scale": np.float32(0.01), "bias": arrays["bias"][:3]}
+    following = MatMulLayer.load(save("following.npz", **arrays))
+    (tmp_path / "y.npz").rename(tmp_path / "between.npz")
+    z, _ = run(call, tmp_path, tmp_path / "following.npz", "--input", tmp_path / "between.npz")
+    np.testing.assert_array_equal(z, following.golden(y))
+
+
+@pytest.mark.simulator
+def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, monkeypatch):
+    pytest.importorskip("onnxruntime")
+    from systoliq.build.demo import judge
+
+    right = judge.onnxruntime_output
+    monkeypatch.setattr(judge, "onnxruntime_output", lambda layer, a: right(layer, a) + np.eye(2, 10, dtype=np.int8))
+    path = save("in.npz", a=np.ones((2, 64), np.int8))
+    result = call("simulate", "resnet8-fc", "--input", path, "--compare", "onnxruntime")
+    assert result.exit_code == 1
+    assert "mismatch: y[0, 0]: onnxruntime gave" in result.stderr
+    assert "mismatch: y[1, 1]: onnxruntime gave" in result.stderr

@@ -127,13 +127,13 @@ BAD = [
         ValueError,
         r"b\[1, 1\] must be in int4, -8 to 7, not -9",
     ),
-    ({"b_format": IntFormat(12, True)}, TypeError, "b must be int16 to hold int12, not int8"),
+    ({"b_format": IntFormat(12, True)}, TypeError, r"b must have the type int16 \(for int12\), not int8"),
     ({"b_format": IntFormat(32, True)}, ValueError, "format of b must have at most 16 bits, not 32"),
     ({"b_format": "int4"}, TypeError, "format of b must be an IntFormat or None, not 'int4'"),
     ({"a_zero_point": 100}, TypeError, "a_zero_point must be an array of int8, uint8, int16 or uint16, not 100"),
     ({"a_zero_point": np.zeros(3, np.int8)}, ValueError, r"a_zero_point must be a scalar .* not shape \[3\]"),
     ({"a_format": IntFormat(4, False)}, ValueError, "a_zero_point must be in uint4, 0 to 15, not 100"),
-    ({"b_zero_point": np.zeros(2, np.uint8)}, TypeError, "b_zero_point must be int8 to hold int8, not uint8"),
+    ({"b_zero_point": np.zeros(2, np.uint8)}, TypeError, "b_zero_point must have the type int8, not uint8"),
     (
         {"b_zero_point": np.zeros(3, np.int8)},
         ValueError,
@@ -176,7 +176,7 @@ def test_a_combined_scale_may_vanish():
 @pytest.mark.parametrize(
     ("a", "error", "text"),
     [
-        (np.zeros((2, 3), np.int8), TypeError, "a must be uint8 to hold uint7, not int8"),
+        (np.zeros((2, 3), np.int8), TypeError, r"a must have the type uint8 \(for uint7\), not int8"),
         (np.zeros((2, 4), np.uint8), ValueError, r"a must have the shape \[M, 3\] or \[3\] .* not \[2, 4\]"),
         (np.zeros((1, 2, 3), np.uint8), ValueError, r"not \[1, 2, 3\]"),
         (np.uint8(0), ValueError, r"not \[\]"),

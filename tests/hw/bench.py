@@ -153,7 +153,7 @@ def icarus(component, stimulus, cells, folder):
             word = word << width[name] | now[name] & (1 << width[name]) - 1
         lines.append(f"{word:x}")
     total = sum(width[name] for name in inputs)
-    ports = [name for name in ["clk", *inputs, *outputs] if name not in ("clk", "rst") or f"input {name};" in text]
+    ports = [name for name in ["clk", *inputs, *outputs] if name not in ("clk", "rst") or f"input wire {name}" in text]
     bench = f"""\
 module tb;
   reg clk = 0;

@@ -47,7 +47,7 @@ class Parent(wiring.Component):
         return m
 
 
-STIMULUS = [{"i": cycle % 3 > 0, "clear": cycle in (6, 11), "rst": cycle == 15} for cycle in range(25)]
+STIMULUS = [{"i": cycle % 3 > 0, "clear": cycle in (6, 11, 15), "rst": cycle == 15} for cycle in range(25)]
 
 
 def expected(steps):

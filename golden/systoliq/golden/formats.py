@@ -68,6 +68,11 @@ class IntFormat:
         container = next(bits for bits in _CONTAINERS if bits >= self.bits)
         return np.dtype(f"{'int' if self.signed else 'uint'}{container}")
 
+    @property
+    def type_name(self) -> str:
+        """The name of `dtype`, and the format's own where it is narrower: "int8", "int16 (for int12)"."""
+        return self.name if self.dtype.name == self.name else f"{self.dtype.name} (for {self.name})"
+
     def contains(self, values: np.ndarray | int) -> bool:
         """Whether every one of the integers `values` can be held."""
         return self.first_outside(values) is None

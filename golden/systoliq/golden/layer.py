@@ -146,6 +146,14 @@ class MatMulLayer:
             )
         return array
 
+    def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
+        """Real numbers as operands of A, as ONNX's QuantizeLinear has it: in float32, halves to even, saturated."""
+        real = np.asarray(x).astype(np.float32)
+        if np.isnan(real).any():
+            raise ValueError(f"a must hold numbers, not nan (at {np.argwhere(np.isnan(real))[0].tolist()})")
+        levels: npt.NDArray[Any] = self.a_format.saturate(np.rint(real / self.a_scale) + self.a_zero_point)
+        return levels
+
     def accumulate(self, a: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N]."""
         array = self.check_input(a)
@@ -179,7 +187,7 @@ def _integers(name: str, value: npt.ArrayLike, fmt: IntFormat | None) -> tuple[n
     if fmt.bits > 16:
         raise ValueError(f"the format of {name} must have at most 16 bits, not {fmt.bits!r}")
     if type(value) is not int and array.dtype != fmt.dtype:
-        raise TypeError(f"{name} must be {fmt.dtype.name} to hold {fmt.name}, not {_kind(value)}")
+        raise TypeError(f"{name} must have the type {fmt.type_name}, not {_kind(value)}")
     outside = fmt.first_outside(array)
     if outside:
         index, found = outside

@@ -61,3 +61,15 @@ def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
             return {key: np.asarray(archive[key]) for key in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path}: must be a readable .npz archive of plain arrays ({error})") from error
+
+
+def read_array(path: str | Path) -> npt.NDArray[Any]:
+    """The array of the .npy file `path`, or an error that names the file; pickled objects are refused."""
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    try:
+        with path.open("rb") as file:
+            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+    except (OSError, ValueError, EOFError) as error:
+        raise ValueError(f"{path}: must be a readable .npy file of a plain array ({error})") from error

@@ -38,6 +38,8 @@ class BlockRam(wiring.Component):
     and so does memory that is not ``registered``: of few words, in lookup tables.
     """
 
+    moves_bits = True
+
     def __init__(self, shape: object, *, depth: int, cells: str, registered: bool = True) -> None:
         self.depth = depth
         self.width = Shape.cast(shape).width

@@ -15,6 +15,8 @@ __all__ = ["DelayLine"]
 class DelayLine(wiring.Component):
     """``o`` shows what ``i`` was ``cycles`` cycles ago, from as many cycles after reset on; `delay` in memory."""
 
+    moves_bits = True
+
     def __init__(self, shape: object, *, cycles: int, cells: str) -> None:
         if cycles < 2:
             raise ValueError(f"cycles must be at least 2, not {cycles}")

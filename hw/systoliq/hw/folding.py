@@ -58,7 +58,11 @@ def _fold_to(layer: MatMulLayer, b_format: IntFormat) -> Folding:
     if (lowest > highest).any():
         column = int(np.argmax(lowest > highest))
         low, high = int(b[:, column].min()), int(b[:, column].max())
-        raise ValueError(f"weights of column {column} span {low} to {high}, which does not fit {b_format.bits} bits")
+        needed = int((b.max(axis=0) - b.min(axis=0)).max()).bit_length()
+        raise ValueError(
+            f"b_bits must be at least {needed} for this layer, not {b_format.bits}: weights of column {column} span "
+            f"{low} to {high} (systoliq explore re-quantizes a layer to fewer bits)"
+        )
     pivot = np.clip(zero_point, lowest, highest)
     a_zero_point = int(np.asarray(layer.a_zero_point))
     bias = np.zeros(layer.n, np.int64) if layer.bias is None else np.asarray(layer.bias, dtype=np.int64)

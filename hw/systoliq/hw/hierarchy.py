@@ -8,22 +8,27 @@ kind's module, and under any other platform (the Amaranth simulator) it is elabo
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import functools
 import gc
 import re
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 from amaranth.back import rtlil
-from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value
+from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value, ValueCastable
 from amaranth.lib import wiring
 
-__all__ = ["Emission", "mark_used", "place"]
+__all__ = ["Emission", "configuration", "mark_used", "place"]
 
 
 def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
     """The submodule that stands for ``component`` under ``platform``.
 
-    ``component.kind`` names the Verilog module: components with equal ``kind`` must be interchangeable. ``clear``
-    resets the component, which the reset of its parent does not do by itself.
+    ``component.kind`` names the Verilog module: components with equal ``kind`` must have equal signatures and be made
+    with equal parameters, which is looked at (see `configuration`). ``clear`` resets the component, which the reset of
+    its parent does not do by itself.
     """
     if isinstance(platform, Emission):
         return platform.instance(component, clear=clear)
@@ -40,6 +45,45 @@ def mark_used(component: object) -> None:
         for each in part if isinstance(part, list) else [part]:
             if isinstance(each, Elaboratable) and isinstance(each, wiring.Component):
                 mark_used(each)
+
+
+def configuration(component: wiring.Component) -> dict[str, object]:
+    """All that ``component`` is made from: its class, its signature and its attributes, but for signals.
+
+    Two components with equal configurations are the same hardware. Attributes are compared by content, and what is no
+    plain data by identity; results that are kept after the first use do not count. Where the class says
+    ``moves_bits``, its ports' widths count and not their shapes.
+    """
+    signature: object = component.signature
+    if getattr(component, "moves_bits", False):
+        signature = [
+            (path, member.flow, len(Value.cast(value)))
+            for path, member, value in component.signature.flatten(component)
+        ]
+    found: dict[str, object] = {"its class": type(component), "its signature": signature}
+    for name, value in vars(component).items():
+        kept = isinstance(getattr(type(component), name, None), functools.cached_property)
+        if not kept and not name.startswith(("_MustUse__", "_Component__")) and name not in component.signature.members:
+            found[name] = _content(value)
+    return found
+
+
+def _content(value: Any) -> object:
+    """``value`` in a form that ``==`` compares by content."""
+    if isinstance(value, Value | ValueCastable | wiring.PureInterface) and not isinstance(value, wiring.Component):
+        return None
+    if isinstance(value, wiring.Component):
+        return configuration(value)
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, list | tuple):
+        return [_content(each) for each in value]
+    if isinstance(value, dict):
+        return {key: _content(each) for key, each in value.items()}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: _content(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return type(value), fields
+    return value
 
 
 @contextlib.contextmanager
@@ -67,12 +111,21 @@ class Emission:
         self.prefix = prefix
         self.ports: dict[str, list[str]] = {}
         self._modules: dict[str, str] = {}
+        self._made_from: dict[str, dict[str, object]] = {}
 
     def instance(self, component: wiring.Component, *, clear: Value | None = None) -> Instance:
         """An instance of the module of ``component``'s kind, which is written the first time that it is asked for."""
         name = f"{self.prefix}_{component.kind}"
+        made_from = configuration(component)
+        first = self._made_from.setdefault(name, made_from)
         if name not in self._modules:
             self._modules[name] = self._convert(component, name)
+        for what in first.keys() | made_from.keys():
+            if first.get(what) != made_from.get(what):
+                raise RuntimeError(
+                    f"kind must be another one for other hardware: two blocks are called {component.kind!r}, "
+                    f"and {what} is {first.get(what)!r} in one and {made_from.get(what)!r} in the other"
+                )
         mark_used(component)
         text = self._modules[name]
         reset = ResetSignal() if clear is None else clear

@@ -53,9 +53,12 @@ Examples
 """
 )
 @click.argument("source")
-@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or written by systoliq.")
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
+@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
 @add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
-def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any) -> None:
+def emit(
+    source: str, out: Path, replace: bool, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any
+) -> None:
     """See `help`."""
     check_output(out)
     asked = hardware_of(hardware)
@@ -64,7 +67,7 @@ def emit(source: str, out: Path, weights: Path | None, no_bias: bool, name: str 
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
     with steps.step("write Verilog, testbench and sidecar"):
         package = make_package(design)
-        package.write(out)
+        package.write(out, replace=replace)
     console = Console(highlight=False)
     for file, content in package.files.items():
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)

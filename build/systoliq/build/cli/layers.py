@@ -14,6 +14,7 @@ from rich.text import Text
 
 from systoliq.golden.layer import MatMulLayer
 
+from ..errors import InputError
 from ..onnx.products import Product, read_products
 from .shell import debug_option
 
@@ -35,6 +36,11 @@ Examples
 @debug_option
 def layers(model: Path) -> None:
     """See `help`."""
+    path, mark, _ = str(model).partition(".onnx#")
+    if mark and not model.exists():
+        raise InputError(
+            f"FILE.onnx must be the file alone, {path}.onnx, not {str(model)!r}: layers lists all its products"
+        )
     products = read_products(model)
     taken = [product for product in products if product.layer is not None]
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
@@ -31,21 +32,24 @@ from .shell import debug_option
 
 __all__ = ["simulate"]
 
+_SHOWN = 10  # mismatches
+
 
 @click.command(
     help=f"""Run SOURCE's Verilog on your own input and compare every output with golden.
 
 {SOURCE_HELP}
 
-The input holds a ([M, K], of A's type); for the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
-and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
-QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
-differs.
+The input holds a ([M, K], of A's type), or y where it is what another layer gave, or is a .npy file of a; for the
+source array a [M, K] and b [K, N]; for the source engine a [..., M, K] and b [..., K, N], int8 or uint8, with
+a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a QLinearMatMul, without scales and y_zero_point a
+MatMulInteger. The output gets y. Exit status is 1 where an output differs.
 
 \b
 Examples
   systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
   systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
+  systoliq simulate 'model.onnx#/fc/Gemm' --input x.npy --quantize --compare onnxruntime
   systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
   systoliq simulate engine --rows 8 --cols 8 --input ab.npz --report report.json
   systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
@@ -53,7 +57,15 @@ Examples
 )
 @click.argument("source")
 @click.option(
-    "--input", "input_", required=True, type=PATH, metavar="A.npz", help="Archive with a (array, engine: a and b)."
+    "--input",
+    "input_",
+    required=True,
+    type=PATH,
+    metavar="A.npz",
+    help="Archive with a (array, engine: a and b), or a .npy file.",
+)
+@click.option(
+    "--quantize", is_flag=True, help="The input is real numbers: quantize them with A's scale, as QuantizeLinear does."
 )
 @click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets y.")
 @click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
@@ -64,15 +76,21 @@ Examples
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
 @click.option(
+    "--compare",
+    type=click.Choice(["onnxruntime"]),
+    help="Compare a layer's outputs with onnxruntime's QLinearMatMul or QGemm too. "
+    "Needs: pip install 'systoliq[demo]'.",
+)
+@click.option(
     "--netlist",
     type=click.Choice(list(NETLISTS)),
     help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
 )
 @add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
 def simulate(
-    source: str, input_: Path, output: Path | None, report: Path | None, simulator: SimulatorName, waves: Path | None,
-    stalls: float, seed: int, netlist: str | None, weights: Path | None, no_bias: bool, name: str | None,
-    **hardware: Any,
+    source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, report: Path | None,
+    simulator: SimulatorName, waves: Path | None, stalls: float, seed: int, netlist: str | None, weights: Path | None,
+    no_bias: bool, name: str | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""
     for option, path in (("output", output), ("report", report), ("waves", waves)):
@@ -81,22 +99,39 @@ def simulate(
     with steps.step(f"design {source}"):
         asked = hardware_of(hardware, open_target(NETLISTS[netlist]) if netlist else None)
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-        operands = design.read_operands(input_)
+        operands = design.read_operands(input_, quantize=quantize)
+    judged = design.onnxruntime(**operands) if compare else None
     with steps.step("simulate") as detail:
         run = design.simulate(
             **operands, simulator=simulator, stalls=stalls, seed=seed, waves=waves, netlist=netlist, progress=detail
         )
+    figures, differing = run.report, []
+    if judged is not None:
+        places = np.argwhere(run.y != judged)
+        differing = [f"y{at.tolist()}: onnxruntime gave {judged[tuple(at)]}, not {run.y[tuple(at)]}" for at in places]
+        figures = figures | {"onnxruntime_mismatches": len(differing)}
     if output is not None:
         write_file(output, npz_bytes({"y": run.y}))
     if report is not None:
-        write_file(report, json_bytes(run.report))
-    _show_run(run.report)
-    return 0 if run.passed else 1
+        write_file(report, json_bytes(figures))
+    _show_run(figures)
+    for line in differing[:_SHOWN]:
+        click.echo(f"mismatch: {line}", err=True)
+    return 0 if run.passed and not differing else 1
 
 
 def _show_run(report: dict[str, Any]) -> None:
     table = Table.grid(padding=(0, 2))
-    for key in ("simulator", "outputs", "mismatches", "float32_mismatches", "cycles", "model_cycles", "macs"):
+    for key in (
+        "simulator",
+        "outputs",
+        "mismatches",
+        "float32_mismatches",
+        "onnxruntime_mismatches",
+        "cycles",
+        "model_cycles",
+        "macs",
+    ):
         if key in report:
             table.add_row(key.replace("_", " "), str(report[key]))
     if "jobs" in report:

@@ -18,6 +18,7 @@ from amaranth.lib import wiring
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.verilog import emit_verilog
 
+from ..errors import InputError
 from .simulated import Simulated
 
 if TYPE_CHECKING:
@@ -108,9 +109,16 @@ class Design:
         """Cycles from the first beat in to the last beat out, both included, without stalls."""
         raise NotImplementedError
 
-    def read_operands(self, path: Path) -> Arrays:
-        """Checked operands for `model` and `simulate`, by name, from an .npz archive; others in it are left alone."""
+    def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
+        """Checked operands for `model` and `simulate`, by name, from an .npz archive; others in it are left alone.
+
+        With `quantize` they are real numbers, which the layer's scale and zero point make integers.
+        """
         raise NotImplementedError
+
+    def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What onnxruntime answers; an InputError where this kind of design has no node of its own."""
+        raise InputError(f"compare must be left out for the source {self.kind}: only a layer is a node of onnxruntime")
 
     def simulate(self, *operands: Any, **options: Any) -> Simulated:
         """Run the Verilog on operands and compare every output with golden's.
@@ -193,8 +201,11 @@ class Design:
             liberty=liberty, progress=progress,
         )  # fmt: skip
 
-    def write(self, directory: Path | str) -> None:
-        """Write its package into `directory`: new, empty or written by systoliq; whole or not at all."""
+    def write(self, directory: Path | str, *, replace: bool = False) -> None:
+        """Write its package into `directory`, whole or not at all: new, empty, or one that holds this package already.
+
+        With `replace` it may also hold another package of systoliq's, which goes.
+        """
         from ..package import make_package
 
-        make_package(self).write(Path(directory))
+        make_package(self).write(Path(directory), replace=replace)

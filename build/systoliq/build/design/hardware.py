@@ -123,6 +123,12 @@ class Hardware:
 
     def array_for_layer(self, layer: MatMulLayer) -> ArrayConfig:
         """The array for `layer`: one row, and columns for all of N up to 16, where nothing else was said."""
+        for name, most, letter in (("cols", layer.n, "N"), ("depth", layer.k, "K")):
+            if (getattr(self, name) or 1) > most:
+                raise InputError(
+                    f"{name} must be at most {most}, the layer's {letter}, not {getattr(self, name)}: more would never "
+                    "be used"
+                )
         tiles = -(-layer.n // _COLUMNS_LIMIT)
         b = IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
         product_bits = layer.a_format.bits + b.bits + 1

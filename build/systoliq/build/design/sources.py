@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,18 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
     if is_model(source):
         return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():
-        raise InputError(f"SOURCE must be {', '.join(PRESETS)}, a layer file .npz or a model .onnx, not {source!r}")
+        raise InputError(
+            f"SOURCE must be {', '.join(PRESETS)}, a layer file .npz or a model .onnx, not {source!r}{_meant(source)}"
+        )
     return MatMulLayer.load(source), f"the layer file {Path(source).name}"
+
+
+def _meant(source: str) -> str:
+    """A question that names the preset or the suffix that `source` is close to, where there is one."""
+    suffix = Path(source).suffix
+    close = get_close_matches(source.lower(), PRESETS, n=1)
+    close += [source.removesuffix(suffix) + each for each in get_close_matches(suffix.lower(), (".npz", ".onnx"), n=1)]
+    return f": did you mean {close[0]}?" if close else ""
 
 
 def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:

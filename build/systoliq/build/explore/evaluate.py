@@ -127,10 +127,6 @@ def hardware_at(point: Point) -> Hardware:
 def design_at(subject: Subject, point: Point) -> LayerDesign:
     """The design of a point; a ValueError where there can be none."""
     layer = _layer(subject, point.a_bits, point.b_bits)
-    if point.cols > layer.n:
-        raise ValueError(f"cols must be at most {layer.n}, the layer's N, not {point.cols}: more would never be used")
-    if point.depth > layer.k:
-        raise ValueError(f"depth must be at most {layer.k}, the layer's K, not {point.depth}: more would never be used")
     constants = _requantization(subject, point)
     return LayerDesign(layer, hardware_at(point), origin=subject.origin, requantization=constants)
 

@@ -37,12 +37,20 @@ def check_output(directory: Path) -> set[str]:
     return written
 
 
-def write_output(directory: Path, files: Mapping[str, bytes]) -> None:
+def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool = False) -> None:
     """Make `directory` hold `files`: written beside it and put in its place by renaming.
 
-    Files of an earlier emission go; those of others, such as what a simulator compiled there, stay.
+    Files of an earlier emission go; those of others, such as what a simulator compiled there, stay. The emission of
+    another package goes only with `replace`.
     """
     written = check_output(directory)
+    kept = {name: (directory / name).read_bytes() for name in written if (directory / name).is_file()}
+    others = _packages(kept) - _packages(files)
+    if others and not replace:
+        raise InputError(
+            f"{directory}: must be new, empty or hold the {' '.join(_packages(files))}, not the {min(others)}: give "
+            "another directory, or --replace"
+        )
     directory = Path(os.path.realpath(directory))
     strangers = {path.name for path in directory.iterdir()} - written if directory.is_dir() else set()
     clash = sorted(strangers & set(files))
@@ -60,6 +68,18 @@ def write_output(directory: Path, files: Mapping[str, bytes]) -> None:
         _put_in_place(building, directory, strangers)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+def _packages(files: Mapping[str, bytes]) -> set[str]:
+    """Kind and name of each package whose sidecar is among `files`."""
+    found = set()
+    for name, content in files.items():
+        if name.endswith(".json"):
+            with contextlib.suppress(ValueError):
+                sidecar = json.loads(content)
+                if isinstance(sidecar, dict) and "top" in sidecar:
+                    found.add(f"{sidecar.get('kind')} {sidecar['top']!r}")
+    return found
 
 
 def _put_in_place(building: Path, directory: Path, strangers: set[str]) -> None:

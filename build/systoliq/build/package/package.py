@@ -29,9 +29,9 @@ class Package:
     sidecar: Mapping[str, Any]
     certificate: Mapping[str, Any]
 
-    def write(self, directory: Path) -> None:
+    def write(self, directory: Path, *, replace: bool = False) -> None:
         """Write all files as `directory`, whole or not at all; see `write_output`."""
-        write_output(directory, self.files)
+        write_output(directory, self.files, replace=replace)
 
 
 def make_package(design: Design) -> Package:

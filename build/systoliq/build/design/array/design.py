@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.formats import IntFormat
-from systoliq.golden.layer_file import read_arrays
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
@@ -23,6 +22,7 @@ from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
 from ..names import module_name
+from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .describe import describe
 from .stimulus import ArrayStimulus, array_stimulus
@@ -94,9 +94,11 @@ class ArrayDesign(Design):
         cycles: int = self.array.cycles([-(-k // self.config.depth) for k in inner])
         return cycles
 
-    def read_operands(self, path: Path) -> Arrays:
+    def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """`a` [M, K] and `b` [K, N] from an .npz archive."""
-        arrays = read_arrays(path)
+        if quantize:
+            raise InputError("quantize must be left out for the source array: it has no scales")
+        arrays = read_operand_file(path)
         for name in ("a", "b"):
             if name not in arrays:
                 raise InputError(f"{path}: must have the key {name!r}; it has {', '.join(arrays) or 'none'}")
@@ -167,7 +169,7 @@ class ArrayDesign(Design):
 
 def _check_matrix(name: str, operand: npt.NDArray[Any], fmt: IntFormat) -> None:
     if operand.dtype != fmt.dtype:
-        raise TypeError(f"{name} must be {fmt.dtype.name} to hold {fmt.name}, not {operand.dtype.name}")
+        raise TypeError(f"{name} must have the type {fmt.type_name}, not {operand.dtype.name}")
     if operand.ndim != 2 or not operand.size:
         raise InputError(f"{name} must be a matrix with at least one element, not of shape {list(operand.shape)}")
     if outside := fmt.first_outside(operand):

@@ -84,8 +84,10 @@ class EngineDesign(Design):
         cycles: int = self.top.cycles(JobShape(m=m, k=k, n=n, config=self.config))
         return cycles
 
-    def read_operands(self, path: Path) -> Arrays:
+    def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """All that an operation takes, from an .npz archive: see `model`."""
+        if quantize:
+            raise InputError("quantize must be left out for the source engine: its operands are integers")
         return read_operation(path)
 
     def simulate(

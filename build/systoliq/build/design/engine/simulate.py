@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.layer_file import read_arrays
 from systoliq.hw.engine.host import Plan
 from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
+from ..operands import read_operand_file
 from ..simulated import Simulated
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _SHOWN = 10  # mismatches
 
 def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
     """The inputs of a QLinearMatMul, or, where there are no scales, of a MatMulInteger; other arrays are left alone."""
-    arrays = read_arrays(path)
+    arrays = read_operand_file(path)
     has_scales = any(name in arrays for name in ("a_scale", "b_scale", "y_scale", "y_zero_point"))
     for name in _QLINEAR if has_scales else ("a", "b"):
         if name not in arrays:

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.layer_file import read_arrays
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
@@ -25,6 +24,7 @@ from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
 from ..names import module_name
+from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import certificate
 from .describe import describe
@@ -117,21 +117,42 @@ class LayerDesign(Design):
         cycles: int = self.dense.cycles(m)
         return cycles
 
-    def read_operands(self, path: Path) -> Arrays:
-        """`a` [M, K] from an .npz archive."""
-        arrays = read_arrays(path)
-        if "a" not in arrays:
-            raise InputError(f"{path}: must have the key 'a'; it has {', '.join(arrays) or 'none'}")
+    def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
+        """`a` [M, K] from an .npz archive, or from a .npy file; `y`, the output of a layer before, where there is no a.
+
+        With `quantize` it holds real numbers: see `MatMulLayer.quantize`.
+        """
+        arrays = read_operand_file(path)
+        a = next((arrays[name] for name in ("a", "y") if name in arrays), None)
+        if a is None:
+            raise InputError(
+                f"{path}: must have the key 'a' (or 'y', of the layer before); it has {', '.join(arrays) or 'none'}"
+            )
         try:
-            return {"a": self._rows(arrays["a"])}
+            if a.dtype.kind == "f":
+                if not quantize:
+                    raise InputError(
+                        f"a must have the type {self.layer.a_format.type_name}, not {a.dtype.name}: --quantize takes "
+                        "real numbers"
+                    )
+                a = self.layer.quantize(a)
+            elif quantize:
+                raise InputError(f"a must hold real numbers where quantize is given, not {a.dtype.name}")
+            return {"a": self._rows(a)}
         except (TypeError, ValueError) as error:
             raise type(error)(f"{path}: {error}") from error
 
     def _rows(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        a = self.layer.check_input(a)
-        if a.ndim != 2 or not len(a):
+        a = np.asarray(a)
+        if a.ndim != 2 or not len(a) or a.shape[1] != self.layer.k:
             raise InputError(f"a must have the shape [M, {self.layer.k}] with M at least 1, not {list(a.shape)}")
-        return a
+        return self.layer.check_input(a)
+
+    def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What onnxruntime's QLinearMatMul, or QGemm where there is a bias, gives for `a`."""
+        from ...demo.judge import onnxruntime_output
+
+        return onnxruntime_output(self.layer, operands["a"])
 
     def simulate(
         self,
