@@ -72,7 +72,7 @@ class Tiles:
         ]
 
 
-def check(config, *, interval=1, ones=False, broadcast=False, tiles=7, seed=0, reset=None):
+def check(config, *, interval=1, ones=False, broadcast=False, tiles=5, seed=0, reset=None):
     array = SystolicArray(config, interval=interval, ones=ones, broadcast=broadcast)
     least = SystolicArray.drain_cycles_of(config, interval, broadcast=broadcast)
     given = Tiles(config, least, ones=ones, tiles=tiles, seed=seed)
@@ -118,6 +118,6 @@ def test_unsigned_operands_narrow_sums_and_pairs_that_come_one_after_the_other(s
 
 
 @pytest.mark.parametrize("broadcast", [False, True])
-@pytest.mark.parametrize("reset", [0, 1, 2, 4, 6])
+@pytest.mark.parametrize("reset", [0, 1, 4])
 def test_reset_ends_all_tiles(broadcast, reset):
     check(ArrayConfig(rows=4, cols=2), interval=2, broadcast=broadcast, seed=5, reset=reset)

@@ -88,13 +88,13 @@ def test_sums_are_the_product(size, chance):
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
-@pytest.mark.parametrize("beats", [[1], [1, 1, 1], [9, 2, 5], [4, 1, 8, 1]])
+@pytest.mark.parametrize("beats", [[1], [4, 1, 8, 1]])
 def test_cycle_model(size, beats):
     rows, cols, depth = size
     block, cycles = run(ArrayConfig(rows=rows, cols=cols, depth=depth), beats, seed=cols)
     assert cycles == block.cycles(beats)
 
 
-@pytest.mark.parametrize("reset_at", [1, 5, 8, 10, 13])
+@pytest.mark.parametrize("reset_at", [5, 8, 10])
 def test_reset_ends_all_tiles(reset_at):
     run(ArrayConfig(rows=3, cols=3), [1, 2, 4], seed=7, reset_at=reset_at)

@@ -15,7 +15,7 @@ from ..bench import simulate
 SHAPE = unsigned(12)
 
 
-def run(depth, cells, comes, reads, *, reset_at=None, cycles=700):
+def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
     block = OperandBuffer(SHAPE, depth=depth, cells=cells, kind="buffer")
     rng, reset = random.Random(depth), Signal()
     reached = set()

@@ -117,7 +117,7 @@ def run(config, chance, *, reset_at=None):
 
 
 @pytest.mark.parametrize("config", CONFIGS, ids=lambda config: f"{config.rows}x{config.cols}x{config.depth}")
-@pytest.mark.parametrize("chance", [1.0, 0.5, 0.2])
+@pytest.mark.parametrize("chance", [1.0, 0.4])
 def test_beats_of_job_after_job(config, chance):
     gaps = run(config, chance)
     assert min(gaps) >= config.drain_cycles

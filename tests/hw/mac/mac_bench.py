@@ -38,6 +38,7 @@ def check_macs(variants, *, cells="portable", folder=None, count=60):
     stimuli = [list(_stimulus(config, each, length)) for config, each in zip(configs, sets, strict=True)]
     shown = traces([Mac(config) for config in configs], stimuli, cells=cells, folder=folder)
     for config, each, lines in zip(configs, sets, shown, strict=True):
+        assert all(line["sum"] is not None for line in lines[Mac.latency_of(config) :]), (config, "unknown sums")
         latency, bits = Mac.latency_of(config), config.accumulator_bits
         for column in range(Mac.columns_of(config)):
             found = [wrapped(line["sum"] >> (column * bits), bits) for line in lines[latency : latency + count]]
