@@ -145,11 +145,8 @@ def explore(
     unknown = sorted(set(axes) - set(DEFAULTS))
     if unknown:
         raise TypeError(f"axes must be among {', '.join(DEFAULTS)}, not {unknown[0]!r}")
-    counts = {"batch": batch, "seeds": seeds, "budget": budget, "synthesis": synthesis, "place": place}
-    for name, value in counts.items():
-        least = 0 if name in ("synthesis", "place") else 1
-        if value < least:
-            raise InputError(f"{name} must be at least {least}, not {value}")
+    _check_least(1, batch=batch, seeds=seeds, budget=budget)
+    _check_least(0, synthesis=synthesis, place=place)
     space = Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
     subject = source if isinstance(source, Subject) else open_subject(source, data=data, weights=weights)
     names = _objectives(objective, subject)
@@ -168,16 +165,36 @@ def explore(
         points = sample(space, funnel, names, budget) if sampled else list(space.points())
         if not sampled:
             funnel.run("model", points)
-        chosen = points
-        for stage, count in (("synthesis", max(synthesis, place)), ("place", place)):
-            if count:
-                chosen = _best(funnel, chosen, names, count)
-                funnel.run(stage, chosen)
+        stages = {"synthesis": max(synthesis, place), "place": place}
+        return _narrow(funnel, points, names, sampled, stages=stages, cosimulate_front=cosimulate_front)
+
+
+def _check_least(least: int, **counts: int) -> None:
+    for name, value in counts.items():
+        if value < least:
+            raise InputError(f"{name} must be at least {least}, not {value}")
+
+
+def _narrow(
+    funnel: Funnel,
+    points: Sequence[Point],
+    names: tuple[str, ...],
+    sampled: bool,
+    *,
+    stages: Mapping[str, int],
+    cosimulate_front: bool,
+) -> Exploration:
+    """Take the best of `points`, as many as `stages` says, through each stage, and the front through cosimulation."""
+    chosen = points
+    for stage, count in stages.items():
+        if count:
+            chosen = _best(funnel, chosen, names, count)
+            funnel.run(stage, chosen)
+    exploration = _assemble(funnel, points, chosen, names, sampled)
+    front = [point for point, row in zip(points, exploration.rows, strict=True) if row["front"]]
+    if cosimulate_front and front:
+        funnel.run("cosimulation", front)
         exploration = _assemble(funnel, points, chosen, names, sampled)
-        front = [point for point, row in zip(points, exploration.rows, strict=True) if row["front"]]
-        if cosimulate_front and front:
-            funnel.run("cosimulation", front)
-            exploration = _assemble(funnel, points, chosen, names, sampled)
     return exploration
 
 

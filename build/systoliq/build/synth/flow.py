@@ -6,7 +6,9 @@ import json
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from amaranth.lib import wiring
 
@@ -65,31 +67,12 @@ def synthesize(
     verilog = design if isinstance(design, str) else emit_verilog(design, name)
     folder = synthesized(verilog, name, target, liberty=liberty, progress=say)
     figures = cell_figures(folder)
-    tools = [find_yosys().version]
-    reports = []
-    open_ports = 0
+    placement = _Placement(mhz=mhz or 0.0)
     if target.place:
         _check_fit(figures, target)
-        if figures["pins"] > target.capacity.get("pins", math.inf):
-            open_ports = int(figures["pins"])
-        nextpnr = find_nextpnr(target.family)
-        tools.append(nextpnr.version)
-        mhz = target.mhz if mhz is None else mhz
-        netlist = without_ports(folder) if open_ports else (folder / "netlist.json").read_bytes()
-        for seed in seeds:
-            say(f"place and route, seed {seed}")
-            key = content_key(_FORMAT, netlist, " ".join(target.place), f"{mhz}", str(seed), nextpnr.version)
-
-            def place(building: Path, seed: int = seed, mhz: float = mhz) -> None:
-                (building / "netlist.json").write_bytes(netlist)
-                run_nextpnr(nextpnr, target, mhz, seed, building)
-                (building / "netlist.json").unlink()  # it is kept once, with the synthesis
-
-            placed, _ = obtain("place", key, place)
-            reports.append(json.loads((placed / f"report_{seed}.json").read_text()))
-        figures |= site_figures(reports[0], target.family)
-    speeds = [round(max_mhz(report), 1) for report in reports]
-    typical = reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if reports else None
+        placement = _place(folder, figures["pins"], target, seeds, target.mhz if mhz is None else mhz, say)
+        figures |= site_figures(placement.reports[0], target.family)
+    reports, typical = placement.reports, placement.typical
     return SynthReport(
         name=name,
         target=target.name,
@@ -101,14 +84,14 @@ def synthesize(
         ram=int(figures["ram"]),
         carries=int(figures["carries"]),
         seeds=tuple(seeds) if reports else (),
-        fmax_mhz_per_seed=tuple(speeds),
-        target_mhz=mhz or 0.0,
-        open_ports=open_ports,
+        fmax_mhz_per_seed=placement.speeds,
+        target_mhz=placement.mhz,
+        open_ports=placement.open_ports,
         untimed=untimed_cells(reports[0]) if reports else (),
         critical_path=critical_path(typical) if typical else None,
         area=figures.get("area"),
         gates=int(figures["cells"]) if target.family == "generic" else None,
-        tools=tuple(tools),
+        tools=(find_yosys().version, *placement.tools),
         seconds=round(time.monotonic() - started, 1),
     )
 
@@ -129,6 +112,49 @@ def synthesized(
     key = content_key(_FORMAT, verilog, name, target.synth, library, yosys.version)
     folder, _ = obtain("synth", key, lambda building: run_yosys(yosys, verilog, name, target, building, liberty))
     return folder
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placement:
+    """What place and route told: a report of nextpnr for each seed, none where nothing was placed."""
+
+    mhz: float
+    open_ports: int = 0
+    tools: tuple[str, ...] = ()
+    reports: tuple[dict[str, Any], ...] = ()
+
+    @property
+    def speeds(self) -> tuple[float, ...]:
+        """MHz of each seed."""
+        return tuple(round(max_mhz(report), 1) for report in self.reports)
+
+    @property
+    def typical(self) -> dict[str, Any] | None:
+        """The report of the seed whose speed is in the middle."""
+        speeds = self.speeds
+        return self.reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if speeds else None
+
+
+def _place(
+    folder: Path, pins: float, target: Target, seeds: Sequence[int], mhz: float, say: Callable[[str], None]
+) -> _Placement:
+    """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
+    open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
+    nextpnr = find_nextpnr(target.family)
+    netlist = without_ports(folder) if open_ports else (folder / "netlist.json").read_bytes()
+    reports = []
+    for seed in seeds:
+        say(f"place and route, seed {seed}")
+        key = content_key(_FORMAT, netlist, " ".join(target.place), f"{mhz}", str(seed), nextpnr.version)
+
+        def place(building: Path, seed: int = seed) -> None:
+            (building / "netlist.json").write_bytes(netlist)
+            run_nextpnr(nextpnr, target, mhz, seed, building)
+            (building / "netlist.json").unlink()  # it is kept once, with the synthesis
+
+        placed, _ = obtain("place", key, place)
+        reports.append(json.loads((placed / f"report_{seed}.json").read_text()))
+    return _Placement(mhz=mhz, open_ports=open_ports, tools=(nextpnr.version,), reports=tuple(reports))
 
 
 def _check_fit(figures: dict[str, float], target: Target) -> None:

@@ -132,13 +132,7 @@ class _Derivation:
             proofs.append(proof)
             columns.append(column)
         hardware, claimed = self.hardware, self.claimed
-        needed = next(bits for bits in range(1, 65) if -(1 << bits) <= 2 * least and 2 * most < 1 << bits)
-        wraps = needed > hardware.sum_bits
-        if wraps and not (hardware.sum_bits == hardware.accumulator_bits == 32):
-            self.reasons.append(
-                f"{self.verilog}: accumulators of {hardware.accumulator_bits} bits and sums of {hardware.sum_bits} "
-                f"cannot hold {least} to {most}"
-            )
+        accumulator = self._accumulator(least, most)
         self._check_array_width()
         exact = all(column["verdict"] == "exact" for column in columns)
         multiplier_bits = max(column.multiplier.bit_length() for column in self.columns)
@@ -164,14 +158,7 @@ class _Derivation:
                 "b": self.layer.b_zero_point,
                 "y": self.columns[0].zero_point,
             },
-            "accumulator": {
-                "bits": hardware.accumulator_bits,
-                "sum_bits": hardware.sum_bits,
-                "least": least,
-                "most": most,
-                "needed_bits": needed,
-                "wraps": wraps,
-            },
+            "accumulator": accumulator,
             "requantizer": {
                 "rounding": claimed["requantizer"]["rounding"],
                 "multiplier_bits": multiplier_bits,
@@ -182,6 +169,25 @@ class _Derivation:
             "columns": columns,
         }
         return derived, proofs
+
+    def _accumulator(self, least: int, most: int) -> dict[str, Any]:
+        """The certificate's words about the accumulator, for sums of `least` to `most`."""
+        hardware = self.hardware
+        needed = next(bits for bits in range(1, 65) if -(1 << bits) <= 2 * least and 2 * most < 1 << bits)
+        wraps = needed > hardware.sum_bits
+        if wraps and not (hardware.sum_bits == hardware.accumulator_bits == 32):
+            self.reasons.append(
+                f"{self.verilog}: accumulators of {hardware.accumulator_bits} bits and sums of {hardware.sum_bits} "
+                f"cannot hold {least} to {most}"
+            )
+        return {
+            "bits": hardware.accumulator_bits,
+            "sum_bits": hardware.sum_bits,
+            "least": least,
+            "most": most,
+            "needed_bits": needed,
+            "wraps": wraps,
+        }
 
     def _rows(self) -> int:
         """Rows of the array: the A port carries `depth` operands for each."""

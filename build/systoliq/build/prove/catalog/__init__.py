@@ -9,9 +9,22 @@ __all__ = ["find", "properties"]
 
 def properties() -> tuple[Property, ...]:
     """All properties, in the order of the data's way."""
-    from . import array, cells, engine, handover, pairs, requantizer, rounding, streams
+    from . import (
+        array,
+        bus,
+        cells,
+        drain,
+        jobs,
+        operands,
+        packer,
+        pairs,
+        requantizer,
+        rounding,
+        status,
+        streams,
+    )
 
-    modules = (array, cells, pairs, rounding, requantizer, streams, engine, handover)
+    modules = (array, cells, pairs, rounding, requantizer, streams, bus, status, packer, operands, drain, jobs)
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
 

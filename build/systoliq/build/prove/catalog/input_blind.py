@@ -1,0 +1,71 @@
+"""Proof that the outputs of a block come from its registers alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from amaranth.hdl import Assert, Assume, Cover, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+from systoliq.hw.hierarchy import mark_used
+
+from ..property import Property, SeededBug, Unbounded
+
+__all__ = ["blind"]
+
+
+class InputBlindHarness(wiring.Component):
+    """Two copies of a block that have seen the same: whatever they see in this cycle, their outputs are equal.
+
+    Outputs on the inner side of the bus are left out. Registers without reset begin as they like, but alike.
+    """
+
+    def __init__(self, make: Callable[[], Any]) -> None:
+        self._make = make
+        model = make()
+        mark_used(model)
+        widths = {
+            "__".join(map(str, path)): len(Value.cast(value))
+            for path, member, value in model.signature.flatten(model)
+            if member.flow == wiring.In
+        }
+        super().__init__(
+            {f"{copy}_{name}": In(width) for name, width in widths.items() for copy in ("one", "other")}
+            | {"apart": In(1)}
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        duts = [self._make() for _ in range(2)]
+        m.submodules.one, m.submodules.other = duts
+        before, started = Signal(), Signal()
+        m.d.sync += [before.eq(before | self.apart), started.eq(1)]
+        with m.If(~started):
+            m.d.comb += Assume(~self.apart)
+        ports = [list(dut.signature.flatten(dut)) for dut in duts]
+        for (path, member, one), (_, _, other) in zip(*ports, strict=True):
+            one, other = Value.cast(one), Value.cast(other)
+            if member.flow == wiring.In:
+                first, second = (getattr(self, f"{copy}_{'__'.join(map(str, path))}") for copy in ("one", "other"))
+                m.d.comb += [one.eq(first), other.eq(Mux(self.apart, second, first))]
+            elif not str(path[0]).startswith(("write", "read")):
+                with m.If(~started):
+                    m.d.comb += Assume(one == other)
+                with m.Elif(~before):
+                    m.d.comb += Assert(one == other)
+        m.d.comb += Cover(self.apart & ~before)
+        return m
+
+
+def blind(name: str, make: Callable[[], Any], bug: SeededBug) -> Property:
+    """The property of the engine's block ``name``, which ``make`` makes."""
+    return Property(
+        name=f"engine {name}: outputs are blind to inputs",
+        claim="in no reachable state does an input change an output of the same cycle",
+        harness=lambda: InputBlindHarness(make),
+        method=Unbounded(cover_cycles=4),
+        bug=bug,
+        quick=True,
+    )
