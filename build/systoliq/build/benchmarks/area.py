@@ -76,12 +76,13 @@ _ARRAYS = [
     *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
 ]
 
-# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. The fourth
-# is the largest for the 156 multipliers of an ecp5-85k: rows * cols * depth + 8 * lanes + 1.
+# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. An ecp5-85k has
+# 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 128 and 144 products a cycle are the most.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
+    "engine 4 x 4 x 8 / 2": ("ecp5-85k", EngineConfig(rows=4, cols=4, depth=8, lanes=2, cells="ecp5")),
     "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
     "engine 1 x 1 x 8 / 1": (
         "ice40-up5k",

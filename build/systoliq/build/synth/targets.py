@@ -30,8 +30,13 @@ class Target:
 
 
 def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
-    """Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default."""
+    """Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default.
+
+    The static placer (electrostatics) is as quick as nextpnr's default, as good on small designs and better on large:
+    docs/silicon.md has figures of both.
+    """
     targets = []
+    flow = ("--package", "CABGA381", "--out-of-context", "--placer", "static")
     for speed in (6, 7, 8):
         name = f"ecp5-{size}k" + ("" if speed == 6 else f"-{speed}")
         targets.append(
@@ -40,7 +45,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 family="ecp5",
                 title=f"Lattice LFE5U-{size}F, speed {speed}, out of context",
                 synth="synth_ecp5",
-                place=(f"--{size}k", "--package", "CABGA381", "--speed", str(speed), "--out-of-context"),
+                place=(f"--{size}k", "--speed", str(speed), *flow),
                 cells="ecp5",
                 other_cells=("ecp5-alu",),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
