@@ -56,7 +56,7 @@ def kept(folder: Path) -> int:
     return sum('"stage": "synthesis"' in path.read_text() for path in (folder / "cache").rglob("*.json"))
 
 
-def wait_for(condition, seconds: float = 60.0) -> None:
+def wait_for(condition, seconds: float = 600.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "it did not happen in time"
