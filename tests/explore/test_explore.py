@@ -263,7 +263,7 @@ def test_the_report_works_in_a_browser(run, tmp_path):
         f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom",
         f"file://{tmp_path / 'out' / 'report.html'}",
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     for chart in ("scatter", "accuracy", "exactness", "blocks"):
         assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', done.stdout) or re.search(

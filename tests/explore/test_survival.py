@@ -72,7 +72,7 @@ def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
     try:
         wait_for(lambda: kept(tmp_path) >= 3)
         process.send_signal(ending)
-        process.wait(timeout=20)
+        process.wait(timeout=200)
     finally:
         process.kill()
     finished, begun = kept(tmp_path), calls(tmp_path)
@@ -98,7 +98,7 @@ def test_ctrl_c_ends_the_command_in_one_go(tmp_path):
     try:
         wait_for(lambda: len(list((tmp_path / "cache").rglob("*.json"))) >= 24)
         process.send_signal(signal.SIGINT)
-        output, errors = process.communicate(timeout=20)
+        output, errors = process.communicate(timeout=200)
     finally:
         process.kill()
     assert process.returncode == 130
