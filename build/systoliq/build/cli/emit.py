@@ -11,7 +11,7 @@ from rich.console import Console
 from ..design import open_source
 from ..package import make_package
 from ..package.output import check_output
-from ..progress import Steps
+from ..progress import Stages
 from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
@@ -62,10 +62,10 @@ def emit(
     """See `help`."""
     check_output(out)
     asked = hardware_of(hardware)
-    steps = Steps()
-    with steps.step(f"design {source}"):
+    stages = Stages()
+    with stages.stage(f"design {source}"):
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    with steps.step("write Verilog, testbench and sidecar"):
+    with stages.stage("write Verilog, testbench and sidecar"):
         package = make_package(design)
         package.write(out, replace=replace)
     console = Console(highlight=False)

@@ -13,7 +13,7 @@ from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
 from .core import EngineCore
 from .counters import Counters
-from .lane import column_entry
+from .engine_lane import column_entry
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, VERSION, Register
 from .status import Status
 from .y_packer import YPacker
