@@ -1,1 +1,1 @@
-"""Making things from it: the command line, Verilog packages, the demo."""
+"""Tools around the hardware: the command line, Verilog packages, synthesis, exploration, proofs, the demo."""

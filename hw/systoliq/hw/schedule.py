@@ -1,4 +1,4 @@
-"""When things happen in a dense layer: tiles, drain lanes and the cycle model, in closed form."""
+"""The schedule of a dense layer: tiles, drain lanes and the cycle model, in closed form."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running the hardware: cocotb under Verilator or Icarus, compared with golden."""
+"""Simulation of the hardware: cocotb under Verilator or Icarus, compared with golden."""
 
 from .process import SimulationError
 from .results import Failure, Results

@@ -1,4 +1,4 @@
-"""One helper over the simulators: Verilog in, a cached `Simulation` out, which runs cocotb test modules.
+"""The runner over both simulators: Verilog in, a cached `Simulation` out, which runs cocotb test modules.
 
     simulation = build([Path("dense.v")], top="dense", simulator="verilator")
     results = simulation.run("systoliq.sim.bench", env={"WORK": "/somewhere"}, seed=1)

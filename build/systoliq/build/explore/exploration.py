@@ -45,9 +45,9 @@ DEFAULTS: Mapping[str, Any] = {
 class Exploration:
     """What was found: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
 
-    `objectives` maps each objective to the column that stood for it; `computed` tells how many points each stage
+    `objectives` maps each objective to the column that stood for it; `computed` says how many points each stage
     worked on, the others having been in the cache; `blocks` gives the LUT sites of each kind of block where the
-    synthesizer tells.
+    synthesizer gives them.
     """
 
     subject: Subject

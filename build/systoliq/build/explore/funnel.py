@@ -18,7 +18,7 @@ _POINTS_PER_TASK = {"model": 12}  # milliseconds each: a task of one would be al
 
 
 class Progress(Protocol):
-    """Who is told how far a stage has come."""
+    """Receiver of reports on how far a stage has come."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """`cached` of `total` points were in the store."""
@@ -31,7 +31,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Tells nobody."""
+    """Reports to nobody."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """Say nothing."""

@@ -1,4 +1,4 @@
-"""What stands around a product in QDQ form: operands behind DequantizeLinear, the result before QuantizeLinear."""
+"""Surroundings of a product in QDQ form: operands behind DequantizeLinear, the result before QuantizeLinear."""
 
 from __future__ import annotations
 

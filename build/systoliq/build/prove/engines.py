@@ -1,4 +1,4 @@
-"""Deciding a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
+"""Decisions on a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
 
 from __future__ import annotations
 

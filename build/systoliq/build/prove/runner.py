@@ -1,4 +1,4 @@
-"""Running proofs: each in a process of its own, a few at a time, with a limit on each one's time."""
+"""Runs of proofs: each in a process of its own, a few at a time, with a limit on each one's time."""
 
 from __future__ import annotations
 

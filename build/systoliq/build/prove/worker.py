@@ -1,4 +1,4 @@
-"""One proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
+"""A proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
 
     python -m systoliq.build.prove.worker FOLDER NAME [BUG]
 

@@ -82,7 +82,7 @@ class OperationResult:
 class Engine:
     """An engine of `config` under a simulator; built at its first use, and kept in the cache.
 
-    `reports` tells of the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
+    `reports`: the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
     """
 
     def __init__(

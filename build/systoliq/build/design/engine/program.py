@@ -1,4 +1,4 @@
-"""What the engine's testbench does, step by step: the driver's sequence for each job, errors, clears and resets.
+"""The program of the engine's testbench: the driver's sequence for each job, errors, clears and resets.
 
 A step is a statement that puts it into the testbench's program: `p(WHAT, x, y, z);`, see `engine_testbench`.
 """
@@ -151,7 +151,7 @@ class EngineProgram:
 
 
 def _failed(error: str) -> Iterator[str]:
-    """An error is told, and the driver recovers from it."""
+    """An error is reported, and the driver recovers from it."""
     mask = _MAP.register("STATUS").field("error").mask
     code = _MAP.write("STATUS", error=ERRORS[error][0])
     yield _p("INTERRUPT")

@@ -1,4 +1,4 @@
-"""What the self-checking testbenches share: clock, phases, reset in the middle, the time-out.
+"""The frame of the self-checking testbenches: clock, phases, reset in the middle, the time-out.
 
 Plain Verilog-2005 that needs no file and no Python; `layer_testbench` and `array_testbench` fill `testbench` in,
 `engine_testbench` the `shell` around it.

@@ -1,4 +1,4 @@
-"""The house keeps its rules: imports run one way, the namespace stays whole, each dependency says why it is there."""
+"""The structure of the code: imports run one way, the namespace stays whole, each dependency says why it is there."""
 
 from __future__ import annotations
 
