@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import SMALL
 
 from systoliq.build.design.engine.register_map import c_header, markdown
 from systoliq.golden import INT8
 from systoliq.hw.engine import ERRORS, REGISTERS
 from systoliq.hw.engine.host import Job, Map, column_constants, describe, sequence
 
-ROOT = Path(__file__).resolve().parents[2]
+from ...engine.engines import SMALL
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def job():
