@@ -24,7 +24,7 @@ from .options import (
 )  # fmt: skip
 from .shell import debug_option
 
-__all__ = ["emit", "emit_engine"]
+__all__ = ["emit"]
 
 
 @click.command(
@@ -75,15 +75,3 @@ def emit(
         console.print(choice)
     for note in design.notes:
         click.echo(f"note: {note}", err=True)
-
-
-@click.command(
-    name="emit-engine", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True}
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.pass_context
-def emit_engine(context: click.Context, arguments: tuple[str, ...]) -> None:
-    """The name of `systoliq emit engine` before 1.0, for one release more."""
-    click.echo("emit-engine is now: systoliq emit engine", err=True)
-    with emit.make_context("emit", ["engine", *arguments], parent=context.parent) as inner:
-        emit.invoke(inner)
