@@ -20,9 +20,9 @@ from systoliq.golden.requantization import Requantization
 from .array import SystolicArray
 from .config import ArrayConfig
 from .delay import delay
+from .drain_lane import ColumnConstants, DrainLane
 from .folding import Folding, fold
 from .hierarchy import place
-from .lane import ColumnConstants, DrainLane
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
 from .requantizer import RequantizerConfig
@@ -168,7 +168,7 @@ class Dense(wiring.Component):
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
         schedule = self.schedule
         tiles = schedule.groups(m) * schedule.column_tiles
-        tail = (schedule.config.rows - 1) * schedule.interval + schedule.steps(schedule.column_tiles - 1)
+        tail = (schedule.config.rows - 1) * schedule.interval + schedule.row_beats(schedule.column_tiles - 1)
         return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
 
     # Hardware.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..design.engine.registers import c_header, markdown
+from ..design.engine.register_map import c_header, markdown
 from ..files import write_file
 from .options import PATH
 from .shell import debug_option

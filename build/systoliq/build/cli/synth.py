@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ..design import open_source
 from ..files import check_file, json_bytes, write_file
-from ..progress import Steps
+from ..progress import Stages
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
@@ -62,8 +62,8 @@ def synth(
     device = open_target(target)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    steps = Steps()
-    with steps.step(f"synthesize {design.name} for {device.title}") as detail:
+    stages = Stages()
+    with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
     if report is not None:
         write_file(report, json_bytes(found.as_json()))

@@ -45,9 +45,9 @@ DEFAULTS: Mapping[str, Any] = {
 class Exploration:
     """What was found: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
 
-    `objectives` maps each objective to the column that stood for it; `computed` tells how many points each stage
+    `objectives` maps each objective to the column that stood for it; `computed` says how many points each stage
     worked on, the others having been in the cache; `blocks` gives the LUT sites of each kind of block where the
-    synthesizer tells.
+    synthesizer gives them.
     """
 
     subject: Subject
@@ -222,7 +222,7 @@ def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Ca
 
 def _row(funnel: Funnel, point: Point) -> dict[str, Any]:
     layer = funnel.subject.layer
-    return table.row(point, funnel.outcomes.get(point, {}), layer.k * layer.n)
+    return table.row(point, funnel.findings.get(point, {}), layer.k * layer.n)
 
 
 def _best(funnel: Funnel, points: Sequence[Point], names: tuple[str, ...], count: int) -> list[Point]:
@@ -253,7 +253,7 @@ def _assemble(
             rows[i]["front"] = bool(best)
     blocks = {
         point: dict(stages["synthesis"].values["blocks"])
-        for point, stages in funnel.outcomes.items()
+        for point, stages in funnel.findings.items()
         if "synthesis" in stages and stages["synthesis"].values.get("blocks")
     }
     return Exploration(

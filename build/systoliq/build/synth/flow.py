@@ -116,7 +116,7 @@ def synthesized(
 
 @dataclass(frozen=True, kw_only=True)
 class _Placement:
-    """What place and route told: a report of nextpnr for each seed, none where nothing was placed."""
+    """What place and route reported: a report of nextpnr for each seed, none where nothing was placed."""
 
     mhz: float
     open_ports: int = 0

@@ -1,4 +1,4 @@
-"""Drain control: what every sum that leaves the engine's array is, told in step with it."""
+"""Drain control: says in step with the sums that leave the engine's array what each of them is."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ class EngineLane(wiring.Component):
         return data.View(view.shape(), delay(m, Value.cast(view), self._choosing, name=name))
 
     def _of_column(self, m: Module, value: Value, step: data.View, column: Value, *, name: str) -> Signal:
-        """What ``value`` was in the slot of the column sums, of which ``step`` tells, for ``column``."""
+        """What ``value`` was in the slot of the column sums, which ``step`` names, for ``column``."""
         interval = self._config.interval
         kept = [Signal(value.shape(), name=f"{name}_{i}", reset_less=True) for i in range(interval)]
         for i, each in enumerate(kept):

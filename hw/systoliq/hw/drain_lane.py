@@ -113,7 +113,7 @@ class DrainLane(wiring.Component):
         with m.If(self.start):
             m.d.sync += ends_batch.eq(self.batch_last)
 
-        ragged = schedule.steps(schedule.column_tiles - 1)
+        ragged = schedule.row_beats(schedule.column_tiles - 1)
         flags = Signal(result_flags())
         present = Signal()
         in_last_tile = tile == schedule.column_tiles - 1

@@ -90,7 +90,11 @@ EDGE = {
         f"s_axi_ctrl_araddr == {AT['BUSY_CYCLES']} ? y + 1 : y",
         "00000034",
     ),
-    "an error that is not told": ("s_axi_ctrl_rdata", f"s_axi_ctrl_araddr == {AT['STATUS']} ? y & 255 : y", "00000018"),
+    "an error not reported": (
+        "s_axi_ctrl_rdata",
+        f"s_axi_ctrl_araddr == {AT['STATUS']} ? y & 255 : y",
+        "00000018",
+    ),
     "a write that is refused": ("s_axi_ctrl_bresp", f"{WRITES}{AT['K']} ? 2'd2 : y", "expected bresp 0, got 2"),
     "zero points": ("s_axi_ctrl_wdata", f"{WRITES}{AT['ZERO_POINTS']} ? ~y : y", "FAIL: job 0 byte 0"),
     "a zero point per row": ("s_axi_ctrl_wdata", f"{WRITES}21'h80000 ? ~y : y", "FAIL: job 2 byte "),
