@@ -190,6 +190,14 @@ class Dense(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        sequencer = self._sequence(m, platform)
+        self._pass_rows(m, platform, sequencer)
+        self._pass_columns(m, platform, sequencer)
+        self._drain(m, platform, sequencer)
+        return m
+
+    def _sequence(self, m: Module, platform: object) -> Sequencer:
+        """The sequencer, fed with the beats of A, each group as often as there are column tiles."""
         schedule = self.schedule
         beats = wiring.flipped(self.a)
         sequencer = Sequencer(schedule, self._word)
@@ -200,7 +208,10 @@ class Dense(wiring.Component):
             wiring.connect(m, beats, replay.i)
             beats = replay.o
         wiring.connect(m, beats, sequencer.i)
+        return sequencer
 
+    def _pass_rows(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+        """The array, and the words of A that enter it row by row."""
         # The operands are cleared where no beat was taken a cycle after they come: whether one is taken is known late.
         taken = Signal()
         offered = Signal(self._word, reset_less=True)
@@ -224,7 +235,10 @@ class Dense(wiring.Component):
         else:
             m.d.comb += self.array.a.eq(word)
 
-        contents = [self._ones_words()] * self._ones + [self._weight_words(p) for p in range(schedule.config.cols)]
+    def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+        """A memory of weights for each column of the array; the address goes from column to column."""
+        contents = [self._ones_words()] * self._ones
+        contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")
         for index, words in enumerate(contents):
             column = WeightColumn(operand_layout(self.config.b, self.config.depth), words, kind=f"weights_{index}")
@@ -232,7 +246,9 @@ class Dense(wiring.Component):
             m.d.comb += [column.address.eq(address), self.array.b[index].eq(column.word)]
             address = column.address_next
 
-        buffer = self.result_buffer
+    def _drain(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+        """The lanes, each begun as its sums leave the array, and their results through the buffer to Y."""
+        schedule, buffer = self.schedule, self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
         m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
@@ -259,4 +275,3 @@ class Dense(wiring.Component):
             self.y.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.y.ready),
         ]
-        return m

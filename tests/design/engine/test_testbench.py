@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import subprocess
 
@@ -66,7 +67,8 @@ def test_it_passes_under_verilator(name, tmp_path):
     known = ["-CFLAGS", "-std=gnu++20 -fcoroutines", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O0"]
     command = [tool.path, "--binary", "--timing", *known, "--top-module", "engine_tb"]
     command += sorted(path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt"))
-    built = subprocess.run(command, cwd=folder, env=tool.environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **tool.environment}
+    built = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     assert "%Warning" not in built.stderr
     ran = subprocess.run(["obj_dir/Vengine_tb"], cwd=folder, capture_output=True, text=True, check=True, timeout=300)

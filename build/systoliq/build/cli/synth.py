@@ -50,7 +50,17 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-@click.command(help=_HELP + "\n" + SOURCE_HELP)
+_EXAMPLES = """
+
+\b
+Examples
+  systoliq synth resnet8-fc --target ecp5-85k --depth 4
+  systoliq synth engine --target ice40-hx8k --rows 2 --cols 2 --seeds 1 --report report.json
+  systoliq synth layer.npz --target generic
+"""
+
+
+@click.command(help=_HELP + "\n" + SOURCE_HELP + _EXAMPLES)
 @click.argument("source")
 @add_options(*_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
 def synth(
