@@ -35,6 +35,14 @@ if __name__ == "__main__":
 """
 
 
+@pytest.fixture(autouse=True)
+def interruptible():
+    """Ctrl-C reaches the processes of these tests, also where a shell began them in the background, which ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def small_subject() -> Subject:
     layer = small_layer()
     inputs = (layer.b.T[:, :].astype("float32") / 40).repeat(3, axis=0)
