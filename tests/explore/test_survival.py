@@ -37,7 +37,7 @@ if __name__ == "__main__":
 
 @pytest.fixture(autouse=True)
 def interruptible():
-    """Ctrl-C reaches the processes of these tests, also where a shell began them in the background, which ignores it."""
+    """Ctrl-C reaches the processes of these tests, also where a shell began them in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
