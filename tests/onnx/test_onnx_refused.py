@@ -97,12 +97,12 @@ FILES = {
 }
 
 
-@pytest.mark.parametrize("command", [["layers"], ["emit", "--out", "out"]], ids=["layers", "emit"])
+@pytest.mark.parametrize("command", [["layers"], ["emit", "--out", "{}/out"]], ids=["layers", "emit"])
 @pytest.mark.parametrize(("content", "text"), FILES.values(), ids=FILES)
 def test_a_file_that_is_no_model(content, text, command, call, tmp_path):
     path = tmp_path / "model.onnx"
     path.write_bytes(content)
-    assert_refused(call(*command, path), text)
+    assert_refused(call(*(part.format(tmp_path) for part in command), path), text)
 
 
 def test_a_file_that_is_cut_off(call, tmp_path):
