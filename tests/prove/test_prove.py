@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,12 @@ def test_every_other_seeded_bug_is_caught(name):
 def test_names_are_unique():
     names = [prop.name for prop in properties()]
     assert len(set(names)) == len(names)
+
+
+@pytest.mark.parametrize("prop", properties(), ids=lambda prop: prop.name)
+def test_text_of_each_seeded_bug_stands_once_in_its_module(prop):
+    source = Path(importlib.import_module(f"systoliq.hw.{prop.bug.module}").__file__).read_text()
+    assert source.count(prop.bug.old) == 1
 
 
 def test_bug_whose_text_is_gone_is_an_error():

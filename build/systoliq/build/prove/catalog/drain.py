@@ -203,7 +203,9 @@ def _drain(config: EngineConfig, *, old: str, new: str) -> Property:
 
 PROPERTIES = (
     _drain(
-        small_engine("output-stationary", rows=2, cols=4, lanes=1), old="with m.If(ended):", new="with m.If(ended & 0):"
+        small_engine("output-stationary", rows=2, cols=4, lanes=1),
+        old="delay(m, job_ends, 1,",
+        new="delay(m, job_ends & 0, 1,",
     ),
     _drain(
         small_engine("output-stationary", rows=2, cols=2, lanes=2),

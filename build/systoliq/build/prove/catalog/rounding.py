@@ -106,7 +106,9 @@ def _accumulator(bits: int, *, quick: bool = False) -> Property:
 
 _WINDOW = SeededBug(module="rounding", old="below_last = lost >> 1", new="below_last = lost")
 _STICKY = SeededBug(
-    module="rounding", old="half & ~any_of(value & fraction,", new="half & ~any_of((value & fraction)[6:],"
+    module="rounding",
+    old="half & ~self._any_of(m, value & fraction,",
+    new="half & ~self._any_of(m, (value & fraction)[6:],",
 )
 
 PROPERTIES = (
