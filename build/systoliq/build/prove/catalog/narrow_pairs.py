@@ -32,7 +32,7 @@ PROPERTIES = (
     _pair("uint8", "int4", _NEVER_GIVEN_BACK),
     _pair("int8", "uint5", _NEVER_GIVEN_BACK),
     _pair("uint8", "uint5", _WRONG_SIGN),
-    _pair("int4", "int4", _NEVER_GIVEN_BACK, depth=2),
-    _pair("int3", "int3", _GIVEN_BACK_TWICE, depth=3, accumulator_bits=12),
-    _pair("int8", "int2", _GIVEN_BACK_TWICE, depth=3, accumulator_bits=24),
+    _pair("int3", "int3", _NEVER_GIVEN_BACK, depth=2, accumulator_bits=24),
+    _pair("int3", "int3", _GIVEN_BACK_TWICE, depth=3, accumulator_bits=9),
+    _pair("int4", "int2", _GIVEN_BACK_TWICE, depth=3, accumulator_bits=24),
 )
