@@ -25,8 +25,8 @@ from configurations import (
 from engines import engine
 from soak import describe, run, runs
 
-from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.config import ENGINE_CELLS
 
 SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOAK", "1 48 2400").split())
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
@@ -64,7 +64,7 @@ def test_long_drains(config, simulator):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize("dataflow", [OUTPUT, WEIGHT])
-@pytest.mark.parametrize("cells", CELLS)
+@pytest.mark.parametrize("cells", ENGINE_CELLS)
 def test_every_set_of_cells(cells, dataflow):
     check(EngineConfig(rows=2, cols=2, lanes=1, dataflow=dataflow, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
 

@@ -25,6 +25,25 @@ def test_operands_have_formats_of_2_to_16_bits(name):
         ArrayConfig(cells="dsp48e2-pair", **{name: IntFormat(9, signed=True)})
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "text"),
+    [
+        (
+            "int8",
+            "int8",
+            "b must have at most 4 bits with cells 'ecp5-pair' and int8 for a, two to a multiplier, not 8",
+        ),
+        ("uint8", "int5", "b must have at most 4 bits with cells 'ecp5-pair' and uint8 for a"),
+        ("int8", "uint6", "b must have at most 5 bits with cells 'ecp5-pair' and int8 for a"),
+        ("int16", "int2", "a must have at most 13 bits with cells 'ecp5-pair', not 16"),
+        ("int15", "uint2", "a must have at most 14 bits with cells 'ecp5-pair', not 15"),
+    ],
+)
+def test_two_narrow_operands_fit_a_multiplier_of_ecp5(a, b, text):
+    with pytest.raises(ValueError, match=text):
+        ArrayConfig(cells="ecp5-pair", a=IntFormat.parse(a), b=IntFormat.parse(b))
+
+
 @pytest.mark.parametrize(("a", "b", "bits"), [(INT8, INT8, 16), (UINT8, INT8, 16), (UINT8, UINT8, 17)])
 def test_accumulator_holds_a_product_and_no_more_than_48_bits(a, b, bits):
     largest = max(abs(x * y) for x in (a.min, a.max) for y in (b.min, b.max))

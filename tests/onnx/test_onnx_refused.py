@@ -13,7 +13,7 @@ from .onnx_models import CONSTANTS, write
 from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, QGEMM, QLINEAR, nodes
 
 FLOAT8 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT8E4M3FN, [], [0.0])
-INT4 = onnx.helper.make_tensor("v", onnx.TensorProto.INT4, [12, 5], [1] * 60)
+FLOAT4 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT4E2M1, [12, 5], [1.0] * 60)
 
 # Nodes, changes of the constants, and what the error must say after "FILE: ".
 NODES = {
@@ -61,7 +61,8 @@ NODES = {
     "scales of the wrong number": (nodes(DQ_A, "w = DequantizeLinear(W, s, z)", MATMUL, Q_Y),
         {"s": np.ones(7, np.float32), "z": np.zeros(7, np.int8)}, "along axis 1 of [12, 5]"),
     "scales in blocks": (nodes(DQ_A, "w = DequantizeLinear<axis = 0, block_size = 6>(W, s)", MATMUL, Q_Y),
-        {"s": np.ones((2, 5), np.float32), "opset": 21, "ir": 10}, "not of shape [2, 5] along axis 0 of [12, 5]"),
+        {"s": np.ones((2, 5), np.float32), "opset": 21, "ir": 10},
+        "MatMul 'fc': DequantizeLinear 'w' must have one scale or one per channel, not one per block of 6"),
     "scales of float16": (nodes("x = DequantizeLinear(xq, s, a_z)", DQ_W, MATMUL, Q_Y),
         {"s": np.float16(1), "opset": 19, "ir": 9}, "a's scale must be float32 in DequantizeLinear 'x', not float16"),
     "a scale of 0": (QLINEAR, {"y_s": np.float32(0)}, "QLinearMatMul 'fc': y_scale must be positive and finite, not 0"),
@@ -70,9 +71,9 @@ NODES = {
     "dynamic quantization": (nodes("[fc] i = MatMulInteger(xq, W, a_z, w_z)", "yq = Cast<to = 2>(i)"), {},
         "MatMulInteger 'fc': its result is int32 sums"),
     "float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")), {"placeholder": FLOAT8},
-        "QLinearMatMul 'fc': b_zero_point must be of integers of 8 or 16 bits, or of float32, not of float8e4m3fn"),
-    "4 bits": (nodes("w4 = Constant<value = placeholder>()", DQ_A, "w = DequantizeLinear(w4, w_s)", MATMUL, Q_Y),
-        {"placeholder": INT4}, "MatMul 'fc': b must be of integers of 8 or 16 bits, or of float32, not of int4"),
+        "b_zero_point must be of integers of 2, 4, 8 or 16 bits, or of float32, not of float8e4m3fn"),
+    "float4": (nodes("w4 = Constant<value = placeholder>()", DQ_A, "w = DequantizeLinear(w4, w_s)", MATMUL, Q_Y),
+        {"placeholder": FLOAT4}, "b must be of integers of 2, 4, 8 or 16 bits, or of float32, not of float4"),
     "inside an If": (
         nodes("go = Constant<value = bool {1}>()", "yq = If (go) <then_branch = t () => (uint8[M, 5] q) {",
               "[fc] q = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) },",

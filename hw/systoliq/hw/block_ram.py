@@ -44,7 +44,7 @@ class BlockRam(wiring.Component):
         self.depth = depth
         self.width = Shape.cast(shape).width
         self.latency = self.latency_of(cells) if registered else 1
-        ecp5 = cells in ("ecp5", "ecp5-alu")
+        ecp5 = cells in ("ecp5", "ecp5-alu", "ecp5-pair")
         self._cells = ecp5 and SMALL < depth <= max(WIDTHS)
         self._distributed = ecp5 and depth <= SMALL
         self.kind = f"ram_{depth}x{self.width}" if registered else f"small_ram_{depth}x{self.width}"

@@ -6,7 +6,7 @@ import dataclasses
 
 from systoliq.golden.formats import INT8, IntFormat
 
-from .cells import CELLS, OPERAND_BITS
+from .cells import CELLS, OPERAND_BITS, PACKED_BITS
 
 __all__ = ["ArrayConfig"]
 
@@ -59,10 +59,26 @@ class ArrayConfig:
                 raise ValueError(
                     f"{name} must have at most {most} bits with cells {self.cells!r}, not {getattr(self, name).bits}"
                 )
+        if self.cells in PACKED_BITS:
+            self._check_packing(PACKED_BITS[self.cells])
 
     def replace(self, **changes: object) -> ArrayConfig:
         """A copy with ``changes`` made, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
+
+    def _check_packing(self, most: int) -> None:
+        """Whether ``b * 2**lane + b`` fits ``most`` bits, a lane being as wide as a product with ``a``."""
+        sign = int(self.b.signed)  # the lower number borrows from the upper one, which takes a bit more
+        least = 2
+        a_most = most - 2 * least - sign
+        if self.a.bits > a_most:
+            raise ValueError(f"a must have at most {a_most} bits with cells {self.cells!r}, not {self.a.bits}")
+        b_most = (most - self.a.bits - sign) // 2
+        if self.b.bits > b_most:
+            raise ValueError(
+                f"b must have at most {b_most} bits with cells {self.cells!r} and {self.a.name} for a, two to a "
+                f"multiplier, not {self.b.bits}"
+            )
 
     @property
     def product_bits(self) -> int:

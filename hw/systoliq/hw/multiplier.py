@@ -17,9 +17,14 @@ from .hierarchy import place
 
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
-LIMB_BITS = {"ecp5": 17, "ecp5-alu": 17, "ice40": 15}  # unsigned bits that fit a signed operand of the cell
+LIMB_BITS = {
+    "ecp5": 17,
+    "ecp5-alu": 17,
+    "ecp5-pair": 17,
+    "ice40": 15,
+}  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
-_SAME = {"ecp5-alu": "ecp5"}  # cells that differ in what follows a product
+_SAME = {"ecp5-alu": "ecp5", "ecp5-pair": "ecp5"}  # cells that differ in what they do besides one product
 
 
 class Multiplier(wiring.Component):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from amaranth.lib import wiring
 
-from systoliq.golden.formats import INT8
+from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
 from systoliq.hw.engine import AxiEngine, EngineConfig
@@ -32,8 +32,11 @@ class Row:
     make: Callable[[], tuple[wiring.Component, int]]
 
 
-def _array(rows: int, cols: int, depth: int, *, target: str = "ecp5-85k", cells: str = "ecp5") -> Row:
-    config = ArrayConfig(rows=rows, cols=cols, depth=depth, cells=cells)
+def _array(
+    rows: int, cols: int, depth: int, *, target: str = "ecp5-85k", cells: str = "ecp5", a: str = "int8", b: str = "int8"
+) -> Row:
+    operands = IntFormat.parse(a), IntFormat.parse(b)
+    config = ArrayConfig(rows=rows, cols=cols, depth=depth, a=operands[0], b=operands[1], cells=cells)
     return Row(target=target, cells=cells, make=lambda: (AxiBareArray(BareArray(config)), config.macs_per_cycle))
 
 
@@ -93,6 +96,7 @@ _ENGINES = {
 }
 
 _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
+_NARROW = (("int8", "int4"), ("int4", "int4"), ("int8", "int2"))
 
 DESIGNS: dict[str, Row] = {
     **{f"array {rows} x {cols} x {depth}": _array(rows, cols, depth) for rows, cols, depth in _ARRAYS},
@@ -106,6 +110,12 @@ DESIGNS: dict[str, Row] = {
     **{
         f"array {rows} x {cols} x {depth}, ecp5-alu": _array(rows, cols, depth, cells="ecp5-alu")
         for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 8))
+    },
+    **{
+        f"array {rows} x {cols} x {depth}, {a} x {b}, {cells}": _array(rows, cols, depth, cells=cells, a=a, b=b)
+        for rows, cols, depth in ((4, 4, 1), (1, 2, 8), (1, 8, 8))
+        for a, b in _NARROW
+        for cells in ("ecp5", "ecp5-pair")
     },
     "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
     **{

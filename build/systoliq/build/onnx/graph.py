@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.formats import IntFormat
-
 from ..errors import InputError, need
+from .narrow import NARROW_TYPES, format_of, is_integer
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -33,8 +32,8 @@ __all__ = [
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
 
-# What constants may be; other types (float8, 4 bits, double, ...) are refused by name.
-_TYPES = ("int8", "uint8", "int16", "uint16", "int32", "int64", "float", "float16", "bfloat16")
+# What constants may be; other types (float8, float4, double, ...) are refused by name.
+_TYPES = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64", "float", "float16", "bfloat16")
 
 
 class NotTakenError(Exception):
@@ -146,7 +145,7 @@ class Graph:
 
         kind = TensorProto.DataType.Name(tensor.data_type).lower()
         if kind not in _TYPES:
-            raise NotTakenError(f"{role} must be of integers of 8 or 16 bits, or of float32, not of {kind}")
+            raise NotTakenError(f"{role} must be of integers of 2, 4, 8 or 16 bits, or of float32, not of {kind}")
         try:
             return np.asarray(numpy_helper.to_array(tensor, str(self._folder)))
         except (OSError, ValueError, RuntimeError) as error:  # of external data, or of too few bytes
@@ -186,7 +185,7 @@ class Graph:
         if len(node.input) < 3 or not node.input[2]:
             raise NotTakenError(f"{role}: {label(node)} must have a zero point")
         zero_point = self.constant(node.input[2], f"the zero point of {label(node)}")
-        if x.dtype != np.float32 or scale.dtype != np.float32 or zero_point.dtype.kind not in "iu":
+        if x.dtype != np.float32 or scale.dtype != np.float32 or not is_integer(zero_point.dtype):
             kinds = f"{x.dtype.name}, {scale.dtype.name} and {zero_point.dtype.name}"
             raise NotTakenError(f"{role}: {label(node)} must take float32 to integers, not {kinds}")
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(scale) & (scale > 0))):
@@ -195,16 +194,18 @@ class Graph:
         shape = [1] * x.ndim
         if axis is not None:
             shape[axis] = scale.size
-        fmt = IntFormat.of(zero_point.dtype)
+        fmt = format_of(zero_point.dtype)
         with np.errstate(over="ignore"):  # infinity is saturated as well
             quotient = x / scale.reshape(shape)
-        y = np.rint(quotient) + zero_point.reshape(shape if zero_point.size > 1 else [])
+        y = np.rint(quotient) + zero_point.astype(np.float32).reshape(shape if zero_point.size > 1 else [])
         clipped: npt.NDArray[Any] = np.clip(y, fmt.min, fmt.max).astype(zero_point.dtype)
         return clipped
 
 
 def channel_axis(node: NodeProto, scale: npt.NDArray[Any], shape: Sequence[int]) -> int | None:
     """The axis of a constant of `shape` along which the scales of a Q or DQ lie; None where there is one for all."""
+    if block := attribute(node, "block_size", 0):
+        raise NotTakenError(f"{label(node)} must have one scale or one per channel, not one per block of {block}")
     if scale.size == 1:
         return None
     axis = int(attribute(node, "axis", 1))

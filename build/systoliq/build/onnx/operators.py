@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from .graph import Graph, NotTakenError, attribute
+from .narrow import in_bytes
 from .quantized import Parameters, activations, bias_of, follow_output, weights
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added
     bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
-    return {"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias}
+    return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias})
 
 
 def _fields(operand: str, parameters: Parameters) -> dict[str, npt.NDArray[Any]]:

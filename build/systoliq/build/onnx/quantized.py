@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_operator, label
+from .narrow import format_of, is_integer
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -82,7 +83,7 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
             raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
         return _whole(_row(real, n), unit)
     stored = graph.constant(node.input[0], "the bias")
-    if stored.dtype.kind not in "iu":
+    if not is_integer(stored.dtype):
         raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
     found = _parameters(graph, node, "the bias", stored.dtype)
     axis = channel_axis(node, found.scale, stored.shape)
@@ -121,10 +122,10 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
             raise NotTakenError(f"its result must go to a QuantizeLinear, not to {label(user)}")
         name = user.output[0]
     y = _one(_parameters(graph, user, "y", _output_type(user)), "y")
-    if relu is not None and int(y.zero_point.reshape(())) != np.iinfo(y.zero_point.dtype).min:
+    if relu is not None and int(y.zero_point.reshape(())) != (least := format_of(y.zero_point.dtype).min):
         raise NotTakenError(
             f"{label(relu)} must be without effect before {label(user)}, whose zero point must then be "
-            f"{np.iinfo(y.zero_point.dtype).min}, not {int(y.zero_point.reshape(()))}"
+            f"{least}, not {int(y.zero_point.reshape(()))}"
         )
     return Output(y=y, added=added)
 

@@ -19,7 +19,8 @@ __all__ = ["NETLISTS", "netlist_sources"]
 NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k", "xc7": "xilinx-xc7", "xcup": "xilinx-xcup"}
 """Families, and the target that stands for each."""
 
-# Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only.
+# Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only. (Its DP16KD
+# is one that is not marked as such.)
 _MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module\s+\\?(\w+).*?^endmodule", re.MULTILINE | re.DOTALL)
 # What the head of Yosys' iCE40 models defines for Verilog-2005: no defaults of inputs, registers that begin at 0.
@@ -31,6 +32,7 @@ _MACROS = """\
 `define ICE40_DEFAULT_ASSIGNMENT_1
 """
 _NAME = re.compile(r"\w+")
+_DOES = re.compile(r"\b(assign|always)\b")
 
 
 def netlist_sources(
@@ -51,7 +53,8 @@ def netlist_sources(
         known |= _modules(text)
     for path in sorted((yosys_share() / target.family).iterdir()):
         if path.name in _MODELS:
-            known |= _modules(path.read_text())
+            modules = _modules(path.read_text())
+            known |= {cell: text for cell, text in modules.items() if cell not in known or _DOES.search(text)}
     return [netlist, _MACROS + "".join(_needed(netlist, known))]
 
 

@@ -47,7 +47,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 synth="synth_ecp5",
                 place=(f"--{size}k", "--speed", str(speed), *flow),
                 cells="ecp5",
-                other_cells=("ecp5-alu",),
+                other_cells=("ecp5-alu", "ecp5-pair"),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
                 mhz=200.0,
             )

@@ -10,18 +10,20 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "OPERAND_BITS", "model_files", "models", "models_verilog"]
+__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
+CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
-timing to be had (`ecp5_alu`).
+timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products of narrow operands in each of ECP5's, for neighbouring
+columns.
 """
 
 _MODELS = {
     "ecp5": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
     "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v", "dp16kd.v"),
+    "ecp5-pair": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
     "ice40": ("sb_mac16.v",),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),
@@ -29,6 +31,9 @@ _MODELS = {
 
 OPERAND_BITS = {"dsp48e2-pair": 8}
 """The widest operands of sets of cells that do not take all."""
+
+PACKED_BITS = {"ecp5-pair": 18}
+"""Where a factor holds two numbers ``b``, one above the bits of a product with ``a``: the bits that it has."""
 
 
 def model_files(cells: str) -> list[Path]:

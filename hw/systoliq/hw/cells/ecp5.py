@@ -26,7 +26,7 @@ def clocking() -> dict[str, object]:
 
 
 def signed_mult18x18d(register_names: Sequence[str], pins: Mapping[str, object]) -> Instance:
-    """A MULT18X18D of signed operands with these registers; ``pins`` are its operands and outputs."""
+    """A MULT18X18D with these registers; ``pins`` are its operands, signed unless they say otherwise, and outputs."""
     return Instance(
         "MULT18X18D",
         **registers(*register_names),
@@ -34,11 +34,7 @@ def signed_mult18x18d(register_names: Sequence[str], pins: Mapping[str, object])
         p_RESETMODE="SYNC",
         p_SOURCEB_MODE="B_SHIFT",
         **clocking(),
-        i_SIGNEDA=1,
-        i_SIGNEDB=1,
-        i_SOURCEA=0,
-        i_SOURCEB=0,
-        **pins,
+        **{"i_SIGNEDA": 1, "i_SIGNEDB": 1, "i_SOURCEA": 0, "i_SOURCEB": 0, **pins},
     )
 
 
@@ -49,12 +45,16 @@ def _at_top(port: str, value: Value) -> dict[str, Value | int]:
 
 
 def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
-    """``product = a * b`` of three cycles ago, all signed: input, pipeline and output registers on, never reset."""
+    """``product = a * b`` of three cycles ago: input, pipeline and output registers on, never reset.
+
+    Operands are signed where their shapes are; a product of unsigned ones is unsigned.
+    """
     if len(a) > WIDTH or len(b) > WIDTH:
         raise ValueError(f"operands must have at most {WIDTH} bits, not {len(a)} and {len(b)}")
     outputs = {f"o_P{2 * WIDTH - len(product) + i}": product[i] for i in range(len(product))}
+    signs = {"i_SIGNEDA": int(a.shape().signed), "i_SIGNEDB": int(b.shape().signed)}
     return signed_mult18x18d(
-        ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"), {**_at_top("A", a), **_at_top("B", b), **outputs}
+        ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT"), {**_at_top("A", a), **_at_top("B", b), **signs, **outputs}
     )
 
 
@@ -65,10 +65,13 @@ _FEED = 0x000A  # A becomes the carry
 _NOTHING = 0x0000  # no carry: begins a chain, for one place where nextpnr's feeding in of a constant costs two
 
 
-def adder(m: Module, a: Value, b: Value, *, name: str) -> Value:
-    """``a + b`` of signed numbers, one bit wider than the wider one: as a plain sum, but for the start of its chain."""
+def adder(m: Module, a: Value, b: Value, *, name: str, carry_in: Value | None = None) -> Value:
+    """``a + b + carry_in`` of signed numbers, one bit wider than the wider one: a plain sum, but for its chain's start.
+
+    A carry costs nothing: it is what the chain starts with.
+    """
     bits = max(len(a), len(b)) + 1
-    return _chain(m, [(_at(a, i), _at(b, i), 0) for i in range(bits)], None, name)
+    return _chain(m, [(_at(a, i), _at(b, i), 0) for i in range(bits)], carry_in, name)
 
 
 def clearing_adder(

@@ -7,12 +7,14 @@ import dataclasses
 from systoliq.golden.formats import INT8
 
 from ..array import SystolicArray
-from ..cells import CELLS
+from ..cells import CELLS, PACKED_BITS
 from ..config import ArrayConfig
 
-__all__ = ["DATAFLOWS", "EngineConfig", "JobShape"]
+__all__ = ["DATAFLOWS", "ENGINE_CELLS", "EngineConfig", "JobShape"]
 
 DATAFLOWS = ("output-stationary", "weight-stationary")
+ENGINE_CELLS = tuple(name for name in CELLS if name not in PACKED_BITS)
+"""Sets of cells that multiply 8 by 8 bits, as jobs want it."""
 
 
 def _ceil_div(a: int, b: int) -> int:
@@ -32,7 +34,7 @@ class EngineConfig:
     costs one cycle, none is padded to a group, and B is read once; then the buffer of A must hold all of a job's A (M
     * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
 
-    ``cells`` names the cells that multiply: those of `ArrayConfig`.
+    ``cells`` names the cells that multiply: those of `ArrayConfig` that take 8 bits, `ENGINE_CELLS`.
     """
 
     rows: int = 4
@@ -47,8 +49,9 @@ class EngineConfig:
     cells: str = "portable"
 
     def __post_init__(self) -> None:
-        if self.cells not in CELLS:
-            raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
+        if self.cells not in ENGINE_CELLS:
+            reason = ": its operands are too narrow for an engine's" if self.cells in CELLS else ""
+            raise ValueError(f"cells must be one of {', '.join(ENGINE_CELLS)}, not {self.cells!r}{reason}")
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):

@@ -74,14 +74,14 @@ class FabricForm(Form):
         """The sum of two terms of the tree; ``name`` is for what it puts into ``m``."""
         return a + b
 
-    def _accumulate(self, m: Module, total: Value, clear: Value) -> Value:
+    def _accumulate(self, m: Module, total: Value, clear: Value, carry_in: Value | None = None) -> Value:
         bits = self.config.accumulator_bits
         if bits <= self.whole_bits:
-            return self.accumulator(m, total, clear, bits, name="sum", carry_out=False)[0]
+            return self.accumulator(m, total, clear, bits, name="sum", carry_in=carry_in, carry_out=False)[0]
         low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
         missing = max(low_bits - len(total), 0)  # of a total of few bits, the lower half takes its sign along
         lower = Cat(total, total[-1].replicate(missing))[:low_bits]
-        low, carry = self.accumulator(m, lower, clear, low_bits, name="low")
+        low, carry = self.accumulator(m, lower, clear, low_bits, name="low", carry_in=carry_in)
         upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
         clear = delay(m, clear, 1, name="clear")
         high, _ = self.accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry, carry_out=False)

@@ -15,6 +15,7 @@ from .dsp48e2 import Dsp48E2Form
 from .dsp48e2_pair import Dsp48E2PairForm
 from .ecp5 import Ecp5Form
 from .ecp5_alu import AluForm
+from .ecp5_pair import Ecp5PairForm
 from .fabric import FabricForm
 from .form import Form
 from .ice40 import ice40_form
@@ -25,6 +26,7 @@ __all__ = ["Mac", "operand_layout"]
 _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5": Ecp5Form,
     "ecp5-alu": AluForm,
+    "ecp5-pair": Ecp5PairForm,
     "ice40": ice40_form,
     "xilinx": XilinxForm,
     "dsp48e2": Dsp48E2Form,

@@ -15,6 +15,7 @@ def properties() -> tuple[Property, ...]:
         cells,
         drain,
         jobs,
+        narrow_pairs,
         operands,
         packer,
         pairs,
@@ -24,7 +25,21 @@ def properties() -> tuple[Property, ...]:
         streams,
     )
 
-    modules = (array, cells, pairs, rounding, requantizer, streams, bus, status, packer, operands, drain, jobs)
+    modules = (
+        array,
+        cells,
+        pairs,
+        narrow_pairs,
+        rounding,
+        requantizer,
+        streams,
+        bus,
+        status,
+        packer,
+        operands,
+        drain,
+        jobs,
+    )
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
 
