@@ -13,7 +13,6 @@ from systoliq.golden.float8_matmul import Sums
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.wide import Wide
 from systoliq.hw import ArrayConfig
-from systoliq.hw.digit_product import DIGIT_BITS, DigitProduct
 from systoliq.hw.float8_requantizer import Float8Requantizer, Float8RequantizerConfig, exponents_of
 
 from .bench import trace, with_models
@@ -107,20 +106,3 @@ def test_every_result_is_golden(a, b, k, output):
 @pytest.mark.parametrize("cells", with_models("ecp5"))
 def test_cells(tmp_path, cells):
     check(E5M2, E4M3FN, E5M2, 100, cells=cells, folder=tmp_path)
-
-
-@pytest.mark.parametrize(("bits", "factor_bits"), [(17, 3), (18, 24), (43, 24), (84, 24)])
-def test_digits_of_a_product(bits, factor_bits):
-    rng = np.random.default_rng(bits)
-    half = 1 << bits - 1
-    lines = [(number, (1 << factor_bits) - 1) for number in (-half, half - 1, 0, -1, 1, -(1 << 16))]
-    for _ in range(40):
-        number = int.from_bytes(rng.bytes(11), "little") % (2 * half) - half
-        lines.append((number >> int(rng.integers(bits)), int(rng.integers(1 << factor_bits))))
-    block = DigitProduct(bits, factor_bits, cells="portable")
-    count = block.digits.shape().length
-    inputs = [{"number": number, "factor": factor} for number, factor in lines] + [{}] * (block.latency + count)
-    shown = trace(block, inputs)
-    for cycle, (number, factor) in enumerate(lines):
-        digits = [shown[cycle + block.latency + i]["digits"][i] for i in range(count)]
-        assert sum(digit << DIGIT_BITS * i for i, digit in enumerate(digits)) == abs(number) * factor

@@ -11,7 +11,6 @@ from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, Float8Format, 
 from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig
 from systoliq.hw.mac import Mac
-from systoliq.hw.mac.parts import cuts
 from systoliq.hw.packing import sum_words
 
 from ..bench import traces, with_models
@@ -80,15 +79,6 @@ def test_depth_and_parts():
 def test_cells(tmp_path, cells):
     configs = [ArrayConfig(a=E5M2, b=E5M2, depth=depth, accumulator_bits=75, cells=cells) for depth in (1, 3)]
     check(configs, cells, tmp_path)
-
-
-@pytest.mark.parametrize("bits", range(1, 97))
-def test_parts_are_alike_and_begin_at_even_places(bits):
-    at = cuts(bits, 24)
-    assert at[0] == 0
-    assert at[-1] == bits
-    assert all(0 < end - start <= 25 for start, end in itertools.pairwise(at))
-    assert not any(place % 2 for place in at[:-1])
 
 
 def test_a_mix_with_integers_and_narrow_accumulators_are_refused():

@@ -31,6 +31,7 @@ class _Operand:
 
     @classmethod
     def decode(cls, m: Module, code: Value, form: Float8Format, name: str) -> _Operand:
+        """``code``, a cycle later."""
         mantissa, field = code[: form.mantissa_bits], code[form.mantissa_bits : 7]
         hidden = field.any()
         infinite: Value = Const(0, 1)
