@@ -9,7 +9,7 @@
  *   systoliq_unpack_y     results from their stream
  *
  * It allocates nothing, keeps nothing, and reaches the system by the hooks below only. The steps are those of
- * systoliq.hw.engine.host.driver, the packing that of systoliq.hw.engine.host.packing; docs/engine.md tells of both.
+ * systoliq.hw.engine.host.driver, the packing that of systoliq.hw.engine.host.packing; docs/engine.md describes both.
  */
 #ifndef SYSTOLIQ_ENGINE_DRIVER_H
 #define SYSTOLIQ_ENGINE_DRIVER_H

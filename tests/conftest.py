@@ -1,12 +1,20 @@
-"""What all tests share."""
+"""What all tests share: the command line, layer files to give it, simulators."""
 
 from __future__ import annotations
 
+import gc
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 
 from systoliq.sim.tools import find, missing_text
+
+if TYPE_CHECKING:
+    from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
@@ -28,3 +36,48 @@ def simulator(request: pytest.FixtureRequest) -> str:
         if not (tool := find(name)).found:
             pytest.skip(missing_text(tool))
     return request.param
+
+
+@pytest.fixture
+def call() -> Iterator[Callable[..., Result]]:
+    """Call `systoliq` in this process."""
+    from click.testing import CliRunner
+
+    from systoliq.build.cli.main import cli
+
+    def call(*arguments: object) -> Result:
+        return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+    yield call
+    # A command that ends in an error leaves hardware that nobody elaborated, of which Amaranth warns.
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
+
+
+@pytest.fixture
+def arrays() -> dict[str, Any]:
+    """The arrays of a small layer: 9 -> 5, uint8 activations, scales per column, weights with a zero point."""
+    generator = np.random.default_rng(3)
+    return {
+        "b": generator.integers(-128, 128, (9, 5)).astype(np.int8),
+        "a_scale": np.float32(0.02),
+        "a_zero_point": np.uint8(100),
+        "b_scale": generator.uniform(0.001, 0.02, 5).astype(np.float32),
+        "b_zero_point": np.array([0, 3, -128, 127, 0], np.int8),
+        "y_scale": np.float32(0.5),
+        "y_zero_point": np.int8(-7),
+        "bias": generator.integers(-5000, 5000, 5).astype(np.int32),
+    }
+
+
+@pytest.fixture
+def save(tmp_path: Path) -> Callable[..., Path]:
+    """Write an .npz archive."""
+
+    def save(name: str, **content: Any) -> Path:
+        path = tmp_path / name
+        np.savez(path, **content)
+        return path
+
+    return save

@@ -1,4 +1,4 @@
-"""What the scripts of pictures share: reading a VCD trace cycle by cycle, and the style of the drawings."""
+"""Parts that the scripts of pictures share: reading a VCD trace cycle by cycle, and the style of the drawings."""
 
 from __future__ import annotations
 

@@ -32,9 +32,13 @@ SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOA
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
 LONG_DRAINS = [  # rows * interval results of a lane, after a few beats
     (EngineConfig(rows=8, cols=8, lanes=1, **SIZES), "verilator"),
-    (EngineConfig(rows=9, cols=12, lanes=3, **SIZES), "icarus"),
+    pytest.param(EngineConfig(rows=9, cols=12, lanes=3, **SIZES), "icarus", marks=pytest.mark.slow),
     (EngineConfig(rows=32, cols=2, lanes=1, **SIZES), "verilator"),
-    (EngineConfig(rows=2, cols=32, lanes=1, **SIZES | {"a_words": 4, "b_words": 4, "max_columns": 128}), "icarus"),
+    pytest.param(
+        EngineConfig(rows=2, cols=32, lanes=1, **SIZES | {"a_words": 4, "b_words": 4, "max_columns": 128}),
+        "icarus",
+        marks=pytest.mark.slow,
+    ),
     (EngineConfig(rows=3, cols=12, lanes=1, depth=4, dataflow=WEIGHT, **SIZES), "verilator"),
     (EngineConfig(rows=6, cols=6, lanes=2, dataflow=WEIGHT, **SIZES | {"b_words": 4}), "icarus"),
 ]

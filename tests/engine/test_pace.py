@@ -33,7 +33,7 @@ PAUSE = 0.4
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Pace:
     status: int
     finished: int
     y: list[bytes]
@@ -113,7 +113,7 @@ def run(hardware, jobs, waits, *, pause, seed):
         directory=folder,
         seed=seed,
     ).check()
-    return Outcome(**pickle.loads((folder / "outcome.pickle").read_bytes()))
+    return Pace(**pickle.loads((folder / "outcome.pickle").read_bytes()))
 
 
 def check(config, simulator, shapes, waits, *, pause=0.0, seed=0):

@@ -22,7 +22,7 @@ from systoliq.build.explore import cache as cache_module
 from systoliq.build.explore import explore
 from systoliq.build.explore.cache import Store, StoreError
 from systoliq.build.explore.emit import emit_arguments, layer_files
-from systoliq.build.explore.evaluate import Outcome, Settings, Task, design_at, run_task
+from systoliq.build.explore.evaluate import Finding, Settings, Task, design_at, run_task
 from systoliq.build.explore.files import write_directory
 from systoliq.build.explore.synthesizer import NoSynthesizer
 from systoliq.golden.requantization import Requantization
@@ -156,7 +156,7 @@ def test_a_full_disk_loses_nothing(run, monkeypatch, tmp_path):
 
 def test_failures_are_not_kept(tmp_path, subject):
     store = Store(tmp_path)
-    store.put("ab" * 16, Outcome(status="failed", values={}, reason="no power"), {})
+    store.put("ab" * 16, Finding(status="failed", values={}, reason="no power"), {})
     assert store.get("ab" * 16) is None
 
 
@@ -263,7 +263,7 @@ def test_the_report_works_in_a_browser(run, tmp_path):
         f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom",
         f"file://{tmp_path / 'out' / 'report.html'}",
     ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
     assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
     for chart in ("scatter", "accuracy", "exactness", "blocks"):
         assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', done.stdout) or re.search(

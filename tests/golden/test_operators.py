@@ -6,7 +6,7 @@ import time
 import ml_dtypes
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -86,7 +86,7 @@ def products(draw):
 
 
 @given(products())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_every_shape_and_parameter_equals_the_definition(inputs):
     acc, y = reference(*inputs)
     a, _, a_zero_point, b, _, b_zero_point, *_ = inputs

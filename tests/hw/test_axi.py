@@ -86,7 +86,7 @@ def test_dense():
     block = AxiDense(dense)
     lanes = dense.schedule.lanes
     a = rng.integers(0, 16, (8, 5))
-    steps = 8 * dense.schedule.row_steps
+    steps = 8 * dense.schedule.beats_per_row
     assert len(block.s_axis_a_tdata) == 8
     assert len(block.m_axis_y_tdata) == axi_bits(5 * lanes)
     taken = []

@@ -45,7 +45,7 @@ def outputs(dense, taken, m):
     for group in range(schedule.groups(m)):
         for tile in range(schedule.column_tiles):
             for row in range(dense.config.rows):
-                values = [value for _ in range(schedule.steps(tile)) for value in next(queue).data]
+                values = [value for _ in range(schedule.row_beats(tile)) for value in next(queue).data]
                 first = tile * dense.config.cols
                 columns = min(dense.config.cols, schedule.n - first)
                 y[group * dense.config.rows + row, first : first + columns] = values[:columns]
@@ -63,7 +63,7 @@ def test_layer(size, k, n, chance, residue, resets):
     m, reset, taken = 5, Signal(), []
     a = np.random.default_rng(n).integers(0, 256, (m, k)).astype(np.uint8)
     given = beats(dense, a)
-    count = dense.schedule.groups(m) * rows * dense.schedule.row_steps
+    count = dense.schedule.groups(m) * rows * dense.schedule.beats_per_row
     before = 25 if resets else 0
 
     async def sender(ctx):

@@ -71,5 +71,5 @@ def test_a_column_that_spans_more_keeps_a_residue():
 def test_narrow_multipliers_take_what_spans_no_more():
     b = np.array([[100], [115]], np.uint8)
     check(layer(b, np.uint8(101)), 4)
-    with pytest.raises(ValueError, match="weights of column 0 span 100 to 116, which does not fit 4 bits"):
+    with pytest.raises(ValueError, match="at least 5 for this layer, not 4: weights of column 0 span 100 to 116"):
         fold(layer(np.array([[100], [116]], np.uint8), np.uint8(101)), 4)

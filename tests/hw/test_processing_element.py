@@ -71,9 +71,10 @@ def test_element(top, broadcast, of, depth):
 
 
 @pytest.mark.parametrize("top", [True, False])
-def test_reset_ends_tokens(top):
-    config = ArrayConfig()
-    lines = [{"clear": 1, "capture": 1, **({} if top else {"insert": 1})}] * 3 + [{"rst": 1}, {}]
-    shown = trace(ProcessingElement(config, top=top), lines)
-    for name in ("clear", "capture") + (() if top else ("insert",)):
-        assert [line[f"{name}_next"] for line in shown] == [0, 1, 1, 1, 0]
+def test_tokens_move_on_in_a_reset(top):
+    names = ("clear", "capture") + (() if top else ("insert",))
+    given = [1, 1, 0, 1, 0]
+    lines = [dict.fromkeys(names, value) | {"rst": cycle == 2} for cycle, value in enumerate(given)]
+    shown = trace(ProcessingElement(ArrayConfig(), top=top), lines)
+    for name in names:
+        assert [line[f"{name}_next"] for line in shown][1:] == given[:-1]

@@ -41,8 +41,8 @@ def test_ragged_tile_has_the_beats_that_its_columns_need(schedule):
     cols, n = schedule.config.cols, schedule.n
     tiles = [range(start, min(start + cols, n)) for start in range(0, n, cols)]
     steps = [-(-len(tile) // schedule.lanes) for tile in tiles]
-    assert [schedule.steps(tile) for tile in range(schedule.column_tiles)] == steps
-    assert schedule.row_steps == sum(steps)
+    assert [schedule.row_beats(tile) for tile in range(schedule.column_tiles)] == steps
+    assert schedule.beats_per_row == sum(steps)
 
 
 def test_groups_and_utilization():

@@ -16,8 +16,8 @@ def small(tmp_path: Path) -> tuple[Path, Path]:
     """A small layer's file, and input for it."""
     generator = np.random.default_rng(0)
     layer = MatMulLayer(
-        name="small", b=generator.integers(-128, 128, (6, 3)).astype(np.int8), bias=None, a_scale=np.float32(0.02),
-        a_zero_point=3, b_scale=np.full(3, 0.01, np.float32), b_zero_point=np.zeros(3, np.int8),
+        name="small", b=generator.integers(-128, 128, (6, 5)).astype(np.int8), bias=None, a_scale=np.float32(0.02),
+        a_zero_point=3, b_scale=np.full(5, 0.01, np.float32), b_zero_point=np.zeros(5, np.int8),
         y_scale=np.float32(0.1), y_zero_point=-4, a_format=INT8, b_format=INT8, y_format=INT8,
     )  # fmt: skip
     np.savez(tmp_path / "layer.npz", **layer.arrays())

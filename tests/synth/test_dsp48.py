@@ -503,7 +503,7 @@ class TestCosimulation:
         result = call("simulate", small[0] if source == "layer" else "array", *arguments)
         assert result.exit_code == 0, (result.output, result.exception)
         report = json.loads((tmp_path / "r.json").read_text())
-        assert (report["outputs"], report["mismatches"]) == (27 if source == "layer" else 42, 0)
+        assert (report["outputs"], report["mismatches"]) == (45 if source == "layer" else 42, 0)
 
 
 @pytest.mark.simulator

@@ -1,1 +1,7 @@
-"""Making things from it: the command line, Verilog packages, the demo."""
+"""Tools around the hardware: the command line, Verilog packages, synthesis, exploration, proofs, the demo."""
+
+from systoliq.moved import announce
+
+from .moved import MOVED
+
+announce(MOVED)

@@ -1,4 +1,4 @@
-"""`python -m systoliq.build` is `systoliq`."""
+"""The command line as `python -m systoliq.build`, the same as `systoliq`."""
 
 from .cli.main import main
 

@@ -1,4 +1,4 @@
-"""What can go wrong on the user's side, and is told in one line: `error: ...`."""
+"""Errors on the user's side, reported in one line: `error: ...`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What made a package: the words by which a folder is known as systoliq's, and the versions of its tools."""
+"""The generator of a package: the words by which a folder is known as systoliq's, and the versions of its tools."""
 
 from __future__ import annotations
 

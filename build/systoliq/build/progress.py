@@ -1,4 +1,4 @@
-"""Steps with their times: a spinner on a terminal, nothing anywhere else."""
+"""Stages with their times: a spinner on a terminal, nothing anywhere else."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Iterator
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["Steps"]
+__all__ = ["Stages"]
 
 
-class Steps:
-    """What a command is doing, told on standard error."""
+class Stages:
+    """What a command is doing, reported on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = Console(stderr=True) if console is None else console
 
     @contextlib.contextmanager
-    def step(self, text: str) -> Iterator[Callable[[str], None]]:
+    def stage(self, text: str) -> Iterator[Callable[[str], None]]:
         """Show `text` while the block runs, and its time afterwards; the block may call what it gets with details."""
         if not self._console.is_terminal:
             yield lambda detail: None

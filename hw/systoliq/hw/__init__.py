@@ -4,6 +4,8 @@
 AXI4-Stream names. `ArrayConfig` says how much hardware, `emit_verilog` writes any of them out.
 """
 
+from systoliq.moved import announce
+
 from .axi import AxiBareArray, AxiDense
 from .bare_array import BareArray
 from .config import ArrayConfig
@@ -12,3 +14,10 @@ from .schedule import Schedule
 from .verilog import EmissionError, emit_verilog
 
 __all__ = ["ArrayConfig", "AxiBareArray", "AxiDense", "BareArray", "Dense", "EmissionError", "Schedule", "emit_verilog"]
+
+announce(
+    {
+        "systoliq.hw.engine.lane": "systoliq.hw.engine.engine_lane",
+        "systoliq.hw.lane": "systoliq.hw.drain_lane",
+    }
+)

@@ -1,4 +1,4 @@
-"""How much hardware: the size, operand formats and accumulator width of a systolic array."""
+"""Configuration of a systolic array: its size, operand formats and accumulator width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modulo counting."""
+"""Counting modulo a number."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ class Credit:
     """Counts up to ``most``; ``any``, a register, says that there is one, and ``next`` that ``any`` will be 1 a cycle
     later. ``give`` adds one a cycle, ``take`` (only where there is one) removes one.
 
-    Two less than the count is kept, so that its sign tells what a ``take`` leaves: no sum stands before ``any``.
+    Two less than the count is kept, so that its sign shows what a ``take`` leaves: no sum stands before ``any``.
     """
 
     def __init__(self, m: Module, most: int, *, name: str, full: bool, give: Value, take: Value) -> None:

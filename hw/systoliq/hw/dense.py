@@ -21,10 +21,10 @@ from systoliq.golden.requantization import Requantization
 from .array import SystolicArray
 from .config import ArrayConfig
 from .delay import delay
+from .drain_lane import ColumnConstants, DrainLane
 from .float8_layer import float8_sum_bits, has_infinities, tail_mask
 from .folding import Folding, fold
 from .hierarchy import place
-from .lane import ColumnConstants, DrainLane
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
 from .requantizers import LaneRequantizerConfig, requantizer_config, requantizer_constants
@@ -175,7 +175,7 @@ class Dense(wiring.Component):
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
         schedule = self.schedule
         tiles = schedule.groups(m) * schedule.column_tiles
-        tail = (schedule.config.rows - 1) * schedule.interval + schedule.steps(schedule.column_tiles - 1)
+        tail = (schedule.config.rows - 1) * schedule.interval + schedule.row_beats(schedule.column_tiles - 1)
         return self._fill + schedule.beats + (tiles - 1) * schedule.tile_cycles + self.latency + tail - 1
 
     # Hardware.
@@ -197,6 +197,14 @@ class Dense(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        sequencer = self._sequence(m, platform)
+        taken = self._pass_rows(m, platform, sequencer)
+        self._pass_columns(m, platform, sequencer, taken)
+        self._drain(m, platform, sequencer)
+        return m
+
+    def _sequence(self, m: Module, platform: object) -> Sequencer:
+        """The sequencer, fed with the beats of A, each group as often as there are column tiles."""
         schedule = self.schedule
         beats = wiring.flipped(self.a)
         sequencer = Sequencer(schedule, self._word)
@@ -207,7 +215,10 @@ class Dense(wiring.Component):
             wiring.connect(m, beats, replay.i)
             beats = replay.o
         wiring.connect(m, beats, sequencer.i)
+        return sequencer
 
+    def _pass_rows(self, m: Module, platform: object, sequencer: Sequencer) -> Signal:
+        """The array, and the words of A that enter it row by row; whether one was taken, a cycle later."""
         # The operands are cleared where no beat was taken a cycle after they come: whether one is taken is known late.
         taken = Signal()
         offered = Signal(self._word, reset_less=True)
@@ -216,7 +227,7 @@ class Dense(wiring.Component):
         last = Signal()
         ends = delay(m, sequencer.last, 1, name="last", reset_less=False)
         operands = Value.cast(offered)
-        if (mask := tail_mask(schedule)) is not None:
+        if (mask := tail_mask(self.schedule)) is not None:
             operands &= ~Mux(ends, ~Const(mask, len(operands)), 0)
         m.d.sync += [
             taken.eq(sequencer.i.valid & sequencer.i.ready),
@@ -234,8 +245,12 @@ class Dense(wiring.Component):
             m.d.comb += [skew.word.eq(word), self.array.a.eq(skew.out)]
         else:
             m.d.comb += self.array.a.eq(word)
+        return taken
 
-        contents = [self._ones_words()] * self._ones + [self._weight_words(p) for p in range(schedule.config.cols)]
+    def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer, taken: Signal) -> None:
+        """A memory of weights for each column of the array; the address goes from column to column."""
+        contents = [self._ones_words()] * self._ones
+        contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")
         if has_infinities(self.config.b, self.folding.weights):  # a word of zeros for cycles without a beat
             address = Mux(taken, address, len(contents[0]))
@@ -246,7 +261,9 @@ class Dense(wiring.Component):
             m.d.comb += [column.address.eq(address), self.array.b[index].eq(column.word)]
             address = column.address_next
 
-        buffer = self.result_buffer
+    def _drain(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+        """The lanes, each begun as its sums leave the array, and their results through the buffer to Y."""
+        schedule, buffer = self.schedule, self.result_buffer
         m.submodules.result_buffer = place(buffer, platform)
         m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
@@ -273,4 +290,3 @@ class Dense(wiring.Component):
             self.y.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.y.ready),
         ]
-        return m

@@ -1,4 +1,4 @@
-"""What float32 keeps of an integer: its 24 leading bits, rounded half to even. All in two's complement."""
+"""Mantissas of float32: the 24 leading bits of an integer, rounded half to even. All in two's complement."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One Verilog module per kind of block.
+"""Hierarchy: one Verilog module per kind of block.
 
 Amaranth writes a module for each instance of a component. ``place()`` lets a parent place many components of one kind
 while `Emission` writes that kind once: under an `Emission` platform a placed component becomes an instance of its

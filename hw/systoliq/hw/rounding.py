@@ -92,19 +92,12 @@ class RoundingShift(wiring.Component):
             """Bit k: whether place k is below ``place`` once that has moved by ``extra``."""
             return Cat(Const((1 << place) - 1, place), passed, Const(0, len(value)))[: len(value)]
 
-        def any_of(bits: Value, cycles: int, name: str) -> Value:
-            """Whether a bit is set, some cycles later: groups are looked through before the first register."""
-            group = _GROUP >> self._wide
-            groups = Cat(bits[i : i + group].any() for i in range(0, len(bits), group))
-            found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()
-            return delay(m, found, max(cycles - 1, 0), name=name)
-
         unlike = value[:-1] ^ value[1:]  # seen from above, the leading bit is the first that is unlike its neighbour
         beyond = unlike & ~below(half_place + len(self.floor))
         since = self.latency - searching
         m.d.comb += [
             self.floor.eq(delay(m, floor, decided, name="floor")),
-            self.beyond.eq(any_of(beyond, since, "beyond")),
+            self.beyond.eq(self._any_of(m, beyond, since, "beyond")),
             self.negative.eq(delay(m, value[-1], since, name="negative")),
         ]
         if not self._rounds:
@@ -119,15 +112,22 @@ class RoundingShift(wiring.Component):
             lost = delay(m, lost, self._each, name="lost")
             below_last = lost >> 1  # below half of the last place of the float32
             near = fraction & ~below_last
-            some_set = any_of(value & near, since - decided, "some_set")
-            some_clear = any_of(~value & near, since - decided, "some_clear")
+            some_set = self._any_of(m, value & near, since - decided, "some_set")
+            some_clear = self._any_of(m, ~value & near, since - decided, "some_clear")
             # Exactly half a last place away is near too: from below by that pattern, from above if no other bit is set.
-            others_set = any_of(value & fraction & ~(lost & ~below_last), since - decided, "others_set")
+            others_set = self._any_of(m, value & fraction & ~(lost & ~below_last), since - decided, "others_set")
             tie = Mux(half, ~some_set | ~others_set, ~some_clear)
         else:
-            tie = half & ~any_of(value & fraction, since - decided, "some_set")
+            tie = half & ~self._any_of(m, value & fraction, since - decided, "some_set")
         m.d.comb += self.up.eq(delay(m, Mux(tie, odd, half), decided, name="up_register"))
         return m
+
+    def _any_of(self, m: Module, bits: Value, cycles: int, name: str) -> Value:
+        """Whether a bit is set, some cycles later: groups are looked through before the first register."""
+        group = _GROUP >> self._wide
+        groups = Cat(bits[i : i + group].any() for i in range(0, len(bits), group))
+        found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()
+        return delay(m, found, max(cycles - 1, 0), name=name)
 
     def _move(self, m: Module, value: Value, extra: Value) -> Value:
         """The low end of ``value / 2**extra``, as wide as ``floor`` and the half below it."""

@@ -1,4 +1,4 @@
-"""When things happen in a dense layer: tiles, drain lanes and the cycle model, in closed form."""
+"""The schedule of a dense layer: tiles, drain lanes and the cycle model, in closed form."""
 
 from __future__ import annotations
 
@@ -69,15 +69,15 @@ class Schedule:
         lane, step = divmod(physical, self.interval)
         return step * self.lanes + lane
 
-    def steps(self, column_tile: int) -> int:
+    def row_beats(self, column_tile: int) -> int:
         """Output beats per row in ``column_tile``: the last tile may be ragged."""
         columns = min(self.config.cols, self.n - column_tile * self.config.cols)
         return _ceil_div(columns, self.lanes)
 
     @property
-    def row_steps(self) -> int:
+    def beats_per_row(self) -> int:
         """Output beats per row of Y."""
-        return sum(self.steps(tile) for tile in range(self.column_tiles))
+        return sum(self.row_beats(tile) for tile in range(self.column_tiles))
 
     def groups(self, m: int) -> int:
         """Groups that ``m`` rows of A make."""

@@ -1,4 +1,6 @@
-"""Running the hardware: cocotb under Verilator or Icarus, compared with golden."""
+"""Simulation of the hardware: cocotb under Verilator or Icarus, compared with golden."""
+
+from systoliq.moved import announce
 
 from .process import SimulationError
 from .results import Failure, Results
@@ -17,3 +19,13 @@ __all__ = [
     "ToolError",
     "build",
 ]
+
+announce(
+    {
+        "systoliq.sim.engine.driver": "systoliq.hw.engine.host",
+        "systoliq.sim.engine.layout": "systoliq.hw.engine.host.EnginePacking",
+        "systoliq.sim.engine.plan": "systoliq.hw.engine.host",
+        "systoliq.sim.layout": "systoliq.hw.packing",
+        "systoliq.sim.plan": "systoliq.sim.exchange",
+    }
+)

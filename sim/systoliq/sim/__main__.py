@@ -1,4 +1,4 @@
-"""`python -m systoliq.sim NAME...`: are these tools there? Exit status 1, and what brings it, where one is missing."""
+"""The check `python -m systoliq.sim NAME...`: are these tools there? Exit status 1, and what brings it, if not."""
 
 from __future__ import annotations
 

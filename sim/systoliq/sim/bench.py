@@ -1,4 +1,4 @@
-"""What the benches inside the simulator share: reset, the clock, the checker, and a run cycle by cycle."""
+"""Parts that the benches inside the simulator share: reset, clock, checker, and a run cycle by cycle."""
 
 from __future__ import annotations
 

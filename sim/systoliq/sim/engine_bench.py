@@ -1,7 +1,7 @@
 """The bench of the engine: bus models on its four ports carry out the driver's steps; runs inside the simulator.
 
-The bus models are cocotbext-axi's. Between the host and the bench pass pickled `Work` and `Outcome`, both only for the
-other end of one run. It is no part of the package `engine`, which imports the hardware: half a second, here lost.
+The bus models are cocotbext-axi's. Between the host and the bench pass pickled `Work` and `JobOutcome`, both only for
+the other end of one run. It is no part of the package `engine`, which imports the hardware: half a second, here lost.
 """
 
 from __future__ import annotations
@@ -37,7 +37,18 @@ with warnings.catch_warnings():
     )
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
 
-__all__ = ["VARIABLE", "Bench", "Outcome", "Work", "dense", "engine", "leave_work", "pauses", "take_outcomes", "watch"]
+__all__ = [
+    "VARIABLE",
+    "Bench",
+    "JobOutcome",
+    "Work",
+    "dense",
+    "engine",
+    "leave_work",
+    "pauses",
+    "take_outcomes",
+    "watch",
+]
 
 VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
 PERIOD = 10  # ns; any will do
@@ -48,8 +59,8 @@ _WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
 class Work:
     """One job for the bench.
 
-    `steps` and `recovery` are (action, name, address, value, data) of the driver's `Step`s; `words` what is sent on "a"
-    and "b"; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of STATUS.error.
+    `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` what is sent on "a" and
+    "b"; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of STATUS.error.
     """
 
     steps: Sequence[tuple[str, str, int, int, bytes]]
@@ -62,7 +73,7 @@ class Work:
 
 
 @dataclasses.dataclass(kw_only=True)
-class Outcome:
+class JobOutcome:
     """What a job gave: bytes of Y (None where none came to an end), registers read, and what was wrong."""
 
     y: bytes | None = None
@@ -78,7 +89,7 @@ def leave_work(folder: Path, work: Sequence[Work]) -> None:
     (folder / _WORK).write_bytes(pickle.dumps(list(work)))
 
 
-def take_outcomes(folder: Path) -> list[Outcome] | None:
+def take_outcomes(folder: Path) -> list[JobOutcome] | None:
     """The outcomes; None where the bench did not come to leave them."""
     path = folder / _OUTCOMES
     return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
@@ -185,9 +196,9 @@ class Bench:
         self.forget()  # only now: the sink takes what was offered, and the beat that ends a frame
         return ended
 
-    async def run(self, work: Work) -> Outcome:
+    async def run(self, work: Work) -> JobOutcome:
         """Carry out a job's steps."""
-        outcome = Outcome()
+        outcome = JobOutcome()
         began, seconds = cocotb.simtime.get_sim_time("ns"), time.perf_counter()
         watching = cocotb.start_soon(watch(self.dut, outcome.violations)) if any(work.stalls) else None
         self.stall(work.stalls, work.seed)
@@ -268,7 +279,7 @@ async def engine(dut: Any) -> None:
     folder = Path(os.environ[VARIABLE])
     work = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
     bench = await Bench.start(dut)
-    outcomes: list[Outcome] = []
+    outcomes: list[JobOutcome] = []
     try:
         for each in work:
             outcomes.append(await bench.run(each))

@@ -1,4 +1,4 @@
-"""Running a pipeline that never stalls, millions of inputs in seconds: Verilator with a main program in C++.
+"""Simulation of a pipeline that never stalls, millions of inputs in seconds: Verilator with a main program in C++.
 
 For blocks that take new inputs in every cycle and answer a fixed number of cycles later, such as the requantizer; no
 Python runs while the simulation does.
@@ -92,7 +92,7 @@ def _main(widths: Mapping[str, int], output: str, bits: int, latency: int) -> st
         f"      top.{name} = (uint64_t)record[{index}] & {hex((1 << width) - 1)}ull;"
         for index, (name, width) in enumerate(widths.items())
     )
-    told = " ".join(f"{name} %lld," for name in widths)
+    named = " ".join(f"{name} %lld," for name in widths)
     values = ", ".join(f"(long long)record[{index}]" for index in range(len(widths)))
     return _MAIN.format(
         fields=len(widths) + 1,
@@ -100,7 +100,7 @@ def _main(widths: Mapping[str, int], output: str, bits: int, latency: int) -> st
         output=output,
         mask=hex((1 << bits) - 1),
         latency=latency,
-        told=told,
+        named=named,
         values=values,
         reported=_REPORTED,
     )
@@ -143,7 +143,7 @@ int main(int argc, char** argv) {{
       const int64_t* record = &data[checked * fields];
       const uint64_t found = (uint64_t)top.{output} & mask, wanted = (uint64_t)record[fields - 1] & mask;
       if (found != wanted && wrong++ < {reported})
-        printf("{told} expected %llu, got %llu\\n", {values}, (unsigned long long)wanted, (unsigned long long)found);
+        printf("{named} expected %llu, got %llu\\n", {values}, (unsigned long long)wanted, (unsigned long long)found);
       ++checked;
     }}
   }}

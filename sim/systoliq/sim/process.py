@@ -1,4 +1,4 @@
-"""Calling a build tool: its warnings are kept, and its failure is a `SimulationError` with its last lines."""
+"""Calls of a build tool: its warnings are kept, and its failure is a `SimulationError` with its last lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class SimulationError(RuntimeError):
 
 
 class Reporter:
-    """Collects what the tools say, and tells the caller which stage runs; used from several threads."""
+    """Collects what the tools say, and reports to the caller which stage runs; used from several threads."""
 
     def __init__(self, progress: Callable[[str], None] | None = None) -> None:
         self._progress = progress
@@ -24,7 +24,7 @@ class Reporter:
         self._messages: list[str] = []
 
     def stage(self, text: str) -> None:
-        """Tell the caller what is being done."""
+        """Report to the caller what is being done."""
         if self._progress is not None:
             with self._lock:
                 self._progress(text)

@@ -1,4 +1,4 @@
-"""One helper over the simulators: Verilog in, a cached `Simulation` out, which runs cocotb test modules.
+"""The runner over both simulators: Verilog in, a cached `Simulation` out, which runs cocotb test modules.
 
     simulation = build([Path("dense.v")], top="dense", simulator="verilator")
     results = simulation.run("systoliq.sim.bench", env={"WORK": "/somewhere"}, seed=1)
@@ -16,9 +16,11 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import TYPE_CHECKING, get_args
 
 import cocotb
+
+from systoliq.moved import renamed
 
 from . import icarus, verilator
 from .cache import content_key, obtain
@@ -104,3 +106,9 @@ def _texts(sources: Sequence[Path] | str) -> list[tuple[str, str]]:
     if not sources:
         raise ValueError("sources must hold at least one file")
     return [(Path(source).suffix, Path(source).read_text()) for source in sources]
+
+
+if not TYPE_CHECKING:
+    __getattr__ = renamed(
+        __name__, {name: f"systoliq.sim.{name}" for name in ("Failure", "Results", "SimulationError")}
+    )

@@ -32,7 +32,7 @@ SimulatorName = Literal["verilator", "icarus"]
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """A built design. `cached` tells whether no compiler had to be called; `warnings` are the tools' own words."""
+    """A built design. `cached` says whether no compiler had to be called; `warnings` are the tools' own words."""
 
     simulator: SimulatorName
     top: str

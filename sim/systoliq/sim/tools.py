@@ -45,7 +45,7 @@ class Tool:
 
     @property
     def identity(self) -> str:
-        """What tells two installations apart, for content keys."""
+        """What distinguishes two installations, for content keys."""
         return f"{self.name} {self.path} {self.version}"
 
 

@@ -1,4 +1,4 @@
-"""Drain control: what each sum that leaves the array is, told for every slot of every tile of a job."""
+"""Drain control: what it says of each sum that leaves the array, for every slot of every tile of a job."""
 
 from __future__ import annotations
 

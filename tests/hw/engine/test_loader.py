@@ -27,25 +27,27 @@ class Job:
     async def run(self, ctx, words, ends, cycles, *, halt_after=None):
         block, offered, index = self.block, False, 0
         self.passed, self.events = [], []
-        halted = False
+        halted, had_room = False, ctx.get(block.room)
         for _ in range(cycles):
             offered = offered or (index < len(words) and self.rng.random() <= self.chance)
             if offered:
                 ctx.set(block.i.payload, {"data": words[index], "last": index == ends})
             ctx.set(block.i.valid, offered)
-            ctx.set(block.o.ready, self.rng.random() <= self.chance)
+            room = self.rng.random() <= self.chance
+            ctx.set(block.room, room)
             halt = halt_after is not None and len(self.passed) >= halt_after
             ctx.set(block.halt, halt)
-            *_, ready, valid, taken, payload, early, late = await ctx.tick().sample(
-                block.i.ready, block.o.valid, block.o.ready, block.o.payload, block.early, block.late
+            *_, ready, put, word, early, late = await ctx.tick().sample(
+                block.i.ready, block.put, block.o, block.early, block.late
             )
             passed = offered and ready
-            assert passed == (valid and taken)
+            assert passed == put
+            assert had_room or not ready
             assert not (halted and passed)
             assert passed or not (early or late)
-            halted = halt
+            halted, had_room = halt, room
             if passed:
-                assert list(payload) == words[index]
+                assert list(word) == words[index]
                 self.passed.append(index)
                 self.events += [(name, index) for name, event in (("early", early), ("late", late)) if event]
                 index, offered = index + 1, False

@@ -23,29 +23,30 @@ def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
     async def testbench(ctx):
         words, came, releases, shows = [], [], [], {}
         fresh = released = 0
-        offered = None
+        will_be_room = will_be_unread = None  # as it was said a cycle ahead
         for cycle in range(cycles):
             if cycle == reset_at:
                 ctx.set(reset, 1)
-                for port in (block.i.valid, block.read, block.release):
+                for port in (block.put, block.read, block.release):
                     ctx.set(port, 0)
                 await ctx.tick()
                 ctx.set(reset, 0)
-                words, came, releases, shows, fresh, released, offered = [], [], [], {}, 0, 0, None
+                words, came, releases, shows, fresh, released = [], [], [], {}, 0, 0
+                will_be_room = will_be_unread = None
                 continue
-            if offered is None and rng.random() < comes:
-                offered = rng.getrandbits(12)
-                ctx.set(block.i.payload, offered)
-            ctx.set(block.i.valid, offered is not None)
             readable = sum(cycle >= at + OperandBuffer.latency for at in came)
-            available = ctx.get(block.available)
-            assert available == (fresh < readable)
+            available = fresh < readable
+            assert will_be_unread in (None, available)
             given_back = sum(cycle >= at + 2 for at in releases)
-            ready = ctx.get(block.i.ready)
-            assert ready == (len(words) - given_back < depth)
+            room = len(words) - given_back < depth
+            assert will_be_room in (None, room)
             reached.add((len(words) - given_back, available))
+            puts = room and rng.random() < comes
+            word = rng.getrandbits(12)
+            ctx.set(block.put, puts)
+            ctx.set(block.i, word)
 
-            takes = bool(available) and rng.random() < reads
+            takes = available and rng.random() < reads
             again = not takes and fresh > released and rng.random() < 0.6
             number = fresh if takes else rng.randrange(released, fresh) if again else 0
             ctx.set(block.read, takes or again)
@@ -61,10 +62,10 @@ def run(depth, cells, comes, reads, *, reset_at=None, cycles=450):
                 released += 1
             if cycle in shows:
                 assert ctx.get(block.word) == shows[cycle]
-            if ready and offered is not None:
-                words.append(offered)
+            if puts:
+                words.append(word)
                 came.append(cycle)
-                offered = None
+            will_be_room, will_be_unread = ctx.get(block.room), ctx.get(block.coming)
             await ctx.tick()
 
     simulate(block, testbench, reset=reset)

@@ -1,4 +1,4 @@
-"""The register map: nothing overlaps, everything has its words, and tables stand where they are told by one bit."""
+"""The register map: nothing overlaps, everything has its words, and tables stand where one bit selects them."""
 
 from __future__ import annotations
 

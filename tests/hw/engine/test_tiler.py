@@ -43,20 +43,27 @@ def run(config, chance, *, reset_at=None):
         for name, value in (("m", m), ("k", k), ("n", n)):
             ctx.set(getattr(block, name), value)
         await wait(ctx, 3)
+        wanted = list(beats(config, m, k, n, *bases))
+        there = {name: rng.random() <= chance for name in "ab"}
+        for name in "ab":
+            ctx.set(getattr(block, f"{name}_coming"), there[name])
         ctx.set(block.start, 1)
         await ctx.tick()
         ctx.set(block.start, 0)
-        cycle, there = 0, dict.fromkeys("ab", False)
-        wanted = list(beats(config, m, k, n, *bases))
+        cycle = 0
         ends.clear()
         while wanted:
             if cycle == limit:
                 return False
-            for name in "ab":
-                there[name] = there[name] or rng.random() <= chance
-                ctx.set(getattr(block, f"{name}_available"), there[name])
             credit = rng.random() <= chance
             ctx.set(block.credit, credit)
+            taken = wanted[0] if ctx.get(block.take) else None
+            has = (there["a"] or not wanted[0][0][1]) and (there["b"] or not wanted[0][1][1])
+            for side, name in enumerate("ab"):  # what is there in the next cycle
+                left = wanted[bool(taken) :]
+                there[name] = there[name] and not (taken and taken[side][1])
+                there[name] = there[name] or (any(beat[side][1] for beat in left) and rng.random() <= chance)
+                ctx.set(getattr(block, f"{name}_coming"), there[name])
             names = ("address", "fresh", "release")
             ports = [getattr(block, f"{side}_{name}") for side in "ab" for name in names]
             (
@@ -74,7 +81,6 @@ def run(config, chance, *, reset_at=None):
                 b_release,
             ) = await ctx.tick().sample(block.take, block.starved, block.first, block.last, block.keep, *ports)
             a, b, (begins, is_last, inside) = wanted[0]
-            has = (there["a"] or not a[1]) and (there["b"] or not b[1])
             assert starved == (not has)
             if take:
                 assert has
@@ -83,8 +89,6 @@ def run(config, chance, *, reset_at=None):
                 if last:
                     gaps.update({cycle - ends[-1]} if ends else ())
                     ends.append(cycle)
-                for name, fresh in (("a", a_fresh), ("b", b_fresh)):
-                    there[name] = there[name] and not fresh
                 wanted.pop(0)
             else:
                 assert (first, last, a_release, b_release) == (0, 0, 0, 0)
@@ -132,7 +136,7 @@ def test_credit_is_waited_for_by_the_last_beat_alone():
     block = Tiler(CONFIGS[0])
 
     async def testbench(ctx):
-        for name, value in (("m", 1), ("k", 3), ("n", 1), ("a_available", 1), ("b_available", 1)):
+        for name, value in (("m", 1), ("k", 3), ("n", 1), ("a_coming", 1), ("b_coming", 1)):
             ctx.set(getattr(block, name), value)
         await wait(ctx, 3)
         ctx.set(block.start, 1)

@@ -1,1 +1,1 @@
-"""What is measured for docs and README: area, frequency, cycles, emission and simulation speed."""
+"""Measurements for docs and README: area, frequency, cycles, emission and simulation speed."""

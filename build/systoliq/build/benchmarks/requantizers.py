@@ -1,4 +1,4 @@
-"""What each form of requantizer costs a layer, and whether it is exact: the table of docs/exactness.md.
+"""The cost of each variant of requantizer for a layer, and whether it is exact: the table of docs/exactness.md.
 
 The cells are those of one drain lane: tables, bias adder, multiplier, rounding and saturation for all columns of the
 layer, as Yosys counts them; "not exact" gives the accumulators, over all columns, that it takes to a wrong output.
@@ -21,19 +21,19 @@ from systoliq.hw.verilog import emit_verilog
 from ..design import Hardware
 from ..design.choose import AUTO, choose_requantization, reachable, smallest
 from ..design.sources import open_layer
-from ..progress import Steps
+from ..progress import Stages
 from ..synth.flow import synthesized
 from ..synth.targets import open_target
 from ..synth.yosys import cell_figures
 
-__all__ = ["Form", "forms", "table"]
+__all__ = ["Variant", "table", "variants"]
 
 _FULL = 24  # bits of a whole mantissa
 _TARGETS = {"generic": ("cells",), "ecp5-25k": ("lut_sites", "ff", "dsp")}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Form:
+class Variant:
     """One row: a requantization by name, and how many accumulators within reach it gets wrong."""
 
     name: str
@@ -41,19 +41,19 @@ class Form:
     note: str
 
 
-def forms(layer: MatMulLayer) -> Iterator[Form]:
+def variants(layer: MatMulLayer) -> Iterator[Variant]:
     """All that is compared for `layer`: whole mantissas in each rounding, then the smallest that is exact."""
     for rounding in Rounding:
         plain = choose_requantization(layer, rounding.value, multiplier_bits=_FULL).requantization
-        yield Form(name=f"{rounding.value}, whole mantissas", requantization=plain, note=_exactness(layer, plain))
+        yield Variant(name=f"{rounding.value}, whole mantissas", requantization=plain, note=_exactness(layer, plain))
     best = smallest(layer)
     for rounding in Rounding:
         name, obstacles = f"{rounding.value}, smallest exact", best.obstacles(rounding)
         if obstacles:
-            yield Form(name=name, requantization=None, note=f"impossible for {len(obstacles)} of {layer.n} columns")
+            yield Variant(name=name, requantization=None, note=f"impossible for {len(obstacles)} of {layer.n} columns")
         else:
             found = smallest(layer, rounding).requantization
-            yield Form(name=name, requantization=found, note=_exactness(layer, found))
+            yield Variant(name=name, requantization=found, note=_exactness(layer, found))
 
 
 def _exactness(layer: MatMulLayer, requantization: Requantization) -> str:
@@ -79,13 +79,13 @@ def table(source: str) -> Iterator[str]:
     chosen = choose_requantization(layer, AUTO).requantization
     yield f"| {source} | multiplier bits | exactness | cells, generic | LUT sites, FF, DSP on ECP5 |"
     yield "|---|---|---|---|---|"
-    steps = Steps()
-    for form in forms(layer):
-        if form.requantization is None:
-            yield f"| {form.name} | - | {form.note} | - | - |"
+    stages = Stages()
+    for variant in variants(layer):
+        if variant.requantization is None:
+            yield f"| {variant.name} | - | {variant.note} | - | - |"
             continue
-        with steps.step(f"{source}: {form.name}"):
-            generic, *ecp5 = _cells(layer, form.requantization)
-        name = f"**{form.name}**, the choice of `auto`" if form.requantization == chosen else form.name
+        with stages.stage(f"{source}: {variant.name}"):
+            generic, *ecp5 = _cells(layer, variant.requantization)
+        name = f"**{variant.name}**, the choice of `auto`" if variant.requantization == chosen else variant.name
         ecp5_cells = ", ".join(map(str, ecp5))
-        yield f"| {name} | {form.requantization.multiplier_bits} | {form.note} | {generic} | {ecp5_cells} |"
+        yield f"| {name} | {variant.requantization.multiplier_bits} | {variant.note} | {generic} | {ecp5_cells} |"

@@ -1,4 +1,4 @@
-"""What emission, simulation builds and simulation cost, and how it grows with the array.
+"""The cost of emission, simulation builds and simulation, and how it grows with the array.
 
 The benchmark is a list of sections, `SECTIONS`: each a function from `Options` and a `Progress` to a `Section`, one
 table for the reader and the same figures as data. Figures are medians; times are of this machine as busy as it is.

@@ -15,7 +15,7 @@ from systoliq.sim.tools import require
 
 from ..benchmarks.sections import QUICK_SIZES, SECTIONS, Options
 from ..files import check_file, json_bytes, write_file
-from ..progress import Steps
+from ..progress import Stages
 from .shell import debug_option
 
 __all__ = ["bench"]
@@ -50,11 +50,11 @@ def bench(quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, 
     if sizes is not None:
         changes["sizes"] = _sizes(sizes)
     options = dataclasses.replace(options, **changes)
-    console, steps = Console(highlight=False), Steps()
+    console, stages = Console(highlight=False), Stages()
     console.width = max(console.width, _WIDTH)  # a file or a pipe is taken for 80 columns
     figures: dict[str, Any] = {"options": dataclasses.asdict(options), "machine": _machine(), "sections": {}}
     for name in names or tuple(SECTIONS):
-        with steps.step(name) as detail:
+        with stages.stage(name) as detail:
             section = SECTIONS[name](options, detail)
         console.print(section.table)
         console.print()

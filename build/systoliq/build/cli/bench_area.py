@@ -15,7 +15,16 @@ from .shell import debug_option
 __all__ = ["bench_area"]
 
 
-@click.command(name="bench-area")
+@click.command(
+    name="bench-area",
+    help="""Measure area and frequency of the designs of docs/silicon.md, and print their table in Markdown.
+
+\b
+Examples
+  systoliq bench-area --only "engine 4 x 4"
+  systoliq bench-area --update docs/silicon.md
+""",
+)
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route: seeds 1 to N."
 )
@@ -24,13 +33,7 @@ __all__ = ["bench_area"]
 @click.option("--report", type=PATH, metavar="R.json", help="File that gets all figures.")
 @debug_option
 def bench_area(seeds: int, only: str, update: Path | None, report: Path | None) -> None:
-    r"""Measure area and frequency of the designs of docs/silicon.md, and print their table in Markdown.
-
-    \b
-    Examples
-      systoliq bench-area --only "engine 4 x 4"
-      systoliq bench-area --update docs/silicon.md
-    """
+    """See `help`."""
     check_file("update", update)
     check_file("report", report)
     names = [name for name in DESIGNS if only in name]

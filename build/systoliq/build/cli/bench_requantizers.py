@@ -10,18 +10,22 @@ from .shell import debug_option
 __all__ = ["bench_requantizers"]
 
 
-@click.command(name="bench-requantizers")
+@click.command(
+    name="bench-requantizers",
+    help="""Print what each form of requantizer costs the layers SOURCES (by default digits and resnet8-fc), in
+Markdown.
+
+Whether it is exact, and the cells of one drain lane with the tables of the whole layer: docs/exactness.md.
+
+\b
+Example
+  systoliq bench-requantizers digits
+""",
+)
 @click.argument("sources", nargs=-1)
 @debug_option
 def bench_requantizers(sources: tuple[str, ...]) -> None:
-    r"""Print what each form of requantizer costs the layers SOURCES (by default digits and resnet8-fc), in Markdown.
-
-    Whether it is exact, and the cells of one drain lane with the tables of the whole layer: docs/exactness.md.
-
-    \b
-    Example
-      systoliq bench-requantizers digits
-    """
+    """See `help`."""
     for source in sources or ("digits", "resnet8-fc"):
         for line in table(source):
             click.echo(line)

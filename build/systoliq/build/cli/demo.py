@@ -12,7 +12,7 @@ from rich.table import Table
 from systoliq.sim.runner import SimulatorName
 
 from ..demo.demo import ACCURACY, DemoResult, run_demo
-from ..progress import Steps
+from ..progress import Stages
 from .options import HARDWARE_OPTIONS, PATH, SIMULATOR_OPTION, add_options, hardware_of
 from .shell import debug_option
 
@@ -34,7 +34,7 @@ Examples
 @add_options(*HARDWARE_OPTIONS, debug_option)
 def demo(out: Path, simulator: SimulatorName, **hardware: Any) -> int:
     """See `help`."""
-    result = run_demo(out, hardware_of(hardware), simulator, Steps())
+    result = run_demo(out, hardware_of(hardware), simulator, Stages())
     _show_demo(result)
     return 0 if result.passed else 1
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from ..design import open_source
 from ..package import make_package
 from ..package.output import check_output
-from ..progress import Steps
+from ..progress import Stages
 from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
@@ -24,7 +24,7 @@ from .options import (
 )  # fmt: skip
 from .shell import debug_option
 
-__all__ = ["emit", "emit_engine"]
+__all__ = ["emit"]
 
 
 @click.command(
@@ -62,10 +62,10 @@ def emit(
     """See `help`."""
     check_output(out)
     asked = hardware_of(hardware)
-    steps = Steps()
-    with steps.step(f"design {source}"):
+    stages = Stages()
+    with stages.stage(f"design {source}"):
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    with steps.step("write Verilog, testbench and sidecar"):
+    with stages.stage("write Verilog, testbench and sidecar"):
         package = make_package(design)
         package.write(out, replace=replace)
     console = Console(highlight=False)
@@ -75,15 +75,3 @@ def emit(
         console.print(choice)
     for note in design.notes:
         click.echo(f"note: {note}", err=True)
-
-
-@click.command(
-    name="emit-engine", hidden=True, add_help_option=False, context_settings={"ignore_unknown_options": True}
-)
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-@click.pass_context
-def emit_engine(context: click.Context, arguments: tuple[str, ...]) -> None:
-    """The name of `systoliq emit engine` before 1.0, for one release more."""
-    click.echo("emit-engine is now: systoliq emit engine", err=True)
-    with emit.make_context("emit", ["engine", *arguments], parent=context.parent) as inner:
-        emit.invoke(inner)

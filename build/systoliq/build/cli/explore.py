@@ -105,8 +105,8 @@ def explore(out: Path, require: tuple[str, ...], memory: float | None, **options
     try:
         written = write_directory(exploration, out, chosen=chosen)
     except OSError as error:
-        told = f"the report cannot be written ({error.strerror}); finished points are kept in the cache"
-        raise StoreError(error.errno, told, str(out)) from error
+        message = f"the report cannot be written ({error.strerror}); finished points are kept in the cache"
+        raise StoreError(error.errno, message, str(out)) from error
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show(exploration, requirements, chosen, console)
     if chosen is not None:

@@ -9,7 +9,8 @@ from .bench_area import bench_area
 from .bench_requantizers import bench_requantizers
 from .demo import demo
 from .doctor import doctor
-from .emit import emit, emit_engine
+from .emit import emit
+from .emit_engine import emit_engine
 from .explore import explore
 from .layers import layers
 from .prove import prove

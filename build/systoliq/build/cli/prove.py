@@ -12,7 +12,7 @@ from rich.table import Table
 from systoliq.sim.tools import missing_text
 
 from ..prove.property import Verdict
-from ..prove.runner import Job, Result, run
+from ..prove.runner import ProofResult, ProofRun, run
 from ..prove.tools import proof_tools
 
 __all__ = ["prove"]
@@ -47,7 +47,7 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
         for prop in chosen:
             console.print(f"[bold]{prop.name}[/bold]: {prop.claim} [dim]({prop.method}, {prop.method.bound})[/dim]")
         return
-    jobs = [Job(prop, seeded) for prop in chosen for seeded in ((False, True) if bugs else (False,))]
+    runs = [ProofRun(prop, seeded) for prop in chosen for seeded in ((False, True) if bugs else (False,))]
     columns = (
         SpinnerColumn(),
         BarColumn(),
@@ -56,16 +56,16 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
         TextColumn("{task.description}"),
     )
     with Progress(*columns, console=console) as progress:
-        task = progress.add_task("", total=len(jobs))
+        task = progress.add_task("", total=len(runs))
 
-        def show(result: Result) -> None:
+        def show(result: ProofResult) -> None:
             progress.advance(task)
-            what = f"{result.job.prop.name}{' with its bug' if result.job.seeded else ''}"
+            what = f"{result.proof.prop.name}{' with its bug' if result.proof.seeded else ''}"
             progress.update(task, description=what)
             if not result.passed:
                 progress.console.print(f"[red]{what}: {result.verdict.value}[/red]\n{result.detail}", highlight=False)
 
-        results = run(jobs, processes=processes, on_result=show)
+        results = run(runs, processes=processes, on_result=show)
     console.print(_table(results))
     failures = sum(not result.passed for result in results)
     console.print(
@@ -74,17 +74,17 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
     sys.exit(1 if failures else 0)
 
 
-def _table(results: list[Result]) -> Table:
+def _table(results: list[ProofResult]) -> Table:
     table = Table(box=None, header_style="bold")
     for heading in ("property", "method", "bound"):
         table.add_column(heading)
     table.add_column("seconds", justify="right")
     table.add_column("verdict")
     table.add_column("seeded bug")
-    of_bug = {result.job.prop.name: result for result in results if result.job.seeded}
+    of_bug = {result.proof.prop.name: result for result in results if result.proof.seeded}
     for result in results:
-        if not result.job.seeded:
-            prop = result.job.prop
+        if not result.proof.seeded:
+            prop = result.proof.prop
             bug = of_bug.get(prop.name)
             caught = "" if bug is None else _colored("caught" if bug.passed else f"{bug.verdict.value}!", bug.passed)
             verdict = _colored(result.verdict.value, result.verdict is Verdict.PROVEN)

@@ -1,4 +1,4 @@
-"""How the command line ends: errors in one line on standard error, and an exit status that says what happened.
+"""The end of a command: errors in one line on standard error, and an exit status that says what happened.
 
 0 done    1 a mismatch, or a tool that failed or is missing    2 bad input    130 interrupted
 """
@@ -30,7 +30,7 @@ class _Settings:
 
 
 class Group(click.Group):
-    """A group of commands that ends in the house's way, under a test runner as well."""
+    """A group of commands that ends as this module says, under a test runner as well."""
 
     def main(
         self,

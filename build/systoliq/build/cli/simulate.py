@@ -14,7 +14,7 @@ from systoliq.sim.runner import SimulatorName
 
 from ..design import open_source
 from ..files import check_file, json_bytes, npz_bytes, write_file
-from ..progress import Steps
+from ..progress import Stages
 from ..synth import NETLISTS
 from ..synth.targets import open_target
 from .options import (
@@ -95,13 +95,13 @@ def simulate(
     """See `help`."""
     for option, path in (("output", output), ("report", report), ("waves", waves)):
         check_file(option, path)
-    steps = Steps()
-    with steps.step(f"design {source}"):
+    stages = Stages()
+    with stages.stage(f"design {source}"):
         asked = hardware_of(hardware, open_target(NETLISTS[netlist]) if netlist else None)
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
         operands = design.read_operands(input_, quantize=quantize)
     judged = design.onnxruntime(**operands) if compare else None
-    with steps.step("simulate") as detail:
+    with stages.stage("simulate") as detail:
         run = design.simulate(
             **operands, simulator=simulator, stalls=stalls, seed=seed, waves=waves, netlist=netlist, progress=detail
         )

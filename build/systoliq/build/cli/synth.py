@@ -12,7 +12,7 @@ from rich.table import Table
 
 from ..design import open_source
 from ..files import check_file, json_bytes, write_file
-from ..progress import Steps
+from ..progress import Stages
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
@@ -50,7 +50,17 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
-@click.command(help=_HELP + "\n" + SOURCE_HELP)
+_EXAMPLES = """
+
+\b
+Examples
+  systoliq synth resnet8-fc --target ecp5-85k --depth 4
+  systoliq synth engine --target ice40-hx8k --rows 2 --cols 2 --seeds 1 --report report.json
+  systoliq synth layer.npz --target generic
+"""
+
+
+@click.command(help=_HELP + "\n" + SOURCE_HELP + _EXAMPLES)
 @click.argument("source")
 @add_options(*_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
 def synth(
@@ -62,8 +72,8 @@ def synth(
     device = open_target(target)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    steps = Steps()
-    with steps.step(f"synthesize {design.name} for {device.title}") as detail:
+    stages = Stages()
+    with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
     if report is not None:
         write_file(report, json_bytes(found.as_json()))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..progress import Steps
+from ..progress import Stages
 from ..verify import verify_package
 from .options import PATH
 from .shell import debug_option
@@ -22,9 +22,9 @@ def verify(directory: Path) -> int:
 
     Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
     and the answers of the Verilog's requantizer are compared with the float32 formula, in exact arithmetic, on both
-    sides of each of its steps. Exit status is 1 where anything differs; each reason is told in a line.
+    sides of each of its steps. Exit status is 1 where anything differs; each reason is reported in a line.
     """
-    with Steps().step(f"verify {directory}") as detail:
+    with Stages().stage(f"verify {directory}") as detail:
         report = verify_package(directory, detail)
     for reason in report.reasons:
         click.echo(f"refused: {reason}", err=True)

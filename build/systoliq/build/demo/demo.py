@@ -15,7 +15,7 @@ from ..design import Hardware, LayerDesign, Simulated
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
-from ..progress import Steps
+from ..progress import Stages
 from .judge import onnxruntime_output
 from .picture import draw
 
@@ -35,13 +35,13 @@ class DemoResult:
     files: tuple[Path, ...]
 
 
-def run_demo(out: Path, hardware: Hardware, simulator: SimulatorName, steps: Steps) -> DemoResult:
+def run_demo(out: Path, hardware: Hardware, simulator: SimulatorName, stages: Stages) -> DemoResult:
     """Train, quantize, emit, simulate all test images with and without bias, compare with golden and onnxruntime."""
     if out.exists() and not out.is_dir():
         raise InputError(f"{out}: must be a directory, but it is a file")
-    with steps.step("train a linear classifier on scikit-learn's digits, quantize it to int8"):
+    with stages.stage("train a linear classifier on scikit-learn's digits, quantize it to int8"):
         digits = train_digits()
-    with steps.step("write its Verilog package"):
+    with stages.stage("write its Verilog package"):
         design = LayerDesign(digits.layer, hardware, origin=digits.origin)
         design.write(out / design.name)
     runs: dict[str, tuple[LayerDesign, str]] = {
@@ -53,14 +53,14 @@ def run_demo(out: Path, hardware: Hardware, simulator: SimulatorName, steps: Ste
     simulated: dict[str, Simulated] = {}
     comparisons = []
     for title, (variant, operator) in runs.items():
-        with steps.step(f"run all {len(digits.a)} test images through the hardware, {title}") as detail:
+        with stages.stage(f"run all {len(digits.a)} test images through the hardware, {title}") as detail:
             simulated[title] = variant.simulate(digits.a, simulator=simulator, progress=detail)
-        with steps.step(f"compare with golden and with onnxruntime's {operator}"):
+        with stages.stage(f"compare with golden and with onnxruntime's {operator}"):
             comparisons.append(_compare(title, operator, variant, simulated[title], digits.a))
     main = simulated["with bias"]
     report = {**_accuracies(digits, main.y), **_speed(main.report), "comparisons": comparisons, "runs": main.report}
     picture = out / "digits.png"
-    with steps.step("draw the picture"):
+    with stages.stage("draw the picture"):
         draw(picture, digits, main.y)
     write_file(out / "report.json", json_bytes(report))
     differences = sum(c[key] for c in comparisons for key in ("golden_mismatches", "onnxruntime_mismatches"))

@@ -1,4 +1,4 @@
-"""How much hardware and which rounding: what a user asks of a design, whatever its kind."""
+"""`Hardware`: size, cells and rounding that a user asks for, of any kind of design."""
 
 from __future__ import annotations
 

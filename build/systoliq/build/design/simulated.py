@@ -1,4 +1,4 @@
-"""What a run of a design gives, whatever kind it is."""
+"""The result of a simulation, of any kind of design."""
 
 from __future__ import annotations
 

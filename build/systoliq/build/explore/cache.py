@@ -16,7 +16,7 @@ from typing import Any
 from systoliq.sim.cache import cache_directory, content_key
 
 from .code_key import code_key
-from .evaluate import Outcome, Settings
+from .evaluate import Finding, Settings
 from .space import Point
 from .subject import Subject
 
@@ -30,7 +30,7 @@ class StoreError(OSError):
 
 
 class Store:
-    """Outcomes by key, in `directory` (default: `explore` in systoliq's cache)."""
+    """Findings by key, in `directory` (default: `explore` in systoliq's cache)."""
 
     def __init__(self, directory: Path | None = None) -> None:
         root = cache_directory() / "explore" if directory is None else directory
@@ -40,22 +40,22 @@ class Store:
         except OSError as error:
             raise StoreError(error.errno, f"the cache cannot be used ({error.strerror})", str(root)) from error
 
-    def get(self, key: str) -> Outcome | None:
-        """The outcome kept under `key`; None where there is none, or none that reads."""
+    def get(self, key: str) -> Finding | None:
+        """The finding kept under `key`; None where there is none, or none that reads."""
         try:
             record = json.loads(self._path(key).read_text())
-            return Outcome(
+            return Finding(
                 status=str(record["status"]), values=dict(record["values"]), reason=str(record["reason"]),
                 seconds=float(record["seconds"]),
             )  # fmt: skip
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def put(self, key: str, outcome: Outcome, about: dict[str, Any]) -> None:
-        """Keep an outcome, and beside it, for readers, what it is about; failures are not kept."""
-        if outcome.status == "failed":
+    def put(self, key: str, finding: Finding, about: dict[str, Any]) -> None:
+        """Keep a finding, and beside it, for readers, what it is about; failures are not kept."""
+        if finding.status == "failed":
             return
-        record = {**vars(outcome), "about": about}
+        record = {**vars(finding), "about": about}
         path = self._path(key)
         temporary = ""
         try:
@@ -104,7 +104,7 @@ def subject_key(subject: Subject) -> str:
 
 
 def stage_key(stage: str, subject: str, point: Point, settings: Settings) -> str:
-    """Content of all that the outcome of a stage depends on; `subject` is a `subject_key`."""
+    """Content of all that the finding of a stage depends on; `subject` is a `subject_key`."""
     depends = point.as_dict()
     if stage in ("model", "cosimulation"):  # the device does not matter here beyond its cells
         depends |= {"cells": point.hardware_cells, "target": "", "batch": settings.batch}

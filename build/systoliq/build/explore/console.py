@@ -1,4 +1,4 @@
-"""What `systoliq explore` shows: bars with the time left while it works, the front as a table at the end."""
+"""The console of `systoliq explore`: bars with the time left while it works, the front as a table at the end."""
 
 from __future__ import annotations
 
@@ -102,8 +102,8 @@ def show(
         table.add_row(*cells, style="green" if chosen is not None and row is chosen else None)
     console.print(table)
     counts = {status: sum(row["status"] == status for row in exploration.rows) for status in ("impossible", "failed")}
-    told = [f"{count} {status}" for status, count in counts.items() if count]
-    rest = f"; {', '.join(told)} (see `reason` in the table)" if told else ""
+    others = [f"{count} {status}" for status, count in counts.items() if count]
+    rest = f"; {', '.join(others)} (see `reason` in the table)" if others else ""
     how = "sampled" if exploration.sampled else "of the grid"
     console.print(f"{len(exploration.rows)} points {how}, {len(rows)} on the front{rest}", soft_wrap=True)
     if requirements:

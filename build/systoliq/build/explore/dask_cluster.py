@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import InputError, need
-from .evaluate import Outcome, Task, run_task
+from .evaluate import Finding, Task, run_task
 
 __all__ = ["ClusterError", "DaskCluster"]
 
@@ -48,7 +48,7 @@ class DaskCluster:
         """Tasks that run at the same time, as far as is known now."""
         return max(1, int(sum(self._client.nthreads().values())))
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks on the cluster."""
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         futures = {}
@@ -66,18 +66,18 @@ class DaskCluster:
                 continue
             left -= 1
             index = futures.pop(future)
-            outcomes = self._outcomes(tasks[index], future)
+            findings = self._findings(tasks[index], future)
             future.release()  # else dask would compute it again when the worker that holds it goes
-            yield index, outcomes
+            yield index, findings
 
-    def _outcomes(self, task: Task, future: Any) -> list[Outcome]:
+    def _findings(self, task: Task, future: Any) -> list[Finding]:
         if future.status == "finished":
-            outcomes: list[Outcome] = future.result(timeout=self._patience)
-            return outcomes
+            findings: list[Finding] = future.result(timeout=self._patience)
+            return findings
         if future.status in ("cancelled", "lost"):
             raise self._gone()
         reason = " ".join(str(future.exception(timeout=self._patience)).split())[:400]
-        return [Outcome(status="failed", values={}, reason=f"{task.stage}: {reason}") for _ in task.points]
+        return [Finding(status="failed", values={}, reason=f"{task.stage}: {reason}") for _ in task.points]
 
     def _watch(self, since: float) -> float:
         """Raise where nobody will ever answer; give the time since which there are no workers, 0 where there are."""

@@ -1,4 +1,4 @@
-"""From a row of the table to the command that emits it, and the layer files that such commands need."""
+"""Commands that emit the points of a table, and the layer files that they need."""
 
 from __future__ import annotations
 

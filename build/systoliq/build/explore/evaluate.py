@@ -31,7 +31,7 @@ from .space import Point
 from .subject import Subject
 from .synthesizer import Synthesizer
 
-__all__ = ["STAGES", "Outcome", "Settings", "Task", "design_at", "run_task"]
+__all__ = ["STAGES", "Finding", "Settings", "Task", "design_at", "run_task"]
 
 STAGES = ("model", "synthesis", "place", "cosimulation")
 
@@ -58,7 +58,7 @@ class Task:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Outcome:
+class Finding:
     """What a stage found for a point.
 
     `status` is "done", "impossible" (such a design cannot be: the reason says why) or "failed" (a tool or a process
@@ -71,19 +71,19 @@ class Outcome:
     seconds: float = 0.0
 
 
-def run_task(task: Task) -> list[Outcome]:
-    """An outcome for each point; no error of a point gets out."""
+def run_task(task: Task) -> list[Finding]:
+    """A finding for each point; no error of a point gets out."""
     warnings.simplefilter("ignore", UnusedElaboratable)  # the cycle model is asked for, and no Verilog
     if task.subject_key not in _subjects:
         _subjects.clear()
     subject = _subjects.setdefault(task.subject_key, task.subject)
-    return [_outcome(task, subject, point) for point in task.points]
+    return [_finding(task, subject, point) for point in task.points]
 
 
 _subjects: dict[str, Subject] = {}  # one object for all tasks of a process, so that what is cached by it is found again
 
 
-def _outcome(task: Task, subject: Subject, point: Point) -> Outcome:
+def _finding(task: Task, subject: Subject, point: Point) -> Finding:
     started = time.perf_counter()
     stages: dict[str, Callable[[Subject, Point, Settings], dict[str, Any]]] = {
         "model": _model, "synthesis": _synthesis, "place": _place, "cosimulation": _cosimulation
@@ -91,13 +91,13 @@ def _outcome(task: Task, subject: Subject, point: Point) -> Outcome:
     try:
         values = stages[task.stage](subject, point, task.settings)
     except (ValueError, TypeError) as error:
-        return Outcome(status="impossible", values={}, reason=_one_line(error), seconds=time.perf_counter() - started)
+        return Finding(status="impossible", values={}, reason=_one_line(error), seconds=time.perf_counter() - started)
     except MemoryError:
-        return Outcome(status="failed", values={}, reason=f"{task.stage}: the memory limit was reached")
+        return Finding(status="failed", values={}, reason=f"{task.stage}: the memory limit was reached")
     except Exception as error:  # noqa: BLE001 - whatever a tool does, the other points go on
         detail = _one_line(error) or traceback.format_exc(limit=1).splitlines()[-1]
-        return Outcome(status="failed", values={}, reason=f"{task.stage}: {detail}")
-    return Outcome(status="done", values=values, seconds=time.perf_counter() - started)
+        return Finding(status="failed", values={}, reason=f"{task.stage}: {detail}")
+    return Finding(status="done", values=values, seconds=time.perf_counter() - started)
 
 
 def _one_line(error: Exception) -> str:

@@ -1,4 +1,4 @@
-"""Executor: tasks go out to local processes, outcomes come back as they are finished."""
+"""Executor: tasks go out to local processes, findings come back as they are finished."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
 from ..errors import InputError
-from .evaluate import Outcome, Task, run_task
+from .evaluate import Finding, Task, run_task
 
 __all__ = ["Executor", "LocalProcesses", "default_jobs"]
 
@@ -29,8 +29,8 @@ _PARENT_DIED = 1  # PR_SET_PDEATHSIG
 class Executor(Protocol):
     """Where tasks run."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
-        """Run the tasks in any order; give the index and the outcomes of each as it is finished."""
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
+        """Run the tasks in any order; give the index and the findings of each as it is finished."""
 
     def close(self) -> None:
         """End what is still running."""
@@ -45,7 +45,7 @@ def default_jobs() -> int:
 def _physical_memory() -> int:
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not every system tells
+    except (ValueError, OSError, AttributeError):  # not every system reports it
         return 8 * _GIB
 
 
@@ -65,12 +65,12 @@ class LocalProcesses:
         self.memory = _physical_memory() * 3 // 4 // self.jobs if memory is None else memory
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Outcome]]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks; the first ones first."""
         waiting = list(range(len(tasks)))[::-1]
         alone: list[int] = []  # were running when a process ended: each is tried again with nobody beside it
         attempts = [0] * len(tasks)
-        running: dict[Future[list[Outcome]], int] = {}
+        running: dict[Future[list[Finding]], int] = {}
         try:
             while waiting or alone or running:
                 room = self.jobs if not alone or waiting else 1
@@ -82,7 +82,7 @@ class LocalProcesses:
                 for future in done:
                     index = running.pop(future)
                     try:
-                        outcomes = future.result()
+                        findings = future.result()
                     except BrokenProcessPool:
                         self.close()
                         if attempts[index] < _ATTEMPTS:
@@ -90,7 +90,7 @@ class LocalProcesses:
                         else:
                             yield index, _ended(tasks[index], self.memory)
                         continue
-                    yield index, outcomes
+                    yield index, findings
         except BaseException:  # Ctrl-C, or the caller's own
             self.close()
             raise
@@ -118,9 +118,9 @@ class LocalProcesses:
         return self._pool
 
 
-def _ended(task: Task, memory: int) -> list[Outcome]:
+def _ended(task: Task, memory: int) -> list[Finding]:
     reason = f"{task.stage}: its process ended {_ATTEMPTS} times (out of memory? the limit is {memory / _GIB:.1f} GiB)"
-    return [Outcome(status="failed", values={}, reason=reason) for _ in task.points]
+    return [Finding(status="failed", values={}, reason=reason) for _ in task.points]
 
 
 def _begin(memory: int, parent: int) -> None:

@@ -45,9 +45,9 @@ DEFAULTS: Mapping[str, Any] = {
 class Exploration:
     """What was found: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
 
-    `objectives` maps each objective to the column that stood for it; `computed` tells how many points each stage
+    `objectives` maps each objective to the column that stood for it; `computed` says how many points each stage
     worked on, the others having been in the cache; `blocks` gives the LUT sites of each kind of block where the
-    synthesizer tells.
+    synthesizer gives them.
     """
 
     subject: Subject
@@ -142,31 +142,37 @@ def explore(
     synthesizer
         who measures area and frequency; `systoliq.build.synth` by default.
     """
-    unknown = sorted(set(axes) - set(DEFAULTS))
-    if unknown:
-        raise TypeError(f"axes must be among {', '.join(DEFAULTS)}, not {unknown[0]!r}")
+    space = _space(axes)
     _check_least(1, batch=batch, seeds=seeds, budget=budget)
     _check_least(0, synthesis=synthesis, place=place)
-    space = Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
     subject = source if isinstance(source, Subject) else open_subject(source, data=data, weights=weights)
     names = _objectives(objective, subject)
     if synthesizer is None:
         synthesizer = _real_synthesizer() if synthesis or place else NoSynthesizer()
     settings = Settings(batch=batch, seeds=seeds, simulator=simulator, synthesizer=synthesizer)
-    funnel = Funnel(
-        subject=subject,
-        settings=settings,
-        store=Store(cache),
-        open_executor=_executor(jobs, memory, scheduler),
-        progress=progress or NoProgress(),
-    )
+    executor, progress = _executor(jobs, memory, scheduler), progress or NoProgress()
+    funnel = Funnel(subject=subject, settings=settings, store=Store(cache), open_executor=executor, progress=progress)
     with contextlib.closing(funnel):
-        sampled = space.size > budget
-        points = sample(space, funnel, names, budget) if sampled else list(space.points())
-        if not sampled:
-            funnel.run("model", points)
+        points, sampled = _points(space, funnel, names, budget)
         stages = {"synthesis": max(synthesis, place), "place": place}
         return _narrow(funnel, points, names, sampled, stages=stages, cosimulate_front=cosimulate_front)
+
+
+def _space(axes: Mapping[str, Any]) -> Space:
+    """The space of `axes`, those that are not given (or None) at their defaults."""
+    unknown = sorted(set(axes) - set(DEFAULTS))
+    if unknown:
+        raise TypeError(f"axes must be among {', '.join(DEFAULTS)}, not {unknown[0]!r}")
+    return Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
+
+
+def _points(space: Space, funnel: Funnel, names: tuple[str, ...], budget: int) -> tuple[Sequence[Point], bool]:
+    """The points to look at, all through the models, and whether they are a sample of the space."""
+    if space.size > budget:
+        return sample(space, funnel, names, budget), True
+    points = list(space.points())
+    funnel.run("model", points)
+    return points, False
 
 
 def _check_least(least: int, **counts: int) -> None:
@@ -222,7 +228,7 @@ def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Ca
 
 def _row(funnel: Funnel, point: Point) -> dict[str, Any]:
     layer = funnel.subject.layer
-    return table.row(point, funnel.outcomes.get(point, {}), layer.k * layer.n)
+    return table.row(point, funnel.findings.get(point, {}), layer.k * layer.n)
 
 
 def _best(funnel: Funnel, points: Sequence[Point], names: tuple[str, ...], count: int) -> list[Point]:
@@ -253,7 +259,7 @@ def _assemble(
             rows[i]["front"] = bool(best)
     blocks = {
         point: dict(stages["synthesis"].values["blocks"])
-        for point, stages in funnel.outcomes.items()
+        for point, stages in funnel.findings.items()
         if "synthesis" in stages and stages["synthesis"].values.get("blocks")
     }
     return Exploration(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from .cache import Store, stage_key, subject_key
-from .evaluate import Outcome, Settings, Task
+from .evaluate import Finding, Settings, Task
 from .executor import Executor
 from .space import Point
 from .subject import Subject
@@ -18,7 +18,7 @@ _POINTS_PER_TASK = {"model": 12}  # milliseconds each: a task of one would be al
 
 
 class Progress(Protocol):
-    """Who is told how far a stage has come."""
+    """Receiver of reports on how far a stage has come."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """`cached` of `total` points were in the store."""
@@ -31,7 +31,7 @@ class Progress(Protocol):
 
 
 class NoProgress:
-    """Tells nobody."""
+    """Reports to nobody."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """Say nothing."""
@@ -45,14 +45,14 @@ class NoProgress:
 
 @dataclass(kw_only=True)
 class Funnel:
-    """Outcomes of a subject's points by stage; `computed` counts the ones that were not in the store."""
+    """Findings of a subject's points by stage; `computed` counts the ones that were not in the store."""
 
     subject: Subject
     settings: Settings
     store: Store
     open_executor: Callable[[], Executor]
     progress: Progress = field(default_factory=NoProgress)
-    outcomes: dict[Point, dict[str, Outcome]] = field(default_factory=dict)
+    findings: dict[Point, dict[str, Finding]] = field(default_factory=dict)
     computed: dict[str, int] = field(default_factory=dict)
     _executor: Executor | None = None
 
@@ -60,7 +60,7 @@ class Funnel:
         self._subject_key = subject_key(self.subject)
 
     def run(self, stage: str, points: Sequence[Point]) -> None:
-        """Take the points through the stage; each outcome is kept the moment it is there."""
+        """Take the points through the stage; each finding is kept the moment it is there."""
         keys = {point: stage_key(stage, self._subject_key, point, self.settings) for point in points}
         missing: dict[str, list[Point]] = {}  # points of one key are the same work
         for point, key in keys.items():
@@ -68,7 +68,7 @@ class Funnel:
             if kept is None:
                 missing.setdefault(key, []).append(point)
             else:
-                self.outcomes.setdefault(point, {})[stage] = kept
+                self.findings.setdefault(point, {})[stage] = kept
         left = sum(len(same) for same in missing.values())
         self.progress.start(stage, len(points), len(points) - left)
         try:
@@ -91,12 +91,12 @@ class Funnel:
         if self._executor is None:
             self._executor = self.open_executor()
         for index, found in self._executor.run(tasks):
-            for key, outcome in zip(chunks[index], found, strict=True):
+            for key, finding in zip(chunks[index], found, strict=True):
                 about = {"stage": stage, **missing[key][0].as_dict()}
-                self.store.put(key, outcome, about)
+                self.store.put(key, finding, about)
                 self.computed[stage] = self.computed.get(stage, 0) + 1
                 for point in missing[key]:
-                    self.outcomes.setdefault(point, {})[stage] = outcome
+                    self.findings.setdefault(point, {})[stage] = finding
                 self.progress.advance(stage, len(missing[key]))
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Other widths: a float classifier quantized to given widths, and a layer re-quantized to narrower ones."""
+"""Layers at other widths: a float classifier quantized to given widths, and a layer re-quantized to narrower ones."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def sample(space: Space, funnel: Funnel, objectives: tuple[str, ...], budget: in
 
 def _costs(funnel: Funnel, point: Point, objectives: tuple[str, ...]) -> list[float] | None:
     layer = funnel.subject.layer
-    row: dict[str, Any] = table.row(point, funnel.outcomes[point], layer.k * layer.n)
+    row: dict[str, Any] = table.row(point, funnel.findings[point], layer.k * layer.n)
     if row["status"] != "done":
         return None
     columns = table.objective_columns(objectives, [row])

@@ -1,4 +1,4 @@
-"""The subject: the layer that is explored, with the data that tells how well it does at other widths."""
+"""The subject: the layer that is explored, with the data that shows how well it does at other widths."""
 
 from __future__ import annotations
 

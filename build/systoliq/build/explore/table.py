@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError, need
-from .evaluate import STAGES, Outcome
+from .evaluate import STAGES, Finding
 from .pareto import OBJECTIVES
 from .space import Point
 
@@ -68,18 +68,18 @@ COLUMNS = {
 }
 
 
-def row(point: Point, outcomes: Mapping[str, Outcome], work: int) -> dict[str, Any]:
+def row(point: Point, findings: Mapping[str, Finding], work: int) -> dict[str, Any]:
     """The row of a point; `work` is the multiply-accumulates of one inference."""
     cells: dict[str, Any] = dict.fromkeys(COLUMNS)
     cells |= {**point.as_dict(), "cells": point.hardware_cells, "front": False, "status": "done", "reason": ""}
     for stage in STAGES:
-        outcome = outcomes.get(stage)
-        if outcome is None:
+        finding = findings.get(stage)
+        if finding is None:
             continue
-        if outcome.status != "done":
-            cells |= {"status": outcome.status, "reason": outcome.reason}
+        if finding.status != "done":
+            cells |= {"status": finding.status, "reason": finding.reason}
             break
-        cells |= {name: value for name, value in outcome.values.items() if name in COLUMNS}
+        cells |= {name: value for name, value in finding.values.items() if name in COLUMNS}
         if stage != "cosimulation":
             cells["stage"] = stage
     _derive(cells, work)

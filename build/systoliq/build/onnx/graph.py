@@ -56,7 +56,7 @@ def read_model(path: Path) -> ModelProto:
         raise InputError(f"{path}: must be a valid ONNX model ({reason})") from error
     if len(model.functions):
         model = need("onnx.inliner", "onnx", "models with functions", extra="onnx").inline_local_functions(model)
-    with contextlib.suppress(onnx.shape_inference.InferenceError):  # shapes are then those that the file tells
+    with contextlib.suppress(onnx.shape_inference.InferenceError):  # shapes are then those that the file states
         model = onnx.shape_inference.infer_shapes(model)
     return model
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from .graph import Graph, NotTakenError, attribute
-from .quantized import Parameters, activations, bias_of, follow_result, weights
+from .quantized import Parameters, activations, bias_of, follow_output, weights
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -88,7 +88,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
     """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias."""
     a = activations(graph, node.input[0])
     weight, b = weights(graph, node.input[1], transposed=transposed)
-    result = follow_result(graph, node)
+    result = follow_output(graph, node)
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added

@@ -1,4 +1,4 @@
-"""The matrix products of an ONNX model: each a layer, or told with the reason why it cannot be one."""
+"""The matrix products of an ONNX model: each a layer, or listed with the reason why it cannot be one."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Product:
     """A matrix product of a model, [M, K] x [K, N]: `layer`, or the `reason` why it cannot be one.
 
     `name` is the node's, or its output's where the node has none or shares it; `m`, `k` and `n` are sizes, names or "?"
-    as far as the model tells them.
+    as far as the model states them.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What stands around a product in QDQ form: operands behind DequantizeLinear, the result before QuantizeLinear."""
+"""Surroundings of a product in QDQ form: operands behind DequantizeLinear, the result before QuantizeLinear."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_oper
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Parameters", "Result", "activations", "bias_of", "follow_result", "weights"]
+__all__ = ["Output", "Parameters", "activations", "bias_of", "follow_output", "weights"]
 
 _BIAS_LIMIT = 1 << 24  # float32 tells whole numbers apart up to here
 _BIAS_TOLERANCE = 2.0**-20  # of an int32 bias' scale: quantizers multiply a_scale * b_scale in their own precision
@@ -28,7 +28,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Result:
+class Output:
     """What becomes of a product: it is quantized, after the constant `added` (a tensor's name) where there is one."""
 
     y: Parameters
@@ -98,7 +98,7 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
     return _whole(_row(real, n), unit)
 
 
-def follow_result(graph: Graph, node: NodeProto) -> Result:
+def follow_output(graph: Graph, node: NodeProto) -> Output:
     """From the product `node` along its only use to the QuantizeLinear: over one Add, a Relu and `MOVES`."""
     name, added, relu, moved = node.output[0], None, None, False
     while True:
@@ -106,8 +106,8 @@ def follow_result(graph: Graph, node: NodeProto) -> Result:
             raise NotTakenError(f"its result must go to a QuantizeLinear, but leaves the graph in float as {name!r}")
         users = graph.consumers(name)
         if len(users) != 1:
-            told = ", ".join(label(user) for user in users) or "nowhere"
-            raise NotTakenError(f"its result must go to one QuantizeLinear, not to {told}")
+            targets = ", ".join(label(user) for user in users) or "nowhere"
+            raise NotTakenError(f"its result must go to one QuantizeLinear, not to {targets}")
         (user,) = users
         if is_operator(user, "QuantizeLinear") and user.input[0] == name:
             break
@@ -126,7 +126,7 @@ def follow_result(graph: Graph, node: NodeProto) -> Result:
             f"{label(relu)} must be without effect before {label(user)}, whose zero point must then be "
             f"{np.iinfo(y.zero_point.dtype).min}, not {int(y.zero_point.reshape(()))}"
         )
-    return Result(y=y, added=added)
+    return Output(y=y, added=added)
 
 
 def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProto:

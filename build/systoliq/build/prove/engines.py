@@ -1,4 +1,4 @@
-"""Deciding a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
+"""Decisions on a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .netlist import Netlist
 from .property import Bounded, FromAnyState, Induction, Method, Property, Unbounded, Verdict
 from .unroll import Unrolling
 
-__all__ = ["Outcome", "decide"]
+__all__ = ["Decision", "decide"]
 
 _SETTLED = 3  # cycles after power-up until the registers that hold a cell's mode are loaded, and their claims checked
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Decision:
     """A verdict and, where it is not PROVEN, why: a trace, an unreachable cover, a message."""
 
     verdict: Verdict
@@ -37,7 +37,7 @@ class _Clock:
         return max(self._end - time.monotonic(), 0.001)
 
 
-def decide(prop: Property, folder: Path) -> Outcome:
+def decide(prop: Property, folder: Path) -> Decision:
     """Prove ``prop`` within its seconds; intermediate files go to ``folder``."""
     clock = _Clock(prop.seconds)
     harness = prop.harness()
@@ -45,16 +45,16 @@ def decide(prop: Property, folder: Path) -> Outcome:
     text, formulas = netlist.smt(), getattr(harness, "formulas", ())
     unrolling = Unrolling(text, formulas, free_products=getattr(harness, "free_products", False))
     if not unrolling.claims_at(0):
-        return Outcome(Verdict.ERROR, "the harness claims nothing")
+        return Decision(Verdict.ERROR, "the harness claims nothing")
     cycles = _cycles(prop.method, harness)
     if isinstance(prop.method, Unbounded):
-        outcome = _pdr(netlist.aiger(), folder, clock)
+        decision = _pdr(netlist.aiger(), folder, clock)
     else:
-        outcome = _unrolled(prop.method, cycles, unrolling, clock)
-    if outcome.verdict is Verdict.PROVEN:
+        decision = _unrolled(prop.method, cycles, unrolling, clock)
+    if decision.verdict is Verdict.PROVEN:
         # What must be reachable must be so with the products that there are.
-        outcome = _reach_covers(prop.method, cycles, Unrolling(text), clock) or outcome
-    return outcome
+        decision = _reach_covers(prop.method, cycles, Unrolling(text), clock) or decision
+    return decision
 
 
 def _cycles(method: Method, harness: Any) -> int:
@@ -64,44 +64,44 @@ def _cycles(method: Method, harness: Any) -> int:
     return method.cover_cycles if isinstance(method, Unbounded) else method.cycles
 
 
-def _unrolled(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Outcome:
+def _unrolled(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Decision:
     text = unrolling.cycles(cycles)
     if isinstance(method, FromAnyState):
         return _refute(unrolling, text, unrolling.claims_at(cycles), cycles, clock)
     first = cycles if isinstance(method, Bounded) else cycles - 1
     from_start = [claim for t in range(first + 1) for claim in unrolling.claims_at(t, of_cells=t >= _SETTLED)]
-    outcome = _refute(unrolling, text + unrolling.initial(), from_start, cycles, clock)
-    if isinstance(method, Induction) and outcome.verdict is Verdict.PROVEN:
+    decision = _refute(unrolling, text + unrolling.initial(), from_start, cycles, clock)
+    if isinstance(method, Induction) and decision.verdict is Verdict.PROVEN:
         hypothesis = "".join(f"(assert {claim})\n" for claim in from_start)
-        outcome = _refute(unrolling, text + hypothesis, unrolling.claims_at(cycles), cycles, clock)
-    return outcome
+        decision = _refute(unrolling, text + hypothesis, unrolling.claims_at(cycles), cycles, clock)
+    return decision
 
 
-def _refute(unrolling: Unrolling, text: str, claims: Sequence[str], cycles: int, clock: _Clock) -> Outcome:
+def _refute(unrolling: Unrolling, text: str, claims: Sequence[str], cycles: int, clock: _Clock) -> Decision:
     """PROVEN if no state and input that satisfy ``text`` make one of ``claims`` false."""
     goal = "(assert (not (and true " + " ".join(claims) + ")))\n"
     answer, trace = _solve(text + goal, unrolling, cycles, clock)
     if answer == "unsat":
-        return Outcome(Verdict.PROVEN)
+        return Decision(Verdict.PROVEN)
     if answer == "sat":
-        return Outcome(Verdict.FAILED, trace)
-    return Outcome(Verdict.TIMEOUT)
+        return Decision(Verdict.FAILED, trace)
+    return Decision(Verdict.TIMEOUT)
 
 
-def _reach_covers(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Outcome | None:
+def _reach_covers(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Decision | None:
     """None if each cover can be reached, and with it the conditions be met."""
     anywhere = isinstance(method, FromAnyState)
     text = unrolling.cycles(cycles) + ("" if anywhere else unrolling.initial())
     if not unrolling.covers:
-        return Outcome(Verdict.ERROR, "the harness covers nothing: its proof could be vacuous")
+        return Decision(Verdict.ERROR, "the harness covers nothing: its proof could be vacuous")
     for name in unrolling.covers:
         when = [cycles] if anywhere else range(cycles + 1)
         goal = "(assert (or false " + " ".join(unrolling.at(name, t) for t in when) + "))\n"
         answer, _ = _solve(text + goal, unrolling, cycles, clock)
         if answer == "unsat":
-            return Outcome(Verdict.UNREACHABLE, f"cover {name} is not reached within {cycles} cycles")
+            return Decision(Verdict.UNREACHABLE, f"cover {name} is not reached within {cycles} cycles")
         if answer != "sat":
-            return Outcome(Verdict.TIMEOUT)
+            return Decision(Verdict.TIMEOUT)
     return None
 
 
@@ -131,17 +131,17 @@ def _short(value: str) -> str:
     return {"true": "1", "false": "0"}.get(value, value)
 
 
-def _pdr(aiger: Path, folder: Path, clock: _Clock) -> Outcome:
+def _pdr(aiger: Path, folder: Path, clock: _Clock) -> Decision:
     """ABC's answer; where merging registers leaves it nothing to decide it says so, and is asked again without."""
-    outcome = Outcome(Verdict.TIMEOUT)
+    decision = Decision(Verdict.TIMEOUT)
     for merge in ("scleanup; scorr; dc2; ", ""):
-        outcome = _abc(aiger, merge, folder, clock)
-        if outcome.verdict is not Verdict.TIMEOUT:
+        decision = _abc(aiger, merge, folder, clock)
+        if decision.verdict is not Verdict.TIMEOUT:
             break
-    return outcome
+    return decision
 
 
-def _abc(aiger: Path, merge: str, folder: Path, clock: _Clock) -> Outcome:
+def _abc(aiger: Path, merge: str, folder: Path, clock: _Clock) -> Decision:
     import pyosys
 
     abc = Path(pyosys.__file__).parent / "yosys-abc"
@@ -153,12 +153,12 @@ def _abc(aiger: Path, merge: str, folder: Path, clock: _Clock) -> Outcome:
             [abc, "-c", script], cwd=folder, capture_output=True, text=True, timeout=limit + 10, check=False
         )
     except subprocess.TimeoutExpired:
-        return Outcome(Verdict.TIMEOUT)
+        return Decision(Verdict.TIMEOUT)
     output = process.stdout
     if "Property proved." in output:
-        return Outcome(Verdict.PROVEN)
+        return Decision(Verdict.PROVEN)
     if match := re.search(r"Output \d+ of miter .* was asserted in frame (\d+)", output):
-        return Outcome(Verdict.FAILED, f"false in cycle {match[1]}")
+        return Decision(Verdict.FAILED, f"false in cycle {match[1]}")
     if process.returncode:
-        return Outcome(Verdict.ERROR, output[-400:])
-    return Outcome(Verdict.TIMEOUT, output[-400:])
+        return Decision(Verdict.ERROR, output[-400:])
+    return Decision(Verdict.TIMEOUT, output[-400:])

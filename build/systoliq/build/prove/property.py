@@ -1,4 +1,4 @@
-"""What is proven: a property is data - a harness, a claim, a method, and a bug that must make it fail."""
+"""Properties as data: a harness, a claim, a method, and a bug that must make it fail."""
 
 from __future__ import annotations
 

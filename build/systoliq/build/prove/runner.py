@@ -1,4 +1,4 @@
-"""Running proofs: each in a process of its own, a few at a time, with a limit on each one's time."""
+"""Runs of proofs: each in a process of its own, a few at a time, with a limit on each one's time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 
 from .property import Property, Verdict
 
-__all__ = ["Job", "Result", "run"]
+__all__ = ["ProofResult", "ProofRun", "run"]
 
 _SPARE_SECONDS = 60  # for emission and Yosys, which the limit of a proof does not count
 
 
 @dataclass(frozen=True)
-class Job:
+class ProofRun:
     """A property to prove, of the hardware as it is or with the property's bug seeded into it."""
 
     prop: Property
@@ -28,10 +28,10 @@ class Job:
 
 
 @dataclass(frozen=True)
-class Result:
-    """How a job ended."""
+class ProofResult:
+    """How a proof ended."""
 
-    job: Job
+    proof: ProofRun
     verdict: Verdict
     seconds: float
     detail: str
@@ -39,18 +39,18 @@ class Result:
     @property
     def passed(self) -> bool:
         """Proven; or, with the bug in it, refuted."""
-        return self.verdict is (Verdict.FAILED if self.job.seeded else Verdict.PROVEN)
+        return self.verdict is (Verdict.FAILED if self.proof.seeded else Verdict.PROVEN)
 
 
-def run_one(job: Job) -> Result:
-    """Run one job to its end, or to its limit."""
+def run_one(proof: ProofRun) -> ProofResult:
+    """Run one proof to its end, or to its limit."""
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="systoliq-prove-") as folder:
-        arguments = [folder, job.prop.name]
-        if job.seeded:
-            arguments.append(json.dumps(asdict(job.prop.bug)))
-        verdict, detail = _run_worker(arguments, job.prop.seconds + _SPARE_SECONDS, Path(folder))
-    return Result(job, verdict, time.monotonic() - start, detail)
+        arguments = [folder, proof.prop.name]
+        if proof.seeded:
+            arguments.append(json.dumps(asdict(proof.prop.bug)))
+        verdict, detail = _run_worker(arguments, proof.prop.seconds + _SPARE_SECONDS, Path(folder))
+    return ProofResult(proof, verdict, time.monotonic() - start, detail)
 
 
 def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Verdict, str]:
@@ -59,17 +59,19 @@ def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Ver
         process = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
     except subprocess.TimeoutExpired:
         return Verdict.TIMEOUT, f"no answer after {seconds:.0f} s"
-    file = folder / "outcome.json"
+    file = folder / "decision.json"
     if process.returncode or not file.exists():
         return Verdict.ERROR, (process.stderr.strip() or process.stdout.strip())[-1000:]
-    outcome = json.loads(file.read_text())
-    return Verdict(outcome["verdict"]), outcome["detail"]
+    decision = json.loads(file.read_text())
+    return Verdict(decision["verdict"]), decision["detail"]
 
 
-def run(jobs: Sequence[Job], *, processes: int = 2, on_result: Callable[[Result], None] | None = None) -> list[Result]:
-    """Run all ``jobs``, ``processes`` at a time; ``on_result`` hears of each as it ends. Results in the jobs' order."""
+def run(
+    runs: Sequence[ProofRun], *, processes: int = 2, on_result: Callable[[ProofResult], None] | None = None
+) -> list[ProofResult]:
+    """Run all ``runs``, ``processes`` at a time; ``on_result`` hears of each as it ends. Results in the runs' order."""
     with ThreadPoolExecutor(processes) as pool:
-        futures = [pool.submit(run_one, job) for job in jobs]
+        futures = [pool.submit(run_one, proof) for proof in runs]
         for future in as_completed(futures):
             if on_result is not None:
                 on_result(future.result())

@@ -1,8 +1,8 @@
-"""One proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
+"""A proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
 
     python -m systoliq.build.prove.worker FOLDER NAME [BUG]
 
-BUG is a seeded bug as JSON. The outcome is written to FOLDER/outcome.json; what the tools print is their log.
+BUG is a seeded bug as JSON. The decision is written to FOLDER/decision.json; what the tools print is their log.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def main(folder: Path, name: str, bug: SeededBug | None) -> None:
     if bug is not None:
         seed(bug)
     from .catalog import find  # imports the hardware
-    from .engines import Outcome, decide
+    from .engines import Decision, decide
 
     try:
-        outcome = decide(find(name), folder)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is the outcome of this proof
-        outcome = Outcome(Verdict.ERROR, f"{type(error).__name__}: {error}")
-    content = {**asdict(outcome), "verdict": outcome.verdict.value}
-    (folder / "outcome.json").write_text(json.dumps(content))
+        decision = decide(find(name), folder)
+    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is the decision of this proof
+        decision = Decision(Verdict.ERROR, f"{type(error).__name__}: {error}")
+    content = {**asdict(decision), "verdict": decision.verdict.value}
+    (folder / "decision.json").write_text(json.dumps(content))
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 import time
@@ -72,28 +73,8 @@ def synthesize(
         _check_fit(figures, target)
         placement = _place(folder, figures["pins"], target, seeds, target.mhz if mhz is None else mhz, say)
         figures |= site_figures(placement.reports[0], target.family)
-    reports, typical = placement.reports, placement.typical
-    return SynthReport(
-        name=name,
-        target=target.name,
-        cells=cells,
-        macs_per_cycle=macs_per_cycle,
-        lut_sites=int(figures["lut_sites"]),
-        ff=int(figures["ff"]),
-        dsp=int(figures["dsp"]),
-        ram=int(figures["ram"]),
-        carries=int(figures["carries"]),
-        seeds=tuple(seeds) if reports else (),
-        fmax_mhz_per_seed=placement.speeds,
-        target_mhz=placement.mhz,
-        open_ports=placement.open_ports,
-        untimed=untimed_cells(reports[0]) if reports else (),
-        critical_path=critical_path(typical) if typical else None,
-        area=figures.get("area"),
-        gates=int(figures["cells"]) if target.family == "generic" else None,
-        tools=(find_yosys().version, *placement.tools),
-        seconds=round(time.monotonic() - started, 1),
-    )
+    report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
+    return dataclasses.replace(report, seconds=round(time.monotonic() - started, 1))
 
 
 def synthesized(
@@ -116,7 +97,7 @@ def synthesized(
 
 @dataclass(frozen=True, kw_only=True)
 class _Placement:
-    """What place and route told: a report of nextpnr for each seed, none where nothing was placed."""
+    """What place and route reported: a report of nextpnr for each seed, none where nothing was placed."""
 
     mhz: float
     open_ports: int = 0
@@ -133,6 +114,40 @@ class _Placement:
         """The report of the seed whose speed is in the middle."""
         speeds = self.speeds
         return self.reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if speeds else None
+
+
+def _report(
+    figures: dict[str, float],
+    target: Target,
+    placement: _Placement,
+    seeds: Sequence[int],
+    *,
+    name: str,
+    cells: str,
+    macs_per_cycle: int,
+) -> SynthReport:
+    """The report, without its seconds, from the figures of the netlist and what place and route found."""
+    reports, typical = placement.reports, placement.typical
+    return SynthReport(
+        name=name,
+        target=target.name,
+        cells=cells,
+        macs_per_cycle=macs_per_cycle,
+        lut_sites=int(figures["lut_sites"]),
+        ff=int(figures["ff"]),
+        dsp=int(figures["dsp"]),
+        ram=int(figures["ram"]),
+        carries=int(figures["carries"]),
+        seeds=tuple(seeds) if reports else (),
+        fmax_mhz_per_seed=placement.speeds,
+        target_mhz=placement.mhz,
+        open_ports=placement.open_ports,
+        untimed=untimed_cells(reports[0]) if reports else (),
+        critical_path=critical_path(typical) if typical else None,
+        area=figures.get("area"),
+        gates=int(figures["cells"]) if target.family == "generic" else None,
+        tools=(find_yosys().version, *placement.tools),
+    )
 
 
 def _place(

@@ -1,4 +1,4 @@
-"""What synthesis found, as one object."""
+"""The report of a synthesis, as one object."""
 
 from __future__ import annotations
 

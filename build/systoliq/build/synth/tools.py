@@ -1,4 +1,4 @@
-"""Where Yosys and nextpnr are, and how they are run: always the packages from PyPI, whatever else is installed."""
+"""Yosys and nextpnr: where they are and how they are run, always the packages from PyPI, whatever else is installed."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Report:
 
 
 def verify_package(directory: Path, progress: Callable[[str], None] | None = None) -> Report:
-    """Check the package in `directory`; a NotAPackageError where there is none. `progress` is told each column."""
+    """Check the package in `directory`; a NotAPackageError where there is none. `progress` hears of each column."""
     reasons: list[str] = []
     claimed: dict[str, Any] = {}
     derived: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""One column, checked: its steps by the float32 formula, and the hardware's answers on both sides of each of them.
+"""A column, checked: its steps by the float32 formula, and the hardware's answers on both sides of each of them.
 
 Both maps never fall as the accumulator rises (docs/exactness.md), so that answers which agree at both ends of the range
 and on both sides of every step of one of them agree on every accumulator between.

@@ -15,7 +15,7 @@ What the selections mean:
 
 Sources. Netlists for ECP5 that the vendor's own synthesis wrote: an accumulator of products (luso-torres/RTL_FPGA on
 GitHub, SD3/VHDL/aula46-mac, mac_vhdl.vhd and impl1/MAC_prim.v), and plain products in other folders there. The vendor's
-simulation model of ALU54A, the same adder in ECP3, tells the rest: what comes back of a sum are its lower 52 bits; OP6
+simulation model of ALU54A, the same adder in ECP3, gives the rest: what comes back of a sum are its lower 52 bits; OP6
 to OP0 have a register in REG_OPCODEIN_0 and one behind it in REG_OPCODEIN_1. The guide is TN1267, now FPGA-TN-02205.
 """
 

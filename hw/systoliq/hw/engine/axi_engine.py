@@ -13,7 +13,7 @@ from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
 from .core import EngineCore
 from .counters import Counters
-from .lane import column_entry
+from .engine_lane import column_entry
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, VERSION, Register
 from .status import Status
 from .y_packer import YPacker
@@ -126,7 +126,7 @@ class AxiEngine(wiring.Component):
         """Name of a register, or of a table's word -> whether ``bus.write_data`` goes there in this cycle.
 
         That is the cycle after ``bus.write``. Writes of settings and tables are ignored while the engine is busy. It is
-        looked at two cycles late, which no write can tell: busy rises at most two cycles after a command, and from one
+        looked at two cycles late, which no write sees: busy rises at most two cycles after a command, and from one
         write to the next there are four at the least.
         """
         config, address, entry = self.config, bus.write_address, 4 + self._lane_bits
@@ -160,7 +160,7 @@ class AxiEngine(wiring.Component):
     def _status(
         self, m: Module, bus: AxiLite, strobes: dict[str, Signal], status: Status
     ) -> dict[tuple[str, str], Value]:
-        """Commands, and what tells of their course."""
+        """Commands, and what reports their course."""
         core, settings = self.core, self.settings
         control = next(register for register in REGISTERS if register.name == "CONTROL")
         m.d.comb += [

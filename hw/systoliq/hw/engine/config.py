@@ -1,4 +1,4 @@
-"""How much hardware an engine has, and how many cycles a job takes on it."""
+"""Configuration of an engine: how much hardware it has, and how many cycles a job takes on it."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from ..hierarchy import place
 from ..result_buffer import ResultBuffer
 from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
-from .lane import EngineLane, LaneRow, column_entry, engine_flags, lane_step
+from .engine_lane import EngineLane, LaneRow, column_entry, engine_flags, lane_step
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
 from .output_stationary import OutputStationary

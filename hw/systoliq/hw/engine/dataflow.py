@@ -1,4 +1,4 @@
-"""What the engine's core asks of a dataflow: the way from operand words to sums.
+"""The interface of a dataflow to the engine's core: the way from operand words to sums.
 
 A dataflow reads words of A and B from the operand buffers and shows the sums that they make. It says how the core is to
 count and hold the words, and how the sums come out. There are two: `OutputStationary` and `WeightStationary`.

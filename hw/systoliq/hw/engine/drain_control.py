@@ -1,4 +1,4 @@
-"""Drain control: what every sum that leaves the engine's array is, told in step with it."""
+"""Drain control: says in step with the sums that leave the engine's array what each of them is."""
 
 from __future__ import annotations
 
@@ -89,6 +89,21 @@ class DrainControl(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        now, row = self._walk(m)
+        chosen = self._zero_point(m, platform, row)
+        table, multiplier = self._table, self._multiplier
+        latency = self.latency_of(self.config) - 1  # from ``now``
+        step = data.View(now.shape(), delay(m, Value.cast(now), latency, name="step", reset_less=False))
+        m.d.comb += [
+            self.step.eq(step),
+            self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry")),
+            self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
+            self.row.k_zero_point.eq(multiplier.product),
+        ]
+        return m
+
+    def _walk(self, m: Module) -> tuple[data.View, Value]:
+        """The step that a token announces, or the one after it, and its row of the job."""
         config = self.config
         slow = config.interval > 1  # a slot takes two cycles, and the first of a tile is that of the column sums
         column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=slow)
@@ -105,10 +120,9 @@ class DrainControl(wiring.Component):
         busy, stays = Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
         row_ends = Signal()  # it is not, and at most lanes
-        final_tile = Signal()
+        final_tile = Signal()  # in time for its first row
         job_ends = Signal()
-        m.d.sync += busy.eq(self.start | (busy & stays))
-        m.d.sync += final_tile.eq(column.final & group.final)  # in time for the tile's first row
+        m.d.sync += [busy.eq(self.start | (busy & stays)), final_tile.eq(column.final & group.final)]
         now = Signal(drain_step(config))
         m.d.comb += [
             now.column_sum.eq(busy & ~in_rows),
@@ -143,12 +157,13 @@ class DrainControl(wiring.Component):
                     with m.If(column.final):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
-        ended = delay(m, job_ends, 1, name="ended", reset_less=False)
-        with m.If(ended):  # steps that have no columns are left out
+        with m.If(delay(m, job_ends, 1, name="ended", reset_less=False)):  # steps that have no columns are left out
             m.d.sync += [step.eq(0), last_step.eq(config.interval == 1)]
             m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0), first_row.eq(0)]
+        return now, first_row + row_in_tile
 
-        # The row's zero point takes its way through the table, and K times it that through a multiplier.
+    def _zero_point(self, m: Module, platform: object, row: Value) -> Signal:
+        """The zero point of ``row``, by way of the table; K times it is what the multiplier gives."""
         table, multiplier = self._table, self._multiplier
         m.submodules.table = place(table, platform)
         m.submodules.multiplier = place(multiplier, platform)
@@ -158,17 +173,11 @@ class DrainControl(wiring.Component):
             table.write_address.eq(self.row_address),
             table.write_data.eq(self.row_value),
             table.read.eq(1),
-            table.read_address.eq((first_row + row_in_tile)[: len(table.read_address)]),
+            table.read_address.eq(row[: len(table.read_address)]),
             multiplier.a.eq(chosen),
             multiplier.b.eq(self.k),
         ]
-        m.d["sync" if config.pipelined else "comb"] += chosen.eq(Mux(self.per_row, table.read_data, self.zero_point))
-        latency = self.latency_of(config) - 1  # from ``now``
-        step = data.View(drain_step(config), delay(m, Value.cast(now), latency, name="step", reset_less=False))
-        m.d.comb += [
-            self.step.eq(step),
-            self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry")),
-            self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
-            self.row.k_zero_point.eq(multiplier.product),
-        ]
-        return m
+        m.d["sync" if self.config.pipelined else "comb"] += chosen.eq(
+            Mux(self.per_row, table.read_data, self.zero_point)
+        )
+        return chosen

@@ -14,7 +14,7 @@ _START_WHILE_BUSY = ERRORS["START_WHILE_BUSY"][0]
 
 
 class Status(wiring.Component):
-    """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and tells how the job goes.
+    """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and reports how the job goes.
 
     ``core_start`` and ``core_clear`` are pulses of one cycle from registers, two cycles and one after the write; reset
     makes a ``core_clear`` too, in the cycle after it. A job runs from its start until it is done or cleared; it is done

@@ -170,9 +170,15 @@ class WeightStationary(Dataflow):
         self._enter_a(m, platform, keep, delay(m, ones, fetch, name="is_ones"))
         m.d.comb += array.swap.eq(delay(m, swapped, self.enter_latency, name="swap", reset_less=False))
 
+        self._accumulate(m, platform, Cat(take, chunk.initial, row))
+        wait = self.drain_start() - DrainControl.latency_of(config)
+        m.d.comb += self.drain.eq(delay(m, take & chunk.final, wait, name="drain", reset_less=False))
+
+    def _accumulate(self, m: Module, platform: object, control: Value) -> None:
+        """The partial sums, gathered below each column. ``control``: a row is read, in the first chunk, which row."""
+        config, array = self.config, self.array
         # The accumulators must know of a row before its partial sum leaves column 0.
-        control = Cat(take, chunk.initial, row)
-        ahead = self.enter_latency + array.latency - fetch
+        ahead = self.enter_latency + array.latency - BlockRam.latency_of(config.cells)
         control = delay(m, control, ahead, name="row", reset_less=False)
         valid, first, row_below = control[0], control[1], control[2:]
         for col in range(config.cols + 1):
@@ -186,8 +192,6 @@ class WeightStationary(Dataflow):
                 self.sums[col].eq(accumulator.sum),
             ]
             valid, first, row_below = accumulator.valid_next, accumulator.first_next, accumulator.row_next
-        wait = self.drain_start() - DrainControl.latency_of(config)
-        m.d.comb += self.drain.eq(delay(m, take & chunk.final, wait, name="drain", reset_less=False))
 
     def _gap(self, m: Module, ends: Value) -> Value:
         """Whether as much time has passed since ``ends`` that no row comes again too soon for the accumulators."""

@@ -119,12 +119,14 @@ class YPacker(wiring.Component):
             m.d.sync += fill.eq(0)
         return place
 
-    def _merge(self, m: Module, step: Value, valid: Signal, held: data.View, ended: Signal) -> tuple[Value, ...]:
-        """Results of one width side by side: (valid, results, which of them count, last, whether any is on its way)."""
-        lanes = self.lanes
-        place = self._place(m, step, valid, held, ended)
+    def _turn(
+        self, m: Module, step: Value, valid: Signal, held: data.View, place: data.View
+    ) -> tuple[list[Value], data.View, Signal, Value]:
+        """Rotation: a result moves to its place in a beat, whether in this one or in the next.
 
-        # Rotation: a result moves to its place in a beat, whether in this one or in the next.
+        Gives (results, their place and whether they come, both before the last turn, whether any is on its way).
+        """
+        lanes = self.lanes
         results = [Value.cast(held.data[lane]) for lane in range(lanes)]
         coming, there = valid, valid
         moving: Value = valid
@@ -142,6 +144,13 @@ class YPacker(wiring.Component):
                 m.d.sync += there.eq(0)
             moving = moving | there
             results = turned
+        return results, place, coming, moving
+
+    def _merge(self, m: Module, step: Value, valid: Signal, held: data.View, ended: Signal) -> tuple[Value, ...]:
+        """Results of one width side by side: (valid, results, which of them count, last, whether any is on its way)."""
+        lanes = self.lanes
+        place = self._place(m, step, valid, held, ended)
+        results, place, coming, moving = self._turn(m, step, valid, held, place)
 
         # What the merge does, decided with the last turn: each register that many others look at is one of a lane.
         over = Signal()  # the job's last beat leaves something over, which makes a beat of its own

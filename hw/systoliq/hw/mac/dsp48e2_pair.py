@@ -1,10 +1,10 @@
 """UltraScale and UltraScale+: two products with a shared operand in each DSP48E2, for two neighbouring columns.
 
-    a * (second * 2**lane + first) = a * second * 2**lane + a * first
+    a * (second * 2**field + first) = a * second * 2**field + a * first
 
 The pre-adder puts the two columns' operands side by side. Cells in a chain add up such words as long as the lower sum
-cannot leave its lane. The first cell adds a bias that keeps the lower sum from being negative: nothing is borrowed from
-the upper one, and taking the bias out again inverts a bit. Operands of up to 8 bits. AMD WP486 (deep learning with
+cannot leave its field. The first cell adds a bias that keeps the lower sum from being negative: nothing is borrowed
+from the upper one, and taking the bias out again inverts a bit. Operands of up to 8 bits. AMD WP486 (deep learning with
 INT8) describes the packing, with a correction where we have the bias; UG579 the cell and its constant RND.
 """
 
@@ -38,8 +38,8 @@ class Dsp48E2PairForm(Form):
         products = [left * right for left in (a.min, a.max) for right in (b.min, b.max)]
         low, high = min(products), max(products)
         half = 1 << (A_BITS - 1)
-        self._lane = max(s for s in range(A_BITS) if (b.max << s) + b.max < half and (b.min << s) + b.min >= -half)
-        half = 1 << (self._lane - 1)
+        self._field = max(s for s in range(A_BITS) if (b.max << s) + b.max < half and (b.min << s) + b.min >= -half)
+        half = 1 << (self._field - 1)
         # A bias of a half flips the highest bit; one less takes a 1 more to undo, which a carry does.
         biases = ((0, 0), (half, 0), (half - 1, 1))
 
@@ -64,11 +64,11 @@ class Dsp48E2PairForm(Form):
         return self.latency - 1
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
-        bits, lane = self.config.accumulator_bits, self._lane
+        bits, field = self.config.accumulator_bits, self._field
         words = [self._word(m, a, b, first) for first in range(0, self.config.depth, self._chain)]
-        lower = [Cat(word[: lane - 1], self._top_bit(word[lane - 1])).as_signed() for word in words]
+        lower = [Cat(word[: field - 1], self._top_bit(word[field - 1])).as_signed() for word in words]
         upper_bits = self.config.product_bits + (self._chain - 1).bit_length()
-        upper = [word[lane : lane + upper_bits].as_signed() for word in words]
+        upper = [word[field : field + upper_bits].as_signed() for word in words]
         sums = []
         for name, terms, carry in (("first", lower, self._carry), ("second", upper, 0)):
             add = functools.partial(_add_with, carry)
@@ -79,7 +79,7 @@ class Dsp48E2PairForm(Form):
         return Cat(sums)
 
     def _top_bit(self, bit: Value) -> Value:
-        """The lower sum from its lane's top bit on: the bias inverted that, or there is none and it is positive."""
+        """The lower sum from its field's top bit on: the bias inverted that, or there is none and it is positive."""
         return ~bit if self._bias else Cat(bit, 0)
 
     def _word(self, m: Module, a: Any, b: Any, first: int) -> Value:
@@ -94,7 +94,7 @@ class Dsp48E2PairForm(Form):
             m.submodules[f"cell_{i}"] = dsp48e2(
                 as_signed(b[i]),
                 as_signed(a[i]),
-                d=Cat(Const(0, self._lane), as_signed(b[depth + i])),
+                d=Cat(Const(0, self._field), as_signed(b[depth + i])),
                 constant=self._bias if i == first else 0,
                 p=word if last else None,
                 cascade_in=cascade,

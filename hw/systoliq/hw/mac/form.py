@@ -1,4 +1,4 @@
-"""What a form of the multiply-accumulate is."""
+"""The form of a multiply-accumulate: what a set of cells puts behind the interface `Mac`."""
 
 from __future__ import annotations
 

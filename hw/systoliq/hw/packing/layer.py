@@ -56,7 +56,7 @@ class LayerPacking:
             "y": {
                 "element_bits": output.bits,
                 "elements_per_beat": schedule.lanes,
-                "beats_per_group": config.rows * schedule.row_steps,
+                "beats_per_group": config.rows * schedule.beats_per_row,
                 "layout": f"for each group, for each tile of {config.cols} columns, for each row: neighbouring "
                 f"columns, {schedule.lanes} a beat, the first in the lowest bits; those beyond N mean nothing",
             },
@@ -99,7 +99,7 @@ class LayerPacking:
         row_in_group, column = [], []
         for tile in range(schedule.column_tiles):
             for row in range(config.rows):
-                for step in range(schedule.steps(tile)):
+                for step in range(schedule.row_beats(tile)):
                     row_in_group.append(row)
                     column.append(tile * config.cols + step * schedule.lanes)
         at = (np.arange(self.groups)[:, None] * config.rows + np.array(row_in_group)).reshape(-1)
@@ -114,7 +114,7 @@ class LayerPacking:
 
     def y_last(self) -> Flags:
         """Which beats of Y end a batch."""
-        per_group = self.dense.config.rows * self.dense.schedule.row_steps
+        per_group = self.dense.config.rows * self.dense.schedule.beats_per_row
         last = np.zeros((self.groups, per_group), bool)
         last[self._last_groups, -1] = True
         return last.reshape(-1)

@@ -23,11 +23,11 @@ from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.engine.host import (
+    DriverStep,
     EnginePacking,
     Job,
     Map,
     Plan,
-    Step,
     plan_matmul_integer,
     plan_qlinear_matmul,
     recovery,
@@ -37,12 +37,12 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.packing import to_integers
 
 from ..cache import run_directory
-from ..engine_bench import VARIABLE, Outcome, Work, leave_work, take_outcomes
+from ..engine_bench import VARIABLE, JobOutcome, Work, leave_work, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 from .errors import engine_error
 
-__all__ = ["Engine", "JobReport", "Result", "Stalls"]
+__all__ = ["Engine", "JobReport", "OperationResult", "Stalls"]
 
 TOP = "engine"
 BENCH = "systoliq.sim.engine_bench"
@@ -72,7 +72,7 @@ class JobReport:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Result:
+class OperationResult:
     """What an operation gave, and how each of its jobs went."""
 
     y: npt.NDArray[Any]
@@ -82,7 +82,7 @@ class Result:
 class Engine:
     """An engine of `config` under a simulator; built at its first use, and kept in the cache.
 
-    `reports` tells of the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
+    `reports`: the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class Engine:
 
     def run(
         self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0
-    ) -> list[Result]:
+    ) -> list[OperationResult]:
         """Run operations one after the other in one simulator process.
 
         `stalls` are the probabilities of a pause in a cycle of A, B and Y, for all operations or for each.
@@ -167,7 +167,7 @@ class Engine:
         for plan in plans:
             parts = [next(finished) for _ in plan.jobs]
             y = plan.assemble([part for part, _ in parts])
-            results.append(Result(y=y, reports=tuple(report for _, report in parts)))
+            results.append(OperationResult(y=y, reports=tuple(report for _, report in parts)))
         return results
 
     def run_jobs(
@@ -206,7 +206,7 @@ class Engine:
             limit=int(4 * patience * (self.hardware.cycles(shape) + beats)) + 1000,
         )
 
-    def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[Outcome]:
+    def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[JobOutcome]:
         """Run prepared jobs in one simulator process, whatever comes of them."""
         folder = run_directory()
         leave_work(folder, work)
@@ -222,7 +222,7 @@ class Engine:
         """Shape of a job on this engine."""
         return JobShape(m=job.m, k=job.k, n=job.n, config=self.config)
 
-    def finish(self, job: Job, work: Work, outcome: Outcome) -> tuple[npt.NDArray[Any], JobReport]:
+    def finish(self, job: Job, work: Work, outcome: JobOutcome) -> tuple[npt.NDArray[Any], JobReport]:
         """Y [m, n] and the report of a job that ran, or the exception for what went wrong."""
         of = f"job of M = {job.m}, K = {job.k}, N = {job.n}"
         if code := Map().extract("STATUS", "error", outcome.registers.get("STATUS", 0)):
@@ -244,5 +244,5 @@ class Engine:
         return EnginePacking(self.config).unpack_y(outcome.y, job.m, job.n, job.y_dtype), report
 
 
-def _plain(steps: Sequence[Step]) -> list[tuple[str, str, int, int, bytes]]:
+def _plain(steps: Sequence[DriverStep]) -> list[tuple[str, str, int, int, bytes]]:
     return [(step.action, step.name, step.address, step.value, step.data) for step in steps]

@@ -1,4 +1,4 @@
-"""One exception for each error code of the engine, made from the register description."""
+"""Exceptions: one for each error code of the engine, made from the register description."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sidecar says of a bare array."""
+"""The sidecar's description of a bare array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a bare array is tried with: tiles of operands, their sums, and both as beats of its streams."""
+"""Stimulus of a bare array: tiles of operands, their sums, and both as beats of its streams."""
 
 from __future__ import annotations
 

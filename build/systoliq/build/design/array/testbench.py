@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..testbench.frame import bench
+from ..testbench.frame import testbench
 from ..testbench.streams import Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import ArrayStimulus
@@ -105,7 +105,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
     ]
     bits, width = config.accumulator_bits, config.accumulator_bits * config.cols
     contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
-    return bench(
+    return testbench(
         name=design.name,
         story=f"{len(stimulus.inner)} tiles with K = {', '.join(map(str, stimulus.inner))} are sent back to back, and "
         f"the sums of {config.rows} x {config.cols} elements are compared with the integer product. Sums cannot be "

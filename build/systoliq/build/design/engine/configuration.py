@@ -1,4 +1,4 @@
-"""Which engine a `Hardware` asks for."""
+"""The engine that a `Hardware` asks for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sidecar says of an engine: meanings of its ports, configuration, packing, cycles."""
+"""The sidecar's description of an engine: meanings of its ports, configuration, packing, cycles."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ..names import module_name
 from ..simulated import Simulated, check_run
 from .configuration import AUTO, engine_config
 from .describe import MEANINGS, describe, stream_notes
-from .registers import c_header, markdown
+from .register_map import c_header, markdown
 from .simulate import read_operation, run_engine
 from .stimulus import EngineJob, engine_stimulus
 from .testbench import engine_testbench

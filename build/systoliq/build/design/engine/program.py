@@ -1,4 +1,4 @@
-"""What the engine's testbench does, step by step: the driver's sequence for each job, errors, clears and resets.
+"""The program of the engine's testbench: the driver's sequence for each job, errors, clears and resets.
 
 A step is a statement that puts it into the testbench's program: `p(WHAT, x, y, z);`, see `engine_testbench`.
 """
@@ -12,7 +12,7 @@ from itertools import accumulate
 import numpy as np
 
 from systoliq.hw.engine import ERRORS, EngineConfig
-from systoliq.hw.engine.host import Map, Step, sequence
+from systoliq.hw.engine.host import DriverStep, Map, sequence
 
 from .stimulus import EngineJob
 
@@ -59,7 +59,7 @@ class EngineProgram:
         yield _p("PAUSE", 200)  # in which nothing more may come
         yield _p("AGAIN")
 
-    def _carried_out(self, index: int, steps: Sequence[Step]) -> Iterator[str]:
+    def _carried_out(self, index: int, steps: Sequence[DriverStep]) -> Iterator[str]:
         """The driver's steps, as the testbench's."""
         job = self.jobs[index]
         for step in steps:
@@ -83,7 +83,7 @@ class EngineProgram:
         start, stop = self._from[stream][index : index + 2]
         return _p(what, start, stop, index if what == "TAKE" else 0)
 
-    def _split(self, index: int) -> tuple[list[Step], list[Step]]:
+    def _split(self, index: int) -> tuple[list[DriverStep], list[DriverStep]]:
         """The driver's steps up to the start, and those after it."""
         steps = sequence(self.jobs[index].job, self.config)
         start = next(i for i, step in enumerate(steps) if (step.action, step.name) == ("write", "CONTROL"))
@@ -151,7 +151,7 @@ class EngineProgram:
 
 
 def _failed(error: str) -> Iterator[str]:
-    """An error is told, and the driver recovers from it."""
+    """An error is reported, and the driver recovers from it."""
     mask = _MAP.register("STATUS").field("error").mask
     code = _MAP.write("STATUS", error=ERRORS[error][0])
     yield _p("INTERRUPT")

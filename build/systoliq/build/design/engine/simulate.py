@@ -1,4 +1,4 @@
-"""One operation of the user's on the engine's Verilog, compared with golden."""
+"""Simulation of one operation of the user's on the engine's Verilog, compared with golden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an engine is tried with: jobs of many kinds, golden's answers, and both as words and bytes of its streams."""
+"""Stimulus of an engine: jobs of many kinds, golden's answers, and both as words and bytes of its streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the sidecar says of a dense layer."""
+"""The sidecar's description of a dense layer."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ __all__ = ["LayerDesign"]
 
 
 class LayerDesign(Design):
-    """A dense layer on the array that `hardware` asks for; `origin` tells where its weights come from.
+    """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
     `requantization` gives the integer constants where `hardware` shall not choose them.
     """

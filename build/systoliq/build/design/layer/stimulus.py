@@ -1,4 +1,4 @@
-"""What a dense layer is tried with: golden inputs, their expected outputs, and both as beats of its streams."""
+"""Stimulus of a dense layer: golden inputs, their expected outputs, and both as beats of its streams."""
 
 from __future__ import annotations
 

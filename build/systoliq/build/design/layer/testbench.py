@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..testbench.frame import bench
+from ..testbench.frame import testbench
 from ..testbench.streams import Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import LayerStimulus
@@ -107,7 +107,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         for beat in stimulus.y_beats
     )
     *first, last = map(str, stimulus.batches)
-    return bench(
+    return testbench(
         name=design.name,
         story=f"Batches of {', '.join(first)} and {last} rows, K = {design.layer.k}, are sent back to back, and N = "
         f"{design.layer.n} outputs a row are compared with the golden model's.",

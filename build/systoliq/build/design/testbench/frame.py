@@ -1,6 +1,6 @@
-"""What the self-checking testbenches share: clock, phases, reset in the middle, the time-out.
+"""The frame of the self-checking testbenches: clock, phases, reset in the middle, the time-out.
 
-Plain Verilog-2005 that needs no file and no Python; `layer_testbench` and `array_testbench` fill `bench` in,
+Plain Verilog-2005 that needs no file and no Python; `layer_testbench` and `array_testbench` fill `testbench` in,
 `engine_testbench` the `shell` around it.
 """
 
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from .streams import Sender
 from .text import fill
 
-__all__ = ["bench", "shell"]
+__all__ = ["shell", "testbench"]
 
 _SHELL = """\
 // Self-checking testbench of the module <<name>>, written by systoliq. From any folder:
@@ -63,7 +63,7 @@ _PHASES = """\
 // Phase 3: only the senders stall.
 // Phase 4: only the receiver stalls."""
 
-_BENCH = """\
+_TESTBENCH = """\
   localparam LAST_PHASE = 4;
   localparam RESULTS = <<results>>;
   localparam MODEL_CYCLES = <<cycles>>;
@@ -122,13 +122,13 @@ def shell(*, name: str, story: str, phases: str, body: str) -> str:
     return fill(_SHELL, name=name, story=wrapped, phases=phases, body=body)
 
 
-def bench(
+def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, cycles: int, quiet: int, declarations: str,
     step: str, reset: str, contents: str,
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks `results` results with the counter `taken`."""
     body = fill(
-        _BENCH,
+        _TESTBENCH,
         results=results,
         cycles=cycles,
         # five phases, the slow ones with pauses of up to 255 cycles at one result in 16

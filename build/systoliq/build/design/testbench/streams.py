@@ -1,4 +1,4 @@
-"""What stands on the streams of a design in its testbench: senders and a receiver, both with random stalls."""
+"""Both ends of a design's streams in its testbench: senders and a receiver, both with random stalls."""
 
 from __future__ import annotations
 

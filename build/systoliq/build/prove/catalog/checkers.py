@@ -1,4 +1,4 @@
-"""What a stream is held to, written once: hold what you offer, and lose, repeat and reorder nothing."""
+"""Rules of a stream, written once: hold what you offer, and lose, repeat and reorder nothing."""
 
 from __future__ import annotations
 

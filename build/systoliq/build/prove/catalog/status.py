@@ -137,7 +137,7 @@ class StatusHarness(wiring.Component):
             complete_before.eq(around.completed & self.drained & ~clear & ~dut.core_start),
             forgotten.eq(around.acknowledge | clear | (around.start & ~dut.busy)),
         ]
-        waiting = Signal()  # a job that ended has not been told of
+        waiting = Signal()  # a job that ended has not been reported
         with m.If(dut.core_start):
             m.d.sync += waiting.eq(1)
         with m.Elif(clear | (dut.done & ~done_before)):

@@ -1,16 +1,16 @@
 """systoliq.hw.engine.host: what a program beside the engine does: plan an operation, pack its operands, drive a job."""
 
-from .driver import Map, Step, column_constants, describe, recovery, sequence
+from .driver import DriverStep, Map, column_constants, describe, recovery, sequence
 from .job import Job, blocks
 from .packing import EnginePacking
 from .plan import Plan, plan_matmul_integer, plan_qlinear_matmul
 
 __all__ = [
+    "DriverStep",
     "EnginePacking",
     "Job",
     "Map",
     "Plan",
-    "Step",
     "blocks",
     "column_constants",
     "describe",

@@ -20,7 +20,7 @@ from ..config import EngineConfig
 from ..registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register, Table
 from .job import Job
 
-__all__ = ["Map", "Step", "column_constants", "describe", "recovery", "sequence"]
+__all__ = ["DriverStep", "Map", "column_constants", "describe", "recovery", "sequence"]
 
 MULTIPLIER_BITS = 24
 ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 0 does not matter
@@ -38,7 +38,7 @@ class Map:
         """The register called `name`."""
         return next(register for register in self.registers if register.name == name)
 
-    def write(self, name: str, text: str = "", **fields: int) -> Step:
+    def write(self, name: str, text: str = "", **fields: int) -> DriverStep:
         """Write a register: `fields`, and zeros elsewhere."""
         register = self.register(name)
         value = 0
@@ -46,16 +46,16 @@ class Map:
             field = register.field(field_name)
             value |= (field_value << field.lsb) & field.mask
         named = " | ".join(f"{key} = {given}" for key, given in fields.items())
-        return Step(action="write", name=name, address=register.offset, value=value, text=text or named)
+        return DriverStep(action="write", name=name, address=register.offset, value=value, text=text or named)
 
-    def read(self, name: str, text: str = "") -> Step:
+    def read(self, name: str, text: str = "") -> DriverStep:
         """Read a register."""
-        return Step(action="read", name=name, address=self.register(name).offset, text=text)
+        return DriverStep(action="read", name=name, address=self.register(name).offset, text=text)
 
-    def poll(self, name: str, field_name: str, text: str = "") -> Step:
+    def poll(self, name: str, field_name: str, text: str = "") -> DriverStep:
         """Read a register until a field of it is 0."""
         register = self.register(name)
-        return Step(
+        return DriverStep(
             action="poll",
             name=name,
             address=register.offset,
@@ -70,7 +70,7 @@ class Map:
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Step:
+class DriverStep:
     """One step of a driver.
 
     "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it, "poll" until the bits of
@@ -94,7 +94,7 @@ class Step:
         return f"{what}: {self.text}" if self.text else what
 
 
-def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[Step]:
+def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[DriverStep]:
     """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`.
 
     The next job's settings and tables may be written once STATUS.busy reads 0: until then they are ignored.
@@ -124,7 +124,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         entries = np.zeros((len(values), registers.row_table.stride // 4), "<u4")
         entries[:, registers.row_table.words[0].offset // 4] = values
         steps.append(
-            Step(
+            DriverStep(
                 action="fill",
                 name=registers.row_table.name,
                 address=registers.row_table.base,
@@ -134,11 +134,15 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         )
     return [
         *steps,
-        Step(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
-        Step(action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"),
-        Step(action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"),
+        DriverStep(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
+        DriverStep(
+            action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"
+        ),
+        DriverStep(
+            action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"
+        ),
         registers.write("CONTROL", start=1),
-        Step(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
+        DriverStep(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
         registers.read("STATUS", "with an error: clear, wait until busy is 0, stop the three transfers, and report it"),
         registers.read("BUSY_CYCLES"),
         registers.read("INPUT_STALLS"),
@@ -147,7 +151,7 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
     ]
 
 
-def recovery(registers: Map | None = None) -> list[Step]:
+def recovery(registers: Map | None = None) -> list[DriverStep]:
     """Steps after an error; then the transfers are stopped, and what they did not move is dropped.
 
     The transfer of Y goes on meanwhile: what was offered must be taken, and a frame that had begun is ended.
@@ -159,7 +163,7 @@ def recovery(registers: Map | None = None) -> list[Step]:
     ]
 
 
-def describe(steps: Sequence[Step]) -> str:
+def describe(steps: Sequence[DriverStep]) -> str:
     """The steps as a numbered list."""
     return "".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1))
 
@@ -179,7 +183,7 @@ def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int
     return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
 
 
-def column_table(job: Job, config: EngineConfig, table: Table) -> list[Step]:
+def column_table(job: Job, config: EngineConfig, table: Table) -> list[DriverStep]:
     """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
     n = np.arange(min(job.n, config.table_words * config.lanes))
     entry = n // config.lanes * lane_slots(config) + n % config.lanes
@@ -197,7 +201,7 @@ def column_table(job: Job, config: EngineConfig, table: Table) -> list[Step]:
     slots = lane_slots(config)
     stretch, filled = (len(words), len(words)) if slots == config.lanes else (slots, config.lanes)
     return [
-        Step(
+        DriverStep(
             action="fill",
             name=table.name,
             address=table.base + first * table.stride,

@@ -107,24 +107,40 @@ class EngineLane(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, requantizer = self._config, self.requantizer
-        m.submodules.requantizer = place(requantizer, platform)
-        wait = self._product_latency
-        each = int(config.pipelined)
-        held_back = wait - 1 + each  # cycles of a sum in memory, none where logic cells have a register anyway
+        m.submodules.requantizer = place(self.requantizer, platform)
+        zero_point, bias, scale = self._constants(m, platform)
+        # Cycle 0: the sum at hand, its row's context, its column's sum, and the products that they go into.
+        summed = Signal(signed(32))
+        m.d.comb += summed.eq(self.sums[self.step.step] if self._config.interval > 1 else self.sums[0])
+        chosen = delay(m, summed, self._choosing, name="chosen").as_signed()
+        step = self._chosen(m, self.step, name="step_now")
+        row = self._row(m)
+        products = self._products(m, platform, chosen, step, row, zero_point)
+        # And when these are there: the accumulator as ONNX defines it.
+        self._requantize(m, platform, chosen, bias, products, scale)
+        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), self._config.interval, name="step"))
+        return m
+
+    @property
+    def _held_back(self) -> int:
+        """Cycles of a sum in memory, none where logic cells have a register anyway."""
+        return self._product_latency - 1 + self._config.pipelined
+
+    def _constants(self, m: Module, platform: object) -> tuple[Value, Value, data.View]:
+        """What the column table has of this step's column: (zero point, bias, multiplier and shift)."""
+        held_back = self._held_back
         # Each part of an entry is read just before it is used: that takes fewer registers than to hold it back.
         entry: Value = delay(m, self.step.entry, self._choosing, name="entry")
         zero_point = self._table(m, platform, ("zero_point",), entry).zero_point
         entry = delay(m, entry, held_back, name="bias_entry")
         bias = self._table(m, platform, ("bias",), entry).bias
-        entry = delay(m, entry, wait + 1 - held_back + self._scale_later, name="scale_entry")
+        entry = delay(m, entry, self._product_latency + 1 - held_back + self._scale_later, name="scale_entry")
         scale = self._table(m, platform, ("multiplier", "shift"), entry)
+        return zero_point, bias, scale
 
-        # Cycle 0: the sum at hand, its row's context, its column's sum, and the products that they go into.
-        summed = Signal(signed(32))
-        m.d.comb += summed.eq(self.sums[self.step.step] if config.interval > 1 else self.sums[0])
-        chosen = delay(m, summed, self._choosing, name="chosen").as_signed()
-        step = self._chosen(m, self.step, name="step_now")
+    def _row(self, m: Module) -> data.View:
+        """The row at hand: as it came with its first step."""
+        config = self._config
         row = self._chosen(m, self.row, name="row_now")
         held = Signal(LaneRow, reset_less=True)
         now = Signal(LaneRow)
@@ -136,6 +152,13 @@ class EngineLane(wiring.Component):
         new_row = delay(m, new_row, self._choosing, name="new_row")
         m.d.comb += [now.eq(Mux(new_row, row, held)), self.row_next.eq(held)]
         m.d.sync += held.eq(now)
+        return now
+
+    def _products(
+        self, m: Module, platform: object, chosen: Value, step: data.View, now: data.View, zero_point: Value
+    ) -> Value:
+        """What the zero points take from the sum ``chosen``, by its row ``now`` and its column: two products."""
+        config = self._config
         if not config.one_product:
             column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), step, self.step.step, name="column_sum")
             column_sum = delay(m, column_sum, self._choosing, name="column_sum_now").as_signed()
@@ -151,7 +174,9 @@ class EngineLane(wiring.Component):
                 by_column.sum.eq(Mux(now_column, chosen[:ROW_SUM_BITS].as_signed(), now.row_sum)),
                 by_column.zero_point.eq(Mux(now_column, now.zero_point, zero_point)),
             ]
-            step = data.View(self.step.shape(), delay(m, Value.cast(self.step), wait, name="product_step"))
+            step = data.View(
+                self.step.shape(), delay(m, Value.cast(self.step), self._product_latency, name="product_step")
+            )
             by_row_product = self._of_column(m, by_column.product, step, step.step, name="column_product")
         else:
             by_row = ZeroPointProduct(column_sum_bits, cells=config.zero_point_cells, pipelined=config.pipelined)
@@ -163,11 +188,16 @@ class EngineLane(wiring.Component):
                 by_row.sum.eq(column_sum),
                 by_row.zero_point.eq(now.zero_point),
             ]
+        return by_column.product + by_row_product
 
-        # And when these are there: the accumulator as ONNX defines it.
-        acc = self._held(m, platform, chosen, held_back, name="acc")
+    def _requantize(
+        self, m: Module, platform: object, chosen: Value, bias: Value, products: Value, scale: data.View
+    ) -> None:
+        """The accumulator, ``chosen`` with its bias less the ``products`` of the zero points, and Y of it."""
+        requantizer, each = self.requantizer, int(self._config.pipelined)
+        acc = self._held(m, platform, chosen, self._held_back, name="acc")
         biased = delay(m, (acc + bias)[:32], 1, name="biased").as_signed()
-        correction = delay(m, (by_column.product + by_row_product)[:32], each, name="correction").as_signed()
+        correction = delay(m, products[:32], each, name="correction").as_signed()
         total = Signal(signed(32), reset_less=True)
         m.d["comb" if each else "sync"] += total.eq(biased - correction)
         m.d.comb += [
@@ -179,8 +209,6 @@ class EngineLane(wiring.Component):
         plain = self._held(m, platform, delay(m, total, each, name="total"), requantizer.latency - each, name="plain")
         flip = self.y_unsigned << 7
         m.d.comb += self.y.eq(Mux(self.int32, plain, (Value.cast(requantizer.y) ^ flip)[:8]))
-        m.d.comb += self.step_next.eq(delay(m, Value.cast(self.step), config.interval, name="step"))
-        return m
 
     def _held(self, m: Module, platform: object, value: Value, cycles: int, *, name: str) -> Value:
         """The sum ``value`` as it was ``cycles`` ago."""
@@ -196,7 +224,7 @@ class EngineLane(wiring.Component):
         return data.View(view.shape(), delay(m, Value.cast(view), self._choosing, name=name))
 
     def _of_column(self, m: Module, value: Value, step: data.View, column: Value, *, name: str) -> Signal:
-        """What ``value`` was in the slot of the column sums, of which ``step`` tells, for ``column``."""
+        """What ``value`` was in the slot of the column sums, which ``step`` names, for ``column``."""
         interval = self._config.interval
         kept = [Signal(value.shape(), name=f"{name}_{i}", reset_less=True) for i in range(interval)]
         for i, each in enumerate(kept):

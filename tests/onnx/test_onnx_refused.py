@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
+from ..cli.refused import assert_refused
 from .onnx_models import CONSTANTS, write
-from .test_bad_input import assert_refused
 from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, QGEMM, QLINEAR, nodes
 
 FLOAT8 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT8E4M3FN, [], [0.0])

@@ -48,7 +48,7 @@ def run_testbench(directory: Path, folder: Path) -> str:
         cwd=folder, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (built.returncode, built.stdout + built.stderr) == (0, "")
-    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=120).stdout
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=600).stdout
 
 
 def emit(call, out: Path, *arguments: object) -> dict:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from .refused import assert_refused
+
 NAN = np.float32("nan")
 PER_COLUMN_ZERO = np.zeros(5, np.float32)
 
@@ -86,15 +88,6 @@ OPTIONS = {
     "keyword as a name": ("array", ["--name", "small"], "and no keyword, not 'small'"),
     "unknown option": ("array", ["--row", "1"], "--row"),
 }
-
-
-def assert_refused(result, text):
-    assert result.exit_code == 2, (result.output, result.exception)
-    assert isinstance(result.exception, SystemExit)
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert text in result.stderr
-    assert result.stdout == ""
 
 
 @pytest.mark.parametrize(("changes", "text"), LAYERS.values(), ids=LAYERS)

@@ -94,9 +94,16 @@ class DrainLane(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        schedule, requantizer = self.schedule, self.requantizer
-        m.submodules.requantizer = place(requantizer, platform)
+        m.submodules.requantizer = place(self.requantizer, platform)
+        step, index, present, flags = self._follow(m)
+        self._requantize(m, step, index)
+        control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
+        m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
+        return m
 
+    def _follow(self, m: Module) -> tuple[Signal, Value, Signal, data.View[data.StructLayout]]:
+        """Where the walk over rows and tiles is: (step, index of its constants, whether it is pushed, its flags)."""
+        schedule = self.schedule
         step = Signal(range(schedule.interval))
         row = Signal(range(schedule.config.rows))
         tile = Signal(range(schedule.column_tiles))
@@ -115,7 +122,7 @@ class DrainLane(wiring.Component):
         with m.If(self.start):
             m.d.sync += ends_batch.eq(self.batch_last)
 
-        ragged = schedule.steps(schedule.column_tiles - 1)
+        ragged = schedule.row_beats(schedule.column_tiles - 1)
         flags = Signal(result_flags())
         present = Signal()
         in_last_tile = tile == schedule.column_tiles - 1
@@ -124,8 +131,11 @@ class DrainLane(wiring.Component):
             flags.last.eq(Mux(self.start, self.batch_last, ends_batch) & flags.tile_last),
             present.eq(busy & (~in_last_tile | (step < ragged))),
         ]
+        return step, Cat(step, tile), present, flags
 
-        index = Cat(step, tile)
+    def _requantize(self, m: Module, step: Signal, index: Value) -> None:
+        """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
+        schedule, requantizer = self.schedule, self.requantizer
         biased = Signal.like(requantizer.acc, name="biased")
         chosen = Signal(signed(schedule.config.word_bits), reset_less=True)
         m.d.sync += chosen.eq(self.sums[step] if schedule.interval > 1 else self.sums[0])
@@ -153,6 +163,3 @@ class DrainLane(wiring.Component):
         m.d.comb += [requantizer.acc.eq(biased), self.y.eq(requantizer.y)]
         if isinstance(requantizer, Requantizer):
             m.d.comb += requantizer.zero_point.eq(self.zero_point)
-        control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
-        m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
-        return m

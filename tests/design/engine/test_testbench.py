@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import re
 import subprocess
 
@@ -66,7 +67,8 @@ def test_it_passes_under_verilator(name, tmp_path):
     known = ["-CFLAGS", "-std=gnu++20 -fcoroutines", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O0"]
     command = [tool.path, "--binary", "--timing", *known, "--top-module", "engine_tb"]
     command += sorted(path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt"))
-    built = subprocess.run(command, cwd=folder, env=tool.environment, capture_output=True, text=True, check=False)
+    environment = {**os.environ, **tool.environment}
+    built = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert built.returncode == 0, built.stdout + built.stderr
     assert "%Warning" not in built.stderr
     ran = subprocess.run(["obj_dir/Vengine_tb"], cwd=folder, capture_output=True, text=True, check=True, timeout=300)
@@ -90,7 +92,11 @@ EDGE = {
         f"s_axi_ctrl_araddr == {AT['BUSY_CYCLES']} ? y + 1 : y",
         "00000034",
     ),
-    "an error that is not told": ("s_axi_ctrl_rdata", f"s_axi_ctrl_araddr == {AT['STATUS']} ? y & 255 : y", "00000018"),
+    "an error not reported": (
+        "s_axi_ctrl_rdata",
+        f"s_axi_ctrl_araddr == {AT['STATUS']} ? y & 255 : y",
+        "00000018",
+    ),
     "a write that is refused": ("s_axi_ctrl_bresp", f"{WRITES}{AT['K']} ? 2'd2 : y", "expected bresp 0, got 2"),
     "zero points": ("s_axi_ctrl_wdata", f"{WRITES}{AT['ZERO_POINTS']} ? ~y : y", "FAIL: job 0 byte 0"),
     "a zero point per row": ("s_axi_ctrl_wdata", f"{WRITES}21'h80000 ? ~y : y", "FAIL: job 2 byte "),

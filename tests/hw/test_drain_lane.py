@@ -10,7 +10,7 @@ import pytest
 from systoliq.golden import INT8
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.hw import ArrayConfig, Schedule
-from systoliq.hw.lane import ColumnConstants, DrainLane
+from systoliq.hw.drain_lane import ColumnConstants, DrainLane
 from systoliq.hw.requantizer import RequantizerConfig
 
 from .bench import corner_of, trace
@@ -35,7 +35,7 @@ def lane_of(schedule, index, *, rounding, residuals, rng):
     ]
     steps = schedule.interval
     tiles = [columns[tile * steps : (tile + 1) * steps] for tile in range(schedule.column_tiles)]
-    tiles[-1] = tiles[-1][: schedule.steps(schedule.column_tiles - 1)]
+    tiles[-1] = tiles[-1][: schedule.row_beats(schedule.column_tiles - 1)]
     lane = DrainLane(
         schedule, RequantizerConfig.of(requantization, 40), tiles, zero_point=ZERO_POINT, uses_row_sums=residuals,
         index=index,

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import SMALL
 
-from systoliq.build.design.engine.registers import c_header, markdown
+from systoliq.build.design.engine.register_map import c_header, markdown
 from systoliq.golden import INT8
 from systoliq.hw.engine import ERRORS, REGISTERS
 from systoliq.hw.engine.host import Job, Map, column_constants, describe, sequence
 
-ROOT = Path(__file__).resolve().parents[2]
+from ...engine.engines import SMALL
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def job():
@@ -77,7 +78,7 @@ def test_a_new_error_shows_in_docs_and_header():
 
 
 def test_files_are_up_to_date():
-    """`python -m systoliq.build.design.engine.registers docs` writes both."""
+    """`python -m systoliq.build.design.engine.register_map docs` writes both."""
     assert (ROOT / "docs" / "registers.md").read_text() == markdown()
     assert (ROOT / "docs" / "systoliq_engine.h").read_text() == c_header()
 

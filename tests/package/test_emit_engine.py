@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
-from systoliq.build.design.engine.registers import c_header
+from systoliq.build.design.engine.register_map import c_header
 from systoliq.golden import matmul_integer
 from systoliq.sim.tools import find, require
 

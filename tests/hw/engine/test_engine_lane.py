@@ -11,7 +11,7 @@ from systoliq.golden import INT8
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.block_ram import BlockRam
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.lane import EngineLane
+from systoliq.hw.engine.engine_lane import EngineLane
 
 from ..bench import corner_of, trace, with_models, wrapped
 

@@ -17,7 +17,7 @@ from systoliq.build.prove.catalog import find, properties
 from systoliq.build.prove.engines import decide
 from systoliq.build.prove.netlist import definition
 from systoliq.build.prove.property import FromAnyState, Property, SeededBug, Verdict
-from systoliq.build.prove.runner import Job, run_one
+from systoliq.build.prove.runner import ProofRun, run_one
 from systoliq.hw.delay import delay
 
 QUICK = [prop.name for prop in properties() if prop.quick]
@@ -25,20 +25,20 @@ QUICK = [prop.name for prop in properties() if prop.quick]
 
 @pytest.mark.parametrize("name", QUICK)
 def test_property_is_proven(name):
-    result = run_one(Job(find(name)))
+    result = run_one(ProofRun(find(name)))
     assert result.passed, f"{result.verdict.value}\n{result.detail}"
 
 
 @pytest.mark.parametrize("name", QUICK)
 def test_seeded_bug_is_caught(name):
-    result = run_one(Job(find(name), seeded=True))
+    result = run_one(ProofRun(find(name), seeded=True))
     assert result.verdict is Verdict.FAILED, f"{result.verdict.value}\n{result.detail}"
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [prop.name for prop in properties() if not prop.quick])
 def test_every_other_seeded_bug_is_caught(name):
-    result = run_one(Job(find(name), seeded=True))
+    result = run_one(ProofRun(find(name), seeded=True))
     assert result.verdict is Verdict.FAILED, f"{result.verdict.value}\n{result.detail}"
 
 
@@ -49,7 +49,7 @@ def test_names_are_unique():
 
 def test_bug_whose_text_is_gone_is_an_error():
     prop = dataclasses.replace(find(QUICK[0]), bug=SeededBug(module="mac", old="no such text", new=""))
-    result = run_one(Job(prop, seeded=True))
+    result = run_one(ProofRun(prop, seeded=True))
     assert not result.passed
     assert "must hold the text of a seeded bug once, not 0 times" in result.detail
 

@@ -1,4 +1,4 @@
-"""The house keeps its rules: imports run one way, the namespace stays whole, each dependency says why it is there."""
+"""The structure of the code: imports run one way, the namespace stays whole, each dependency says why it is there."""
 
 from __future__ import annotations
 
@@ -12,19 +12,36 @@ ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("golden", "hw", "sim", "build")  # each may import those before it
 MODULES = [path for part in PARTS for path in sorted((ROOT / part / "systoliq" / part).rglob("*.py"))]
 NUMPY_ONLY = "golden"
+OF_NO_PART = {"moved"}  # golden/systoliq/moved.py imports nothing, and each part announces with it what it had
+BUILD = ROOT / "build/systoliq/build"
+DIRECTION = (  # packages and modules of build: each may import those of the lines before its own
+    {"errors", "generator", "moved", "progress"},
+    {"files", "onnx", "synth"},
+    {"design"},
+    {"benchmarks", "demo", "explore", "package"},
+    {"cli"},
+    {"__main__"},
+)
+APART = {"prove", "verify"}  # import nothing else of build; cli may import them
+LATE = {("design", "package"), ("design", "demo")}  # a method of Design that hands on to them: within functions only
 
 
-def imported_modules(path: Path) -> set[str]:
-    """Full names of what a module imports, relative imports resolved."""
+def imported_modules(path: Path, *, late: bool = True) -> set[str]:
+    """Full names of what a module imports, relative imports resolved; not within functions unless ``late``."""
     package = path.relative_to(ROOT).parts[1:-1]  # ("systoliq", "hw", ...)
     names = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    tree = ast.parse(path.read_text())
+    inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)}
+    for node in ast.walk(tree):
+        if id(node) in inside and not late:
+            continue
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
             base = package[: len(package) - node.level + 1] if node.level else ()
             module = ".".join([*base, *([node.module] if node.module else [])])
-            names |= {f"{module}.{alias.name}" for alias in node.names} if module == "systoliq" else {module}
+            whole = module in ("systoliq", "systoliq.build")
+            names |= {f"{module}.{alias.name}" for alias in node.names} if whole else {module}
     return names
 
 
@@ -33,7 +50,66 @@ def test_imports_run_one_way(path):
     part = path.relative_to(ROOT).parts[0]
     allowed = PARTS[: PARTS.index(part) + 1]
     ours = {name.split(".")[1] for name in imported_modules(path) if name.startswith("systoliq.")}
-    assert ours <= set(allowed), f"{part} may import {', '.join(allowed)}"
+    assert ours <= {*allowed, *OF_NO_PART}, f"{part} may import {', '.join(allowed)}"
+
+
+def name_in_build(path: Path) -> str:
+    return path.relative_to(BUILD).parts[0].removesuffix(".py")
+
+
+def test_the_direction_names_all_of_build():
+    names = {name_in_build(path) for path in BUILD.rglob("*.py")} - {"__init__"}
+    assert {name for line in DIRECTION for name in line} | APART == names
+
+
+@pytest.mark.parametrize("path", sorted(BUILD.rglob("*.py")), ids=lambda path: str(path.relative_to(BUILD)))
+def test_imports_of_build_run_one_way(path):
+    name = name_in_build(path)
+    if name == "__init__":
+        allowed = {"moved"}
+    elif name in APART:
+        allowed = {name}
+    else:
+        line = next(i for i, names in enumerate(DIRECTION) if name in names)
+        allowed = {name}.union(*DIRECTION[:line], APART if name == "cli" else ())
+    for late in (False, True):
+        names = imported_modules(path, late=late)
+        found = {imported.split(".")[2] for imported in names if imported.startswith("systoliq.build.")}
+        assert found <= allowed | {to for of, to in LATE if late and of == name}
+        assert "systoliq.api" not in names, "it is for users"
+
+
+@pytest.mark.parametrize("path", sorted((BUILD / "verify").rglob("*.py")), ids=lambda path: path.name)
+def test_verify_shares_nothing_with_what_it_checks(path):
+    ours = {name for name in imported_modules(path) if name.startswith("systoliq")}
+    assert all(name.startswith("systoliq.build.verify") for name in ours)
+    assert not any(name.startswith("amaranth") for name in imported_modules(path))
+
+
+def test_each_command_has_a_file_of_its_name():
+    from systoliq.build.cli.main import cli
+
+    for name, command in cli.commands.items():
+        file = BUILD / "cli" / f"{name.replace('-', '_')}.py"
+        assert command.callback.__module__ == f"systoliq.build.cli.{file.stem}"
+        decorated = [
+            function.name
+            for function in ast.parse(file.read_text()).body
+            if isinstance(function, ast.FunctionDef)
+            if any("click.command" in ast.unparse(each) for each in function.decorator_list)
+        ]
+        assert decorated == [file.stem]
+        assert ast.get_docstring(ast.parse(file.read_text())).startswith(f"The command `systoliq {name}`")
+
+
+NO_NOUNS = {"What", "How", "When", "Where", "Which", "Who", "Whether", "From", "One", "Everything", "Other"}
+
+
+def test_docstrings_of_modules_begin_with_a_noun():
+    for path in MODULES:
+        text = ast.get_docstring(ast.parse(path.read_text()))
+        assert text, path
+        assert text.split()[0] not in NO_NOUNS, path
 
 
 def test_no_code_asks_which_kind_a_design_is():

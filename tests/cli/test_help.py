@@ -1,0 +1,12 @@
+"""The help of the commands: it teaches by examples."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.mark.parametrize("command", ["emit", "simulate", "demo", "layers", "doctor"])
+def test_help_teaches(command, call):
+    result = call(command, "--help")
+    assert result.exit_code == 0
+    assert command == "doctor" or f"Examples\n    systoliq {command}" in result.output

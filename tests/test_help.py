@@ -1,0 +1,121 @@
+"""What `--help` shows: each example stands on a line of its own, is understood, and does what it says.
+
+Every example is parsed. Those that end within seconds run here; the others are marked slow.
+"""
+
+from __future__ import annotations
+
+import gc
+import re
+import shlex
+import shutil
+import subprocess
+import warnings
+from pathlib import Path
+
+import click
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+
+from systoliq.build.cli.main import cli
+from systoliq.sim.tools import find, missing_text
+
+COMMANDS = {name: command for name, command in cli.commands.items() if not command.hidden}
+NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
+QUICK = r"systoliq (emit|layers|registers) "  # the others synthesize, simulate or measure
+ELSEWHERE = r"--scheduler|^systoliq bench-area "  # a dask cluster; hours of place and route
+TOOLS = {"iverilog": "icarus"}
+
+
+def examples_of(command: click.Command) -> list[str]:
+    """The lines below "Example" or "Examples" in the source of a help text."""
+    _, _, after = re.sub("\nExample\n", "\nExamples\n", command.help or "").partition("\nExamples\n")
+    return [line.strip() for line in after.split("\n\n")[0].splitlines() if line.strip()]
+
+
+EXAMPLES = [example for command in COMMANDS.values() for example in examples_of(command)]
+
+
+def shown(name: str) -> str:
+    result = CliRunner().invoke(cli, [name, "--help"], prog_name="systoliq")
+    assert result.exit_code == 0
+    return result.output
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_each_example_on_its_own_line(name):
+    text = shown(name)
+    assert "\\b" not in text
+    assert "\b" not in text
+    examples = examples_of(COMMANDS[name])
+    assert bool(examples) == (name not in NO_EXAMPLES)
+    lines = [line.strip() for line in text.splitlines()]
+    assert [example for example in examples if example not in lines] == []
+
+
+@pytest.mark.parametrize("example", [each for each in EXAMPLES if each.startswith("systoliq ")])
+def test_example_is_understood(example, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    _, name, *arguments = shlex.split(example)
+    assert COMMANDS[name].make_context(name, arguments).params
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder, made the current one, with the files that examples name."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    b = rng.integers(-64, 65, (64, 10)).astype(np.int8)
+    zero, scale = np.int8(0), np.float32(0.02)
+    scales = {"a_scale": scale, "b_scale": scale, "y_scale": np.float32(0.5)}
+    zeros = {"a_zero_point": zero, "b_zero_point": zero, "y_zero_point": zero}
+    np.savez("layer.npz", b=b, **scales, **zeros)
+    a = rng.integers(-128, 128, (8, 64)).astype(np.int8)
+    np.savez("a.npz", a=a)
+    np.savez("ab.npz", a=a, b=b)
+    np.savez("test.npz", inputs=a, labels=rng.integers(0, 10, 8))
+    np.save("x.npy", (a * scale).astype(np.float32))
+    Path("products.csv").write_text("workload,M,K,N,count\nfc,4,64,10,1\n")
+    save_model(Path("model.onnx"), {"b": b, **scales, **zeros})
+    Path("docs").mkdir()
+    shutil.copy(Path(__file__).parents[1] / "docs" / "silicon.md", "docs")
+    return tmp_path
+
+
+def save_model(path: Path, constants: dict[str, np.ndarray | np.generic]) -> None:
+    """An ONNX model with one product, the node /fc/Gemm."""
+    names = [f"{name}{part}" for name in "aby" for part in ("", "_scale", "_zero_point")][:-3]
+    node = onnx.helper.make_node("QLinearMatMul", [*names, "y_scale", "y_zero_point"], ["y"], name="/fc/Gemm")
+    ends = [
+        onnx.helper.make_tensor_value_info(name, onnx.TensorProto.INT8, ["M", k]) for name, k in (("a", 64), ("y", 10))
+    ]
+    held = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
+    graph = onnx.helper.make_graph([node], "g", ends[:1], ends[1:], held)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def runs() -> list[object]:
+    """The examples that run here, marked."""
+    return [
+        pytest.param(each, marks=() if re.match(QUICK, each) else (pytest.mark.slow, pytest.mark.simulator))
+        for each in EXAMPLES
+        if not re.search(ELSEWHERE, each)
+    ]
+
+
+@pytest.mark.parametrize("example", runs())
+def test_example_runs(example, folder):
+    if not example.startswith("systoliq "):
+        if not (tool := find(TOOLS[shlex.split(example)[0]])).found:
+            pytest.skip(missing_text(tool))
+        assert CliRunner().invoke(cli, ["emit", "resnet8-fc", "--out", "out/fc"]).exit_code == 0
+        done = subprocess.run(["bash", "-ec", example], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    result = CliRunner().invoke(cli, shlex.split(example)[1:])
+    assert result.exit_code == 0, result.output
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        gc.collect()
