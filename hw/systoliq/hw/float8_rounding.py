@@ -53,7 +53,9 @@ class Float8Rounding(wiring.Component):
         moved: Value = number
         for i in range(len(lost)):
             step = 1 << i
-            moved = Mux(lost[i], Cat(moved[: step + 1].any(), moved[step + 1 :]), moved)[: len(number)]
+            after = Signal(len(number), name=f"moved_by_{step}")
+            m.d.comb += after.eq(Mux(lost[i], Cat(moved[: step + 1].any(), moved[step + 1 :]), moved))
+            moved = after
         moved = delay(m, moved, 1, name="moved")
 
         more, half, mantissa = moved[0], moved[1], moved[2 : 2 + bits]

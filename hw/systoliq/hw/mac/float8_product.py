@@ -66,7 +66,7 @@ class Float8Product(wiring.Component):
         codes = {"a": self.a, "b": self.b}
         a, b = (_Operand.decode(m, codes[name], form, name) for name, form in zip("ab", self._formats, strict=True))
         negative = delay(m, a.negative ^ b.negative, 1, name="negative")
-        magnitude = delay(m, a.significand * b.significand, 1, name="magnitude")
+        magnitude = delay(m, _small_product(a.significand, b.significand), 1, name="magnitude")
         shift = delay(m, a.shift + b.shift, 2, name="shift")
         number = delay(m, Mux(negative, -magnitude, magnitude), 1, name="number").as_signed()
         self._move(m, number, shift)
@@ -94,3 +94,11 @@ class Float8Product(wiring.Component):
                 number = delay(m, moved, 1, name=f"number_{1 << i}").as_signed()
                 shift = delay(m, shift, 1, name=f"shift_{1 << i}")
         m.d.comb += self.product.eq(number)
+
+
+def _small_product(a: Value, b: Value) -> Value:
+    """``a * b`` of 3 or 4 bits each, in lookup tables: of a plain product, Yosys makes a cell of 18 x 18 bits."""
+    low, high = Mux(b[0], a, 0) + Mux(b[1], a << 1, 0), Mux(b[2], a, 0)
+    if len(b) == 4:
+        high += Mux(b[3], a << 1, 0)
+    return (low + (high << 2))[: len(a) + len(b)]
