@@ -119,7 +119,11 @@ def test_a_layer_survives_its_file(tmp_path):
 
 INF, NAN = np.float32(np.inf), np.float32(np.nan)
 BAD = [
-    ({"b": np.zeros((3, 2), np.float32)}, TypeError, "b must be an array of int8, uint8, int16 or uint16, not float32"),
+    (
+        {"b": np.zeros((3, 2), np.float32)},
+        TypeError,
+        "b must be an array of int8, uint8, int16, uint16 or float8, not float32",
+    ),
     ({"b": np.zeros((0, 2), np.int8)}, ValueError, r"b must have the shape .* at least 1, not \[0, 2\]"),
     ({"b": np.zeros(3, np.int8)}, ValueError, r"b must have the shape \[K, N\] .* not \[3\]"),
     (
@@ -129,8 +133,12 @@ BAD = [
     ),
     ({"b_format": IntFormat(12, True)}, TypeError, r"b must have the type int16 \(for int12\), not int8"),
     ({"b_format": IntFormat(32, True)}, ValueError, "format of b must have at most 16 bits, not 32"),
-    ({"b_format": "int4"}, TypeError, "format of b must be an IntFormat or None, not 'int4'"),
-    ({"a_zero_point": 100}, TypeError, "a_zero_point must be an array of int8, uint8, int16 or uint16, not 100"),
+    ({"b_format": "int4"}, TypeError, "format of b must be an IntFormat, a Float8Format or None, not 'int4'"),
+    (
+        {"a_zero_point": 100},
+        TypeError,
+        "a_zero_point must be an array of int8, uint8, int16, uint16 or float8, not 100",
+    ),
     ({"a_zero_point": np.zeros(3, np.int8)}, ValueError, r"a_zero_point must be a scalar .* not shape \[3\]"),
     ({"a_format": IntFormat(4, False)}, ValueError, "a_zero_point must be in uint4, 0 to 15, not 100"),
     ({"b_zero_point": np.zeros(2, np.uint8)}, TypeError, "b_zero_point must have the type int8, not uint8"),

@@ -17,7 +17,7 @@ def test_sizes_are_positive_integers(name, value, error):
 
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_operands_have_formats_of_2_to_16_bits(name):
-    with pytest.raises(TypeError, match=f"{name} must be an IntFormat, not 8"):
+    with pytest.raises(TypeError, match=f"{name} must be an IntFormat or a Float8Format, not 8"):
         ArrayConfig(**{name: 8})
     with pytest.raises(ValueError, match=f"{name} must have 2 to 16 bits, not 32"):
         ArrayConfig(**{name: IntFormat(32, signed=True)})

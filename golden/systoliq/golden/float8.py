@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,15 @@ class Decoded:
 
 @dataclass(frozen=True)
 class Float8Format:
-    """One of E4M3FN, E4M3FNUZ, E5M2 and E5M2FNUZ; `parse` and `of` find it by name and by dtype."""
+    """One of E4M3FN, E4M3FNUZ, E5M2 and E5M2FNUZ; `parse` and `of` find it by name and by dtype.
 
+    `bits`, `signed`, `min` and `max` are those of its codes, for whoever moves them without a look at what they mean.
+    """
+
+    bits: ClassVar[int] = 8
+    signed: ClassVar[bool] = False
+    min: ClassVar[int] = 0
+    max: ClassVar[int] = 255
     name: str
     mantissa_bits: int
     bias: int

@@ -63,6 +63,11 @@ class Sums:
     nan: npt.NDArray[np.bool_]
     infinity: npt.NDArray[np.int8]
 
+    @property
+    def flags(self) -> npt.NDArray[np.uint8]:
+        """What a sum is instead of a number, as hardware flags it: 1 for +infinity, 2 for -infinity, 3 for NaN."""
+        return np.where(self.nan, 3, np.where(self.infinity > 0, 1, np.where(self.infinity < 0, 2, 0))).astype(np.uint8)
+
 
 def exact_sums(a: Numbers, b: Numbers) -> Sums:
     """The sums of `numpy.matmul` [..., M, N] for a [..., M, K] and b [..., K, N]. A sum over K = 0 is 0.
@@ -150,6 +155,11 @@ def sum_bits(a: Float8Format | IntFormat, b: Float8Format | IntFormat, k: int) -
     greatest, least = _extremes(a), _extremes(b)
     products = [x * y for x in greatest for y in least]
     return signed_bits(k * max(products), k * min(products))
+
+
+def flag_bits(a: Float8Format, b: Float8Format) -> int:
+    """Bits of `Sums.flags` that sums of products of `a` and `b` need: 1 where only NaN can be, else 2."""
+    return 1 if a.infinity_code is None and b.infinity_code is None else 2
 
 
 def _extremes(form: Float8Format | IntFormat) -> tuple[int, int]:

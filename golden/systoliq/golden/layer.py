@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from .accumulate import exact_matmul, wrap_int32
-from .formats import IntFormat
+from .float8 import Float8Format
+from .float8_matmul import Numbers, Sums, exact_sums, refuse_underflow, scaled
 from .layer_file import pick_layer_arrays, read_layer_file
+from .operand import Format, as_layer_operand, as_layer_zero_point, kind
 from .parameters import as_scale, one_element
 from .rescale import combined_scale, requantize_float32
 
@@ -24,6 +26,8 @@ class MatMulLayer:
     Given in the form of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar or of
     one element; b_* also [N] or [1, N]; bias int32 [N] or None. A zero point's type sets its operand's format. Formats
     may also be given, for values narrower than the array type that carries them; zero points may then be plain ints.
+    Where a, b and y are float8, each of any of the four formats, zero points are 0 and there is no bias; see
+    docs/float8.md for what such a layer computes.
 
     Kept in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N], all read-only;
     a_scale and y_scale float32; a_zero_point and y_zero_point int.
@@ -38,28 +42,28 @@ class MatMulLayer:
     y_scale: Any
     y_zero_point: Any
     bias: npt.NDArray[np.int32] | None = None
-    a_format: IntFormat = None  # type: ignore[assignment]  # None is replaced by the zero point's format
-    b_format: IntFormat = None  # type: ignore[assignment]
-    y_format: IntFormat = None  # type: ignore[assignment]
+    a_format: Format = None  # type: ignore[assignment]  # None is replaced by the zero point's format
+    b_format: Format = None  # type: ignore[assignment]
+    y_format: Format = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"name must be a str, not {self.name!r}")
         if not self.name:
             raise ValueError(f"name must not be empty, not {self.name!r}")
-        b, b_format = _integers("b", self.b, self.b_format)
+        b, b_format = as_layer_operand("b", self.b, self.b_format)
         if b.ndim != 2 or 0 in b.shape:
             raise ValueError(f"b must have the shape [K, N] with K and N at least 1, not {list(b.shape)}")
         n = b.shape[1]
-        a_zero_point, a_format = _integers("a_zero_point", self.a_zero_point, self.a_format)
-        y_zero_point, y_format = _integers("y_zero_point", self.y_zero_point, self.y_format)
-        b_zero_point, _ = _integers("b_zero_point", self.b_zero_point, b_format)
+        a_zero_point, a_format = as_layer_zero_point("a_zero_point", self.a_zero_point, self.a_format)
+        y_zero_point, y_format = as_layer_zero_point("y_zero_point", self.y_zero_point, self.y_format)
+        b_zero_point, _ = as_layer_zero_point("b_zero_point", self.b_zero_point, b_format)
         kept = {
-            "b": _read_only(b),
+            "b": _read_only(b.view(b_format.dtype)),
             "a_scale": one_element("a_scale", _positive("a_scale", self.a_scale)),
             "a_zero_point": int(one_element("a_zero_point", a_zero_point)),
             "b_scale": _per_column("b_scale", _positive("b_scale", self.b_scale), n),
-            "b_zero_point": _per_column("b_zero_point", b_zero_point, n),
+            "b_zero_point": _per_column("b_zero_point", b_zero_point.view(b_format.dtype), n),
             "y_scale": one_element("y_scale", _positive("y_scale", self.y_scale)),
             "y_zero_point": int(one_element("y_zero_point", y_zero_point)),
             "bias": None if self.bias is None else _bias(self.bias, n),
@@ -69,11 +73,21 @@ class MatMulLayer:
         }
         for field, value in kept.items():
             object.__setattr__(self, field, value)
+        if any(isinstance(each, Float8Format) for each in (a_format, b_format, y_format)):
+            self._check_float8()
         infinite = np.flatnonzero(np.isinf(self.scale))
         if infinite.size:
             raise ValueError(
                 f"a_scale * b_scale / y_scale must be finite in float32, not inf (column {int(infinite[0])})"
             )
+
+    def _check_float8(self) -> None:
+        formats = (self.a_format, self.b_format, self.y_format)
+        if not all(isinstance(each, Float8Format) for each in formats):
+            raise ValueError(f"a, b and y must all be float8 or all be integers, not {', '.join(map(str, formats))}")
+        if self.bias is not None:
+            raise ValueError("bias must be None for float8, not an array of int32")
+        refuse_underflow(self.scale, self.a_scale, self.b_scale, self.y_scale)
 
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
@@ -133,29 +147,37 @@ class MatMulLayer:
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:
         """The weights less their zero point, [K, N]."""
+        self._refuse_float8("centered_b")
         centered: npt.NDArray[np.int64] = self.b.astype(np.int64) - self.b_zero_point
         return centered
 
     def check_input(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
         """`a` as an array [M, K] or [K] of `a_format`, or an error that names what is wrong with it."""
-        array, _ = _integers("a", a, self.a_format)
+        array, fmt = as_layer_operand("a", a, self.a_format)
         if array.ndim not in (1, 2) or array.shape[-1] != self.k:
             raise ValueError(
                 f"a must have the shape [M, {self.k}] or [{self.k}] for b of shape {list(self.b.shape)}, "
                 f"not {list(array.shape)}"
             )
-        return array
+        return array.view(fmt.dtype)
 
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
         """Real numbers as operands of A, as ONNX's QuantizeLinear has it: in float32, halves to even, saturated."""
         real = np.asarray(x).astype(np.float32)
         if np.isnan(real).any():
             raise ValueError(f"a must hold numbers, not nan (at {np.argwhere(np.isnan(real))[0].tolist()})")
+        if isinstance(self.a_format, Float8Format):
+            return self.a_format.encode(real / self.a_scale).view(self.a_format.dtype)
         levels: npt.NDArray[Any] = self.a_format.saturate(np.rint(real / self.a_scale) + self.a_zero_point)
         return levels
 
+    def _refuse_float8(self, name: str) -> None:
+        if isinstance(self.a_format, Float8Format):
+            raise TypeError(f"{name} must be asked of a layer of integers, not of {self.a_format}: see exact_sums")
+
     def accumulate(self, a: npt.ArrayLike) -> npt.NDArray[np.int32]:
         """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N]."""
+        self._refuse_float8("accumulate")
         array = self.check_input(a)
         centered = np.atleast_2d(array).astype(np.int64) - self.a_zero_point
         acc = exact_matmul(centered, self.centered_b)
@@ -163,37 +185,28 @@ class MatMulLayer:
             acc += self.bias
         return wrap_int32(acc).reshape(*array.shape[:-1], self.n)
 
+    def exact_sums(self, a: npt.ArrayLike) -> Sums:
+        """The sums of a float8 layer for `a` ([M, K] or [K], which counts as [1, K]): [M, N]."""
+        array = np.atleast_2d(self.check_input(a))
+        if not (isinstance(self.a_format, Float8Format) and isinstance(self.b_format, Float8Format)):
+            raise TypeError(f"exact_sums must be asked of a layer of float8, not of {self.a_format}: see accumulate")
+        return exact_sums(Numbers.of_float8(array, self.a_format), Numbers.of_float8(self.b, self.b_format))
+
     def golden(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
         """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`."""
+        if isinstance(self.y_format, Float8Format):
+            product = scaled(self.exact_sums(a), self.scale)
+            codes = self.y_format.round(product.numbers, product.nan, product.infinity)
+            return codes.view(self.y_format.dtype).reshape(*np.shape(a)[:-1], self.n)
         return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
 
     def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N]."""
+        self._refuse_float8("accumulator_range")
         least = self.centered_b * (self.a_format.min - self.a_zero_point)
         greatest = self.centered_b * (self.a_format.max - self.a_zero_point)
         bias = 0 if self.bias is None else self.bias.astype(np.int64)
         return np.minimum(least, greatest).sum(axis=0) + bias, np.maximum(least, greatest).sum(axis=0) + bias
-
-
-def _integers(name: str, value: npt.ArrayLike, fmt: IntFormat | None) -> tuple[npt.NDArray[Any], IntFormat]:
-    """`value` in `fmt` (by default, the format that fills its type), with that format."""
-    if fmt is not None and not isinstance(fmt, IntFormat):
-        raise TypeError(f"the format of {name} must be an IntFormat or None, not {fmt!r}")
-    array = np.asarray(value)
-    if fmt is None:
-        if array.dtype.name not in ("int8", "uint8", "int16", "uint16"):
-            raise TypeError(f"{name} must be an array of int8, uint8, int16 or uint16, not {_kind(value)}")
-        return array, IntFormat.of(array.dtype)
-    if fmt.bits > 16:
-        raise ValueError(f"the format of {name} must have at most 16 bits, not {fmt.bits!r}")
-    if type(value) is not int and array.dtype != fmt.dtype:
-        raise TypeError(f"{name} must have the type {fmt.type_name}, not {_kind(value)}")
-    outside = fmt.first_outside(array)
-    if outside:
-        index, found = outside
-        place = f"{name}{list(index)}" if index else name
-        raise ValueError(f"{place} must be in {fmt.name}, {fmt.min} to {fmt.max}, not {found}")
-    return array.astype(fmt.dtype), fmt
 
 
 def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -215,7 +228,7 @@ def _per_column(name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
 def _bias(value: npt.ArrayLike, n: int) -> npt.NDArray[np.int32]:
     bias = np.asarray(value)
     if bias.dtype != np.int32:
-        raise TypeError(f"bias must be int32, not {_kind(value)}")
+        raise TypeError(f"bias must be int32, not {kind(value)}")
     if bias.shape != (n,):
         raise ValueError(f"bias must have the shape [{n}] for b with {n} columns, not {list(bias.shape)}")
     return _read_only(bias)
@@ -225,7 +238,3 @@ def _read_only(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
     copy = np.array(value)
     copy.flags.writeable = False
     return copy
-
-
-def _kind(value: npt.ArrayLike) -> str:
-    return value.dtype.name if isinstance(value, (np.ndarray, np.generic)) else repr(value)

@@ -44,7 +44,7 @@ class ArrayColumn(wiring.Component):
         ports |= {f"{name}_next": Out(bits) for name, bits in self._sideways.items()}
         ports |= {
             "b": In(operand_layout(config.b, config.depth * Mac.columns_of(config))),
-            "sum": Out(signed(config.accumulator_bits * Mac.columns_of(config))),
+            "sum": Out(signed(config.word_bits * Mac.columns_of(config))),
         }
         super().__init__(ports)
 
@@ -102,7 +102,7 @@ class SystolicArray(wiring.Component):
                 "b": In(data.ArrayLayout(operand_layout(config.b, config.depth), config.cols)),
                 "first": In(1),
                 "last": In(1),
-                "sums": Out(data.ArrayLayout(signed(config.accumulator_bits), config.cols)),
+                "sums": Out(data.ArrayLayout(signed(config.word_bits), config.cols)),
             }
         )
 
@@ -135,7 +135,7 @@ class SystolicArray(wiring.Component):
         left = {"a": Cat(operands["a"]), "clear": Cat(clear), "capture": Cat(capture)}
         if self.config.rows > 1:
             left["insert"] = Cat(insert[1:])
-        bits, together = self.config.accumulator_bits, Mac.columns_of(self.config)
+        bits, together = self.config.word_bits, Mac.columns_of(self.config)
         for col in range(0, self.config.cols, together):
             column = ArrayColumn(self.config, ones=self._ones, broadcast=self._broadcast, first=col == 0)
             m.submodules[f"column_{col}"] = place(column, platform)

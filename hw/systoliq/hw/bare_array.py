@@ -42,7 +42,7 @@ class BareArray(wiring.Component):
             {
                 "a": In(stream.Signature(a_beat(self._a))),
                 "b": In(stream.Signature(self._b)),
-                "sums": Out(data.ArrayLayout(signed(config.accumulator_bits), config.cols)),
+                "sums": Out(data.ArrayLayout(signed(config.word_bits), config.cols)),
                 "valid": Out(config.cols),
             }
         )
@@ -89,6 +89,9 @@ class BareArray(wiring.Component):
         m.d.sync += [first.eq(take & begins), last.eq(take & self.a.payload.last), a.eq(0), b.eq(self.b.payload)]
         with m.If(take):
             m.d.sync += [a.eq(self.a.payload.data), begins.eq(self.a.payload.last)]
+        if config.flag_bits:  # zero times what is no number would be NaN
+            with m.Else():
+                m.d.sync += b.eq(0)
 
         m.submodules.array = place(self.array, platform)
         for name, word in (("a", a), ("b", b)):

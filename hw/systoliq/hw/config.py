@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_matmul import flag_bits, sum_bits
 from systoliq.golden.formats import INT8, IntFormat
 
 from .cells import CELLS, OPERAND_BITS, PACKED_BITS
 
 __all__ = ["ArrayConfig"]
+
+_MOST_BITS = 48  # of an accumulator of integer products
+_MOST_FLOAT8_BITS = 96  # K of 2^29 for the formats that need most
 
 
 def _positive_integer(name: str, value: object) -> None:
@@ -25,13 +30,16 @@ class ArrayConfig:
     The array performs ``rows * cols * depth`` multiply-accumulates a cycle on operands of format ``a`` and ``b``
     (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``. ``cells`` names the cells that
     multiply: ``portable`` logic, or those of an FPGA family (`systoliq.hw.cells`), which compute the same.
+
+    Or both operands are float8, of any two formats: sums are then exact, in units of both least values
+    (`systoliq.golden.sum_bits` says how many bits they need), and have flags for what is no number.
     """
 
     rows: int = 1
     cols: int = 1
     depth: int = 1
-    a: IntFormat = INT8
-    b: IntFormat = INT8
+    a: IntFormat | Float8Format = INT8
+    b: IntFormat | Float8Format = INT8
     accumulator_bits: int = 32
     cells: str = "portable"
 
@@ -40,17 +48,20 @@ class ArrayConfig:
             _positive_integer(name, getattr(self, name))
         for name in ("a", "b"):
             operand = getattr(self, name)
-            if not isinstance(operand, IntFormat):
-                raise TypeError(f"{name} must be an IntFormat, not {operand!r}")
+            if not isinstance(operand, IntFormat | Float8Format):
+                raise TypeError(f"{name} must be an IntFormat or a Float8Format, not {operand!r}")
             if not 2 <= operand.bits <= 16:
                 raise ValueError(f"{name} must have 2 to 16 bits, not {operand.bits}")
+        if isinstance(self.a, Float8Format) != isinstance(self.b, Float8Format):
+            raise ValueError(f"a and b must both be float8 or both be integers, not {self.a.name} and {self.b.name}")
         if self.accumulator_bits < self.product_bits:
             raise ValueError(
                 f"accumulator_bits must be at least {self.product_bits}, the width of one {self.a.name} x "
                 f"{self.b.name} product, not {self.accumulator_bits}"
             )
-        if self.accumulator_bits > 48:
-            raise ValueError(f"accumulator_bits must be at most 48, not {self.accumulator_bits}")
+        most = _MOST_FLOAT8_BITS if self.float8 else _MOST_BITS
+        if self.accumulator_bits > most:
+            raise ValueError(f"accumulator_bits must be at most {most}, not {self.accumulator_bits}")
         if self.cells not in CELLS:
             raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
         most = OPERAND_BITS.get(self.cells, 16)
@@ -82,8 +93,25 @@ class ArrayConfig:
 
     @property
     def product_bits(self) -> int:
-        """Bits of one product of an A and a B operand, as a signed number."""
+        """Bits of one product of an A and a B operand, as a signed number; of float8 in units of both least values."""
+        if self.float8:
+            return sum_bits(*self.float8, 1)
         return self.a.bits + self.b.bits + (not self.a.signed and not self.b.signed)
+
+    @property
+    def float8(self) -> tuple[Float8Format, Float8Format] | None:
+        """The formats of A and B where they are float8; None where they are integers."""
+        return (self.a, self.b) if isinstance(self.a, Float8Format) and isinstance(self.b, Float8Format) else None
+
+    @property
+    def flag_bits(self) -> int:
+        """Flags above a sum of float8 (see `Mac`); none for integers."""
+        return flag_bits(*self.float8) if self.float8 else 0
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a sum as it leaves an element of the array: the accumulator's, and its flags."""
+        return self.accumulator_bits + self.flag_bits
 
     @property
     def macs_per_cycle(self) -> int:

@@ -9,10 +9,11 @@ Rows of A stream in, rows of Y stream out:
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
@@ -21,11 +22,12 @@ from .array import SystolicArray
 from .config import ArrayConfig
 from .delay import delay
 from .drain_lane import ColumnConstants, DrainLane
+from .float8_layer import float8_sum_bits, has_infinities, tail_mask
 from .folding import Folding, fold
 from .hierarchy import place
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
-from .requantizer import RequantizerConfig
+from .requantizers import LaneRequantizerConfig, requantizer_config, requantizer_constants
 from .result_buffer import ResultBuffer, result_flags, y_beat
 from .schedule import Schedule
 from .sequencer import Sequencer, a_beat
@@ -47,6 +49,7 @@ class Dense(wiring.Component):
 
     ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
     ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
+    Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
     sums modulo 2^32, ONNX's int32, and the accumulator has at least 32 bits; or where the weights need more bits than
@@ -56,19 +59,27 @@ class Dense(wiring.Component):
     kind = "dense"
 
     def __init__(
-        self, layer: MatMulLayer, requantization: Requantization, config: ArrayConfig, *, wrap: bool = False
+        self,
+        layer: MatMulLayer,
+        requantization: Requantization | Float8Requantization,
+        config: ArrayConfig,
+        *,
+        wrap: bool = False,
     ) -> None:
         self.layer = layer
         self.requantization = requantization
         self.folding: Folding = fold(layer, config.b.bits)
-        asked = config.replace(a=layer.a_format, b=self.folding.b_format)
-        self.sum_bits = self._sum_bits(asked.accumulator_bits, wrap)
+        float8_bits = float8_sum_bits(layer)
+        asked = config.replace(
+            a=layer.a_format, b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
+        )
+        self.sum_bits = float8_bits or self._sum_bits(asked.accumulator_bits, wrap)
         # Sums are exact modulo any width that holds the results: the array is built no wider than that.
         self.config = asked.replace(accumulator_bits=max(self.sum_bits, asked.product_bits))
         self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
         self._ones = int(self.folding.needs_row_sums)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
-        lane_config = RequantizerConfig.of(requantization, self.sum_bits, cells=config.cells)
+        lane_config = requantizer_config(requantization, self.config, self.sum_bits)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
         self.result_buffer = ResultBuffer(
@@ -104,20 +115,16 @@ class Dense(wiring.Component):
             f"{_INT32_BITS} (given: {have}), to get what ONNX defines"
         )
 
-    def _lane(self, lane_config: RequantizerConfig, index: int) -> DrainLane:
+    def _lane(self, lane_config: LaneRequantizerConfig, index: int) -> DrainLane:
         schedule, requantization = self.schedule, self.requantization
-        idle_shift = lane_config.min_shift
 
         def constants(column: int) -> ColumnConstants:
             if column >= schedule.n:
-                return ColumnConstants(shift=idle_shift)
-            multiplier = requantization.multiplier[column]
+                return ColumnConstants(**requantizer_constants(requantization, self.config, None))
             return ColumnConstants(
                 bias=int(self.folding.bias[column]),
                 residual=int(self.folding.residual[column]),
-                multiplier=multiplier,
-                shift=requantization.shift[column],
-                offset=requantization.offset[column],
+                **requantizer_constants(requantization, self.config, column),
             )
 
         physical = range(index * schedule.interval, (index + 1) * schedule.interval)
@@ -129,7 +136,7 @@ class Dense(wiring.Component):
             schedule,
             lane_config,
             per_tile,
-            zero_point=requantization.zero_point,
+            zero_point=0 if isinstance(requantization, Float8Requantization) else requantization.zero_point,
             uses_row_sums=bool(self._ones),
             index=index,
         )
@@ -191,8 +198,8 @@ class Dense(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         sequencer = self._sequence(m, platform)
-        self._pass_rows(m, platform, sequencer)
-        self._pass_columns(m, platform, sequencer)
+        taken = self._pass_rows(m, platform, sequencer)
+        self._pass_columns(m, platform, sequencer, taken)
         self._drain(m, platform, sequencer)
         return m
 
@@ -210,20 +217,24 @@ class Dense(wiring.Component):
         wiring.connect(m, beats, sequencer.i)
         return sequencer
 
-    def _pass_rows(self, m: Module, platform: object, sequencer: Sequencer) -> None:
-        """The array, and the words of A that enter it row by row."""
+    def _pass_rows(self, m: Module, platform: object, sequencer: Sequencer) -> Signal:
+        """The array, and the words of A that enter it row by row; whether one was taken, a cycle later."""
         # The operands are cleared where no beat was taken a cycle after they come: whether one is taken is known late.
         taken = Signal()
         offered = Signal(self._word, reset_less=True)
         word = Signal(self._word, reset_less=True)
         first = Signal()
         last = Signal()
+        ends = delay(m, sequencer.last, 1, name="last", reset_less=False)
+        operands = Value.cast(offered)
+        if (mask := tail_mask(self.schedule)) is not None:
+            operands &= ~Mux(ends, ~Const(mask, len(operands)), 0)
         m.d.sync += [
             taken.eq(sequencer.i.valid & sequencer.i.ready),
             offered.eq(sequencer.i.payload.data),
-            word.eq(Mux(taken, Value.cast(offered), 0)),
+            word.eq(Mux(taken, operands, 0)),
             first.eq(delay(m, sequencer.first, 1, name="first", reset_less=False)),
-            last.eq(delay(m, sequencer.last, 1, name="last", reset_less=False)),
+            last.eq(ends),
         ]
 
         m.submodules.array = place(self.array, platform)
@@ -234,12 +245,16 @@ class Dense(wiring.Component):
             m.d.comb += [skew.word.eq(word), self.array.a.eq(skew.out)]
         else:
             m.d.comb += self.array.a.eq(word)
+        return taken
 
-    def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+    def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer, taken: Signal) -> None:
         """A memory of weights for each column of the array; the address goes from column to column."""
         contents = [self._ones_words()] * self._ones
         contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")
+        if has_infinities(self.config.b, self.folding.weights):  # a word of zeros for cycles without a beat
+            address = Mux(taken, address, len(contents[0]))
+            contents = [[*words, [0] * self.config.depth] for words in contents]
         for index, words in enumerate(contents):
             column = WeightColumn(operand_layout(self.config.b, self.config.depth), words, kind=f"weights_{index}")
             m.submodules[f"weights_{index}"] = place(column, platform)
@@ -253,7 +268,7 @@ class Dense(wiring.Component):
         m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
         token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
         if self._ones:
-            row_sum = Signal(signed(schedule.config.accumulator_bits), reset_less=True)
+            row_sum = Signal(signed(schedule.config.word_bits), reset_less=True)
             m.d.sync += row_sum.eq(self.array.sums[0])
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)

@@ -14,7 +14,8 @@ from systoliq.golden.formats import signed_bits
 from .counter import successor
 from .delay import delay
 from .hierarchy import place
-from .requantizer import Requantizer, RequantizerConfig
+from .requantizer import Requantizer
+from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
 from .table import table
@@ -31,6 +32,7 @@ class ColumnConstants:
     multiplier: int = 0
     shift: int = 0
     offset: int = 0
+    exponent: int = 0
 
 
 class DrainLane(wiring.Component):
@@ -49,7 +51,7 @@ class DrainLane(wiring.Component):
     def __init__(
         self,
         schedule: Schedule,
-        requantizer: RequantizerConfig,
+        requantizer: LaneRequantizerConfig,
         constants: Sequence[Sequence[ColumnConstants]],
         *,
         zero_point: int,
@@ -57,12 +59,12 @@ class DrainLane(wiring.Component):
         index: int,
     ) -> None:
         self.schedule = schedule
-        self.requantizer = Requantizer(requantizer)
+        self.requantizer = lane_requantizer(requantizer)
         self.constants = constants
         self.zero_point = zero_point
         self.uses_row_sums = uses_row_sums
         self.kind = f"lane_{index}"
-        accumulator = signed(schedule.config.accumulator_bits)
+        accumulator = signed(schedule.config.word_bits)
         ports = {
             "start": In(1),
             "batch_last": In(1),
@@ -134,9 +136,8 @@ class DrainLane(wiring.Component):
     def _requantize(self, m: Module, step: Signal, index: Value) -> None:
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
         schedule, requantizer = self.schedule, self.requantizer
-        config = requantizer.config
-        biased = Signal(signed(config.accumulator_bits))
-        chosen = Signal(signed(schedule.config.accumulator_bits), reset_less=True)
+        biased = Signal.like(requantizer.acc, name="biased")
+        chosen = Signal(signed(schedule.config.word_bits), reset_less=True)
         m.d.sync += chosen.eq(self.sums[step] if schedule.interval > 1 else self.sums[0])
 
         def constant(name: str, shape: Shape) -> Value:
@@ -156,11 +157,9 @@ class DrainLane(wiring.Component):
         else:
             m.d.comb += biased.eq(chosen + bias)
 
-        for name in ("multiplier", "shift", "offset"):
+        for name in requantizer.constants:
             port = getattr(requantizer, name)
             m.d.comb += port.eq(delay(m, constant(name, port.shape()), int(self.uses_row_sums), name=f"{name}_delayed"))
-        m.d.comb += [
-            requantizer.acc.eq(biased),
-            requantizer.zero_point.eq(self.zero_point),
-            self.y.eq(requantizer.y),
-        ]
+        m.d.comb += [requantizer.acc.eq(biased), self.y.eq(requantizer.y)]
+        if isinstance(requantizer, Requantizer):
+            m.d.comb += requantizer.zero_point.eq(self.zero_point)

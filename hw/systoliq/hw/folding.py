@@ -15,8 +15,10 @@ import dataclasses
 
 import numpy as np
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import Format
 
 __all__ = ["Folding", "fold"]
 
@@ -28,7 +30,7 @@ class Folding:
     ``weights`` is [K, N] in ``b_format``; ``bias`` and ``residual`` are [N] (int64).
     """
 
-    b_format: IntFormat
+    b_format: Format
     weights: np.ndarray
     bias: np.ndarray
     residual: np.ndarray
@@ -44,8 +46,11 @@ def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:
 
     Signed weights are preferred, unsigned ones taken where only they need no row sums.
 
-    Raises ValueError where some column's weights span more than ``2**b_bits`` values.
+    Raises ValueError where some column's weights span more than ``2**b_bits`` values. Codes of float8 stay as they are.
     """
+    if isinstance(layer.b_format, Float8Format):
+        nothing = np.zeros(layer.n, np.int64)
+        return Folding(b_format=layer.b_format, weights=layer.b_format.codes(layer.b), bias=nothing, residual=nothing)
     bits = layer.b_format.bits if b_bits is None else b_bits
     foldings = [_fold_to(layer, IntFormat(bits, signed)) for signed in (True, False)]
     return next((folding for folding in foldings if not folding.needs_row_sums), foldings[0])

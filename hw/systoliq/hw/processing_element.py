@@ -39,7 +39,7 @@ class ProcessingElement(wiring.Component):
         self.kind = ("pe_top" if top else "pe") + (f"_sum_{sums}" if sums else "")
         a = operand_layout(config.a, config.depth)
         b = operand_layout(config.b, config.depth * Mac.columns_of(config))
-        accumulator = signed(config.accumulator_bits * Mac.columns_of(config))
+        accumulator = signed(config.word_bits * Mac.columns_of(config))
         ports = {
             "a": In(a),
             "a_next": Out(a),

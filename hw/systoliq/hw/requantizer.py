@@ -75,6 +75,7 @@ class Requantizer(wiring.Component):
     """
 
     kind = "requantizer"
+    constants = ("multiplier", "shift", "offset")
 
     def __init__(self, config: RequantizerConfig) -> None:
         self.config = config

@@ -46,7 +46,7 @@ class Ports:
         return cls(
             a_bits=axi_bits(config.rows * config.depth * config.a.bits),
             b_bits=axi_bits(config.cols * config.depth * config.b.bits),
-            out_bits=config.cols * config.accumulator_bits,
+            out_bits=config.cols * config.word_bits,
             sums=config.cols,
         )
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.formats import IntFormat
+from systoliq.golden import Float8Format, IntFormat
 from systoliq.hw.packing import Flags, Words, to_integers
 
 __all__ = ["SEED", "Beat", "beats_of", "random_operands", "spans"]
@@ -30,7 +30,9 @@ def beats_of(words: Words, last: Flags) -> tuple[Beat, ...]:
     return tuple(Beat(word=word, last=end) for word, end in zip(to_integers(words), last.tolist(), strict=True))
 
 
-def random_operands(fmt: IntFormat, shape: tuple[int, ...], generator: np.random.Generator) -> npt.NDArray[Any]:
+def random_operands(
+    fmt: IntFormat | Float8Format, shape: tuple[int, ...], generator: np.random.Generator
+) -> npt.NDArray[Any]:
     """Anything in `fmt`, its extremes included."""
     return generator.integers(fmt.min, fmt.max + 1, shape).astype(fmt.dtype)
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from systoliq.golden.exact import SmallestExact, smallest_exact
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.thresholds import int32_range
 
@@ -52,14 +53,15 @@ def choose_requantization(
     """
     if requantizer not in REQUANTIZERS:
         raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {requantizer!r}")
-    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    output = integer_format("y_format", layer.y_format)
+    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
     if multiplier_bits is not None:
         if requantizer == AUTO:
             raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {multiplier_bits}")
         plain = Requantization.from_scales(
             layer.scale,
             layer.y_zero_point,
-            layer.y_format,
+            output,
             rounding=Rounding(requantizer),
             multiplier_bits=multiplier_bits,
         )
@@ -80,7 +82,8 @@ def choose_requantization(
 def smallest(layer: MatMulLayer, form: Rounding | None = None) -> SmallestExact:
     """The smallest exact constants of `form`, or of the best form, over all that `layer` can reach."""
     low, high = reachable(layer)
-    return smallest_exact(layer.scale, layer.y_zero_point, layer.y_format, low, high, form or "auto")
+    output = integer_format("y_format", layer.y_format)
+    return smallest_exact(layer.scale, layer.y_zero_point, output, low, high, form or "auto")
 
 
 def reachable(layer: MatMulLayer) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from systoliq.golden.formats import IntFormat
+from systoliq.golden import Float8Format, IntFormat
 
 __all__ = ["RESET", "format_facts"]
 
@@ -16,6 +16,6 @@ RESET = {
 """How long the reset of a design must be."""
 
 
-def format_facts(fmt: IntFormat) -> dict[str, Any]:
-    """An operand's format, ready for JSON."""
+def format_facts(fmt: IntFormat | Float8Format) -> dict[str, Any]:
+    """An operand's format, ready for JSON; of float8, that of its codes."""
     return {"name": fmt.name, "bits": fmt.bits, "signed": fmt.signed, "min": fmt.min, "max": fmt.max}

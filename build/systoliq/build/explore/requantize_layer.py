@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from systoliq.golden.formats import INT32, IntFormat
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import integer_format
 
 from ..errors import InputError
 
@@ -42,8 +43,8 @@ def quantize_weights(weights: npt.NDArray[np.float64], fmt: IntFormat) -> tuple[
 
 def quantize_inputs(x: npt.NDArray[Any], layer: MatMulLayer) -> npt.NDArray[Any]:
     """Real inputs [M, K] in the layer's format of A."""
-    a: npt.NDArray[Any] = layer.a_format.saturate(np.rint(x / np.float64(layer.a_scale)) + layer.a_zero_point)
-    return a
+    a: npt.NDArray[Any] = np.rint(x / np.float64(layer.a_scale)) + layer.a_zero_point
+    return integer_format("a_format", layer.a_format).saturate(a)
 
 
 def quantized(

@@ -13,6 +13,7 @@ from ..delay import delay
 from ..hierarchy import place
 from ..multiplier import Multiplier
 from .form import Form
+from .parts import cuts, extended, skewed
 
 __all__ = ["WHOLE_BITS", "FabricForm"]
 
@@ -23,7 +24,7 @@ class FabricForm(Form):
     """``depth`` multipliers, a register after each level of additions, and an accumulator.
 
     No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
-    synchronous reset. One of more than `whole_bits` bits is split: the upper half adds the lower one's carry a cycle
+    synchronous reset. One of more than `whole_bits` bits is split: each part adds the lower one's carry a cycle
     later. Forms for vendors' cells replace the parts that their cells do better.
     """
 
@@ -43,8 +44,9 @@ class FabricForm(Form):
 
     @property
     def latency(self) -> int:
-        """The total of the products, the carry's way into the upper half of a split accumulator, the accumulator."""
-        return self._total_delay + (self.config.accumulator_bits > self.whole_bits) + self.accumulator_latency
+        """The total of the products, the carry's way to the highest part of a split accumulator, the accumulator."""
+        parts = len(cuts(self.config.accumulator_bits, self.whole_bits)) - 1
+        return self._total_delay + parts - 1 + self.accumulator_latency
 
     @property
     def clear_delay(self) -> int:
@@ -75,17 +77,25 @@ class FabricForm(Form):
         return a + b
 
     def _accumulate(self, m: Module, total: Value, clear: Value, carry_in: Value | None = None) -> Value:
-        bits = self.config.accumulator_bits
-        if bits <= self.whole_bits:
-            return self.accumulator(m, total, clear, bits, name="sum", carry_in=carry_in, carry_out=False)[0]
-        low_bits = bits // 2 & ~1  # even: ECP5's carry chains come in pairs of bits, and both their ends take one
-        missing = max(low_bits - len(total), 0)  # of a total of few bits, the lower half takes its sign along
-        lower = Cat(total, total[-1].replicate(missing))[:low_bits]
-        low, carry = self.accumulator(m, lower, clear, low_bits, name="low", carry_in=carry_in)
-        upper = delay(m, Cat(total[low_bits:], total[-1]), 1, name="upper").as_signed()
-        clear = delay(m, clear, 1, name="clear")
-        high, _ = self.accumulator(m, upper, clear, bits - low_bits, name="high", carry_in=carry, carry_out=False)
-        return Cat(delay(m, low, 1, name="low_sum"), high)
+        at = cuts(self.config.accumulator_bits, self.whole_bits)
+        return self._accumulate_parts(m, skewed(m, total, at, name="total"), clear, carry_in)
+
+    def _accumulate_parts(
+        self, m: Module, total: Sequence[Value], clear: Value, carry_in: Value | None = None
+    ) -> Value:
+        """The sum of all ``total``, of which part i comes i cycles after part 0 (see `parts`)."""
+        at = cuts(self.config.accumulator_bits, self.whole_bits)
+        carry = carry_in
+        sums = []
+        for i, part in enumerate(total):
+            bits, above = at[i + 1] - at[i], len(total) - 1 - i
+            name = f"sum_part_{i}" if len(total) > 1 else "sum"
+            part_sum, carry = self.accumulator(
+                m, extended(part, bits), clear, bits, name=name, carry_in=carry, carry_out=above > 0
+            )
+            sums.append(delay(m, part_sum, above, name=f"{name}_waits"))
+            clear = delay(m, clear, 1, name=f"clear_{i + 1}") if above else clear
+        return Cat(sums)
 
     def accumulator(
         self,

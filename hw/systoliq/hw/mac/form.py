@@ -35,7 +35,7 @@ class Form(abc.ABC):
 
     @abc.abstractmethod
     def elaborate(self, m: Module, a: ValueCastable, b: ValueCastable, clear: Value, platform: object) -> Value:
-        """The sum, of ``accumulator_bits`` bits, by hardware that it puts into ``m``; operands as in `Mac`."""
+        """The sum, of ``word_bits`` bits, by hardware that it puts into ``m``; operands as in `Mac`."""
 
 
 def as_signed(operand: Value) -> Value:

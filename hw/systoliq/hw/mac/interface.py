@@ -8,6 +8,7 @@ from amaranth.hdl import Module, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.golden.formats import IntFormat
 
 from ..config import ArrayConfig
@@ -17,6 +18,7 @@ from .ecp5 import Ecp5Form
 from .ecp5_alu import AluForm
 from .ecp5_pair import Ecp5PairForm
 from .fabric import FabricForm
+from .float8 import float8_form
 from .form import Form
 from .ice40 import ice40_form
 from .xilinx import XilinxForm
@@ -35,11 +37,11 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
 
 
 def _form(config: ArrayConfig) -> Form:
-    return _FORMS.get(config.cells, FabricForm)(config)
+    return float8_form(config, config.float8) if config.float8 else _FORMS.get(config.cells, FabricForm)(config)
 
 
-def operand_layout(operand: IntFormat, count: int) -> data.ArrayLayout:
-    """``count`` numbers of one `IntFormat` side by side, the first in the lowest bits."""
+def operand_layout(operand: IntFormat | Float8Format, count: int) -> data.ArrayLayout:
+    """``count`` numbers, or codes, of one format side by side, the first in the lowest bits."""
     return data.ArrayLayout(signed(operand.bits) if operand.signed else unsigned(operand.bits), count)
 
 
@@ -54,6 +56,10 @@ class Mac(wiring.Component):
     With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
     side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
 
+    Of float8 operands ``sum`` is exact, in units of both formats' least values; its flags stand above it and, once set,
+    stay until the next sum: what is no number counts as 0, and is NaN (one flag) or +infinity, -infinity and, if both
+    are set, NaN (two flags: `ArrayConfig.flag_bits`).
+
     ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
     """
 
@@ -66,7 +72,7 @@ class Mac(wiring.Component):
                 "a": In(operand_layout(config.a, config.depth)),
                 "b": In(operand_layout(config.b, config.depth * self.columns_of(config))),
                 "clear": In(1),
-                "sum": Out(signed(config.accumulator_bits * self.columns_of(config))),
+                "sum": Out(signed(config.word_bits * self.columns_of(config))),
             }
         )
 

@@ -55,7 +55,7 @@ class ArrayPacking:
     @property
     def sums_bytes(self) -> int:
         """Bytes of the word of all columns' sums."""
-        return bytes_of(self.array.config.cols * self.array.config.accumulator_bits)
+        return bytes_of(self.array.config.cols * self.array.config.word_bits)
 
     def pack(self, a: npt.NDArray[np.integer], b: npt.NDArray[np.integer]) -> tuple[Words, Flags, Words]:
         """Words of A, which of them end a tile, and words of B; pads are zeros."""
@@ -79,23 +79,23 @@ class ArrayPacking:
             to_words(words_b, config.b.bits, bytes_of(cols * depth * config.b.bits)),
         )
 
-    def expect(self, sums: npt.NDArray[np.integer]) -> Words:
-        """Words of sums [m, n]: word i holds sum i of each column, which come one after the other."""
+    def expect(self, sums: npt.NDArray[Any]) -> Words:
+        """Words of sums [m, n] (of float8: `sum_words`): word i holds sum i of each column, one after the other."""
         config, (down, across) = self.array.config, self.tiles
-        padded = np.zeros((down * config.rows, across * config.cols), np.int64)
+        padded = np.zeros((down * config.rows, across * config.cols), sums.dtype)
         padded[: self.m, : self.n] = sums
         tiles = padded.reshape(down, config.rows, across, config.cols).transpose(0, 2, 1, 3)
-        return to_words(tiles.reshape(-1, config.cols), config.accumulator_bits, self.sums_bytes)
+        return to_words(tiles.reshape(-1, config.cols), config.word_bits, self.sums_bytes)
 
-    def unpack(self, valid: Integers, words: Words) -> tuple[Integers, Flags, Integers]:
+    def unpack(self, valid: Integers, words: Words) -> tuple[npt.NDArray[Any], Flags, Integers]:
         """Sums [m, n], which of them came, and how many sums each column gave too many.
 
         `valid` [n] holds, per recorded cycle, the columns' valid bits [n, cols]; `words` the word of sums.
         """
         config, (down, across) = self.array.config, self.tiles
-        sums = from_words(words, config.accumulator_bits, config.cols, signed=True)
+        sums = from_words(words, config.word_bits, config.cols, signed=not config.float8)
         per_column = down * across * config.rows
-        padded = np.zeros((down, config.rows, across, config.cols), np.int64)
+        padded = np.zeros((down, config.rows, across, config.cols), sums.dtype)
         there = np.zeros(padded.shape, bool)
         surplus = np.zeros(config.cols, np.int64)
         for column in range(config.cols):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden import IntFormat
+from systoliq.golden import Float8Format, IntFormat
 
 from ..dense import Dense
 from .words import Flags, Integers, Words, bytes_of, from_words, pads, to_words
@@ -75,7 +75,7 @@ class LayerPacking:
         return bytes_of(self.dense.schedule.lanes * self._output.bits)
 
     @property
-    def _output(self) -> IntFormat:
+    def _output(self) -> IntFormat | Float8Format:
         return self.dense.requantization.output
 
     def pack(self, a: npt.NDArray[np.integer], generator: np.random.Generator) -> tuple[Words, Flags]:

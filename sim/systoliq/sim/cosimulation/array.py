@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.accumulate import exact_matmul
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.hw.cells import models_verilog
-from systoliq.hw.packing import ArrayPacking, Integers
+from systoliq.hw.packing import ArrayPacking, sum_words
 
 from ..exchange import BenchRun
 from ..harness import Ports
@@ -46,14 +49,15 @@ def cosimulate_array(
 ) -> CosimulationResult:
     """Run a product of any size, A [M, K] times B [K, N], tile by tile through the Verilog of a bare array.
 
-    The sums [M, N] are those of exact integers, modulo 2**accumulator_bits. `stalls` are those of the sources of A and
+    The sums [M, N] are those of exact integers, modulo 2**accumulator_bits; of float8 codes they are the words that
+    hold exact sum and flags (`sum_words`). `stalls` are those of the sources of A and
     of B: nothing can hold the sums back. The other parameters are those of `cosimulate`.
     """
     run, config = Run(a=a, stalls=stalls, seed=seed, resets=resets, bulk=bulk), array.config
     _check(config, a, b)
     (m, k), n = a.shape, b.shape[1]
     packing = ArrayPacking(array=array, m=m, k=k, n=n)
-    sums = exact_matmul(a.astype(np.int64), b.astype(np.int64))
+    sums = _sums(config, a, b)
     bench_run = _prepare(packing, run, b, sums)
     text = array_verilog(array) if verilog is None else verilog
     (outcome,), log = simulate(
@@ -61,12 +65,11 @@ def cosimulate_array(
     )
     valid = np.unpackbits(outcome.valid, axis=1, bitorder="little")[:, : config.cols].astype(np.int64)
     y, there, surplus = packing.unpack(valid, outcome.words)
-    wrap = 1 << config.accumulator_bits
     return compare(
         outcome,
         y,
         there,
-        (sums + wrap // 2) % wrap - wrap // 2,
+        sums,
         [f"column {column} gave {int(count)} sums too many" for column, count in enumerate(surplus) if count],
         simulator=simulator,
         macs=m * k * n,
@@ -81,7 +84,9 @@ def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.in
             raise ValueError(
                 f"{name} must be a matrix of integers, not of shape {list(operand.shape)} and type {operand.dtype}"
             )
-        if not expected_format.contains(operand):
+        if isinstance(expected_format, Float8Format):
+            expected_format.codes(operand)
+        elif not expected_format.contains(operand):
             raise ValueError(
                 f"{name} must be in {expected_format.name}, not {int(operand.min())} to {int(operand.max())}"
             )
@@ -90,7 +95,16 @@ def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.in
         raise ValueError(f"b must have K = {k} rows for a of shape {[m, k]}, not shape {[inner, n]}")
 
 
-def _prepare(packing: ArrayPacking, run: Run, b: npt.NDArray[np.integer], sums: Integers) -> BenchRun:
+def _sums(config: ArrayConfig, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """What golden gives, as words of the hardware."""
+    if config.float8:
+        numbers = [Numbers.of_float8(codes, form) for codes, form in zip((a, b), config.float8, strict=True)]
+        return sum_words(exact_sums(*numbers), config)
+    wrap = 1 << config.accumulator_bits
+    return (exact_matmul(a.astype(np.int64), b.astype(np.int64)) + wrap // 2) % wrap - wrap // 2
+
+
+def _prepare(packing: ArrayPacking, run: Run, b: npt.NDArray[np.integer], sums: npt.NDArray[Any]) -> BenchRun:
     down, across = packing.tiles
     words_a, last, words_b = packing.pack(run.a, b)
     unstalled = packing.array.cycles([packing.beats] * (down * across))

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.formats import IntFormat
+from systoliq.golden import UINT8, Float8Format, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
@@ -167,7 +167,9 @@ class ArrayDesign(Design):
         return {f"{self.name}_vectors.npz": (title, npz_bytes(vectors))}
 
 
-def _check_matrix(name: str, operand: npt.NDArray[Any], fmt: IntFormat) -> None:
+def _check_matrix(name: str, operand: npt.NDArray[Any], fmt: IntFormat | Float8Format) -> None:
+    if isinstance(fmt, Float8Format):
+        operand, fmt = fmt.codes(operand), UINT8
     if operand.dtype != fmt.dtype:
         raise TypeError(f"{name} must have the type {fmt.type_name}, not {operand.dtype.name}")
     if operand.ndim != 2 or not operand.size:

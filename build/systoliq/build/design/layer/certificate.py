@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from systoliq.golden import exact
 from systoliq.golden.formats import signed_bits
+from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
 
 from ...generator import GENERATOR, versions
@@ -41,7 +42,8 @@ def certificate(design: LayerDesign, files: Mapping[str, bytes]) -> dict[str, An
     low, high = layer.accumulator_range()
     proof = exact.certificate(requantization, layer.scale, *reachable(layer))
     folding, config = dense.folding, dense.config
-    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    output = integer_format("y_format", layer.y_format)
+    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
     mantissa_bits = whole.multiplier_bits
     content: dict[str, Any] = {
         "generator": GENERATOR,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
@@ -97,7 +98,8 @@ class LayerDesign(Design):
         if not self._chosen:
             return []
         constants = self.requantization
-        whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, self.layer.y_format)
+        output = integer_format("y_format", self.layer.y_format)
+        whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
         kind = constants.rounding.value
         return [f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
@@ -131,9 +133,9 @@ class LayerDesign(Design):
         try:
             if a.dtype.kind == "f":
                 if not quantize:
+                    expected = integer_format("a_format", self.layer.a_format)
                     raise InputError(
-                        f"a must have the type {self.layer.a_format.type_name}, not {a.dtype.name}: --quantize takes "
-                        "real numbers"
+                        f"a must have the type {expected.type_name}, not {a.dtype.name}: --quantize takes real numbers"
                     )
                 a = self.layer.quantize(a)
             elif quantize:

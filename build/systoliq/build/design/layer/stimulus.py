@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of
@@ -77,7 +78,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """`m` rows of A: those that reach the ends of a column's sums, constant ones, and random ones of every swing."""
-    a_format, k = layer.a_format, layer.k
+    a_format, k = integer_format("a_format", layer.a_format), layer.k
     positive = layer.centered_b[:, 0] > 0
     special = [
         np.where(positive, a_format.max, a_format.min),

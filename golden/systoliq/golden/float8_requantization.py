@@ -1,0 +1,67 @@
+"""Requantization to float8: from exact sums to codes, with the constants that the hardware has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .float8 import Float8Format
+from .float8_matmul import Sums, scaled
+from .parameters import as_scale
+
+MANTISSA_BITS = 24  # of float32, the leading one included
+
+
+@dataclass(frozen=True, kw_only=True)
+class Float8Requantization:
+    """Constants that take exact sums [..., N] to codes [..., N] of the float8 format `output`.
+
+    Column n's scale is `multiplier[n]` * 2^`exponent[n]`, the multiplier a float32's mantissa with its highest bit set;
+    one entry alone serves any number of columns.
+    """
+
+    multiplier: tuple[int, ...]
+    exponent: tuple[int, ...]
+    output: Float8Format
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.output, Float8Format):
+            raise TypeError(f"output must be a Float8Format, not {self.output!r}")
+        if len(self.multiplier) != len(self.exponent) or not self.multiplier:
+            raise ValueError(
+                f"multiplier and exponent must have one entry per column each, "
+                f"not {len(self.multiplier)} and {len(self.exponent)}"
+            )
+        for value in self.multiplier:
+            if value.bit_length() != MANTISSA_BITS:
+                raise ValueError(f"multiplier must have {MANTISSA_BITS} bits, not {value!r}")
+
+    @classmethod
+    def from_scales(cls, scale: npt.ArrayLike, output: Float8Format) -> Float8Requantization:
+        """The constants for float32 scales [N] (or one scalar), each positive and finite."""
+        scales = as_scale("scale", scale).reshape(-1)
+        wrong = scales[~(np.isfinite(scales) & (scales > 0))]
+        if wrong.size:
+            raise ValueError(f"scale must be positive and finite, not {float(wrong[0])!r}")
+        mantissa, exponent = np.frexp(scales.astype(np.float64))  # float64 has no float32 subnormals
+        multiplier = np.ldexp(mantissa, MANTISSA_BITS).astype(np.int64)
+        return cls(
+            multiplier=tuple(multiplier.tolist()), exponent=tuple((exponent - MANTISSA_BITS).tolist()), output=output
+        )
+
+    def replace(self, **changes: Any) -> Float8Requantization:
+        """A copy with `changes` made, validated again."""
+        return replace(self, **changes)
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32]:
+        """The scales that the constants stand for, [N] or [1]."""
+        return np.ldexp(np.array(self.multiplier, np.float64), self.exponent).astype(np.float32)
+
+    def apply(self, sums: Sums) -> npt.NDArray[Any]:
+        """Codes, of the dtype of `output`, for exact sums [..., N]."""
+        product = scaled(sums, self.scale)
+        return self.output.round(product.numbers, product.nan, product.infinity).view(self.output.dtype)

@@ -1,0 +1,43 @@
+"""A float8 layer's own needs of `Dense`: the width of its sums, and zeros that must not meet what is no number.
+
+Zero times NaN or infinity is NaN. So what stands for no operand at all, of A or of B, must meet zeros.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_matmul import sum_bits
+from systoliq.golden.formats import signed_bits
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import Format
+
+from .schedule import Schedule
+
+__all__ = ["float8_sum_bits", "has_infinities", "tail_mask"]
+
+
+def float8_sum_bits(layer: MatMulLayer) -> int | None:
+    """Bits that hold every sum of a float8 layer, whose weights are known; None for a layer of integers."""
+    a, b = layer.a_format, layer.b_format
+    if not (isinstance(a, Float8Format) and isinstance(b, Float8Format)):
+        return None
+    decoded = b.decode(layer.b)
+    units = int((np.abs(decoded.significand) << decoded.shift).sum(axis=0).max())
+    return max(signed_bits(units * a.max_units, -units * a.max_units), sum_bits(a, b, 1))
+
+
+def has_infinities(form: Format, weights: np.ndarray) -> bool:
+    """Whether a weight is infinite. One that is NaN makes all sums of its column NaN, with whatever it is met."""
+    return isinstance(form, Float8Format) and bool((form.decode(weights.astype(np.uint8)).infinity != 0).any())
+
+
+def tail_mask(schedule: Schedule) -> int | None:
+    """Ones for the bits of a group's last beat that hold operands, not what is beyond K; None where all of them do."""
+    config = schedule.config
+    operands = schedule.k % config.depth
+    if not config.flag_bits or not operands:
+        return None
+    row_bits = config.depth * config.a.bits
+    return sum(((1 << operands * config.a.bits) - 1) << row * row_bits for row in range(config.rows))

@@ -1,0 +1,104 @@
+"""The product of two float8 codes, exactly: a fixed-point number, or a flag that says why it is none."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_matmul import flag_bits, sum_bits
+
+from ..delay import delay
+
+__all__ = ["Float8Product"]
+
+_BEFORE_MOVING = 3  # registers of the decoded operands, of their product, of the product with its sign
+_MOVES = 2  # powers of two that the product moves by in a cycle
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Operand:
+    """A code as significand * 2^shift, of registers; the significand of what is no number is 0."""
+
+    significand: Value
+    shift: Value
+    negative: Value
+    nan: Value
+    infinite: Value
+
+    @classmethod
+    def decode(cls, m: Module, code: Value, form: Float8Format, name: str) -> _Operand:
+        """``code``, a cycle later."""
+        mantissa, field = code[: form.mantissa_bits], code[form.mantissa_bits : 7]
+        hidden = field.any()
+        infinite: Value = Const(0, 1)
+        if form.infinity_code is not None:
+            infinite = code[:7] == form.infinity_code
+        nan = code == form.nan_code if form.fnuz else code[:7] > (form.infinity_code or form.max_code)
+        number = Mux(nan | infinite, 0, Cat(mantissa, hidden))[: form.significand_bits]
+        parts = {"significand": number, "shift": (field - hidden)[: len(field)], "negative": code[7], "nan": nan}
+        held = {key: delay(m, value, 1, name=f"{name}_{key}") for key, value in parts.items()}
+        infinite = infinite if form.infinity_code is None else delay(m, infinite, 1, name=f"{name}_infinite")
+        return cls(**held, infinite=infinite)
+
+
+class Float8Product(wiring.Component):
+    """``product`` shows ``a * b`` of `LATENCY` cycles ago in units of both formats' least values. No reset.
+
+    Where a factor is no number, ``product`` is 0 and ``flags`` say what it stands for. With one flag that is NaN; with
+    two, for formats with infinities, the first is set for +infinity, the second for -infinity, and both for NaN, so
+    that the flags of a sum are those of its products together.
+    """
+
+    LATENCY = _BEFORE_MOVING + 3
+
+    def __init__(self, a: Float8Format, b: Float8Format) -> None:
+        self._formats = a, b
+        self.kind = "float8_product"
+        product = signed(sum_bits(a, b, 1))
+        super().__init__({"a": In(8), "b": In(8), "product": Out(product), "flags": Out(flag_bits(a, b))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        codes = {"a": self.a, "b": self.b}
+        a, b = (_Operand.decode(m, codes[name], form, name) for name, form in zip("ab", self._formats, strict=True))
+        negative = delay(m, a.negative ^ b.negative, 1, name="negative")
+        magnitude = delay(m, _small_product(a.significand, b.significand), 1, name="magnitude")
+        shift = delay(m, a.shift + b.shift, 2, name="shift")
+        number = delay(m, Mux(negative, -magnitude, magnitude), 1, name="number").as_signed()
+        self._move(m, number, shift)
+        m.d.comb += self.flags.eq(delay(m, self._flags(a, b), self.LATENCY - 1, name="flags"))
+        return m
+
+    def _flags(self, a: _Operand, b: _Operand) -> Value:
+        nan = a.nan | b.nan
+        if len(self.flags) == 1:
+            return nan
+        for one, other in ((a, b), (b, a)):
+            nan |= one.infinite & ~other.infinite & ~other.significand.any()
+        infinite, negative = a.infinite | b.infinite, a.negative ^ b.negative
+        return Cat(nan | (infinite & ~negative), nan | (infinite & negative))
+
+    def _move(self, m: Module, number: Value, shift: Value) -> None:
+        """``product = number << shift``: the smallest moves first, while there are few bits to move."""
+        greatest = sum(form.max_shift for form in self._formats)
+        for i in range(greatest.bit_length()):
+            bits = min(len(number) + (1 << i), len(self.product))
+            moved = Signal(signed(bits), name=f"moved_{1 << i}")
+            m.d.comb += moved.eq(Mux(shift[i], number << (1 << i), number))
+            number = moved
+            if i % _MOVES == _MOVES - 1 or i == greatest.bit_length() - 1:
+                number = delay(m, moved, 1, name=f"number_{1 << i}").as_signed()
+                shift = delay(m, shift, 1, name=f"shift_{1 << i}")
+        m.d.comb += self.product.eq(number)
+
+
+def _small_product(a: Value, b: Value) -> Value:
+    """``a * b`` of 3 or 4 bits each, in lookup tables: of a plain product, Yosys makes a cell of 18 x 18 bits."""
+    low, high = Mux(b[0], a, 0) + Mux(b[1], a << 1, 0), Mux(b[2], a, 0)
+    if len(b) == 4:
+        high += Mux(b[3], a << 1, 0)
+    return (low + (high << 2))[: len(a) + len(b)]

@@ -1,0 +1,38 @@
+"""The two requantizers: each layer gets its own, and constants that are not its kind are refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from systoliq.golden import E4M3FN, E5M2, INT8, Requantization
+from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.hw import ArrayConfig
+from systoliq.hw.float8_requantizer import Float8Requantizer
+from systoliq.hw.requantizer import Requantizer
+from systoliq.hw.requantizers import lane_requantizer, requantizer_config, requantizer_constants
+
+SCALES = np.float32([0.5, 0.3])
+INTEGERS = Requantization.from_scales(SCALES, 3, INT8)
+FLOATS = Float8Requantization.from_scales(SCALES, E5M2)
+FLOAT8_ARRAY = ArrayConfig(a=E4M3FN, b=E4M3FN, accumulator_bits=40)
+
+
+@pytest.mark.parametrize(
+    ("requantization", "array", "kind"),
+    [(INTEGERS, ArrayConfig(), Requantizer), (FLOATS, FLOAT8_ARRAY, Float8Requantizer)],
+)
+def test_constants_go_to_ports(requantization, array, kind):
+    block = lane_requantizer(requantizer_config(requantization, array, 20))
+    assert isinstance(block, kind)
+    for column in (0, 1, None):
+        constants = requantizer_constants(requantization, array, column)
+        assert set(constants) <= set(block.constants) <= set(block.signature.members)
+    assert requantizer_constants(FLOATS, FLOAT8_ARRAY, 0) == {"multiplier": 1 << 23, "exponent": -24 - 18 + 15}
+
+
+def test_the_wrong_kind_is_refused():
+    with pytest.raises(TypeError, match="requantization must be a Float8Requantization for operands of float8_e4m3fn"):
+        requantizer_config(INTEGERS, FLOAT8_ARRAY, 20)
+    with pytest.raises(ValueError, match="a and b must be float8 for results of float8_e5m2, not int8 and int8"):
+        requantizer_config(FLOATS, ArrayConfig(), 20)
