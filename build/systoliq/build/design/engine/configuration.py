@@ -13,7 +13,7 @@ from .workloads import OWN, choose_dataflow, read_workloads
 __all__ = ["AUTO", "LANES_LIMIT", "engine_config"]
 
 AUTO = "auto"  # of the dataflow: whichever takes fewer cycles
-LANES_LIMIT = 8  # of those that are chosen: each has a multiplier of 32 x 24 bits
+LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
 _NO_ENGINE = {
     "a_bits": "its operands are int8 or uint8, as each job says",
     "b_bits": "its operands are int8 or uint8, as each job says",
@@ -29,7 +29,8 @@ _NO_ENGINE = {
 def engine_config(hardware: Hardware) -> EngineConfig:
     """The engine that `hardware` asks for: that of `EngineConfig` where nothing was said, but for `lanes`.
 
-    These are the largest divisor of the columns that is at most 8.
+    These are the largest divisor of the columns that is at most 4. A tile's results then leave in rows * cols / 4
+    cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/silicon.md.
     """
     for name, reason in _NO_ENGINE.items():
         if getattr(hardware, name) != getattr(Hardware, name):
