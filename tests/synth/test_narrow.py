@@ -44,7 +44,7 @@ def simulate(source: Path, given: Path, folder: Path, *options: object) -> dict[
     result = call("simulate", source, *arguments, *options, "--report", folder / "r.json")
     assert result.exit_code == 0, (result.output, result.exception)
     report = json.loads((folder / "r.json").read_text())
-    assert (report["outputs"], report["mismatches"]) == (27, 0)
+    assert (report["outputs"], report["mismatches"]) == (45, 0)
     return dict(report)
 
 

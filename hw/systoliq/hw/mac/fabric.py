@@ -17,6 +17,7 @@ from .parts import cuts, extended, skewed
 
 __all__ = ["WHOLE_BITS", "FabricForm"]
 
+_PART_NAMES = {1: ["sum"], 2: ["low", "high"]}
 WHOLE_BITS = 24  # a carry chain as long as this still meets 200 MHz on ECP5 (speed 6); longer accumulators are split
 
 
@@ -78,24 +79,28 @@ class FabricForm(Form):
 
     def _accumulate(self, m: Module, total: Value, clear: Value, carry_in: Value | None = None) -> Value:
         at = cuts(self.config.accumulator_bits, self.whole_bits)
-        return self._accumulate_parts(m, skewed(m, total, at, name="total"), clear, carry_in)
+        return self._accumulate_parts(m, skewed(m, total, at, name="upper"), clear, carry_in)
 
     def _accumulate_parts(
         self, m: Module, total: Sequence[Value], clear: Value, carry_in: Value | None = None
     ) -> Value:
         """The sum of all ``total``, of which part i comes i cycles after part 0 (see `parts`)."""
         at = cuts(self.config.accumulator_bits, self.whole_bits)
+        names = _PART_NAMES.get(len(total)) or [f"part_{i}" for i in range(len(total))]
         carry = carry_in
         sums = []
-        for i, part in enumerate(total):
-            bits, above = at[i + 1] - at[i], len(total) - 1 - i
-            name = f"sum_part_{i}" if len(total) > 1 else "sum"
+        for i, (part, name) in enumerate(zip(total, names, strict=True)):
+            bits, is_last = at[i + 1] - at[i], part is total[-1]
             part_sum, carry = self.accumulator(
-                m, extended(part, bits), clear, bits, name=name, carry_in=carry, carry_out=above > 0
+                m, extended(part, bits), clear, bits, name=name, carry_in=carry, carry_out=not is_last
             )
-            sums.append(delay(m, part_sum, above, name=f"{name}_waits"))
-            clear = delay(m, clear, 1, name=f"clear_{i + 1}") if above else clear
-        return Cat(sums)
+            sums.append(part_sum)
+            clear = clear if is_last else delay(m, clear, 1, name="clear" if i == 0 else f"clear_{i + 1}")
+        waits = reversed(range(len(total)))
+        return Cat(
+            delay(m, part_sum, wait, name=f"{name}_sum")
+            for part_sum, wait, name in zip(sums, waits, names, strict=True)
+        )
 
     def accumulator(
         self,

@@ -33,7 +33,7 @@ def extended(part: Value, bits: int) -> Value:
 def skewed(m: Module, number: Value, at: Sequence[int], *, name: str) -> list[Value]:
     """The parts of the signed ``number``, which has no more bits than ``at`` says: part i, i cycles later."""
     parts = [number[start:end] if start < len(number) else number[-1] for start, end in _places(at)]
-    return [delay(m, part, i, name=f"{name}_{i}") for i, part in enumerate(parts)]
+    return [delay(m, part, i, name=name if i == 1 else f"{name}_{i}") for i, part in enumerate(parts)]
 
 
 def skewed_sum(m: Module, terms: Sequence[list[Value]], bits: int, at: Sequence[int], *, name: str) -> list[Value]:
