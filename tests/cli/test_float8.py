@@ -10,6 +10,7 @@ from systoliq.golden import E4M3FN, E5M2
 from .refused import assert_refused
 
 ZERO = np.zeros((), E4M3FN.dtype)
+ONE = np.array(0x38, np.uint8).view(E4M3FN.dtype)
 SMALL = np.float32(1e-30)
 
 
@@ -30,7 +31,7 @@ def float8_arrays():
 
 REFUSED = {
     "zero point": (
-        {"a_zero_point": np.array(56, np.uint8).view(E4M3FN.dtype)},
+        {"a_zero_point": ONE},
         "a_zero_point must be 0, as it is float8_e4m3fn",
     ),
     "bias": ({"bias": np.zeros(3, np.int32)}, "bias must be None for float8"),
