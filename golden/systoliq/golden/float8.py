@@ -80,6 +80,11 @@ class Float8Format:
         return np.dtype((np.uint8, {self.name: (np.uint8, 0)}))
 
     @property
+    def type_name(self) -> str:
+        """What an array of its codes may be, for an error."""
+        return f"{self.name} or uint8"
+
+    @property
     def unit(self) -> int:
         """The least subnormal value is 2^unit, and every finite value an integer times it."""
         return 1 - self.bias - self.mantissa_bits

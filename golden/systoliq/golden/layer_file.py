@@ -13,6 +13,11 @@ import numpy.typing as npt
 KEYS = ("b", "a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 OPTIONAL_KEYS = ("bias",)
 
+_NAMELESS = (
+    "numpy writes arrays of ml_dtypes without their type's name; for float8, save codes.view(numpy.uint8)"
+    ".view(systoliq.golden.E4M3FN.dtype), or that of another format"
+)
+
 # What archives that hold more than a layer (inputs, expected outputs, labels) also call these arrays.
 _SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
 
@@ -58,9 +63,18 @@ def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
             archive = np.load(file, allow_pickle=False)
             if not isinstance(archive, np.lib.npyio.NpzFile):
                 raise ValueError("it holds a single array")
-            return {key: np.asarray(archive[key]) for key in archive.files}
+            return {key: _named(key, np.asarray(archive[key])) for key in archive.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        if "'<f1'" in str(error):
+            error = ValueError(_NAMELESS)
         raise ValueError(f"{path}: must be a readable .npz archive of plain arrays ({error})") from error
+
+
+def _named(key: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """`array`; a ValueError where it is of a type of ml_dtypes, whose name numpy does not write into files."""
+    if array.dtype.kind == "V" and array.dtype.names is None:
+        raise ValueError(f"{key}: {_NAMELESS}")
+    return array
 
 
 def read_array(path: str | Path) -> npt.NDArray[Any]:
@@ -70,6 +84,6 @@ def read_array(path: str | Path) -> npt.NDArray[Any]:
         raise FileNotFoundError(f"{path}: there is no such file")
     try:
         with path.open("rb") as file:
-            return np.asarray(np.lib.format.read_array(file, allow_pickle=False))
+            return _named("a", np.lib.format.read_array(file, allow_pickle=False))
     except (OSError, ValueError, EOFError) as error:
         raise ValueError(f"{path}: must be a readable .npy file of a plain array ({error})") from error

@@ -12,6 +12,7 @@ from rich.table import Table
 from systoliq.sim.runner import SimulatorName
 
 from ..demo.demo import ACCURACY, DemoResult, run_demo
+from ..demo.float8 import parse_formats, run_float8_demo
 from ..progress import Stages
 from .options import HARDWARE_OPTIONS, PATH, SIMULATOR_OPTION, add_options, hardware_of
 from .shell import debug_option
@@ -27,16 +28,40 @@ Verilog, run all test images through it, and compare every output with golden an
 Examples
   systoliq demo
   systoliq demo --simulator icarus --rows 2 --depth 4
+  systoliq demo --formats e4m3fn,e5m2
 """
 )
 @click.option("--out", type=PATH, default=Path("out/demo"), show_default=True, metavar="DIR", help="Directory.")
+@click.option(
+    "--formats",
+    metavar="F,F",
+    help="In these float8 formats instead, each for a, b and y: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz. No onnxruntime then.",
+)
 @SIMULATOR_OPTION
 @add_options(*HARDWARE_OPTIONS, debug_option)
-def demo(out: Path, simulator: SimulatorName, **hardware: Any) -> int:
+def demo(out: Path, formats: str | None, simulator: SimulatorName, **hardware: Any) -> int:
     """See `help`."""
+    if formats is not None:
+        reports = run_float8_demo(out, parse_formats(formats), hardware_of(hardware), simulator, Stages())
+        _show_float8(out, reports)
+        return 0 if all(report["passed"] for report in reports) else 1
     result = run_demo(out, hardware_of(hardware), simulator, Stages())
     _show_demo(result)
     return 0 if result.passed else 1
+
+
+def _show_float8(out: Path, reports: list[dict[str, Any]]) -> None:
+    console = Console(highlight=False)
+    table = Table("format", "accuracy, float", "golden", "RTL", "RTL differs from golden", box=None, pad_edge=False)
+    for report in reports:
+        accuracies = (f"{value:.4f}" for value in report["accuracy"].values())
+        table.add_row(report["format"], *accuracies, f"{report['golden_mismatches']} of {report['outputs']}")
+    console.print(table)
+    console.print(f"wrote {out}", soft_wrap=True)
+    if all(report["passed"] for report in reports):
+        console.print("[green]PASS[/green]: RTL = golden on every output of every test image")
+    else:
+        console.print("[red]FAIL[/red]: every output must agree")
 
 
 def _show_demo(result: DemoResult) -> None:

@@ -34,6 +34,7 @@ SOURCE is one of
   FILE.npz    a layer file: b [K, N], a_scale, a_zero_point, b_scale, b_zero_point,
               y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
               int32 [N]; the types of the zero points are those of A, B and Y
+              (float8 too: the dtype of systoliq.golden.E4M3FN and its like)
   FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
               systoliq layers FILE.onnx lists them"""
 
@@ -65,6 +66,8 @@ HARDWARE_OPTIONS = (
     ),
     click.option("--a-signed/--a-unsigned", default=None, help="Sign of A, for the source array.  [signed]"),
     click.option("--b-signed/--b-unsigned", default=None, help="Sign of B, for the source array.  [signed]"),
+    click.option("--a-format", metavar="F", help="A of the source array in float8: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz."),
+    click.option("--b-format", metavar="F", help="B of the source array in float8; with --a-format."),
     click.option(
         "--accumulator-bits",
         type=_AccumulatorBits(),

@@ -15,6 +15,7 @@ from systoliq.hw.packing import Flags, Words, to_integers
 __all__ = ["SEED", "Beat", "beats_of", "random_operands", "spans"]
 
 SEED = 2026  # of all stimuli
+_ODD = 0.02  # share of float8 codes that may be no number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +34,14 @@ def beats_of(words: Words, last: Flags) -> tuple[Beat, ...]:
 def random_operands(
     fmt: IntFormat | Float8Format, shape: tuple[int, ...], generator: np.random.Generator
 ) -> npt.NDArray[Any]:
-    """Anything in `fmt`, its extremes included."""
+    """Anything in `fmt`, its extremes included; of float8 mostly numbers, or every sum would be NaN."""
+    if isinstance(fmt, Float8Format):
+        every = np.arange(256, dtype=np.uint8)
+        decoded = fmt.decode(every)
+        numbers = every[~decoded.nan & (decoded.infinity == 0)]
+        odd = generator.random(shape) < _ODD
+        codes = np.where(odd, generator.choice(every, shape), generator.choice(numbers, shape))
+        return codes.astype(np.uint8).view(fmt.dtype)
     return generator.integers(fmt.min, fmt.max + 1, shape).astype(fmt.dtype)
 
 

@@ -17,5 +17,22 @@ RESET = {
 
 
 def format_facts(fmt: IntFormat | Float8Format) -> dict[str, Any]:
-    """An operand's format, ready for JSON; of float8, that of its codes."""
+    """An operand's format, ready for JSON."""
+    if isinstance(fmt, Float8Format):
+        return _float8_facts(fmt)
     return {"name": fmt.name, "bits": fmt.bits, "signed": fmt.signed, "min": fmt.min, "max": fmt.max}
+
+
+def _float8_facts(fmt: Float8Format) -> dict[str, Any]:
+    """What the codes of `fmt` mean: a sign, an exponent field, a mantissa, from the highest bit down."""
+    return {
+        "name": fmt.name,
+        "bits": fmt.bits,
+        "exponent_bits": fmt.bits - 1 - fmt.mantissa_bits,
+        "mantissa_bits": fmt.mantissa_bits,
+        "bias": fmt.bias,
+        "greatest": float(fmt.max_units * 2.0**fmt.unit),
+        "least": 2.0**fmt.unit,
+        "nan_code": fmt.nan_code,
+        "infinity_code": fmt.infinity_code,
+    }

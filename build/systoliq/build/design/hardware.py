@@ -7,13 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import Format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.hw import ArrayConfig
+from systoliq.hw.float8_layer import float8_sum_bits
 
 from ..errors import InputError
 from .choose import AUTO, REQUANTIZERS, choose_requantization, sum_bits
+from .float8_hardware import float8_array, is_float8, parse_format, refuse_integer_options
 
 __all__ = ["REQUANTIZERS", "Hardware"]
 
@@ -34,10 +39,12 @@ class Hardware:
     a_bits, b_bits, a_signed, b_signed
         operands, 2 to 16 bits: a layer's activations may be narrowed, and its multipliers' B side widened; an array's
         are free; an engine takes int8 and uint8.
+    a_format, b_format
+        of an array of float8, both of them: names such as "e4m3fn".
     accumulator_bits
         the most that an accumulator may have; a layer's are no wider than its sums need.
     requantizer, multiplier_bits
-        a layer's rounding, see `choose_requantization`.
+        a layer's rounding, see `choose_requantization`. Of a float8 layer there is one alone.
     wrap
         allow sums beyond the accumulator: they wrap, as ONNX's int32 does.
     cells
@@ -58,6 +65,8 @@ class Hardware:
     b_bits: int | None = None
     a_signed: bool | None = None
     b_signed: bool | None = None
+    a_format: str | None = None
+    b_format: str | None = None
     accumulator_bits: int | Literal["auto"] | None = None
     requantizer: str = Rounding.NEAR_TIE.value
     multiplier_bits: int | None = None
@@ -80,6 +89,9 @@ class Hardware:
             bits = getattr(self, name)
             if bits is not None and not 2 <= bits <= 16:
                 raise ValueError(f"{name} must be 2 to 16, not {bits}")
+        for name in ("a_format", "b_format"):
+            if getattr(self, name) is not None:
+                parse_format(name, getattr(self, name))
 
     def replace(self, **changes: Any) -> Hardware:
         """A copy with `changes` made, validated again."""
@@ -100,6 +112,8 @@ class Hardware:
         """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""
         if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
             raise InputError("requantizer and multiplier_bits must be left out for the source array: it has none")
+        if self.a_format is not None or self.b_format is not None:
+            return self._config(rows=8, cols=8, **float8_array(self))
         return self._config(
             rows=8,
             cols=8,
@@ -114,6 +128,11 @@ class Hardware:
             raise InputError(
                 "signedness must be left to the layer's zero points; it can be chosen for the source array"
             )
+        for name in ("a_format", "b_format"):
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be left to the layer; it can be chosen for the source array")
+        if is_float8(layer):
+            refuse_integer_options(self)
         if self.a_bits in (None, layer.a_format.bits):
             return layer
         a_format = IntFormat(self.a_bits, signed=layer.a_format.signed)
@@ -129,9 +148,19 @@ class Hardware:
                     f"{name} must be at most {most}, the layer's {letter}, not {getattr(self, name)}: more would never "
                     "be used"
                 )
-        tiles = -(-layer.n // _COLUMNS_LIMIT)
-        b = IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
-        product_bits = layer.a_format.bits + b.bits + 1
+        cols = -(-layer.n // -(-layer.n // _COLUMNS_LIMIT))
+        b, bits = self._multiplier_b(layer), float8_sum_bits(layer) or self._layer_sum_bits(layer)
+        return self._config(rows=1, cols=cols, a=layer.a_format, b=b, accumulator_bits=bits)
+
+    def _multiplier_b(self, layer: MatMulLayer) -> Format:
+        """The format of the multipliers' B side."""
+        if is_float8(layer):
+            return layer.b_format
+        return IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
+
+    def _layer_sum_bits(self, layer: MatMulLayer) -> int:
+        """The most bits that an accumulator of a layer of integers may have."""
+        product_bits = layer.a_format.bits + self._multiplier_b(layer).bits + 1
         bits = self.accumulator_bits
         if bits == "auto":
             bits = max(sum_bits(layer), product_bits)
@@ -143,12 +172,12 @@ class Hardware:
             raise InputError(
                 f"accumulator_bits must be {_SUM_BITS} where sums may wrap, as ONNX's int32 does, not {bits}"
             )
-        return self._config(
-            rows=1, cols=-(-layer.n // tiles), a=layer.a_format, b=b, accumulator_bits=bits or _SUM_BITS
-        )
+        return bits or _SUM_BITS
 
-    def requantization(self, layer: MatMulLayer) -> Requantization:
-        """The integer constants for `layer`, see `choose_requantization`."""
+    def requantization(self, layer: MatMulLayer) -> Requantization | Float8Requantization:
+        """The constants for `layer`: its scales where it is float8, integers (`choose_requantization`) otherwise."""
+        if isinstance(layer.y_format, Float8Format):
+            return Float8Requantization.from_scales(layer.scale, layer.y_format)
         return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
 
     def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:

@@ -13,6 +13,7 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import read_arrays
 
+from ..design.float8_hardware import is_float8
 from ..design.sources import open_layer
 from ..errors import InputError
 from .requantize_layer import narrowed, quantize_inputs, quantized
@@ -91,6 +92,8 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
     if source == "array":
         raise InputError("SOURCE must be a layer, not the bare array: it has no outputs to be accurate about")
     layer, origin = open_layer(source, weights)
+    if is_float8(layer):
+        raise InputError(f"SOURCE must be a layer of integers, not of {layer.a_format}: explore tries other widths")
     if data is not None:
         return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
     if source == "digits":

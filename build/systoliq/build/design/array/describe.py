@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.hw import ArrayConfig
 from systoliq.hw.packing import ArrayPacking
 
 from ..facts import RESET, format_facts
@@ -18,7 +19,7 @@ def describe(design: ArrayDesign) -> dict[str, Any]:
     """Ready for JSON; see `Design.describe`."""
     config, array = design.config, design.array
     return {
-        "computes": "sums = a @ b for tiles of rows x K and K x cols, modulo 2^accumulator_bits",
+        "computes": "sums = a @ b for tiles of rows x K and K x cols, modulo 2^accumulator_bits" + _of_float8(config),
         "formats": {"a": format_facts(config.a), "b": format_facts(config.b)},
         "parameters": {
             "rows": config.rows,
@@ -46,3 +47,12 @@ def describe(design: ArrayDesign) -> dict[str, Any]:
         },
         "vectors": {"tiles": len(design.stimulus.inner), "inner": list(design.stimulus.inner)},
     }
+
+
+def _of_float8(config: ArrayConfig) -> str:
+    """What the sums of float8 are; nothing for integers."""
+    if not config.float8:
+        return ""
+    unit = sum(form.unit for form in config.float8)
+    flags = "a bit for NaN" if config.flag_bits == 1 else "a bit for +infinity and one for -infinity, both for NaN"
+    return f", exact, in units of 2^{unit}; above each sum {flags}"

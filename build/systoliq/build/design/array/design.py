@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import UINT8, Float8Format, IntFormat
+from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.packing import sum_words
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
@@ -75,12 +77,20 @@ class ArrayDesign(Design):
     def longest_sum(self) -> int:
         """The greatest K for which no sum can pass the accumulator."""
         a, b = self.config.a, self.config.b
+        if isinstance(a, Float8Format) and isinstance(b, Float8Format):
+            return ((1 << (self.config.accumulator_bits - 1)) - 1) // (a.max_units * b.max_units)
         products = [x * y for x in (a.min, a.max) for y in (b.min, b.max)]
         limit = 1 << (self.config.accumulator_bits - 1)
         return min((limit - 1) // max(products), limit // -min(products) if min(products) < 0 else limit)
 
-    def model(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """The sums a @ b, [M, K] x [K, N], modulo 2^accumulator_bits and signed."""
+    def model(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The sums a @ b, [M, K] x [K, N], modulo 2^accumulator_bits and signed.
+
+        Those of float8 are words: exact sums in units of both least values, with flags above; Python's integers.
+        """
+        if self.config.float8:
+            numbers = [Numbers.of_float8(codes, form) for codes, form in zip((a, b), self.config.float8, strict=True)]
+            return sum_words(exact_sums(*numbers), self.config)
         half = 1 << (self.config.accumulator_bits - 1)
         sums: npt.NDArray[np.int64] = a.astype(np.int64) @ b.astype(np.int64)
         return ((sums + half) & (2 * half - 1)) - half
@@ -143,8 +153,15 @@ class ArrayDesign(Design):
         )  # fmt: skip
         facts = {"model_cycles": self.cycles(a.shape[0], a.shape[1], b.shape[1])}
         run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
-        y = run.y.astype(np.int32 if self.config.accumulator_bits <= 32 else np.int64)
-        return Simulated(y=y, report=run.report, passed=run.passed)
+        return Simulated(y=self._kept(run.y), report=run.report, passed=run.passed)
+
+    def _kept(self, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """`sums` as they go into a file: int32 or int64; the words of float8 as bytes [..., B], the lowest first."""
+        if not self.config.float8:
+            return sums.astype(np.int32 if self.config.accumulator_bits <= 32 else np.int64)
+        size = -(-self.config.word_bits // 8)
+        data = b"".join(int(word).to_bytes(size, "little") for word in sums.flat)
+        return np.frombuffer(data, np.uint8).reshape(*sums.shape, size)
 
     @cached_property
     def stimulus(self) -> ArrayStimulus:
@@ -162,7 +179,8 @@ class ArrayDesign(Design):
     def files(self) -> dict[str, File]:
         """Golden vectors."""
         stimulus = self.stimulus
-        vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": stimulus.sums}
+        sums = self._kept(stimulus.sums) if self.config.float8 else stimulus.sums
+        vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": sums}
         title = "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]"
         return {f"{self.name}_vectors.npz": (title, npz_bytes(vectors))}
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden import Float8Format, IntFormat
 from systoliq.hw.packing import ArrayPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of, random_operands, spans
@@ -25,7 +26,7 @@ class ArrayStimulus:
     inner: tuple[int, ...]  # K of each tile
     a: npt.NDArray[Any]  # [rows, sum of K]
     b: npt.NDArray[Any]  # [sum of K, cols]
-    sums: npt.NDArray[np.int64]
+    sums: npt.NDArray[Any]
     a_beats: tuple[Beat, ...]
     b_beats: tuple[Beat, ...]
     lines: tuple[int, ...]  # sums of all columns, row after row of tile after tile, as words
@@ -45,7 +46,7 @@ def array_stimulus(design: ArrayDesign) -> ArrayStimulus:
         random_operands(config.b, (k, config.cols), generator),
     )
     extreme = slice(sum(inner[:6]), sum(inner[:7]))
-    a[:, extreme], b[extreme] = config.a.min, config.b.min
+    a[:, extreme], b[extreme] = _least(config.a), _least(config.b)
     sums = np.stack([design.model(a[:, start:stop], b[start:stop]) for start, stop in spans(inner)])
     a_beats: list[Beat] = []
     b_beats: list[Beat] = []
@@ -67,3 +68,8 @@ def array_stimulus(design: ArrayDesign) -> ArrayStimulus:
         lines=tuple(lines),
         cycles=cycles,
     )
+
+
+def _least(fmt: IntFormat | Float8Format) -> int:
+    """The code of the least number."""
+    return fmt.max_code | 0x80 if isinstance(fmt, Float8Format) else fmt.min

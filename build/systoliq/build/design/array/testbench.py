@@ -103,7 +103,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
             ("b", stimulus.b_beats, config.cols, config.b, 19),
         )
     ]
-    bits, width = config.accumulator_bits, config.accumulator_bits * config.cols
+    bits, width = config.word_bits, config.word_bits * config.cols
     contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
     return testbench(
         name=design.name,

@@ -17,6 +17,8 @@ LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bi
 _NO_ENGINE = {
     "a_bits": "its operands are int8 or uint8, as each job says",
     "b_bits": "its operands are int8 or uint8, as each job says",
+    "a_format": "it multiplies integers",
+    "b_format": "it multiplies integers",
     "a_signed": "each job says whether A is signed",
     "b_signed": "each job says whether B is signed",
     "accumulator_bits": "its sums have 32 bits",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
+from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.packing import LayerPacking
 
 from ..facts import RESET, format_facts
+from ..float8_hardware import is_float8
 
 if TYPE_CHECKING:
     from .design import LayerDesign
 
-__all__ = ["describe"]
+__all__ = ["describe", "formula"]
 
 _ROWS = (1, 16, 256)  # for which the cycle model is spelled out
 
@@ -21,8 +24,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
     layer, dense = design.layer, design.dense
     schedule, config, stimulus = dense.schedule, dense.config, design.stimulus
     return {
-        "computes": "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as "
-        "ONNX's QLinearMatMul; with a bias as com.microsoft.QGemm",
+        "computes": _computes(layer),
         "origin": design.origin,
         "shape": {"k": layer.k, "n": layer.n},
         "formats": {
@@ -63,7 +65,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
-            "expected": "the float32 formula"
+            "expected": formula(layer)
             if not stimulus.float32_mismatches
             else "the requantizer's own integer form, which is not exact",
             "float32_mismatches": stimulus.float32_mismatches,
@@ -71,9 +73,45 @@ def describe(design: LayerDesign) -> dict[str, Any]:
     }
 
 
+def formula(layer: MatMulLayer) -> str:
+    """What golden's outputs of `layer` are, in a few words."""
+    return "exact sums, rounded once" if is_float8(layer) else "the float32 formula"
+
+
+def _computes(layer: MatMulLayer) -> str:
+    if is_float8(layer):
+        return (
+            "y = saturate(round((a @ b) * scale)), as systoliq defines ONNX's QLinearMatMul for float8 "
+            "(docs/float8.md): the sum and its product with the scale are exact, and are rounded once"
+        )
+    return (
+        "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as ONNX's "
+        "QLinearMatMul; with a bias as com.microsoft.QGemm"
+    )
+
+
+def _float8_quantization(layer: MatMulLayer, requantization: Float8Requantization) -> dict[str, Any]:
+    """Scales, and the constants made of them: column n's scale is multiplier[n] * 2^exponent[n]."""
+    return {
+        "a": {"scale": float(layer.a_scale), "zero_point": 0},
+        "b": {"scale": layer.b_scale.tolist(), "zero_point": [0] * layer.n},
+        "y": {"scale": float(layer.y_scale), "zero_point": 0},
+        "bias": None,
+        "scale": layer.scale.tolist(),
+        "rounding": "nearest-even",
+        "multiplier": list(requantization.multiplier),
+        "exponent": list(requantization.exponent),
+        "multiplier_bits": MANTISSA_BITS,
+        "certificate": "none: float8 layers have none yet. That sums and products are exact follows from their width; "
+        "the golden vectors, and simulation, test that the hardware is as described",
+    }
+
+
 def _quantization(design: LayerDesign) -> dict[str, Any]:
-    """Scales and zero points, and the integer constants made of them."""
+    """Scales and zero points, and the constants made of them."""
     layer, requantization = design.layer, design.requantization
+    if isinstance(requantization, Float8Requantization):
+        return _float8_quantization(layer, requantization)
     low, high = layer.accumulator_range()
     return {
         "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},

@@ -10,8 +10,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
+from systoliq.golden.parameters import type_name
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
@@ -28,7 +30,7 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import certificate
-from .describe import describe
+from .describe import describe, formula
 from .stimulus import LayerStimulus, layer_stimulus
 from .testbench import layer_testbench
 
@@ -38,11 +40,10 @@ __all__ = ["LayerDesign"]
 class LayerDesign(Design):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
-    `requantization` gives the integer constants where `hardware` shall not choose them.
+    `requantization` gives the constants where `hardware` shall not choose them.
     """
 
     kind: ClassVar[str] = "layer"
-    certified: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {
         "rst": "synchronous reset, active high; the contents of the weight memory stay",
         "s_axis_a_tlast": "the last beat of a batch; with a beat that ends no group of rows it is an error",
@@ -57,7 +58,7 @@ class LayerDesign(Design):
         *,
         name: str | None = None,
         origin: str = "weights given in Python",
-        requantization: Requantization | None = None,
+        requantization: Requantization | Float8Requantization | None = None,
     ) -> None:
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
@@ -95,9 +96,9 @@ class LayerDesign(Design):
     @property
     def choices(self) -> list[str]:
         """The requantizer, where it was left to systoliq."""
-        if not self._chosen:
-            return []
         constants = self.requantization
+        if not self._chosen or isinstance(constants, Float8Requantization):
+            return []
         output = integer_format("y_format", self.layer.y_format)
         whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
@@ -110,8 +111,15 @@ class LayerDesign(Design):
         wrong = self.stimulus.float32_mismatches
         return [f"this requantizer differs from the float32 formula on {wrong} golden vectors"] if wrong else []
 
+    @property
+    def certified(self) -> bool:
+        """A layer of integers is; for float8 there is no certificate yet."""
+        return isinstance(self.requantization, Requantization)
+
     def model(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Y [M, N] for `a` [M, K]: the hardware's own integer arithmetic."""
+        """Y [M, N] for `a` [M, K]: the hardware's own arithmetic."""
+        if isinstance(self.requantization, Float8Requantization):
+            return self.requantization.apply(self.layer.exact_sums(a))
         return self.requantization.apply(self.layer.accumulate(self.layer.check_input(a)))
 
     def cycles(self, m: int) -> int:
@@ -133,13 +141,13 @@ class LayerDesign(Design):
         try:
             if a.dtype.kind == "f":
                 if not quantize:
-                    expected = integer_format("a_format", self.layer.a_format)
+                    expected = self.layer.a_format.type_name
                     raise InputError(
-                        f"a must have the type {expected.type_name}, not {a.dtype.name}: --quantize takes real numbers"
+                        f"a must have the type {expected}, not {a.dtype.name}: --quantize takes real numbers"
                     )
                 a = self.layer.quantize(a)
             elif quantize:
-                raise InputError(f"a must hold real numbers where quantize is given, not {a.dtype.name}")
+                raise InputError(f"a must hold real numbers where quantize is given, not {type_name(a.dtype)}")
             return {"a": self._rows(a)}
         except (TypeError, ValueError) as error:
             raise type(error)(f"{path}: {error}") from error
@@ -201,12 +209,15 @@ class LayerDesign(Design):
         if stimulus.float32_mismatches:
             vectors["y_hardware"] = stimulus.expected
         return {
-            f"{self.name}_vectors.npz": ("golden vectors: a and y = the float32 formula", npz_bytes(vectors)),
+            f"{self.name}_vectors.npz": (f"golden vectors: a and y = {formula(self.layer)}", npz_bytes(vectors)),
             f"{self.name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(self.layer.arrays())),
         }
 
     def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
         """What `systoliq verify` derives again."""
+        constants = self.requantization
+        if isinstance(constants, Float8Requantization):
+            return {}
         if CERTIFICATE in files:
             raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
-        return certificate(self, files)
+        return certificate(self, constants, files)

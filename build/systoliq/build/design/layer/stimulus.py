@@ -13,6 +13,8 @@ from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of
+from ..float8_hardware import is_float8
+from .float8_rows import float8_rows
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -37,8 +39,9 @@ class YBeat:
 class LayerStimulus:
     """Batches of rows for a layer, as matrices (all rows one below the other) and as beats.
 
-    `y` is the float32 formula's answer; `expected` the hardware's, which is the same unless an inexact requantizer was
-    asked for. `cycles` is what the cycle model says from the first beat to the last without stalls.
+    `y` is golden's answer, for integers the float32 formula's; `expected` the hardware's, which is the same unless an
+    inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
+    stalls.
     """
 
     batches: tuple[int, ...]
@@ -51,7 +54,7 @@ class LayerStimulus:
 
     @property
     def float32_mismatches(self) -> int:
-        """Outputs in which the hardware's own arithmetic differs from the float32 formula."""
+        """Outputs in which the hardware's own arithmetic differs from golden's answer."""
         return int(np.count_nonzero(self.y != self.expected))
 
 
@@ -78,6 +81,8 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """`m` rows of A: those that reach the ends of a column's sums, constant ones, and random ones of every swing."""
+    if is_float8(layer):
+        return float8_rows(layer, m, generator)
     a_format, k = integer_format("a_format", layer.a_format), layer.k
     positive = layer.centered_b[:, 0] > 0
     special = [
