@@ -57,9 +57,6 @@ class Design:
     meanings: ClassVar[Mapping[str, str]]
     """What those ports mean that other kinds do not have, or mean otherwise."""
 
-    certified: ClassVar[bool] = False
-    """Whether its package holds a certificate of exactness."""
-
     name: str
 
     def __new__(cls, *arguments: object, **options: object) -> Design:
@@ -100,6 +97,11 @@ class Design:
     def notes(self) -> Sequence[str]:
         """What a user should hear about it, a line each."""
         return ()
+
+    @property
+    def certified(self) -> bool:
+        """Whether its package holds a certificate of exactness."""
+        return False
 
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
         """What the hardware answers, bit for bit."""

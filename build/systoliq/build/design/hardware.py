@@ -10,6 +10,7 @@ from typing import Any, Literal
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
 
 from ..errors import InputError
@@ -37,9 +38,9 @@ class Hardware:
     accumulator_bits
         the most that an accumulator may have; a layer's are no wider than its sums need.
     requantizer, multiplier_bits
-        a layer's rounding, see `choose_requantization`.
+        a layer's rounding, see `choose_requantization`; one of int32 sums has none.
     wrap
-        allow sums beyond the accumulator: they wrap, as ONNX's int32 does.
+        allow sums beyond the accumulator: they wrap, as ONNX's int32 does. Where sums are the results, they may.
     cells
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
@@ -147,8 +148,12 @@ class Hardware:
             rows=1, cols=-(-layer.n // tiles), a=layer.a_format, b=b, accumulator_bits=bits or _SUM_BITS
         )
 
-    def requantization(self, layer: MatMulLayer) -> Requantization:
-        """The integer constants for `layer`, see `choose_requantization`."""
+    def requantization(self, layer: MatMulLayer) -> Requantization | Unscaled:
+        """The integer constants for `layer`, see `choose_requantization`; none where it gives its sums."""
+        if layer.gives_sums:
+            if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
+                raise InputError("requantizer and multiplier_bits must be left out for int32 sums: nothing is rounded")
+            return Unscaled()
         return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
 
     def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:

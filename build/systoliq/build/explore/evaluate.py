@@ -26,7 +26,7 @@ from systoliq.sim.cosimulation import cosimulate
 from systoliq.sim.runner import SimulatorName
 
 from ..design import Hardware, LayerDesign
-from ..design.choose import reachable
+from ..design.choose import choose_requantization, reachable
 from .space import Point
 from .subject import Subject
 from .synthesizer import Synthesizer
@@ -137,8 +137,8 @@ def _requantization(subject: Subject, point: Point) -> Requantization:
 
 @functools.lru_cache(maxsize=512)
 def _cached_requantization(subject: Subject, a_bits: int, b_bits: int, form: str, bits: int) -> Requantization:
-    options = Hardware(requantizer=form, multiplier_bits=bits or None)
-    return options.requantization(_layer(subject, a_bits, b_bits))
+    layer = _layer(subject, a_bits, b_bits)
+    return choose_requantization(layer, form, multiplier_bits=bits or None).requantization
 
 
 @functools.lru_cache(maxsize=512)

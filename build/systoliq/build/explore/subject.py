@@ -91,6 +91,8 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
     if source == "array":
         raise InputError("SOURCE must be a layer, not the bare array: it has no outputs to be accurate about")
     layer, origin = open_layer(source, weights)
+    if layer.gives_sums:
+        raise InputError("SOURCE must be a layer with y_scale, not of int32 sums: explore compares rounded results")
     if data is not None:
         return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
     if source == "digits":

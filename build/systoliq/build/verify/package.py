@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
@@ -46,6 +47,11 @@ def read_certificate(directory: Path) -> dict[str, Any]:
         raise NotAPackageError(f"DIR must be a directory that systoliq emit wrote, not {str(directory)!r}")
     file = directory / CERTIFICATE
     if not file.is_file():
+        if _gives_sums(directory):
+            raise NotAPackageError(
+                f"{directory}: has no {CERTIFICATE}: packages of layers of int32 sums carry none, as nothing is "
+                "rounded; their testbench and systoliq simulate compare with golden"
+            )
         raise NotAPackageError(f"{directory}: has no {CERTIFICATE}; systoliq emit writes one for a layer")
     try:
         content = json.loads(file.read_bytes())
@@ -54,6 +60,16 @@ def read_certificate(directory: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise RefusedError(f"{CERTIFICATE}: is no JSON object")
     return content
+
+
+def _gives_sums(directory: Path) -> bool:
+    """Whether a sidecar in `directory` says that it is a layer whose results are int32 sums."""
+    for file in directory.glob("*.json"):
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            sidecar = json.loads(file.read_bytes())
+            if sidecar["kind"] == "layer" and sidecar["formats"]["y"]["name"] == "int32":
+                return True
+    return False
 
 
 def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:

@@ -36,9 +36,9 @@ _STATEMENT = (
 )
 
 
-def certificate(design: LayerDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """What certificate.json says of `design`; `files` are all other files of its package."""
-    layer, dense, requantization = design.layer, design.dense, design.requantization
+def certificate(design: LayerDesign, requantization: Requantization, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """What certificate.json says of `design`, whose constants are integers; `files` are all others of its package."""
+    layer, dense = design.layer, design.dense
     low, high = layer.accumulator_range()
     proof = exact.certificate(requantization, layer.scale, *reachable(layer))
     folding, config = dense.folding, dense.config

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw.packing import LayerPacking
 
 from ..facts import RESET, format_facts
+from .sums import COMPUTES, sums_quantization
 
 if TYPE_CHECKING:
     from .design import LayerDesign
 
-__all__ = ["describe"]
+__all__ = ["describe", "formula"]
 
 _ROWS = (1, 16, 256)  # for which the cycle model is spelled out
 
@@ -21,8 +24,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
     layer, dense = design.layer, design.dense
     schedule, config, stimulus = dense.schedule, dense.config, design.stimulus
     return {
-        "computes": "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as "
-        "ONNX's QLinearMatMul; with a bias as com.microsoft.QGemm",
+        "computes": _computes(layer),
         "origin": design.origin,
         "shape": {"k": layer.k, "n": layer.n},
         "formats": {
@@ -63,7 +65,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
-            "expected": "the float32 formula"
+            "expected": formula(layer)
             if not stimulus.float32_mismatches
             else "the requantizer's own integer form, which is not exact",
             "float32_mismatches": stimulus.float32_mismatches,
@@ -71,9 +73,25 @@ def describe(design: LayerDesign) -> dict[str, Any]:
     }
 
 
+def formula(layer: MatMulLayer) -> str:
+    """What golden's outputs of `layer` are, in a few words."""
+    return "the int32 sums" if layer.gives_sums else "the float32 formula"
+
+
+def _computes(layer: MatMulLayer) -> str:
+    if layer.gives_sums:
+        return COMPUTES
+    return (
+        "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as ONNX's "
+        "QLinearMatMul; with a bias as com.microsoft.QGemm"
+    )
+
+
 def _quantization(design: LayerDesign) -> dict[str, Any]:
-    """Scales and zero points, and the integer constants made of them."""
+    """Scales and zero points, and the constants made of them."""
     layer, requantization = design.layer, design.requantization
+    if isinstance(requantization, Unscaled):
+        return sums_quantization(layer)
     low, high = layer.accumulator_range()
     return {
         "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},

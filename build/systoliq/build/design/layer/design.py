@@ -13,6 +13,7 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
@@ -28,8 +29,9 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import certificate
-from .describe import describe
+from .describe import describe, formula
 from .stimulus import LayerStimulus, layer_stimulus
+from .sums import sums_notes
 from .testbench import layer_testbench
 
 __all__ = ["LayerDesign"]
@@ -38,11 +40,10 @@ __all__ = ["LayerDesign"]
 class LayerDesign(Design):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
-    `requantization` gives the integer constants where `hardware` shall not choose them.
+    `requantization` gives the constants where `hardware` shall not choose them.
     """
 
     kind: ClassVar[str] = "layer"
-    certified: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {
         "rst": "synchronous reset, active high; the contents of the weight memory stay",
         "s_axis_a_tlast": "the last beat of a batch; with a beat that ends no group of rows it is an error",
@@ -57,7 +58,7 @@ class LayerDesign(Design):
         *,
         name: str | None = None,
         origin: str = "weights given in Python",
-        requantization: Requantization | None = None,
+        requantization: Requantization | Unscaled | None = None,
     ) -> None:
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
@@ -95,9 +96,9 @@ class LayerDesign(Design):
     @property
     def choices(self) -> list[str]:
         """The requantizer, where it was left to systoliq."""
-        if not self._chosen:
-            return []
         constants = self.requantization
+        if not self._chosen or not isinstance(constants, Requantization):
+            return []
         output = integer_format("y_format", self.layer.y_format)
         whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
@@ -106,12 +107,19 @@ class LayerDesign(Design):
 
     @property
     def notes(self) -> list[str]:
-        """Whether the requantizer is exact."""
+        """Whether the requantizer is exact, or sums may wrap."""
+        if self.layer.gives_sums:
+            return sums_notes(self.layer)
         wrong = self.stimulus.float32_mismatches
         return [f"this requantizer differs from the float32 formula on {wrong} golden vectors"] if wrong else []
 
+    @property
+    def certified(self) -> bool:
+        """A layer of integers is, unless it ends in its sums."""
+        return isinstance(self.requantization, Requantization)
+
     def model(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Y [M, N] for `a` [M, K]: the hardware's own integer arithmetic."""
+        """Y [M, N] for `a` [M, K]: the hardware's own arithmetic."""
         return self.requantization.apply(self.layer.accumulate(self.layer.check_input(a)))
 
     def cycles(self, m: int) -> int:
@@ -151,7 +159,7 @@ class LayerDesign(Design):
         return self.layer.check_input(a)
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What onnxruntime's QLinearMatMul, or QGemm where there is a bias, gives for `a`."""
+        """What onnxruntime's QLinearMatMul, MatMulInteger, or QGemm where there is a bias, gives for `a`."""
         from ...demo.judge import onnxruntime_output
 
         return onnxruntime_output(self.layer, operands["a"])
@@ -175,10 +183,9 @@ class LayerDesign(Design):
             self.dense, a, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
             progress=progress,
         )  # fmt: skip
-        facts = {
-            "float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))),
-            "model_cycles": self.cycles(len(a)),
-        }
+        facts = {"model_cycles": self.cycles(len(a))}
+        if not self.layer.gives_sums:  # which no formula rounds
+            facts = {"float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))), **facts}
         return cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
 
     @cached_property
@@ -201,12 +208,15 @@ class LayerDesign(Design):
         if stimulus.float32_mismatches:
             vectors["y_hardware"] = stimulus.expected
         return {
-            f"{self.name}_vectors.npz": ("golden vectors: a and y = the float32 formula", npz_bytes(vectors)),
+            f"{self.name}_vectors.npz": (f"golden vectors: a and y = {formula(self.layer)}", npz_bytes(vectors)),
             f"{self.name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(self.layer.arrays())),
         }
 
     def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
         """What `systoliq verify` derives again."""
+        constants = self.requantization
+        if not isinstance(constants, Requantization):
+            return {}
         if CERTIFICATE in files:
             raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
-        return certificate(self, files)
+        return certificate(self, constants, files)
