@@ -1,4 +1,4 @@
-"""What ends a dense layer, for integers, float8 and int32 sums: one place that knows which is which."""
+"""Ends of a dense layer, for integers, float8 and int32 sums: one place that knows which is which."""
 
 from __future__ import annotations
 
