@@ -1,4 +1,4 @@
-"""What a layer of int32 sums says of itself: what it computes, what its sums count, whether they may wrap."""
+"""Words of a layer of int32 sums about itself: what it computes, what its sums count, whether they may wrap."""
 
 from __future__ import annotations
 
