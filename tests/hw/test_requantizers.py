@@ -1,16 +1,17 @@
-"""The two requantizers: each layer gets its own, and constants that are not its kind are refused."""
+"""Ends of a layer: each layer gets its own, and constants that are not its kind are refused."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2, INT8, Requantization
+from systoliq.golden import E4M3FN, E5M2, INT8, MatMulLayer, Requantization, Unscaled
 from systoliq.golden.float8_requantization import Float8Requantization
-from systoliq.hw import ArrayConfig
+from systoliq.hw import ArrayConfig, Dense
 from systoliq.hw.float8_requantizer import Float8Requantizer
 from systoliq.hw.requantizer import Requantizer
 from systoliq.hw.requantizers import lane_requantizer, requantizer_config, requantizer_constants
+from systoliq.hw.unscaled_sum import UnscaledSum
 
 SCALES = np.float32([0.5, 0.3])
 INTEGERS = Requantization.from_scales(SCALES, 3, INT8)
@@ -20,7 +21,11 @@ FLOAT8_ARRAY = ArrayConfig(a=E4M3FN, b=E4M3FN, accumulator_bits=40)
 
 @pytest.mark.parametrize(
     ("requantization", "array", "kind"),
-    [(INTEGERS, ArrayConfig(), Requantizer), (FLOATS, FLOAT8_ARRAY, Float8Requantizer)],
+    [
+        (INTEGERS, ArrayConfig(), Requantizer),
+        (FLOATS, FLOAT8_ARRAY, Float8Requantizer),
+        (Unscaled(), ArrayConfig(), UnscaledSum),
+    ],
 )
 def test_constants_go_to_ports(requantization, array, kind):
     block = lane_requantizer(requantizer_config(requantization, array, 20))
@@ -36,3 +41,9 @@ def test_the_wrong_kind_is_refused():
         requantizer_config(INTEGERS, FLOAT8_ARRAY, 20)
     with pytest.raises(ValueError, match="a and b must be float8 for results of float8_e5m2, not int8 and int8"):
         requantizer_config(FLOATS, ArrayConfig(), 20)
+    layer = MatMulLayer(b=np.ones((2, 2), np.int8), a_zero_point=np.int8(0), b_zero_point=np.int8(0))
+    with pytest.raises(TypeError, match="requantization must be Unscaled for int32 results, not Requantization"):
+        Dense(layer, INTEGERS, ArrayConfig())
+    ends = layer.replace(a_scale=1.0, b_scale=1.0, y_scale=1.0, y_zero_point=np.int8(0), y_format=INT8)
+    with pytest.raises(TypeError, match="requantization must not be Unscaled for int8 results"):
+        Dense(ends, Unscaled(), ArrayConfig())

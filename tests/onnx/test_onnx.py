@@ -164,7 +164,8 @@ def test_a_pattern_gives_the_layer_that_onnxruntime_computes(graph, changes, exp
 
 SECOND = "[second] yq = QLinearMatMul(h, y_s, y_z, V, w_s, w_z, y_s, y_z)"
 SUMS = "[sums] i = MatMulInteger(xq, W, a_z, w_z)"
-TWO = nodes(DQ_A, DQ_W, MATMUL, "h = QuantizeLinear(y, y_s, y_z)", SECOND, SUMS)
+OTHER = "[other] f = com.microsoft.MatMulNBits<K = 12, N = 5>(x, W, w_sn)"
+TWO = nodes(DQ_A, DQ_W, MATMUL, "h = QuantizeLinear(y, y_s, y_z)", SECOND, OTHER)
 SQUARE = {"V": W[:5].copy()}
 
 
@@ -177,7 +178,7 @@ def test_of_several_products_one_is_named(call, tmp_path):
     assert result.stderr == f"error: {path}: SOURCE must name one of its 2 layers, as {path}#NODE: {known}\n"
     result = call("emit", f"{path}#third", "--out", out)
     assert result.exit_code == 2
-    assert f"{path}: must have a matrix product named 'third'; it has 'fc', 'second', 'sums'" in result.stderr
+    assert f"{path}: must have a matrix product named 'third'; it has 'fc', 'second', 'other'" in result.stderr
     assert not out.exists()
     result = call("emit", f"{path}#second", "--out", out)
     assert result.exit_code == 0, result.output
@@ -194,13 +195,30 @@ def test_layers_lists_what_is_taken_and_what_is_not(call, tmp_path):
     assert " ".join(lines[1].split()) == "fc QDQ MatMul 1 x 12 x 5 uint8 x int8 -> uint8 per tensor no"
     assert lines[2].split()[:3] == ["second", "QOperator", "QLinearMatMul"]
     assert lines[3] == f"systoliq emit '{path}#fc' --out DIR"
-    assert lines[4].startswith("not taken: MatMulInteger 'sums' (1 x 12 x 5): its result is int32 sums")
+    assert lines[4].startswith("not taken: MatMulNBits 'other' (1 x 12 x 5): weights are quantized in blocks")
     assert len(lines) == 5
 
 
+@pytest.mark.parametrize("points", ["a_z, w_z", "a_z", "a_z, z", ", z", ""], ids=str)
+def test_sums_of_matmul_integer(points, call, tmp_path):
+    z = np.array([3, -7, 0, 127, -128], np.int8)
+    product = SUMS.replace("a_z, w_z", points) if points else "[sums] i = MatMulInteger(xq, W)"
+    path = write(tmp_path / "model.onnx", nodes(product, "yq = Cast<to = 2>(i)"), z=z)
+    line = call("layers", path).stdout.splitlines()[1]
+    assert " ".join(line.split()) == "sums QOperator MatMulInteger M x 12 x 5 uint8 x int8 -> int32 unknown no"
+    layer, _ = onnx_layer(f"{path}#sums")
+    model = onnx.load(path)
+    model.graph.output.append(onnx.helper.make_tensor_value_info("i", onnx.TensorProto.INT32, ["M", 5]))
+    onnx.save(model, path)
+    a = np.random.default_rng(2).integers(0, 256, (50, K)).astype(np.uint8)
+    (_, sums), _ = run(path, {"xq": a})
+    np.testing.assert_array_equal(layer.golden(a), sums, strict=True)
+    np.testing.assert_array_equal(onnxruntime_output(layer, a), sums)
+
+
 def test_nodes_without_names_go_by_their_output(tmp_path):
-    path = write(tmp_path / "model.onnx", TWO.replace("[fc]", "").replace("[second]", "[sums]"), **SQUARE)
-    assert [product.name for product in read_products(path)] == ["y", "yq", "i"]
+    path = write(tmp_path / "model.onnx", TWO.replace("[fc]", "").replace("[second]", "[other]"), **SQUARE)
+    assert [product.name for product in read_products(path)] == ["y", "yq", "f"]
     assert onnx_layer(f"{path}#yq")[0].name == "yq"
 
 

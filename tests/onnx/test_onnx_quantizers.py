@@ -149,6 +149,7 @@ def test_dynamic(name, tmp_path):
     quantize_dynamic(float_model(tmp_path / "float.onnx", name), path)
     (product,) = read_products(path)
     assert (product.operator, product.layer) == ("MatMulInteger", None)
+    assert "a_zero_point must be constant, not from DynamicQuantizeLinear" in product.reason
     assert "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer" in product.reason
 
 

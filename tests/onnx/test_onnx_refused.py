@@ -68,8 +68,13 @@ NODES = {
     "a scale of 0": (QLINEAR, {"y_s": np.float32(0)}, "QLinearMatMul 'fc': y_scale must be positive and finite, not 0"),
     "weights of three dimensions": (QLINEAR.replace("W,", "W3,"), {"W3": CONSTANTS["W"][np.newaxis]},
         "QLinearMatMul 'fc': b must have the shape [K, N]"),
-    "dynamic quantization": (nodes("[fc] i = MatMulInteger(xq, W, a_z, w_z)", "yq = Cast<to = 2>(i)"), {},
-        "MatMulInteger 'fc': its result is int32 sums"),
+    "dynamic quantization": (
+        nodes("z = ReduceMax<keepdims = 0>(xq)", "[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"), {},
+        "MatMulInteger 'fc': a_zero_point must be constant, not from ReduceMax 'z': a layer has no register yet for"),
+    "zero points of rows": (nodes("[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"),
+        {"z": np.zeros(4, np.uint8)}, "MatMulInteger 'fc': a_zero_point must be a scalar or have one element, not"),
+    "zero points of the wrong number": (nodes("[fc] i = MatMulInteger(xq, W, a_z, z)", "yq = Cast<to = 2>(i)"),
+        {"z": np.zeros(7, np.int8)}, "MatMulInteger 'fc': b_zero_point must be a scalar, [5] or [1, 5] for b with"),
     "float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")), {"placeholder": FLOAT8},
         "b_zero_point must be of integers of 2, 4, 8 or 16 bits, or of float32, not of float8e4m3fn"),
     "float4": (nodes("w4 = Constant<value = placeholder>()", DQ_A, "w = DequantizeLinear(w4, w_s)", MATMUL, Q_Y),
@@ -78,7 +83,8 @@ NODES = {
         nodes("go = Constant<value = bool {1}>()", "yq = If (go) <then_branch = t () => (uint8[M, 5] q) {",
               "[fc] q = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) },",
               "else_branch = e () => (uint8[M, 5] r) { r = Identity(xq) }>"), {}, "it lies in the body of If 'yq'"),
-    "no product": ("yq = Relu(xq)", {"opset": 14}, "must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm)"),
+    "no product": ("yq = Relu(xq)", {"opset": 14},
+        "must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm, MatMulInteger)"),
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from .operators import matmul_integer, qlinear_matmul
 from .requantization import Requantization, Rounding
 from .rescale import combined_scale, requantize_float32
 from .thresholds import Steps, count_differences, float32_steps, integer_steps
+from .unscaled import Unscaled
 
 __all__ = [
     "E4M3FN",
@@ -26,6 +27,7 @@ __all__ = [
     "Rounding",
     "SmallestExact",
     "Steps",
+    "Unscaled",
     "certificate",
     "combined_scale",
     "count_differences",

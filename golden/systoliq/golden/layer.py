@@ -13,7 +13,8 @@ import numpy.typing as npt
 from .accumulate import exact_matmul, wrap_int32
 from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, refuse_underflow, scaled
-from .layer_file import pick_layer_arrays, read_layer_file
+from .formats import INT32
+from .layer_file import KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, kind
 from .parameters import as_scale, one_element
 from .rescale import combined_scale, requantize_float32
@@ -29,18 +30,21 @@ class MatMulLayer:
     Where a, b and y are float8, each of any of the four formats, zero points are 0 and there is no bias; see
     docs/float8.md for what such a layer computes.
 
+    Without y_scale and y_zero_point it is MatMulInteger: y is the int32 sum, modulo 2^32, and y_format int32. a_scale
+    and b_scale may then be left out, too, both together; where they are known, they say what the sums count.
+
     Kept in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N], all read-only;
-    a_scale and y_scale float32; a_zero_point and y_zero_point int.
+    a_scale and y_scale float32; a_zero_point and y_zero_point int. What was left out stays None.
     """
 
     name: str = "layer"
     b: npt.NDArray[Any]
-    a_scale: Any
+    a_scale: Any = None
     a_zero_point: Any
-    b_scale: Any
+    b_scale: Any = None
     b_zero_point: Any
-    y_scale: Any
-    y_zero_point: Any
+    y_scale: Any = None
+    y_zero_point: Any = None
     bias: npt.NDArray[np.int32] | None = None
     a_format: Format = None  # type: ignore[assignment]  # None is replaced by the zero point's format
     b_format: Format = None  # type: ignore[assignment]
@@ -56,30 +60,48 @@ class MatMulLayer:
             raise ValueError(f"b must have the shape [K, N] with K and N at least 1, not {list(b.shape)}")
         n = b.shape[1]
         a_zero_point, a_format = as_layer_zero_point("a_zero_point", self.a_zero_point, self.a_format)
-        y_zero_point, y_format = as_layer_zero_point("y_zero_point", self.y_zero_point, self.y_format)
         b_zero_point, _ = as_layer_zero_point("b_zero_point", self.b_zero_point, b_format)
         kept = {
             "b": _read_only(b.view(b_format.dtype)),
-            "a_scale": one_element("a_scale", _positive("a_scale", self.a_scale)),
             "a_zero_point": int(one_element("a_zero_point", a_zero_point)),
-            "b_scale": _per_column("b_scale", _positive("b_scale", self.b_scale), n),
             "b_zero_point": _per_column("b_zero_point", b_zero_point.view(b_format.dtype), n),
-            "y_scale": one_element("y_scale", _positive("y_scale", self.y_scale)),
-            "y_zero_point": int(one_element("y_zero_point", y_zero_point)),
             "bias": None if self.bias is None else _bias(self.bias, n),
             "a_format": a_format,
             "b_format": b_format,
-            "y_format": y_format,
+            **self._kept_results(),
+            **self._kept_scales(n),
         }
         for field, value in kept.items():
             object.__setattr__(self, field, value)
-        if any(isinstance(each, Float8Format) for each in (a_format, b_format, y_format)):
+        if any(isinstance(each, Float8Format) for each in (a_format, b_format, self.y_format)):
             self._check_float8()
-        infinite = np.flatnonzero(np.isinf(self.scale))
+        scale = self.sum_scale if self.gives_sums else self.scale
+        infinite = np.flatnonzero(np.isinf([] if scale is None else scale))
         if infinite.size:
-            raise ValueError(
-                f"a_scale * b_scale / y_scale must be finite in float32, not inf (column {int(infinite[0])})"
-            )
+            text = "a_scale * b_scale" if self.gives_sums else "a_scale * b_scale / y_scale"
+            raise ValueError(f"{text} must be finite in float32, not inf (column {int(infinite[0])})")
+
+    def _kept_results(self) -> dict[str, Any]:
+        """The zero point of Y and its format: int32 where neither zero point nor scale is given."""
+        if self.y_scale is None and self.y_zero_point is None:
+            if self.y_format not in (None, INT32):
+                raise ValueError(f"y_scale and y_zero_point must be given for results of {self.y_format}")
+            return {"y_format": INT32}
+        zero_point, y_format = as_layer_zero_point("y_zero_point", _given(self, "y_zero_point"), self.y_format)
+        return {"y_zero_point": int(one_element("y_zero_point", zero_point)), "y_format": y_format}
+
+    def _kept_scales(self, n: int) -> dict[str, Any]:
+        """All three scales, those of A and B, or none."""
+        sums = self.y_scale is None and self.y_zero_point is None
+        if sums and self.a_scale is None and self.b_scale is None:
+            return {}
+        kept = {
+            "a_scale": one_element("a_scale", _positive("a_scale", _given(self, "a_scale"))),
+            "b_scale": _per_column("b_scale", _positive("b_scale", _given(self, "b_scale")), n),
+        }
+        return (
+            kept if sums else kept | {"y_scale": one_element("y_scale", _positive("y_scale", _given(self, "y_scale")))}
+        )
 
     def _check_float8(self) -> None:
         formats = (self.a_format, self.b_format, self.y_format)
@@ -92,7 +114,8 @@ class MatMulLayer:
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
         """The layer of a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale,
-        b_zero_point, y_scale, y_zero_point and, optionally, bias.
+        b_zero_point, y_scale, y_zero_point and, optionally, bias; for int32 sums, without those of y, and with both
+        other scales or none.
 
         `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
         """
@@ -118,16 +141,9 @@ class MatMulLayer:
 
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
         """The layer in the form of ONNX, under the keys of a layer file."""
-        arrays: dict[str, npt.NDArray[Any]] = {
-            "b": self.b,
-            "a_scale": np.asarray(self.a_scale),
-            "a_zero_point": np.asarray(self.a_zero_point, self.a_format.dtype),
-            "b_scale": self.b_scale,
-            "b_zero_point": self.b_zero_point,
-            "y_scale": np.asarray(self.y_scale),
-            "y_zero_point": np.asarray(self.y_zero_point, self.y_format.dtype),
-        }
-        return arrays if self.bias is None else {**arrays, "bias": self.bias}
+        types = {"a_zero_point": self.a_format.dtype, "y_zero_point": self.y_format.dtype}
+        fields = {key: getattr(self, key) for key in KEYS + OPTIONAL_KEYS}
+        return {key: np.asarray(value, types.get(key)) for key, value in fields.items() if value is not None}
 
     @property
     def k(self) -> int:
@@ -140,8 +156,20 @@ class MatMulLayer:
         return int(self.b.shape[1])
 
     @property
+    def gives_sums(self) -> bool:
+        """Whether Y is the int32 sums themselves."""
+        return self.y_format == INT32
+
+    @property
+    def sum_scale(self) -> npt.NDArray[np.float32] | None:
+        """What a sum counts, per column: f32(a_scale * b_scale), [N]; None where the scales are not known."""
+        return None if self.a_scale is None else combined_scale(self.a_scale, self.b_scale, np.float32(1))
+
+    @property
     def scale(self) -> npt.NDArray[np.float32]:
         """From accumulator to output, per column: f32(f32(a_scale * b_scale) / y_scale), [N]."""
+        if self.gives_sums:
+            raise TypeError("scale must be asked of a layer with y_scale, not of int32 sums: see sum_scale")
         return combined_scale(self.a_scale, self.b_scale, self.y_scale)
 
     @property
@@ -163,6 +191,8 @@ class MatMulLayer:
 
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
         """Real numbers as operands of A, as ONNX's QuantizeLinear has it: in float32, halves to even, saturated."""
+        if self.a_scale is None:
+            raise ValueError("a_scale must be known to quantize real numbers, and this layer has none")
         real = np.asarray(x).astype(np.float32)
         if np.isnan(real).any():
             raise ValueError(f"a must hold numbers, not nan (at {np.argwhere(np.isnan(real))[0].tolist()})")
@@ -198,6 +228,8 @@ class MatMulLayer:
             product = scaled(self.exact_sums(a), self.scale)
             codes = self.y_format.round(product.numbers, product.nan, product.infinity)
             return codes.view(self.y_format.dtype).reshape(*np.shape(a)[:-1], self.n)
+        if self.gives_sums:
+            return self.accumulate(a)
         return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
 
     def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -207,6 +239,18 @@ class MatMulLayer:
         greatest = self.centered_b * (self.a_format.max - self.a_zero_point)
         bias = 0 if self.bias is None else self.bias.astype(np.int64)
         return np.minimum(least, greatest).sum(axis=0) + bias, np.maximum(least, greatest).sum(axis=0) + bias
+
+
+def _given(layer: MatMulLayer, name: str) -> Any:
+    value = getattr(layer, name)
+    if value is None:
+        rest = (
+            "a_scale and b_scale"
+            if layer.y_scale is None and layer.y_zero_point is None
+            else "y_scale and y_zero_point"
+        )
+        raise ValueError(f"{name} must be given too, or {rest} left out together for int32 sums")
+    return value
 
 
 def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:

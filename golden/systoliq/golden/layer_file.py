@@ -23,15 +23,27 @@ _SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", 
 
 
 def read_layer_file(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias`."""
+    """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias`; see `_required` for int32 sums."""
     arrays = read_arrays(path)
-    missing = [key for key in KEYS if key not in arrays]
+    missing = [key for key in _required(arrays) if key not in arrays]
     if missing:
         raise ValueError(f"{path}: layer file must have the key {missing[0]!r}; it has {', '.join(arrays) or 'none'}")
     extra = [key for key in arrays if key not in KEYS + OPTIONAL_KEYS]
     if extra:
         raise ValueError(f"{path}: layer file must not have the key {extra[0]!r}; it may have {', '.join(KEYS)}, bias")
     return arrays
+
+
+def _required(arrays: dict[str, npt.NDArray[Any]]) -> tuple[str, ...]:
+    """`KEYS`; without those of y, where it has neither, and then without the other scales, where it has none of them.
+
+    Such a layer gives int32 sums.
+    """
+    results, scales = ("y_scale", "y_zero_point"), ("a_scale", "b_scale")
+    if any(key in arrays for key in results):
+        return KEYS
+    spared = results if any(key in arrays for key in scales) else results + scales
+    return tuple(key for key in KEYS if key not in spared)
 
 
 def pick_layer_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:

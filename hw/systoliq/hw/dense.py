@@ -13,10 +13,10 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.unscaled import Unscaled
 
 from .array import SystolicArray
 from .config import ArrayConfig
@@ -27,7 +27,7 @@ from .folding import Folding, fold
 from .hierarchy import place
 from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
-from .requantizers import LaneRequantizerConfig, requantizer_config, requantizer_constants
+from .requantizers import LaneRequantizerConfig, LayerRequantization, requantizer_config, requantizer_constants
 from .result_buffer import ResultBuffer, result_flags, y_beat
 from .schedule import Schedule
 from .sequencer import Sequencer, a_beat
@@ -49,11 +49,12 @@ class Dense(wiring.Component):
 
     ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
     ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
-    Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need.
+    Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need. A layer
+    of int32 sums has ``Unscaled()`` in its place.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
-    sums modulo 2^32, ONNX's int32, and the accumulator has at least 32 bits; or where the weights need more bits than
-    ``config.b`` has.
+    sums modulo 2^32, ONNX's int32, or they are the results, and the accumulator has at least 32 bits; or where the
+    weights need more bits than ``config.b`` has, or ``requantization`` is not of the layer's kind.
     """
 
     kind = "dense"
@@ -61,11 +62,15 @@ class Dense(wiring.Component):
     def __init__(
         self,
         layer: MatMulLayer,
-        requantization: Requantization | Float8Requantization,
+        requantization: LayerRequantization,
         config: ArrayConfig,
         *,
         wrap: bool = False,
     ) -> None:
+        if layer.gives_sums != isinstance(requantization, Unscaled):
+            must = "must be" if layer.gives_sums else "must not be"
+            given = type(requantization).__name__
+            raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
         self.layer = layer
         self.requantization = requantization
         self.folding: Folding = fold(layer, config.b.bits)
@@ -73,7 +78,7 @@ class Dense(wiring.Component):
         asked = config.replace(
             a=layer.a_format, b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
         )
-        self.sum_bits = float8_bits or self._sum_bits(asked.accumulator_bits, wrap)
+        self.sum_bits = float8_bits or self._sum_bits(asked.accumulator_bits, wrap or layer.gives_sums)
         # Sums are exact modulo any width that holds the results: the array is built no wider than that.
         self.config = asked.replace(accumulator_bits=max(self.sum_bits, asked.product_bits))
         self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
@@ -136,7 +141,7 @@ class Dense(wiring.Component):
             schedule,
             lane_config,
             per_tile,
-            zero_point=0 if isinstance(requantization, Float8Requantization) else requantization.zero_point,
+            zero_point=requantization.zero_point if isinstance(requantization, Requantization) else 0,
             uses_row_sums=bool(self._ones),
             index=index,
         )

@@ -1,46 +1,54 @@
-"""The two requantizers of a dense layer, for integers and for float8: one place that knows which is which."""
+"""Ends of a dense layer, for integers, float8 and int32 sums: one place that knows which is which."""
 
 from __future__ import annotations
 
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.unscaled import Unscaled
 
 from .config import ArrayConfig
 from .float8_requantizer import Float8Requantizer, Float8RequantizerConfig, exponents_of
 from .requantizer import Requantizer, RequantizerConfig
+from .unscaled_sum import UnscaledSum, UnscaledSumConfig
 
 __all__ = [
     "LaneRequantizer",
     "LaneRequantizerConfig",
+    "LayerRequantization",
     "lane_requantizer",
     "requantizer_config",
     "requantizer_constants",
 ]
 
-LaneRequantizer = Requantizer | Float8Requantizer
-LaneRequantizerConfig = RequantizerConfig | Float8RequantizerConfig
+LayerRequantization = Requantization | Float8Requantization | Unscaled
+LaneRequantizer = Requantizer | Float8Requantizer | UnscaledSum
+LaneRequantizerConfig = RequantizerConfig | Float8RequantizerConfig | UnscaledSumConfig
 
 
-def requantizer_config(
-    requantization: Requantization | Float8Requantization, array: ArrayConfig, sum_bits: int
-) -> LaneRequantizerConfig:
+def requantizer_config(requantization: LayerRequantization, array: ArrayConfig, sum_bits: int) -> LaneRequantizerConfig:
     """The narrowest lane below ``array`` that serves every column; integer sums, bias included, have ``sum_bits``."""
     if isinstance(requantization, Float8Requantization):
         return Float8RequantizerConfig.of(requantization, array)
     if array.float8:
         raise TypeError(f"requantization must be a Float8Requantization for operands of {array.a} and {array.b}")
+    if isinstance(requantization, Unscaled):
+        return UnscaledSumConfig(sum_bits=sum_bits)
     return RequantizerConfig.of(requantization, sum_bits, cells=array.cells)
 
 
 def lane_requantizer(config: LaneRequantizerConfig) -> LaneRequantizer:
     """The component; the constants of a column go to its ports named in ``constants``."""
+    if isinstance(config, UnscaledSumConfig):
+        return UnscaledSum(config)
     return Requantizer(config) if isinstance(config, RequantizerConfig) else Float8Requantizer(config)
 
 
 def requantizer_constants(
-    requantization: Requantization | Float8Requantization, array: ArrayConfig, column: int | None
+    requantization: LayerRequantization, array: ArrayConfig, column: int | None
 ) -> dict[str, int]:
     """The constants of ``column``, by the name of their port; None is a column that a ragged tile lacks."""
+    if isinstance(requantization, Unscaled):
+        return {}
     if isinstance(requantization, Float8Requantization):
         if column is None:
             return {}

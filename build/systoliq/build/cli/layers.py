@@ -67,10 +67,11 @@ def _facts(layer: MatMulLayer | None) -> tuple[str, str, str]:
     """Formats of A, B and Y; whether all columns share a scale and zero point; whether there is a bias."""
     if layer is None:
         return "", "", ""
-    shared = len(np.unique(layer.b_scale)) == len(np.unique(layer.b_zero_point)) == 1
+    scales = 1 if layer.b_scale is None else len(np.unique(layer.b_scale))
+    shared = scales == len(np.unique(layer.b_zero_point)) == 1
     return (
         f"{layer.a_format.name} x {layer.b_format.name} -> {layer.y_format.name}",
-        "per tensor" if shared else "per channel",
+        "unknown" if layer.b_scale is None else "per tensor" if shared else "per channel",
         "no" if layer.bias is None else "int32",
     )
 

@@ -34,7 +34,8 @@ SOURCE is one of
   FILE.npz    a layer file: b [K, N], a_scale, a_zero_point, b_scale, b_zero_point,
               y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
               int32 [N]; the types of the zero points are those of A, B and Y
-              (float8 too: the dtype of systoliq.golden.E4M3FN and its like)
+              (float8 too: the dtype of systoliq.golden.E4M3FN and its like). Without
+              y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums
   FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
               systoliq layers FILE.onnx lists them"""
 

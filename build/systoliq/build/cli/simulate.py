@@ -78,7 +78,7 @@ Examples
 @click.option(
     "--compare",
     type=click.Choice(["onnxruntime"]),
-    help="Compare a layer's outputs with onnxruntime's QLinearMatMul or QGemm too. "
+    help="Compare a layer's outputs with onnxruntime's QLinearMatMul, QGemm or MatMulInteger too. "
     "Needs: pip install 'systoliq[demo]'.",
 )
 @click.option(

@@ -1,4 +1,4 @@
-"""The outside judge: onnxruntime's QLinearMatMul and QGemm on the same integers."""
+"""The outside judge: onnxruntime's QLinearMatMul, QGemm and MatMulInteger on the same integers."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from ..errors import InputError, need
 __all__ = ["onnxruntime_output"]
 
 _TYPES = {("int8", "int8", "int8"), ("uint8", "int8", "uint8"), ("uint8", "uint8", "uint8")}
+_SUMMED = {("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("uint8", "uint8", "int32")}
 
 
 def onnxruntime_output(layer: MatMulLayer, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none."""
+    """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none.
+
+    Of a layer of int32 sums, MatMulInteger, and Add where it has a bias.
+    """
     types = (layer.a_format.name, layer.b_format.name, layer.y_format.name)
-    if types not in _TYPES:
+    if types not in _TYPES | _SUMMED:
         raise InputError(f"a, b and y must be of types that onnxruntime multiplies, not {', '.join(types)}")
     ort = need("onnxruntime", "onnxruntime", "the comparison with onnxruntime")
     session = ort.InferenceSession(_model(layer), providers=["CPUExecutionProvider"])
@@ -28,21 +32,28 @@ def onnxruntime_output(layer: MatMulLayer, a: npt.NDArray[Any]) -> npt.NDArray[A
 
 
 def _model(layer: MatMulLayer) -> bytes:
-    """A model of one node, which has `a` as its input and everything else as constants."""
+    """A model of the layer alone, which has `a` as its input and everything else as constants."""
     onnx = need("onnx", "onnx", "the comparison with onnxruntime")
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
     arrays = layer.arrays()
     scalars = ["a_scale", "a_zero_point", "b", "b_scale", "b_zero_point"]
-    if layer.bias is None:
+    domain = helper.make_opsetid("", 10)
+    if layer.gives_sums:
+        nodes = [helper.make_node("MatMulInteger", ["a", "b", "a_zero_point", "b_zero_point"], ["y"])]
+        if layer.bias is not None:
+            nodes[0].output[0] = "sums"
+            nodes.append(helper.make_node("Add", ["sums", "bias"], ["y"]))
+    elif layer.bias is None:
         node = helper.make_node("QLinearMatMul", ["a", *scalars, "y_scale", "y_zero_point"], ["y"])
-        domain = helper.make_opsetid("", 10)
+        nodes = [node]
     else:
         inputs = ["a", *scalars, "bias", "y_scale", "y_zero_point"]
         node = helper.make_node("QGemm", inputs, ["y"], domain="com.microsoft")
+        nodes = [node]
         domain = helper.make_opsetid("com.microsoft", 1)
-    element = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8}
+    element = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8, "int32": onnx.TensorProto.INT32}
     graph = helper.make_graph(
-        [node],
+        nodes,
         "layer",
         [helper.make_tensor_value_info("a", element[layer.a_format.name], ["M", layer.k])],
         [helper.make_tensor_value_info("y", element[layer.y_format.name], ["M", layer.n])],

@@ -13,6 +13,7 @@ from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import Format
 from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
 from systoliq.hw.float8_layer import float8_sum_bits
 
@@ -44,9 +45,9 @@ class Hardware:
     accumulator_bits
         the most that an accumulator may have; a layer's are no wider than its sums need.
     requantizer, multiplier_bits
-        a layer's rounding, see `choose_requantization`. Of a float8 layer there is one alone.
+        a layer's rounding, see `choose_requantization`. Of a float8 layer there is one alone, of int32 sums none.
     wrap
-        allow sums beyond the accumulator: they wrap, as ONNX's int32 does.
+        allow sums beyond the accumulator: they wrap, as ONNX's int32 does. Where sums are the results, they may.
     cells
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
@@ -174,10 +175,17 @@ class Hardware:
             )
         return bits or _SUM_BITS
 
-    def requantization(self, layer: MatMulLayer) -> Requantization | Float8Requantization:
-        """The constants for `layer`: its scales where it is float8, integers (`choose_requantization`) otherwise."""
+    def requantization(self, layer: MatMulLayer) -> Requantization | Float8Requantization | Unscaled:
+        """The constants for `layer`: its scales where it is float8, integers (`choose_requantization`) otherwise.
+
+        There are none where the layer gives its sums.
+        """
         if isinstance(layer.y_format, Float8Format):
             return Float8Requantization.from_scales(layer.scale, layer.y_format)
+        if layer.gives_sums:
+            if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
+                raise InputError("requantizer and multiplier_bits must be left out for int32 sums: nothing is rounded")
+            return Unscaled()
         return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
 
     def _config(self, *, rows: int, cols: int, **fields: Any) -> ArrayConfig:

@@ -94,6 +94,8 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
     layer, origin = open_layer(source, weights)
     if is_float8(layer):
         raise InputError(f"SOURCE must be a layer of integers, not of {layer.a_format}: explore tries other widths")
+    if layer.gives_sums:
+        raise InputError("SOURCE must be a layer with y_scale, not of int32 sums: explore compares rounded results")
     if data is not None:
         return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
     if source == "digits":

@@ -5,6 +5,7 @@
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
 | Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind      |
 | MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind           |
+| MatMulInteger            | QOperator | constant b and zero points; its result is int32 sums     |
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import numpy.typing as npt
 
 from .graph import Graph, NotTakenError, attribute
@@ -23,10 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["REFUSED", "TAKEN"]
 
-_SUMS = (
-    "its result is int32 sums, a layer ends in 8 or 16 bits with constant scales: "
-    "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
-)
+_NOT_READ = "of the operators of com.microsoft only QGemm is read"
 _DYNAMIC = (
     "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit engine)"
 )
@@ -35,10 +34,9 @@ _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in
 
 # Products that are never layers, and why.
 REFUSED = {
-    ("", "MatMulInteger"): _SUMS,
     ("com.microsoft", "DynamicQuantizeMatMul"): _DYNAMIC,
     ("com.microsoft", "MatMulIntegerToFloat"): _DYNAMIC,
-    ("com.microsoft", "MatMulInteger16"): _SUMS,
+    ("com.microsoft", "MatMulInteger16"): _NOT_READ,
     ("com.microsoft", "MatMulNBits"): _FLOAT_WEIGHTS,
     ("com.microsoft", "MatMulBnb4"): _FLOAT_WEIGHTS,
     ("com.microsoft", "MatMulFpQ4"): _FLOAT_WEIGHTS,
@@ -52,6 +50,28 @@ def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
     return _operator(
         graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     )
+
+
+def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0."""
+    a, weight, *rest = node.input
+    a_zero_point, b_zero_point = (*rest, "", "")[:2]
+    fields = {"b": graph.constant(weight, "b")}
+    if a_zero_point and not graph.is_constant(a_zero_point):
+        raise NotTakenError(
+            f"a_zero_point must be constant, not from {graph.source(a_zero_point)}: a layer has no register yet for "
+            "one that is known at run time only (dynamic quantization); "
+            "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
+        )
+    kind = graph.type_of(a)
+    if a_zero_point:
+        fields["a_zero_point"] = graph.constant(a_zero_point, "a_zero_point")
+    elif kind is None:
+        raise NotTakenError("a must have a zero point or a known type")
+    else:
+        fields["a_zero_point"] = np.zeros((), kind)
+    given = graph.constant(b_zero_point, "b_zero_point") if b_zero_point else np.zeros((), fields["b"].dtype)
+    return {**fields, "b_zero_point": given}
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
@@ -114,4 +134,5 @@ TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[s
     ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
     ("", "Gemm"): ("QDQ", 1, _gemm),
     ("", "MatMul"): ("QDQ", 1, _matmul),
+    ("", "MatMulInteger"): ("QOperator", 1, _matmul_integer),
 }

@@ -92,7 +92,7 @@ def read_products(path: str | Path) -> list[Product]:
     if not nodes:
         kinds = sorted({node.op_type for node in graph.graph.node})
         raise InputError(
-            f"{path}: must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm); its nodes are "
+            f"{path}: must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm, MatMulInteger); its nodes are "
             f"{', '.join(kinds) or 'none'}"
         )
     names = [node.name for node, _ in nodes]

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw.packing import LayerPacking
 
 from ..facts import RESET, format_facts
 from ..float8_hardware import is_float8
+from .sums import COMPUTES, sums_quantization
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -75,10 +77,14 @@ def describe(design: LayerDesign) -> dict[str, Any]:
 
 def formula(layer: MatMulLayer) -> str:
     """What golden's outputs of `layer` are, in a few words."""
+    if layer.gives_sums:
+        return "the int32 sums"
     return "exact sums, rounded once" if is_float8(layer) else "the float32 formula"
 
 
 def _computes(layer: MatMulLayer) -> str:
+    if layer.gives_sums:
+        return COMPUTES
     if is_float8(layer):
         return (
             "y = saturate(round((a @ b) * scale)), as systoliq defines ONNX's QLinearMatMul for float8 "
@@ -112,6 +118,8 @@ def _quantization(design: LayerDesign) -> dict[str, Any]:
     layer, requantization = design.layer, design.requantization
     if isinstance(requantization, Float8Requantization):
         return _float8_quantization(layer, requantization)
+    if isinstance(requantization, Unscaled):
+        return sums_quantization(layer)
     low, high = layer.accumulator_range()
     return {
         "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},

@@ -15,6 +15,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.parameters import type_name
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
@@ -32,6 +33,7 @@ from ..simulated import Simulated, check_run
 from .certificate import certificate
 from .describe import describe, formula
 from .stimulus import LayerStimulus, layer_stimulus
+from .sums import sums_notes
 from .testbench import layer_testbench
 
 __all__ = ["LayerDesign"]
@@ -58,7 +60,7 @@ class LayerDesign(Design):
         *,
         name: str | None = None,
         origin: str = "weights given in Python",
-        requantization: Requantization | Float8Requantization | None = None,
+        requantization: Requantization | Float8Requantization | Unscaled | None = None,
     ) -> None:
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
@@ -97,7 +99,7 @@ class LayerDesign(Design):
     def choices(self) -> list[str]:
         """The requantizer, where it was left to systoliq."""
         constants = self.requantization
-        if not self._chosen or isinstance(constants, Float8Requantization):
+        if not self._chosen or not isinstance(constants, Requantization):
             return []
         output = integer_format("y_format", self.layer.y_format)
         whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, output)
@@ -107,13 +109,15 @@ class LayerDesign(Design):
 
     @property
     def notes(self) -> list[str]:
-        """Whether the requantizer is exact."""
+        """Whether the requantizer is exact, or sums may wrap."""
+        if self.layer.gives_sums:
+            return sums_notes(self.layer)
         wrong = self.stimulus.float32_mismatches
         return [f"this requantizer differs from the float32 formula on {wrong} golden vectors"] if wrong else []
 
     @property
     def certified(self) -> bool:
-        """A layer of integers is; for float8 there is no certificate yet."""
+        """A layer of integers is, unless it ends in its sums; for float8 there is no certificate yet."""
         return isinstance(self.requantization, Requantization)
 
     def model(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -159,7 +163,7 @@ class LayerDesign(Design):
         return self.layer.check_input(a)
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What onnxruntime's QLinearMatMul, or QGemm where there is a bias, gives for `a`."""
+        """What onnxruntime's QLinearMatMul, MatMulInteger, or QGemm where there is a bias, gives for `a`."""
         from ...demo.judge import onnxruntime_output
 
         return onnxruntime_output(self.layer, operands["a"])
@@ -183,10 +187,9 @@ class LayerDesign(Design):
             self.dense, a, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
             progress=progress,
         )  # fmt: skip
-        facts = {
-            "float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))),
-            "model_cycles": self.cycles(len(a)),
-        }
+        facts = {"model_cycles": self.cycles(len(a))}
+        if not self.layer.gives_sums:  # which no formula rounds
+            facts = {"float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))), **facts}
         return cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
 
     @cached_property
@@ -216,7 +219,7 @@ class LayerDesign(Design):
     def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
         """What `systoliq verify` derives again."""
         constants = self.requantization
-        if isinstance(constants, Float8Requantization):
+        if not isinstance(constants, Requantization):
             return {}
         if CERTIFICATE in files:
             raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")

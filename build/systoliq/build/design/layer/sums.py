@@ -1,0 +1,45 @@
+"""Words of a layer of int32 sums about itself: what it computes, what its sums count, whether they may wrap."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from systoliq.golden.formats import INT32
+from systoliq.golden.layer import MatMulLayer
+
+from ..choose import sum_bits
+
+__all__ = ["COMPUTES", "sums_notes", "sums_quantization"]
+
+COMPUTES = (
+    "y = ((a - a_zero_point) @ (b - b_zero_point) + bias) modulo 2^32 as int32, as ONNX's MatMulInteger (which has no "
+    "bias)"
+)
+
+
+def sums_notes(layer: MatMulLayer) -> list[str]:
+    """That sums may wrap, where they may."""
+    if sum_bits(layer) <= INT32.bits:
+        return []
+    low, high = layer.accumulator_range()
+    return [f"sums may reach {int(low.min())} to {int(high.max())}: beyond int32 they wrap, as MatMulInteger's do"]
+
+
+def sums_quantization(layer: MatMulLayer) -> dict[str, Any]:
+    """Zero points, the reach of the sums, and their scale: a sum counts scale[n], where the scales are known."""
+    low, high = layer.accumulator_range()
+    known, scale = layer.a_scale is not None, layer.sum_scale
+    return {
+        "a": {"scale": float(layer.a_scale) if known else None, "zero_point": layer.a_zero_point},
+        "b": {"scale": layer.b_scale.tolist() if known else None, "zero_point": layer.b_zero_point.tolist()},
+        "y": {"scale": None, "zero_point": 0},
+        "bias": None if layer.bias is None else layer.bias.tolist(),
+        "scale": None if scale is None else scale.tolist(),
+        "meaning": "y is the sum itself; "
+        + ("which real number it stands for is not known here" if scale is None else "it stands for y * scale"),
+        "rounding": "none",
+        "sums": "exact" if sum_bits(layer) <= INT32.bits else "modulo 2^32",
+        "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
+        "certificate": "none: nothing is rounded. The golden vectors, and simulation, test that the hardware is as "
+        "described",
+    }
