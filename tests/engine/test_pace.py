@@ -28,7 +28,11 @@ CONFIGS = [
     EngineConfig(rows=6, cols=6, lanes=3, depth=2, dataflow=WEIGHT, **SIZES),
 ]
 LONG, WIDE, WEIGHTS = CONFIGS[0], CONFIGS[1], CONFIGS[4]
-RUNS = [(config, "icarus") for config in CONFIGS] + [(LONG, "verilator"), (WEIGHTS, "verilator")]
+RUNS = [
+    *(pytest.param(config, "icarus", marks=pytest.mark.slow) for config in CONFIGS[:2]),
+    *((config, "icarus") for config in CONFIGS[2:]),
+    *((config, "verilator") for config in (LONG, WEIGHTS)),
+]
 PAUSE = 0.4
 
 

@@ -13,7 +13,16 @@ from systoliq.sim import SimulationError
 from systoliq.sim.cosimulation import Run, cosimulate, cosimulate_array, cosimulate_runs, dense_verilog
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def on_both(cases):
+    """Each case under Icarus, every third under Verilator, which has to compile it, too; the rest there are slow."""
+    runs = [pytest.param(case, "icarus", marks=pytest.mark.simulator, id=f"icarus-{case.id}") for case in cases]
+    for index, case in enumerate(cases):
+        marks = [pytest.mark.simulator] + ([pytest.mark.slow] if index % 3 else [])
+        runs.append(pytest.param(case, "verilator", marks=marks, id=f"verilator-{case.id}"))
+    return pytest.mark.parametrize(("case", "simulator"), runs, indirect=["simulator"])
+
+
+@on_both(CASES)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()
     a = case.input()
@@ -45,8 +54,9 @@ def test_outputs_are_not_all_alike():
         assert len(np.unique(y)) >= min(3, 1 << layer.y_format.bits - 1), case.id
 
 
-@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.id)
-def test_array_equals_integer_product(product, simulator):
+@on_both(PRODUCTS)
+def test_array_equals_integer_product(case, simulator):
+    product = case
     array = BareArray(product.config())
     a, b = product.operands()
     wrap = 1 << product.accumulator_bits

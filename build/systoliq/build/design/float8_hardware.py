@@ -1,4 +1,4 @@
-"""What may be asked of the hardware of a float8 layer: its size and cells; the rest follows from exactness."""
+"""Size and cells of the hardware of a float8 layer: what may be asked for; the rest follows from exactness."""
 
 from __future__ import annotations
 
