@@ -81,5 +81,5 @@ def test_memory_takes_words_of_any_shape():
 
 def test_memory_contents_count():
     layout = Mac(BASE).b.shape()
-    one, other = (WeightColumn(layout, [[value], [2]], kind="weights") for value in (1, 3))
+    one, other = (WeightColumn(layout, [[value], [2]], cells="portable", kind="weights") for value in (1, 3))
     assert configuration(one) != configuration(other)

@@ -20,12 +20,16 @@ def packets(count, beats, seed):
     return [[rng.getrandbits(12) for _ in range(beats)] for _ in range(count)]
 
 
+@pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize(("beats", "times"), SIZES)
 @pytest.mark.parametrize(
     ("comes", "goes", "reset_at"), [(0.4, 1.0, None), (1.0, 0.4, None), (0.6, 0.6, 3), (0.6, 0.6, 17)]
 )
-def test_each_packet_leaves_so_many_times(beats, times, comes, goes, reset_at):
-    block, reset = ReplayBuffer(unsigned(12), beats=beats, times=times), Signal()
+def test_each_packet_leaves_so_many_times(registered, beats, times, comes, goes, reset_at):
+    block, reset = (
+        ReplayBuffer(unsigned(12), beats=beats, times=times, cells="portable", registered=registered),
+        Signal(),
+    )
     given = packets(7, beats, seed=beats)
     taken = []
 
@@ -50,9 +54,10 @@ def test_each_packet_leaves_so_many_times(beats, times, comes, goes, reset_at):
     assert taken == [word for packet in given for word in packet * times]
 
 
+@pytest.mark.parametrize("registered", [False, True])
 @pytest.mark.parametrize(("beats", "times"), [(1, 2), (2, 2), (5, 3), (8, 2)])
-def test_neither_side_waits_at_full_rate(beats, times):
-    block = ReplayBuffer(unsigned(12), beats=beats, times=times)
+def test_neither_side_waits_at_full_rate(registered, beats, times):
+    block = ReplayBuffer(unsigned(12), beats=beats, times=times, cells="portable", registered=registered)
     left = []
 
     async def sender(ctx):
@@ -68,5 +73,5 @@ def test_neither_side_waits_at_full_rate(beats, times):
             cycle += 1
 
     simulate(block, sender, watch)
-    first = beats - 1 + ReplayBuffer.latency
+    first = beats - 1 + block.latency
     assert left == list(range(first, first + 6 * beats * times))

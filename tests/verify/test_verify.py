@@ -32,6 +32,8 @@ VARIANTS = {
     "one element": ["layer.npz"],
     "ecp5": ["resnet8-fc", "--cells", "ecp5"],
     "ice40": ["resnet8-fc", "--cells", "ice40"],
+    "weights in cells": ["resnet8-fc", "--cells", "ecp5", "--rows", "2", "--cols", "2", "--depth", "2"],
+    "weights in block RAM": ["resnet8-fc", "--rows", "2", "--cols", "2", "--depth", "2"],
 }
 
 
@@ -120,6 +122,18 @@ CELL_TAMPERINGS = {
         r"_multiplier_18x18\(.*?\.SIGNEDA\(1'h(1)",
         "0",
         "has SIGNEDA tied to something else than 1",
+    ),
+    "a weight": (
+        "weights in cells",
+        r"_weights_0\(.*?\.INITVAL_03\(320'h\w+(\w)\w{30}\)",
+        None,
+        "the weight memory has b[",
+    ),
+    "a weight memory that is written to": (
+        "weights in cells",
+        r"_weights_0\(.*?\.WEA\(1'h(0)\)",
+        "1",
+        "has WEA tied to something else than 0",
     ),
     "a mode of iCE40": (
         "ice40",

@@ -10,6 +10,7 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .cells import is_ecp5
 from .cells.ecp5_ram import WIDTHS, dp16kd
 from .hierarchy import place
 
@@ -44,9 +45,8 @@ class BlockRam(wiring.Component):
         self.depth = depth
         self.width = Shape.cast(shape).width
         self.latency = self.latency_of(cells) if registered else 1
-        ecp5 = cells in ("ecp5", "ecp5-alu", "ecp5-pair")
-        self._cells = ecp5 and SMALL < depth <= max(WIDTHS)
-        self._distributed = ecp5 and depth <= SMALL
+        self._cells = is_ecp5(cells) and SMALL < depth <= max(WIDTHS)
+        self._distributed = is_ecp5(cells) and depth <= SMALL
         self.kind = f"ram_{depth}x{self.width}" if registered else f"small_ram_{depth}x{self.width}"
         super().__init__(_ports(shape, depth))
 

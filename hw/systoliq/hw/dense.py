@@ -19,6 +19,7 @@ from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
 from .array import SystolicArray
+from .block_ram import SMALL
 from .config import ArrayConfig
 from .delay import delay
 from .drain_lane import ColumnConstants, DrainLane
@@ -83,6 +84,19 @@ class Dense(wiring.Component):
         self.config = asked.replace(accumulator_bits=max(self.sum_bits, asked.product_bits))
         self.schedule = Schedule(k=layer.k, n=layer.n, config=self.config)
         self._ones = int(self.folding.needs_row_sums)
+        self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
+        self._replay_buffer: ReplayBuffer | None = None
+        if (tiles := self.schedule.column_tiles) > 1:
+            self._replay_buffer = ReplayBuffer(
+                a_beat(self._word),
+                beats=self.schedule.beats,
+                times=tiles,
+                cells=config.cells,
+                registered=2 * self.schedule.beats > SMALL,
+            )
+        words = self.schedule.column_tiles * self.schedule.beats
+        self._idle = words if has_infinities(self.config.b, self.folding.weights) else None  # where a word of zeros is
+        self._weights_latency = WeightColumn.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lane_config = requantizer_config(requantization, self.config, self.sum_bits)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
@@ -95,7 +109,6 @@ class Dense(wiring.Component):
             tiles=1 + -(-self._flight_cycles // self.schedule.tile_cycles),
             cells=config.cells,
         )
-        self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
         super().__init__(
             {
                 "a": In(stream.Signature(a_beat(self._word))),
@@ -150,8 +163,8 @@ class Dense(wiring.Component):
 
     @property
     def _drain_start(self) -> int:
-        """Cycles from a tile's last beat at the sequencer to the first sum at lane 0 (2: address, weight memory)."""
-        return 2 + self.array.latency + self._ones
+        """Cycles from a tile's last beat at the sequencer to the first sum at lane 0 (1: the weights' address)."""
+        return 1 + self._weights_latency + self.array.latency + self._ones
 
     @property
     def _flight_cycles(self) -> int:
@@ -167,7 +180,7 @@ class Dense(wiring.Component):
     @property
     def _fill(self) -> int:
         """Cycles from a beat's coming to that of its first replay: a group is repeated once it is complete."""
-        return self.schedule.beats + ReplayBuffer.latency - 1 if self.schedule.column_tiles > 1 else 0
+        return self.schedule.beats + self._replay_buffer.latency - 1 if self._replay_buffer else 0
 
     @property
     def latency_from_outside(self) -> int:
@@ -214,8 +227,7 @@ class Dense(wiring.Component):
         beats = wiring.flipped(self.a)
         sequencer = Sequencer(schedule, self._word)
         m.submodules.sequencer = place(sequencer, platform)
-        if schedule.column_tiles > 1:
-            replay = ReplayBuffer(self.a.payload.shape(), beats=schedule.beats, times=schedule.column_tiles)
+        if replay := self._replay_buffer:
             m.submodules.replay_buffer = place(replay, platform)
             wiring.connect(m, beats, replay.i)
             beats = replay.o
@@ -242,6 +254,10 @@ class Dense(wiring.Component):
             last.eq(ends),
         ]
 
+        word, first, last = (
+            delay(m, value, self._weights_latency - 1, name=name, reset_less=value is word)
+            for value, name in ((word, "word"), (first, "first_word"), (last, "last_word"))
+        )
         m.submodules.array = place(self.array, platform)
         m.d.comb += [self.array.first.eq(first), self.array.last.eq(last)]
         if self.config.rows > 1:
@@ -257,11 +273,12 @@ class Dense(wiring.Component):
         contents = [self._ones_words()] * self._ones
         contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")
-        if has_infinities(self.config.b, self.folding.weights):  # a word of zeros for cycles without a beat
-            address = Mux(taken, address, len(contents[0]))
+        if self._idle is not None:  # for cycles without a beat
+            address = Mux(taken, address, self._idle)
             contents = [[*words, [0] * self.config.depth] for words in contents]
         for index, words in enumerate(contents):
-            column = WeightColumn(operand_layout(self.config.b, self.config.depth), words, kind=f"weights_{index}")
+            layout = operand_layout(self.config.b, self.config.depth)
+            column = WeightColumn(layout, words, cells=self.config.cells, kind=f"weights_{index}")
             m.submodules[f"weights_{index}"] = place(column, platform)
             m.d.comb += [column.address.eq(address), self.array.b[index].eq(column.word)]
             address = column.address_next

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from amaranth.hdl import Module, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from .block_ram import BlockRam
 from .counter import successor
+from .hierarchy import place
+from .way_out import way_out
 
 __all__ = ["ReplayBuffer"]
 
@@ -17,22 +19,23 @@ class ReplayBuffer(wiring.Component):
 
     Double-buffered: the next packet comes in while the current one is repeated, so for ``times >= 2`` neither side
     waits at full rate. A packet is given out once it is complete: its first beat leaves ``latency`` cycles after its
-    last one came.
+    last one came, one more where its memory (a `BlockRam` of ``cells``) is ``registered``.
     """
 
     kind = "replay_buffer"
-    latency = 2
 
-    def __init__(self, shape: object, *, beats: int, times: int) -> None:
+    def __init__(self, shape: object, *, beats: int, times: int, cells: str, registered: bool) -> None:
         self.beats = beats
         self.times = times
+        self.ram = BlockRam(shape, depth=2 * beats, cells=cells, registered=registered)
+        self.latency = 1 + self.ram.latency
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         depth = 2 * self.beats
-        m.submodules.memory = memory = Memory(shape=self.i.payload.shape(), depth=depth, init=[])
-        write, read = memory.write_port(), memory.read_port()
+        ram = self.ram
+        m.submodules.ram = place(ram, platform)
 
         full = Signal(range(3))  # complete packets held, the one being given out included
         filled = Signal()
@@ -42,29 +45,26 @@ class ReplayBuffer(wiring.Component):
         write_beat = Signal(range(depth))
         m.d.comb += [
             self.i.ready.eq(full != 2),
-            write.en.eq(self.i.valid & self.i.ready),
-            write.addr.eq(write_beat),
-            write.data.eq(self.i.payload),
-            filled.eq(write.en & ((write_beat == self.beats - 1) | (write_beat == depth - 1))),
+            ram.write.eq(self.i.valid & self.i.ready),
+            ram.write_address.eq(write_beat),
+            ram.write_data.eq(self.i.payload),
+            filled.eq(ram.write & ((write_beat == self.beats - 1) | (write_beat == depth - 1))),
         ]
-        with m.If(write.en):
+        with m.If(ram.write):
             m.d.sync += write_beat.eq(successor(write_beat, depth))
 
         bank = Signal()
         beat = Signal(range(self.beats))
         repeat = Signal(range(self.times))
-        held = Signal()  # the read port shows a beat that was not taken yet
-        go = Signal()
+        out = way_out(m, available=full != 0, ready=self.o.ready, latency=ram.latency)
         m.d.comb += [
-            go.eq((full != 0) & (~held | self.o.ready)),
-            read.en.eq(go),
-            read.addr.eq(beat + bank * self.beats),
-            self.o.valid.eq(held),
-            self.o.payload.eq(read.data),
+            ram.read.eq(out.fetch),
+            ram.read_address.eq(beat + bank * self.beats),
+            ram.show.eq(out.show),
+            self.o.valid.eq(out.valid),
+            self.o.payload.eq(ram.read_data),
         ]
-        with m.If(~held | self.o.ready):
-            m.d.sync += held.eq(go)
-        with m.If(go):
+        with m.If(ram.read):
             m.d.sync += beat.eq(successor(beat, self.beats))
             with m.If(beat == self.beats - 1):
                 m.d.sync += repeat.eq(successor(repeat, self.times))

@@ -9,6 +9,7 @@ from amaranth.lib.wiring import In, Out
 from .block_ram import BlockRam
 from .credit import Credit
 from .hierarchy import place
+from .way_out import way_out
 
 __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
@@ -60,20 +61,10 @@ class ResultBuffer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # A beat takes a step towards the exit whenever the place before it is free, or becomes it.
-        there = [Signal(name=f"there_{step}") for step in range(BlockRam.latency_of(self.cells))]
-        moves: list[Value] = [self.o.ready]
-        for here in reversed(there):
-            moves.insert(0, ~here | moves[0])
         fetch = Signal()
         complete = Credit(m, self.capacity, name="complete", full=False, give=self.push[-1], take=fetch)
-        m.d.comb += [fetch.eq(complete.any & moves[0]), self.o.valid.eq(there[-1])]
-        comes = complete.any
-        for here, move in zip(there, moves[:-1], strict=True):
-            with m.If(move):
-                m.d.sync += here.eq(comes)
-            comes = here
-
+        out = way_out(m, available=complete.any, ready=self.o.ready, latency=BlockRam.latency_of(self.cells))
+        m.d.comb += [fetch.eq(out.fetch), self.o.valid.eq(out.valid)]
         oldest = self._place(m, "oldest", moves=fetch)
         for lane in range(self.lanes):
             y, kept = Value.cast(self.y[lane]), Value.cast(self.o.payload.data[lane])
@@ -87,7 +78,7 @@ class ResultBuffer(wiring.Component):
                 ram.write_data.eq(y),
                 ram.read.eq(fetch),
                 ram.read_address.eq(oldest),
-                ram.show.eq(moves[-2]),
+                ram.show.eq(out.show),
                 kept.eq(ram.read_data),
             ]
         returned = Signal()

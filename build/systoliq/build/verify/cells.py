@@ -1,7 +1,7 @@
-"""Vendor cells that multiply, as numbers: what their outputs show, their registers taken for wires.
+"""Vendor cells as numbers: what their outputs show, their registers taken for wires.
 
-Written from the vendors' documents, apart from the models that simulations use. A cell in any mode but a plain product
-is an `UnreadableError`.
+Written from the vendors' documents, apart from the models that simulations use. They multiply, or are memory that is
+only read; a cell in any other mode is an `UnreadableError`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from .expression import UnreadableError
 
@@ -22,20 +24,22 @@ Pins = Callable[[str], Value]
 class Cell:
     """One kind of cell, in the modes in which it is read.
 
-    ``outputs``: their widths. ``modes``: what each parameter may be; ``needed``: those that may not be left out.
-    ``tied``: inputs that must be constant. ``product``: all outputs side by side, the first in the lowest bits.
+    ``outputs``: their widths. ``modes``: what each parameter may be, ``contents`` aside, which may be any number;
+    ``needed``: those that may not be left out. ``tied``: inputs that must be constant. ``shown``: all outputs side by
+    side, the first in the lowest bits.
     """
 
     outputs: Mapping[str, int]
     modes: Mapping[str, tuple[str, ...]]
+    contents: tuple[str, ...] = ()
     needed: tuple[str, ...] = ()
     tied: Mapping[str, int]
-    product: Callable[[Pins], Value]
+    shown: Callable[[Pins, Mapping[str, str]], Value]
 
     def values(self, kind: str, parameters: Mapping[str, str], pins: Pins) -> dict[str, Value]:
         """Each output, where the inputs show ``pins(name)``."""
         for name, value in parameters.items():
-            if value not in self.modes.get(name, ()):
+            if value not in self.modes.get(name, ()) and name not in self.contents:
                 raise UnreadableError(f"a {kind} has {name} = {value}, a mode that is not read")
         for name in self.needed:
             if name not in parameters:
@@ -44,10 +48,10 @@ class Cell:
             found = pins(name)
             if not isinstance(found, int) or found != tie:
                 raise UnreadableError(f"a {kind} has {name} tied to something else than {tie}")
-        product = self.product(pins)
+        shown = self.shown(pins, parameters)
         values, low = {}, 0
         for name, width in self.outputs.items():
-            values[name] = (product >> low) & ((1 << width) - 1)
+            values[name] = (shown >> low) & ((1 << width) - 1)
             low += width
         return values
 
@@ -56,15 +60,40 @@ def _signed(value: Value, bits: int) -> Value:
     return value - ((value >> (bits - 1)) << bits)
 
 
-def _mult18x18d(pins: Pins) -> Value:
+def _mult18x18d(pins: Pins, _: Mapping[str, str]) -> Value:
     """P = A * B, signed (Lattice TN1267, now FPGA-TN-02205)."""
     a, b = (_signed(sum(pins(f"{port}{i}") << i for i in range(18)), 18) for port in "AB")
     return a * b
 
 
-def _sb_mac16(pins: Pins) -> Value:
+def _sb_mac16(pins: Pins, _: Mapping[str, str]) -> Value:
     """O = A * B, signed, past the adders (Lattice FPGA-TN-02007)."""
     return _signed(pins("A"), 16) * _signed(pins("B"), 16)
+
+
+def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
+    """DOB = the word at ADB (Lattice TN1264, now FPGA-TN-02204).
+
+    A bit's address is that of its word times the width, in bytes of 8 bits, or 9 where the width is 9 or 18. INITVAL_n
+    holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits.
+    """
+    width = int(parameters["DATA_WIDTH_B"])
+    low = {1: 0, 2: 1, 4: 2, 9: 3, 18: 4}[width]
+    address = sum(pins(f"ADB{i}") << i for i in range(low, 14))
+
+    def byte(number: int) -> int:
+        name = f"INITVAL_{number >> 5:02X}"
+        if name not in parameters:
+            raise UnreadableError(f"a DP16KD is read where it has no {name}")
+        return int(parameters[name]) >> (number >> 1 & 15) * 20 + (number & 1) * 9 & 0x1FF
+
+    def word(at: int) -> int:
+        pair = byte(at >> 3) | (byte(at >> 3 | 1) << 9 if width == 18 else 0)
+        return pair >> (at & 7 if width < 9 else 0) & ((1 << width) - 1)
+
+    if isinstance(address, np.ndarray):
+        return np.array([word(int(at)) for at in address], dtype=object)
+    return word(address)
 
 
 _REGISTERS = ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")
@@ -81,14 +110,30 @@ CELLS: Mapping[str, Cell] = {
             "SOURCEB_MODE": ("B_SHIFT",),
         },
         tied={"CE0": 1, "RST0": 0, "SIGNEDA": 1, "SIGNEDB": 1, "SOURCEA": 0, "SOURCEB": 0},
-        product=_mult18x18d,
+        shown=_mult18x18d,
+    ),
+    "DP16KD": Cell(
+        outputs={f"DOB{i}": 1 for i in range(18)},
+        modes={
+            **dict.fromkeys(("DATA_WIDTH_A", "DATA_WIDTH_B"), ("1", "2", "4", "9", "18")),
+            **{f"REGMODE_{port}": ("NOREG", "OUTREG") for port in "AB"},
+            **{f"CSDECODE_{port}": ("0b000",) for port in "AB"},
+            **{f"CLK{port}MUX": (f"CLK{port}",) for port in "AB"},
+            **{f"WRITEMODE_{port}": ("NORMAL",) for port in "AB"},
+            **dict.fromkeys(("RESETMODE", "ASYNC_RESET_RELEASE"), ("SYNC",)),
+            "GSR": ("DISABLED",),
+        },
+        contents=tuple(f"INITVAL_{i:02X}" for i in range(64)),
+        needed=("DATA_WIDTH_B", "GSR"),
+        tied={"WEA": 0, "WEB": 0, "CEB": 1, "OCEB": 1, "RSTB": 0, "CSB0": 0, "CSB1": 0, "CSB2": 0},
+        shown=_dp16kd,
     ),
     "SB_MAC16": Cell(
         outputs={"O": 32},
         modes=_MAC16_NEEDED | dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), ("0", "1")),
         needed=tuple(_MAC16_NEEDED),
         tied={"CE": 1} | dict.fromkeys(_MAC16_IDLE, 0),
-        product=_sb_mac16,
+        shown=_sb_mac16,
     ),
 }
 """The cells that are read, by name."""

@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "model_files", "models", "models_verilog"]
+__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "is_ecp5", "model_files", "models", "models_verilog"]
 
 CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
@@ -34,6 +34,11 @@ OPERAND_BITS = {"dsp48e2-pair": 8}
 
 PACKED_BITS = {"ecp5-pair": 18}
 """Where a factor holds two numbers ``b``, one above the bits of a product with ``a``: the bits that it has."""
+
+
+def is_ecp5(cells: str) -> bool:
+    """Whether the set of ``cells`` is of ECP5, and has its memory."""
+    return cells.startswith("ecp5")
 
 
 def model_files(cells: str) -> list[Path]:

@@ -5,9 +5,11 @@ Sources: Lattice TN1264 (memory usage guide, now FPGA-TN-02204); Yosys' brams_ma
 
 from __future__ import annotations
 
-from amaranth.hdl import ClockSignal, Instance, Module, Signal, Value
+from collections.abc import Sequence
 
-__all__ = ["WIDTHS", "dp16kd"]
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Signal, Value
+
+__all__ = ["WIDTHS", "dp16kd", "dp16kd_rom"]
 
 WIDTHS = {16384: 1, 8192: 2, 4096: 4, 2048: 9, 1024: 18}  # of a cell, by its depth
 _ADDRESS_BITS = 14
@@ -21,19 +23,73 @@ def dp16kd(
     One cell: ``data`` has up to `WIDTHS`' bits for the depth that the addresses span. A word that is written in the
     cycle in which it is read is unknown. The instance is ``m.submodules.cell``.
     """
-    depth = max(1 << len(write_address), min(WIDTHS))
-    width = WIDTHS[depth]
-    low = _ADDRESS_BITS - (depth - 1).bit_length()
-    word = Signal(width)
+    width = WIDTHS[_cell_depth(1 << len(write_address))]
     enables = 3 if width == 18 else 0  # of the two bytes of a word
+    written = {
+        "i_WEA": write,
+        **_address("A", write_address, width, enables),
+        **{f"i_DIA{i}": data[i] if i < len(data) else 0 for i in range(18)},
+    }
+    cell, word = _cell(width, read=read, show=show, read_address=read_address, rest=written)
+    m.submodules.cell = cell
+    return word[: len(data)]
 
-    def address(value: Value, port: str) -> dict[str, Value | int]:
-        return {
-            f"i_AD{port}{i}": value[i - low] if low <= i < low + len(value) else (enables >> i & 1 if i < 2 else 0)
-            for i in range(_ADDRESS_BITS)
-        }
 
-    m.submodules.cell = Instance(
+def dp16kd_rom(m: Module, words: Sequence[int], width: int, *, address: Value) -> Value:
+    """The word of ``width`` bits at ``address``, two cycles later; words that are not given are unknown.
+
+    As many cells, ``m.submodules.cell_0`` and on, as the words need: `WIDTHS` says how many bits each holds of them.
+    """
+    parts = []
+    each = WIDTHS[_cell_depth(len(words))]
+    nothing = {"i_WEA": 0, **_address("A", Const(0, 1), each), **{f"i_DIA{i}": 0 for i in range(18)}}
+    for low in range(0, width, each):
+        contents = initial_values([word >> low & (1 << each) - 1 for word in words], each)
+        cell, word = _cell(each, read=Const(1), show=Const(1), read_address=address, rest=nothing | contents)
+        m.submodules[f"cell_{low // each}"] = cell
+        parts.append(word[: min(each, width - low)])
+    return Cat(parts)
+
+
+def initial_values(words: Sequence[int], width: int) -> dict[str, Const]:
+    """Parameters of a cell that make it hold ``words`` of ``width`` bits from address 0 on.
+
+    The memory is bytes of 9 bits, whose last bit words of less than 9 do without. A parameter holds 32 of them, two by
+    two in 20 bits.
+    """
+    if width >= 9:
+        held = [word >> low & 0x1FF for word in words for low in range(0, width, 9)]
+    else:
+        each = 8 // width
+        groups = [words[at : at + each] for at in range(0, len(words), each)]
+        held = [sum(word << width * i for i, word in enumerate(group)) for group in groups]
+    values = {}
+    for index, first in enumerate(range(0, len(held), 32)):
+        some = held[first : first + 32]
+        value = sum(byte << (i // 2 * 20 + i % 2 * 9) for i, byte in enumerate(some))
+        values[f"p_INITVAL_{index:02X}"] = Const(value, 320)
+    return values
+
+
+def _cell_depth(words: int) -> int:
+    return max(1 << (words - 1).bit_length(), min(WIDTHS))
+
+
+def _address(port: str, value: Value, width: int, low_bits: int = 0) -> dict[str, Value | int]:
+    """Pins of a port's address; ``low_bits`` stand below it, as far as they are pins of the word's bytes."""
+    low = (width - 1).bit_length() if width < 9 else 3 + width // 18
+    return {
+        f"i_AD{port}{i}": value[i - low] if low <= i < low + len(value) else (low_bits >> i & 1 if i < 2 else 0)
+        for i in range(_ADDRESS_BITS)
+    }
+
+
+def _cell(
+    width: int, *, read: Value, show: Value, read_address: Value, rest: dict[str, Value | int]
+) -> tuple[Instance, Signal]:
+    """A cell whose port B reads words of ``width`` bits, with ``rest`` as its other pins and parameters; its word."""
+    word = Signal(width)
+    cell = Instance(
         "DP16KD",
         p_DATA_WIDTH_A=width,
         p_DATA_WIDTH_B=width,
@@ -51,7 +107,6 @@ def dp16kd(
         i_CLKA=ClockSignal(),
         i_CEA=1,
         i_OCEA=1,
-        i_WEA=write,
         i_RSTA=0,
         i_CLKB=ClockSignal(),
         i_CEB=read,
@@ -59,9 +114,8 @@ def dp16kd(
         i_WEB=0,
         i_RSTB=0,
         **{f"i_CS{port}{i}": 0 for port in "AB" for i in range(3)},
-        **address(write_address, "A"),
-        **address(read_address, "B"),
-        **{f"i_DIA{i}": data[i] if i < len(data) else 0 for i in range(18)},
+        **_address("B", read_address, width, 3 if width == 18 else 0),
         **{f"o_DOB{i}": word[i] for i in range(width)},
+        **rest,
     )
-    return word[: len(data)]
+    return cell, word

@@ -40,19 +40,21 @@ class _StreamHarness(wiring.Component):
 
 
 class ReplayHarness(_StreamHarness):
-    """Each packet comes out ``times`` times, in order; one that is complete comes out, two at most are held."""
+    """Each packet comes out ``times`` times, in order; one that is complete comes out, two at least find room."""
 
-    def __init__(self, beats: int, times: int) -> None:
-        self.beats, self.times = beats, times
+    def __init__(self, beats: int, times: int, *, registered: bool) -> None:
+        self.beats, self.times, self.registered = beats, times, registered
         super().__init__()
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        dut = ReplayBuffer(unsigned(_BITS), beats=self.beats, times=self.times)
+        dut = ReplayBuffer(
+            unsigned(_BITS), beats=self.beats, times=self.times, cells="portable", registered=self.registered
+        )
         put, take = self.between(m, dut)
         put_beat, take_beat = Signal(range(self.beats + 1)), Signal(range(self.beats + 1))
         repeat = Signal(range(self.times + 1))
-        packets = Signal(range(4))  # complete ones inside
+        packets = Signal(range(5))  # complete ones inside
         completes = put & (put_beat == self.beats - 1)
         ends = take & (take_beat == self.beats - 1)
         leaves = ends & (repeat == self.times - 1)
@@ -74,11 +76,13 @@ class ReplayHarness(_StreamHarness):
         with m.If(marked & (before == 0) & (take_beat == place) & dut.o.valid):
             m.d.comb += Assert(dut.o.payload == kept)
 
-        complete_before = Signal(range(4))
-        m.d.sync += complete_before.eq(packets - leaves)
+        complete: Value = packets
+        for cycles in range(1, dut.latency):  # complete ones that were so, and inside, that many cycles ago
+            before_that, complete = complete, Signal(range(5), name=f"complete_{cycles}")
+            m.d.sync += complete.eq(before_that - leaves)
         with m.If(dut.o.valid):
             m.d.comb += Assert(packets != 0)
-        with m.If(complete_before != 0):
+        with m.If(complete != 0):
             m.d.comb += Assert(dut.o.valid)
         with m.If(packets < 2):
             m.d.comb += Assert(dut.i.ready)
@@ -241,12 +245,12 @@ class LastCheckHarness(wiring.Component):
         return m
 
 
-def _replay(beats: int, times: int, *, quick: bool = False) -> Property:
+def _replay(beats: int, times: int, *, registered: bool = False, quick: bool = False) -> Property:
     return Property(
-        name=f"replay buffer, {beats} beats {times} times",
+        name=f"replay buffer, {beats} beats {times} times" + ", registered" * registered,
         claim="each packet comes whole and in order as often as asked; offers are held; no side waits without reason",
-        harness=lambda: ReplayHarness(beats, times),
-        method=Unbounded(cover_cycles=2 * beats + beats * times + 6),
+        harness=lambda: ReplayHarness(beats, times, registered=registered),
+        method=Unbounded(cover_cycles=2 * beats + beats * times + 7),
         bug=SeededBug(module="replay_buffer", old="self.i.ready.eq(full != 2)", new="self.i.ready.eq(1)"),
         quick=quick,
     )
@@ -316,10 +320,13 @@ _PACE = SeededBug(
 
 PROPERTIES = (
     *(_replay(beats, times, quick=beats == 2) for beats, times in ((1, 2), (2, 2), (3, 2), (3, 3), (4, 3))),
+    *(_replay(beats, times, registered=True, quick=beats == 2) for beats, times in ((1, 2), (2, 2), (3, 2))),
     _blind(
         "replay buffer",
-        lambda: ReplayBuffer(unsigned(_BITS), beats=2, times=2),
-        SeededBug(module="replay_buffer", old="self.o.valid.eq(held)", new="self.o.valid.eq(held & self.o.ready)"),
+        lambda: ReplayBuffer(unsigned(_BITS), beats=2, times=2, cells="portable", registered=True),
+        SeededBug(
+            module="replay_buffer", old="self.o.valid.eq(out.valid)", new="self.o.valid.eq(out.valid & self.o.ready)"
+        ),
     ),
     _result_buffer(1, 2, Unbounded(cover_cycles=10), quick=True),
     _result_buffer(1, 3, Unbounded(cover_cycles=12)),

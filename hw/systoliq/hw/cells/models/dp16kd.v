@@ -1,15 +1,37 @@
 // Simulation model of ECP5's DP16KD, written for systoliq from Lattice TN1264 (memory usage guide, now FPGA-TN-02204).
 //
 // Modelled: port A writes, port B reads, both of one width of 1, 2, 4, 9 or 18 bits and on one clock; port B's output
-// register, on or off. A word of 18 bits is written by its two bytes, which ADA0 and ADA1 enable. What is read while it is
-// written is unknown, and so is what was never written. Not modelled, and stopped at: resets, chip selects, other modes.
-// What port A shows and port B writes is left out.
+// register, on or off; initial contents. A word of 18 bits is written by its two bytes, which ADA0 and ADA1 enable. What is
+// read while it is written is unknown, and so is what was neither written nor given as initial contents. Not modelled, and
+// stopped at: resets, chip selects, other modes. What port A shows and port B writes is left out.
 `default_nettype none
 module DP16KD #(
     parameter DATA_WIDTH_A = 18, parameter DATA_WIDTH_B = 18, parameter REGMODE_A = "NOREG", parameter REGMODE_B = "NOREG",
     parameter RESETMODE = "SYNC", parameter ASYNC_RESET_RELEASE = "SYNC", parameter CSDECODE_A = "0b000",
     parameter CSDECODE_B = "0b000", parameter CLKAMUX = "CLKA", parameter CLKBMUX = "CLKB", parameter WRITEMODE_A = "NORMAL",
-    parameter WRITEMODE_B = "NORMAL", parameter GSR = "ENABLED"
+    parameter WRITEMODE_B = "NORMAL", parameter GSR = "ENABLED",
+    parameter [319:0] INITVAL_00 = 320'bx, parameter [319:0] INITVAL_01 = 320'bx, parameter [319:0] INITVAL_02 = 320'bx,
+    parameter [319:0] INITVAL_03 = 320'bx, parameter [319:0] INITVAL_04 = 320'bx, parameter [319:0] INITVAL_05 = 320'bx,
+    parameter [319:0] INITVAL_06 = 320'bx, parameter [319:0] INITVAL_07 = 320'bx, parameter [319:0] INITVAL_08 = 320'bx,
+    parameter [319:0] INITVAL_09 = 320'bx, parameter [319:0] INITVAL_0A = 320'bx, parameter [319:0] INITVAL_0B = 320'bx,
+    parameter [319:0] INITVAL_0C = 320'bx, parameter [319:0] INITVAL_0D = 320'bx, parameter [319:0] INITVAL_0E = 320'bx,
+    parameter [319:0] INITVAL_0F = 320'bx, parameter [319:0] INITVAL_10 = 320'bx, parameter [319:0] INITVAL_11 = 320'bx,
+    parameter [319:0] INITVAL_12 = 320'bx, parameter [319:0] INITVAL_13 = 320'bx, parameter [319:0] INITVAL_14 = 320'bx,
+    parameter [319:0] INITVAL_15 = 320'bx, parameter [319:0] INITVAL_16 = 320'bx, parameter [319:0] INITVAL_17 = 320'bx,
+    parameter [319:0] INITVAL_18 = 320'bx, parameter [319:0] INITVAL_19 = 320'bx, parameter [319:0] INITVAL_1A = 320'bx,
+    parameter [319:0] INITVAL_1B = 320'bx, parameter [319:0] INITVAL_1C = 320'bx, parameter [319:0] INITVAL_1D = 320'bx,
+    parameter [319:0] INITVAL_1E = 320'bx, parameter [319:0] INITVAL_1F = 320'bx, parameter [319:0] INITVAL_20 = 320'bx,
+    parameter [319:0] INITVAL_21 = 320'bx, parameter [319:0] INITVAL_22 = 320'bx, parameter [319:0] INITVAL_23 = 320'bx,
+    parameter [319:0] INITVAL_24 = 320'bx, parameter [319:0] INITVAL_25 = 320'bx, parameter [319:0] INITVAL_26 = 320'bx,
+    parameter [319:0] INITVAL_27 = 320'bx, parameter [319:0] INITVAL_28 = 320'bx, parameter [319:0] INITVAL_29 = 320'bx,
+    parameter [319:0] INITVAL_2A = 320'bx, parameter [319:0] INITVAL_2B = 320'bx, parameter [319:0] INITVAL_2C = 320'bx,
+    parameter [319:0] INITVAL_2D = 320'bx, parameter [319:0] INITVAL_2E = 320'bx, parameter [319:0] INITVAL_2F = 320'bx,
+    parameter [319:0] INITVAL_30 = 320'bx, parameter [319:0] INITVAL_31 = 320'bx, parameter [319:0] INITVAL_32 = 320'bx,
+    parameter [319:0] INITVAL_33 = 320'bx, parameter [319:0] INITVAL_34 = 320'bx, parameter [319:0] INITVAL_35 = 320'bx,
+    parameter [319:0] INITVAL_36 = 320'bx, parameter [319:0] INITVAL_37 = 320'bx, parameter [319:0] INITVAL_38 = 320'bx,
+    parameter [319:0] INITVAL_39 = 320'bx, parameter [319:0] INITVAL_3A = 320'bx, parameter [319:0] INITVAL_3B = 320'bx,
+    parameter [319:0] INITVAL_3C = 320'bx, parameter [319:0] INITVAL_3D = 320'bx, parameter [319:0] INITVAL_3E = 320'bx,
+    parameter [319:0] INITVAL_3F = 320'bx
 ) (
     input wire CLKA, CEA, OCEA, WEA, RSTA, CSA0, CSA1, CSA2,
     input wire ADA0, ADA1, ADA2, ADA3, ADA4, ADA5, ADA6, ADA7, ADA8, ADA9, ADA10, ADA11, ADA12, ADA13,
@@ -28,7 +50,19 @@ module DP16KD #(
     wire [1:0] bytes = DATA_WIDTH_A == 18 ? {ADA1, ADA0} : 2'b11;
     reg [DATA_WIDTH_A-1:0] words [0:(16384 >> LOW)-1];
     reg [17:0] word, out;
-    integer i;
+    // Bytes of 9 bits, two by two in 20 bits; words of less than 9 bits do without a byte's last one.
+    wire [20479:0] initial_values = {
+        INITVAL_3F, INITVAL_3E, INITVAL_3D, INITVAL_3C, INITVAL_3B, INITVAL_3A, INITVAL_39, INITVAL_38, INITVAL_37,
+        INITVAL_36, INITVAL_35, INITVAL_34, INITVAL_33, INITVAL_32, INITVAL_31, INITVAL_30, INITVAL_2F, INITVAL_2E,
+        INITVAL_2D, INITVAL_2C, INITVAL_2B, INITVAL_2A, INITVAL_29, INITVAL_28, INITVAL_27, INITVAL_26, INITVAL_25,
+        INITVAL_24, INITVAL_23, INITVAL_22, INITVAL_21, INITVAL_20, INITVAL_1F, INITVAL_1E, INITVAL_1D, INITVAL_1C,
+        INITVAL_1B, INITVAL_1A, INITVAL_19, INITVAL_18, INITVAL_17, INITVAL_16, INITVAL_15, INITVAL_14, INITVAL_13,
+        INITVAL_12, INITVAL_11, INITVAL_10, INITVAL_0F, INITVAL_0E, INITVAL_0D, INITVAL_0C, INITVAL_0B, INITVAL_0A,
+        INITVAL_09, INITVAL_08, INITVAL_07, INITVAL_06, INITVAL_05, INITVAL_04, INITVAL_03, INITVAL_02, INITVAL_01,
+        INITVAL_00
+    };
+    localparam PER_BYTE = DATA_WIDTH_A < 9 ? 8 / DATA_WIDTH_A : 1;
+    integer i, at;
     always @(posedge CLKA) begin
         if (CEA && WEA)
             for (i = 0; i < DATA_WIDTH_A; i = i + 1)
@@ -41,6 +75,10 @@ module DP16KD #(
         DOB0} = REGMODE_B == "OUTREG" ? out : word;
 
     initial begin
+        for (at = 0; at < 16384 >> LOW; at = at + 1)
+            for (i = 0; i < DATA_WIDTH_A; i = i + 1)
+                words[at][i] = DATA_WIDTH_A == 18 ? initial_values[at * 20 + i] :
+                    initial_values[at / PER_BYTE / 2 * 20 + at / PER_BYTE % 2 * 9 + at % PER_BYTE * DATA_WIDTH_A + i];
         if (DATA_WIDTH_A != DATA_WIDTH_B || (DATA_WIDTH_A != 18 && DATA_WIDTH_A != 9 && DATA_WIDTH_A != 4 &&
             DATA_WIDTH_A != 2 && DATA_WIDTH_A != 1) || RESETMODE != "SYNC" || CSDECODE_A != "0b000" ||
             CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB" || WEB === 1'b1 || RSTB === 1'b1 ||
