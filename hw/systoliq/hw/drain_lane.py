@@ -18,6 +18,7 @@ from .requantizer import Requantizer
 from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
+from .selection import select, select_cycles
 from .table import table
 
 __all__ = ["ColumnConstants", "DrainLane"]
@@ -79,8 +80,8 @@ class DrainLane(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Sum register, product of the row sum where there is one, requantizer."""
-        return 1 + self.uses_row_sums + self.requantizer.latency
+        """Choice of the column, product of the row sum where there is one, requantizer."""
+        return select_cycles(self.schedule.interval) + self.uses_row_sums + self.requantizer.latency
 
     def _constant(self, m: Module, index: Value, step_bits: int, name: str, shape: Shape) -> Value:
         """The columns' constant ``name``, a register."""
@@ -137,8 +138,9 @@ class DrainLane(wiring.Component):
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
         schedule, requantizer = self.schedule, self.requantizer
         biased = Signal.like(requantizer.acc, name="biased")
-        chosen = Signal(signed(schedule.config.word_bits), reset_less=True)
-        m.d.sync += chosen.eq(self.sums[step] if schedule.interval > 1 else self.sums[0])
+        chosen = select(m, [self.sums[column] for column in range(schedule.interval)], step)
+        choosing = select_cycles(schedule.interval)
+        index = delay(m, index, choosing - 1, name="constants_index")
 
         def constant(name: str, shape: Shape) -> Value:
             return self._constant(m, index, len(step), name, shape)
@@ -148,8 +150,8 @@ class DrainLane(wiring.Component):
             held = Signal.like(self.row_sum, name="row_sum_held", reset_less=True)
             now = Signal.like(self.row_sum, name="row_sum_now")
             m.d.comb += [now.eq(Mux(step == 0, self.row_sum, held)), self.row_sum_next.eq(held)]
-            row_sum = Signal.like(self.row_sum, name="row_sum_1", reset_less=True)
-            m.d.sync += [held.eq(now), row_sum.eq(now)]
+            m.d.sync += held.eq(now)
+            row_sum = delay(m, now, choosing, name="row_sum").as_signed()
             residual = constant("residual", signed(signed_bits(*(c.residual for t in self.constants for c in t))))
             correction = Signal(signed(len(residual) + len(row_sum)), reset_less=True)
             m.d.sync += correction.eq(residual * row_sum)
