@@ -1,41 +1,33 @@
-"""Table: the value at every index, a constant where all are equal."""
+"""The constant table: every name's number at every index, in lookup tables, block RAM, or as a constant."""
 
 from __future__ import annotations
 
 import random
 
 import pytest
-from amaranth.hdl import Const, Module, Shape, Signal, signed
-from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.hdl import signed, unsigned
 
-from systoliq.hw.table import table
+from systoliq.hw.rom import FEW
+from systoliq.hw.table import ConstantTable
 
-from .bench import corner_of, trace
+from .bench import corner_of, trace, with_models
 
-
-class Looked(wiring.Component):
-    def __init__(self, values, bits):
-        self.values, self.bits = values, bits
-        super().__init__({"index": In(range(len(values))), "value": Out(signed(bits))})
-
-    def elaborate(self, platform):
-        m = Module()
-        m.d.comb += self.value.eq(table(m, self.index, self.values, Shape.cast(signed(self.bits)), name="entry"))
-        return m
+SHAPES = {"bias": signed(9), "shift": unsigned(3), "zero": signed(4)}
 
 
-@pytest.mark.parametrize(("count", "bits"), [(1, 4), (2, 1), (3, 8), (16, 24), (37, 9)])
-def test_every_index_shows_its_value_at_once(count, bits):
+@pytest.mark.parametrize("cells", with_models("portable", "ecp5"))
+@pytest.mark.parametrize("count", [1, 2, 3, 37, FEW, FEW + 1, 1025])
+def test_every_index_shows_its_numbers(tmp_path, count, cells):
     rng = random.Random(count)
-    values = [corner_of(rng, bits) for _ in range(count)]
-    order = rng.sample(range(count), count)
-    shown = trace(Looked(values, bits), [{"index": index} for index in order])
-    assert [line["value"] for line in shown] == [values[index] for index in order]
-
-
-def test_equal_values_are_a_constant():
-    m = Module()
-    entry = table(m, Signal(3), [-7] * 5, Shape.cast(signed(4)), name="entry")
-    assert isinstance(entry, Const)
-    assert entry.value == -7
+    columns = {
+        "bias": [corner_of(rng, 9) for _ in range(count)],
+        "shift": [rng.randrange(8) for _ in range(count)],
+        "zero": [-7] * count,
+    }
+    table = ConstantTable(columns, SHAPES, cells=cells, kind="constants")
+    assert table.latency == (1 if count <= FEW else 2)
+    order = [count - 1, 0, *(rng.randrange(count) for _ in range(60))]
+    shown = trace(table, [{"index": index} for index in order], cells=cells, folder=tmp_path)
+    for cycle in range(table.latency, len(order)):
+        wanted = {name: values[order[cycle - table.latency]] for name, values in columns.items()}
+        assert shown[cycle] == wanted, cycle

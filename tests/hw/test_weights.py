@@ -11,7 +11,8 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden import IntFormat
 from systoliq.hw.mac import operand_layout
-from systoliq.hw.weights import FEW, WeightColumn
+from systoliq.hw.rom import FEW
+from systoliq.hw.weights import WeightColumn
 
 from .bench import corner, trace, with_models
 

@@ -93,7 +93,7 @@ def test_accepts_what_emit_wrote(variant, emit, call):
     assert re.search(r"verified: \w+ equals the float32 formula in \d+ columns, \d+ steps", result.output)
 
 
-ROM = r"_weights_0\(.*?memory\[3\] = \d+'h(\w+);"
+ROM = r"_weights_0_rom\(.*?memory\[3\] = \d+'h(\w+);"
 TAMPERINGS = {
     "weight ROM": (".v", ROM, "the weight memory has b[3, 0] - zero point"),
     "bias table": (".v", r"_lane_0\(.*?\[4\] = \d+'h(\w+);", "column 4 has the bias"),
@@ -125,13 +125,13 @@ CELL_TAMPERINGS = {
     ),
     "a weight": (
         "weights in cells",
-        r"_weights_0\(.*?\.INITVAL_03\(320'h\w+(\w)\w{30}\)",
+        r"_weights_0_rom\(.*?\.INITVAL_03\(320'h\w+(\w)\w{30}\)",
         None,
         "the weight memory has b[",
     ),
     "a weight memory that is written to": (
         "weights in cells",
-        r"_weights_0\(.*?\.WEA\(1'h(0)\)",
+        r"_weights_0_rom\(.*?\.WEA\(1'h(0)\)",
         "1",
         "has WEA tied to something else than 0",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from amaranth.hdl import Cat, Module, Mux, Shape, Signal, Value, signed
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -19,7 +19,7 @@ from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
 from .selection import select, select_cycles
-from .table import table
+from .table import ConstantTable
 
 __all__ = ["ColumnConstants", "DrainLane"]
 
@@ -61,10 +61,11 @@ class DrainLane(wiring.Component):
     ) -> None:
         self.schedule = schedule
         self.requantizer = lane_requantizer(requantizer)
-        self.constants = constants
         self.zero_point = zero_point
         self.uses_row_sums = uses_row_sums
         self.kind = f"lane_{index}"
+        self._table = self._constants(constants, schedule.config.cells)
+        self._choosing = max(select_cycles(schedule.interval), self._table.latency)
         accumulator = signed(schedule.config.word_bits)
         ports = {
             "start": In(1),
@@ -81,23 +82,24 @@ class DrainLane(wiring.Component):
     @property
     def latency(self) -> int:
         """Choice of the column, product of the row sum where there is one, requantizer."""
-        return select_cycles(self.schedule.interval) + self.uses_row_sums + self.requantizer.latency
+        return self._choosing + self.uses_row_sums + self.requantizer.latency
 
-    def _constant(self, m: Module, index: Value, step_bits: int, name: str, shape: Shape) -> Value:
-        """The columns' constant ``name``, a register."""
-        padded = []
-        for tile in self.constants:
-            values = [getattr(column, name) for column in tile]
-            padded += values + values[-1:] * ((1 << step_bits) - len(values))
-        held = Signal(shape, name=f"{name}_1", reset_less=True)
-        m.d.sync += held.eq(table(m, index, padded, shape, name=name))
-        return held
+    def _constants(self, columns: Sequence[Sequence[ColumnConstants]], cells: str) -> ConstantTable:
+        """The table of ``columns[tile][step]``, tiles a power of two of steps apart."""
+        steps = 1 << (self.schedule.interval - 1).bit_length()
+        entries = [column for tile in columns for column in [*tile, *[tile[-1]] * (steps - len(tile))]]
+        shapes = {"bias": signed(signed_bits(*(column.bias for column in entries)))}
+        if self.uses_row_sums:
+            shapes["residual"] = signed(signed_bits(*(column.residual for column in entries)))
+        shapes |= {name: getattr(self.requantizer, name).shape() for name in self.requantizer.constants}
+        values = {name: [getattr(column, name) for column in entries] for name in shapes}
+        return ConstantTable(values, shapes, cells=cells, kind=f"{self.kind}_constants")
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.requantizer = place(self.requantizer, platform)
         step, index, present, flags = self._follow(m)
-        self._requantize(m, step, index)
+        self._requantize(m, platform, step, index)
         control = delay(m, Cat(present, flags), self.latency, name="control", reset_less=False)
         m.d.comb += [self.push.eq(control[0]), self.flags.eq(control[1:])]
         return m
@@ -134,34 +136,31 @@ class DrainLane(wiring.Component):
         ]
         return step, Cat(step, tile), present, flags
 
-    def _requantize(self, m: Module, step: Signal, index: Value) -> None:
+    def _requantize(self, m: Module, platform: object, step: Signal, index: Value) -> None:
         """The sum of column ``step`` with its bias, less the row sum's part, through the requantizer."""
-        schedule, requantizer = self.schedule, self.requantizer
+        interval, requantizer, constants = self.schedule.interval, self.requantizer, self._table
         biased = Signal.like(requantizer.acc, name="biased")
-        chosen = select(m, [self.sums[column] for column in range(schedule.interval)], step)
-        choosing = select_cycles(schedule.interval)
-        index = delay(m, index, choosing - 1, name="constants_index")
+        chosen = select(m, [self.sums[column] for column in range(interval)], step)
+        chosen = delay(m, chosen, self._choosing - select_cycles(interval), name="chosen").as_signed()
+        m.submodules.constants = place(constants, platform)
+        m.d.comb += constants.index.eq(delay(m, index, self._choosing - constants.latency, name="constants_index"))
 
-        def constant(name: str, shape: Shape) -> Value:
-            return self._constant(m, index, len(step), name, shape)
-
-        bias = constant("bias", signed(signed_bits(*(c.bias for t in self.constants for c in t))))
         if self.uses_row_sums:
             held = Signal.like(self.row_sum, name="row_sum_held", reset_less=True)
             now = Signal.like(self.row_sum, name="row_sum_now")
             m.d.comb += [now.eq(Mux(step == 0, self.row_sum, held)), self.row_sum_next.eq(held)]
             m.d.sync += held.eq(now)
-            row_sum = delay(m, now, choosing, name="row_sum").as_signed()
-            residual = constant("residual", signed(signed_bits(*(c.residual for t in self.constants for c in t))))
-            correction = Signal(signed(len(residual) + len(row_sum)), reset_less=True)
-            m.d.sync += correction.eq(residual * row_sum)
-            m.d.comb += biased.eq(delay(m, chosen, 1, name="sum") + delay(m, bias, 1, name="bias_delayed") - correction)
+            row_sum = delay(m, now, self._choosing, name="row_sum").as_signed()
+            correction = Signal(signed(len(constants.residual) + len(row_sum)), reset_less=True)
+            m.d.sync += correction.eq(constants.residual * row_sum)
+            bias = delay(m, constants.bias, 1, name="bias_delayed").as_signed()
+            m.d.comb += biased.eq(delay(m, chosen, 1, name="sum").as_signed() + bias - correction)
         else:
-            m.d.comb += biased.eq(chosen + bias)
+            m.d.comb += biased.eq(chosen + constants.bias)
 
         for name in requantizer.constants:
-            port = getattr(requantizer, name)
-            m.d.comb += port.eq(delay(m, constant(name, port.shape()), int(self.uses_row_sums), name=f"{name}_delayed"))
+            value = delay(m, getattr(constants, name), int(self.uses_row_sums), name=f"{name}_delayed")
+            m.d.comb += getattr(requantizer, name).eq(value)
         m.d.comb += [requantizer.acc.eq(biased), self.y.eq(requantizer.y)]
         if isinstance(requantizer, Requantizer):
             m.d.comb += requantizer.zero_point.eq(self.zero_point)

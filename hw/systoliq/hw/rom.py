@@ -1,0 +1,55 @@
+"""Read-only memory: constant words, in lookup tables where they are few and in block RAM where they are many."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Module, unsigned
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+from .block_ram import BlockRam
+from .cells import is_ecp5
+from .cells.ecp5_ram import WIDTHS, dp16kd_rom
+from .delay import delay
+
+__all__ = ["FEW", "Rom"]
+
+FEW = 64
+"""Words that lookup tables hold better: a bit of them takes four tables of ECP5, and no way out of a memory."""
+
+
+class Rom(wiring.Component):
+    """``words`` of ``width`` bits, not negative: ``word`` shows the one at ``address`` ``latency`` cycles later.
+
+    More than `FEW` words have the register behind them that makes block RAM fast, where the ``cells`` have one (see
+    `BlockRam`); for ``ecp5`` they lie in DP16KD.
+    """
+
+    def __init__(self, words: Sequence[int], width: int, *, cells: str, kind: str) -> None:
+        self.words = list(words)
+        self.kind = kind
+        self.latency = self.latency_of(len(self.words), cells)
+        self._cells = is_ecp5(cells) and FEW < len(self.words) <= max(WIDTHS)
+        address = range(max(len(self.words), 2))  # no port without width, which Verilog does not have
+        super().__init__({"address": In(address), "word": Out(width)})
+
+    @staticmethod
+    def latency_of(words: int, cells: str) -> int:
+        """Cycles from an address to its word, of so many."""
+        return BlockRam.latency_of(cells) if words > FEW else 1
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        if self._cells:
+            m.d.comb += self.word.eq(dp16kd_rom(m, self.words, len(self.word), address=self.address))
+            return m
+        m.submodules.memory = memory = Memory(shape=unsigned(len(self.word)), depth=len(self.words), init=self.words)
+        read = memory.read_port()
+        m.d.comb += [
+            read.en.eq(1),
+            read.addr.eq(self.address),
+            self.word.eq(delay(m, read.data, self.latency - 1, name="word")),
+        ]
+        return m
