@@ -50,8 +50,7 @@ module DP16KD #(
     wire [1:0] bytes = DATA_WIDTH_A == 18 ? {ADA1, ADA0} : 2'b11;
     reg [DATA_WIDTH_A-1:0] words [0:(16384 >> LOW)-1];
     reg [17:0] word, out;
-    // Bytes of 9 bits, two by two in 20 bits; words of less than 9 bits do without a byte's last one.
-    wire [20479:0] initial_values = {
+    localparam [20479:0] INITIAL = {
         INITVAL_3F, INITVAL_3E, INITVAL_3D, INITVAL_3C, INITVAL_3B, INITVAL_3A, INITVAL_39, INITVAL_38, INITVAL_37,
         INITVAL_36, INITVAL_35, INITVAL_34, INITVAL_33, INITVAL_32, INITVAL_31, INITVAL_30, INITVAL_2F, INITVAL_2E,
         INITVAL_2D, INITVAL_2C, INITVAL_2B, INITVAL_2A, INITVAL_29, INITVAL_28, INITVAL_27, INITVAL_26, INITVAL_25,
@@ -61,8 +60,11 @@ module DP16KD #(
         INITVAL_09, INITVAL_08, INITVAL_07, INITVAL_06, INITVAL_05, INITVAL_04, INITVAL_03, INITVAL_02, INITVAL_01,
         INITVAL_00
     };
-    localparam PER_BYTE = DATA_WIDTH_A < 9 ? 8 / DATA_WIDTH_A : 1;
-    integer i, at;
+    localparam PER_PAIR = DATA_WIDTH_A == 18 ? 1 : DATA_WIDTH_A == 9 ? 2 : 16 / DATA_WIDTH_A;
+    reg [20479:0] rest;
+    reg [319:0] row;
+    reg [17:0] pair;
+    integer i, at, place;
     always @(posedge CLKA) begin
         if (CEA && WEA)
             for (i = 0; i < DATA_WIDTH_A; i = i + 1)
@@ -75,10 +77,21 @@ module DP16KD #(
         DOB0} = REGMODE_B == "OUTREG" ? out : word;
 
     initial begin
-        for (at = 0; at < 16384 >> LOW; at = at + 1)
-            for (i = 0; i < DATA_WIDTH_A; i = i + 1)
-                words[at][i] = DATA_WIDTH_A == 18 ? initial_values[at * 20 + i] :
-                    initial_values[at / PER_BYTE / 2 * 20 + at / PER_BYTE % 2 * 9 + at % PER_BYTE * DATA_WIDTH_A + i];
+        // Bytes of 9 bits, in pairs; 16 pairs a row, each in 20 bits. Words of less than 9 bits do without a byte's last one.
+        rest = INITIAL;
+        for (at = 0; at < 1024 * PER_PAIR; at = at + PER_PAIR) begin
+            if (at / PER_PAIR % 16 == 0) begin
+                row = rest[319:0];
+                rest = rest >> 320;
+            end
+            pair = row[17:0];
+            row = row >> 20;
+            if (pair !== 18'bx)
+                for (place = 0; place < PER_PAIR; place = place + 1)
+                    for (i = 0; i < DATA_WIDTH_A; i = i + 1)
+                        words[at + place][i] = DATA_WIDTH_A > 8 ? pair[place * 9 + i] :
+                            pair[place * DATA_WIDTH_A + i + (place * DATA_WIDTH_A > 7 ? 1 : 0)];
+        end
         if (DATA_WIDTH_A != DATA_WIDTH_B || (DATA_WIDTH_A != 18 && DATA_WIDTH_A != 9 && DATA_WIDTH_A != 4 &&
             DATA_WIDTH_A != 2 && DATA_WIDTH_A != 1) || RESETMODE != "SYNC" || CSDECODE_A != "0b000" ||
             CSDECODE_B != "0b000" || CLKAMUX != "CLKA" || CLKBMUX != "CLKB" || WEB === 1'b1 || RSTB === 1'b1 ||
