@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .block_ram import BlockRam
-from .counter import successor
+from .counter import count, successor
+from .credit import Credit
 from .hierarchy import place
 from .way_out import way_out
 
@@ -37,38 +38,40 @@ class ReplayBuffer(wiring.Component):
         ram = self.ram
         m.submodules.ram = place(ram, platform)
 
-        full = Signal(range(3))  # complete packets held, the one being given out included
-        filled = Signal()
-        freed = Signal()
-        m.d.sync += full.eq(full + filled - freed)
+        # Packets held, the one being given out among them: full ones, and places for such.
+        filled, freed = Signal(), Signal()
+        complete = Credit(m, 2, name="complete", full=False, give=filled, take=freed)
+        room = Credit(m, 2, name="room", full=True, give=freed, take=filled)
 
-        write_beat = Signal(range(depth))
+        put = count(m, self.beats, when=ram.write, name="put_beat")
+        newest = Signal(range(depth))
         m.d.comb += [
-            self.i.ready.eq(full != 2),
+            self.i.ready.eq(room.any),
             ram.write.eq(self.i.valid & self.i.ready),
-            ram.write_address.eq(write_beat),
+            ram.write_address.eq(newest),
             ram.write_data.eq(self.i.payload),
-            filled.eq(ram.write & ((write_beat == self.beats - 1) | (write_beat == depth - 1))),
+            filled.eq(ram.write & put.last),
         ]
         with m.If(ram.write):
-            m.d.sync += write_beat.eq(successor(write_beat, depth))
+            m.d.sync += newest.eq(successor(newest, depth))
 
+        out = way_out(m, available=complete.any, ready=self.o.ready, latency=ram.latency)
+        beat = count(m, self.beats, when=out.fetch, name="beat")
+        repeat = count(m, self.times, when=out.fetch & beat.last, name="repeat")
+        at = Signal(range(depth))
         bank = Signal()
-        beat = Signal(range(self.beats))
-        repeat = Signal(range(self.times))
-        out = way_out(m, available=full != 0, ready=self.o.ready, latency=ram.latency)
         m.d.comb += [
             ram.read.eq(out.fetch),
-            ram.read_address.eq(beat + bank * self.beats),
+            ram.read_address.eq(at),
             ram.show.eq(out.show),
             self.o.valid.eq(out.valid),
             self.o.payload.eq(ram.read_data),
+            freed.eq(out.fetch & beat.last & repeat.last),
         ]
-        with m.If(ram.read):
-            m.d.sync += beat.eq(successor(beat, self.beats))
-            with m.If(beat == self.beats - 1):
-                m.d.sync += repeat.eq(successor(repeat, self.times))
-                with m.If(repeat == self.times - 1):
-                    m.d.sync += bank.eq(~bank)
-                    m.d.comb += freed.eq(1)
+        with m.If(out.fetch):
+            m.d.sync += at.eq(at + 1)
+            with m.If(beat.last):
+                m.d.sync += at.eq(Mux(bank ^ repeat.last, self.beats, 0))
+        with m.If(freed):
+            m.d.sync += bank.eq(~bank)
         return m

@@ -6,7 +6,7 @@ from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from .counter import successor
+from .counter import count
 from .schedule import Schedule
 
 __all__ = ["Sequencer", "a_beat"]
@@ -47,29 +47,29 @@ class Sequencer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         beats, tiles = self.schedule.beats, self.schedule.column_tiles
-        beat = Signal(range(beats))
-        address = Signal(range(tiles * beats))
         take = Signal()
-        at_end = Signal()
         may_end = Signal()
+        beat = count(m, beats, when=take, name="beat")
+        address = count(m, tiles * beats, when=take, name="address")
+        first = Signal(init=1)  # of a tile
         m.d.comb += [
-            at_end.eq(beat == beats - 1),
             may_end.eq(self.credit),
-            self.i.ready.eq(~at_end | may_end),
+            self.i.ready.eq(~beat.last | may_end),
             take.eq(self.i.valid & self.i.ready),
-            self.address.eq(address),
-            self.first.eq(take & (beat == 0)),
-            self.last.eq(take & at_end),
-            self.batch_last.eq(self.i.payload.last & (address == tiles * beats - 1)),
+            self.address.eq(address.value),
+            self.first.eq(take & first),
+            self.last.eq(take & beat.last),
+            self.batch_last.eq(self.i.payload.last & address.last),
         ]
         with m.If(take):
             m.d.comb += self.word.eq(self.i.payload.data)
-            m.d.sync += [beat.eq(successor(beat, beats)), address.eq(successor(address, tiles * beats))]
+            m.d.sync += first.eq(beat.last)
         if self.schedule.drain_cycles > beats:
             pace = Signal(range(self.schedule.drain_cycles))
-            m.d.comb += may_end.eq(self.credit & (pace == 0))
+            paced = Signal(init=1)  # pace is 0
+            m.d.comb += may_end.eq(self.credit & paced)
             with m.If(self.last):
-                m.d.sync += pace.eq(self.schedule.drain_cycles - 1)
-            with m.Elif(pace != 0):
-                m.d.sync += pace.eq(pace - 1)
+                m.d.sync += [pace.eq(self.schedule.drain_cycles - 1), paced.eq(0)]
+            with m.Elif(~paced):
+                m.d.sync += [pace.eq(pace - 1), paced.eq(pace == 1)]
         return m

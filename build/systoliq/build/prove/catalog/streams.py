@@ -251,7 +251,7 @@ def _replay(beats: int, times: int, *, registered: bool = False, quick: bool = F
         claim="each packet comes whole and in order as often as asked; offers are held; no side waits without reason",
         harness=lambda: ReplayHarness(beats, times, registered=registered),
         method=Unbounded(cover_cycles=2 * beats + beats * times + 7),
-        bug=SeededBug(module="replay_buffer", old="self.i.ready.eq(full != 2)", new="self.i.ready.eq(1)"),
+        bug=SeededBug(module="replay_buffer", old="self.i.ready.eq(room.any)", new="self.i.ready.eq(1)"),
         quick=quick,
     )
 
@@ -314,8 +314,8 @@ def _blind(name: str, make: Callable[[], Any], bug: SeededBug) -> Property:
 _CREDIT = SeededBug(module="sequencer", old="may_end.eq(self.credit),", new="may_end.eq(1),")
 _PACE = SeededBug(
     module="sequencer",
-    old="m.d.sync += pace.eq(self.schedule.drain_cycles - 1)",
-    new="m.d.sync += pace.eq(self.schedule.drain_cycles - 2)",
+    old="pace.eq(self.schedule.drain_cycles - 1)",
+    new="pace.eq(self.schedule.drain_cycles - 2)",
 )
 
 PROPERTIES = (
