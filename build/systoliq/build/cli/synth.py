@@ -13,6 +13,7 @@ from rich.table import Table
 from ..design import open_source
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
+from ..synth.advice import clock_verdict
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
@@ -36,7 +37,8 @@ _HELP = f"""Synthesize SOURCE, place and route it, and show its cells, frequency
 Targets (ecp5 also with -7 and -8 for the faster speed grades)
 {_TARGETS}
 
-Results are kept by content: the same design is not placed twice. Needs: pip install 'systoliq[synth]'.
+Results are kept by content: the same design is not placed twice. Exits with 1 where --mhz is given and the median of
+the seeds misses it. Needs: pip install 'systoliq[synth]'.
 """
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -78,6 +80,8 @@ def synth(
     if report is not None:
         write_file(report, json_bytes(found.as_json()))
     _show(found)
+    if mhz is not None and found.met is False:
+        raise click.exceptions.Exit(1)
 
 
 def _show(report: SynthReport) -> None:
@@ -104,6 +108,7 @@ def _show(report: SynthReport) -> None:
         rows += [
             ("MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"),
             *((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed),
+            ("clock", clock_verdict(report)),
             ("million MACs/s", figures["mmacs_per_second"]),
             ("critical path", report.critical_path),
         ]

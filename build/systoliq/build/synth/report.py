@@ -63,6 +63,11 @@ class SynthReport:
         return round(statistics.median(self.fmax_mhz_per_seed), 1) if self.fmax_mhz_per_seed else None
 
     @property
+    def met(self) -> bool | None:
+        """Whether the median reaches the frequency that was asked for; None without place and route."""
+        return None if self.fmax_mhz is None else self.fmax_mhz >= self.target_mhz
+
+    @property
     def lut_sites_per_mac(self) -> float:
         """LUT sites for each multiply-accumulate of a cycle."""
         return round(self.lut_sites / self.macs_per_cycle, 1)
@@ -74,6 +79,7 @@ class SynthReport:
         report |= {"fmax_mhz": fmax, "lut_sites_per_mac": self.lut_sites_per_mac}
         if self.fmax_mhz_per_seed and fmax is not None:
             report |= {
+                "clock_met": self.met,
                 "fmax_mhz_worst": min(self.fmax_mhz_per_seed),
                 "mmacs_per_second": round(fmax * self.macs_per_cycle),
                 "mmacs_per_second_per_lut_site": round(fmax * self.macs_per_cycle / max(self.lut_sites, 1), 3),

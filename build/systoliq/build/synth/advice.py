@@ -1,0 +1,40 @@
+"""Advice on a clock that was missed: the stage of the design that the slowest path lies in, and what to turn."""
+
+from __future__ import annotations
+
+import re
+
+from .report import CriticalPath, SynthReport
+
+__all__ = ["clock_verdict"]
+
+_STAGES = (
+    (r"replay_buffer|sequencer", "the sequencer", "--cols (fewer column tiles), --depth (fewer beats)"),
+    (r"weights", "the weight memory", "fewer --cols * --depth, --cells with block RAM of their own"),
+    (r"requantizer", "the requantizer", "--requantizer auto, --multiplier-bits"),
+    (r"lane|result_buffer", "the drain", "--rows and --cols (fewer sums a lane), --accumulator-bits auto"),
+    (r"packer|bus|registers", "the engine's edge", "--lanes"),
+    (r"array|column|pe_|mac", "the array", "--cells, --accumulator-bits auto, fewer --rows * --cols"),
+)
+"""Where a path lies, by the first of these that one of its ends' names has; what moves it."""
+
+
+def clock_verdict(report: SynthReport) -> str:
+    """Whether the frequency asked for was met by the median of the seeds; if not, where, and what to turn."""
+    if report.met:
+        return "met"
+    path = report.critical_path
+    missed = f"missed by {report.target_mhz - (report.fmax_mhz or 0.0):.1f} MHz"
+    if path is None:
+        return missed
+    stage, turn = _stage(path)
+    grade = ", a faster grade (ecp5: -7, -8)" if report.target.startswith("ecp5") and "k-8" not in report.target else ""
+    return f"{missed} in {stage}; what may help: {turn}{grade}"
+
+
+def _stage(path: CriticalPath) -> tuple[str, str]:
+    for end in (path.start, path.end):
+        for pattern, stage, turn in _STAGES:
+            if re.search(pattern, end):
+                return stage, turn
+    return "the design", "--cells, --accumulator-bits auto"
