@@ -52,6 +52,7 @@ def check(config, simulator, seed, jobs):
     assert (tally.wrong, tally.off, tally.violations) == (0, 0, 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("config", "simulator"),
@@ -62,6 +63,7 @@ def test_long_drains(config, simulator):
     check(config, simulator, seed=0, jobs=15)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("dataflow", [OUTPUT, WEIGHT])
 @pytest.mark.parametrize("cells", ENGINE_CELLS)

@@ -106,6 +106,7 @@ def table_addresses(config):
     return beyond, within
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("config", [SMALL, RAGGED], ids=["small", "ragged"])
 @pytest.mark.parametrize(
     "case",

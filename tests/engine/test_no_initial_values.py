@@ -98,6 +98,7 @@ def test_layer(simulator):
     assert results[0].cycles == dense().cycles(len(a))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", ["portable", "ice40"])
 def test_array(simulator, cells):
     config = ArrayConfig(rows=3, cols=4, depth=2, cells=cells)
@@ -110,6 +111,7 @@ def test_array(simulator, cells):
             cosimulate_array(array, a, b, simulator=simulator, stalls=stalls, bulk=False, verilog=verilog).check()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("config", ENGINES, ids=lambda each: f"{each.rows}x{each.cols}x{each.depth}-{each.dataflow}")
 def test_engine(simulator, config):
     rng = np.random.default_rng(3)

@@ -67,6 +67,7 @@ def check(engine, operations, seed):
     return results
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("name", "count", "most"), [("large", 120, 100), ("odd", 60, 50), ("least", 40, 14), ("weights", 40, 50)]
 )

@@ -142,6 +142,7 @@ def name(each):
     return f"{each.rows}x{each.cols}x{each.depth}-{each.lanes}-{each.dataflow}"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("pause", [0.0, PAUSE])
 @pytest.mark.parametrize(("config", "simulator"), RUNS, ids=name)
@@ -151,6 +152,7 @@ def test_at_once(simulator, config, pause):
     check(config, simulator, shapes, [0] * len(shapes), pause=pause)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("config", "simulator"), RUNS, ids=name)
 def test_the_same_again(simulator, config):

@@ -22,6 +22,7 @@ CONFIGS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(name):
     rng = np.random.default_rng(24)

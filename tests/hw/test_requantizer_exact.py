@@ -47,6 +47,7 @@ def test_programmable(output):
     assert result.checked > 400 * (2**output.bits - 2)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", HARD_SCALES)
 @pytest.mark.parametrize("zero_point", [-128, 0, 127])
 def test_programmable_at_hard_scales(name, zero_point):
@@ -126,6 +127,7 @@ def steered(scales, bias, zero_point=3):
 SPREAD = [0.3, 0.01, 0.5, 0.0078125, 1 / 3, 0.25, 0.02, 0.07]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("scales", "bias"),
     [

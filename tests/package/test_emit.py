@@ -58,6 +58,7 @@ def emit(call, out: Path, *arguments: object) -> dict:
     return json.loads(sidecar.read_text())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.simulator
 @pytest.mark.parametrize("arguments", PACKAGES.values(), ids=PACKAGES)
 def test_the_testbench_passes(arguments, call, tmp_path):
@@ -95,6 +96,7 @@ INSIDE = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("net", "value", "said"), EDGE.values(), ids=EDGE)
 def test_the_testbench_finds_a_bug_at_the_edge(net, value, said, call, tmp_path):

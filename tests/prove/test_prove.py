@@ -25,12 +25,14 @@ from systoliq.hw.delay import delay
 QUICK = [prop.name for prop in properties() if prop.quick]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", QUICK)
 def test_property_is_proven(name):
     result = run_one(ProofRun(find(name)))
     assert result.passed, f"{result.verdict.value}\n{result.detail}"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", QUICK)
 def test_seeded_bug_is_caught(name):
     result = run_one(ProofRun(find(name), seeded=True))

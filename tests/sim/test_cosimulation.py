@@ -22,6 +22,7 @@ def on_both(cases):
     return pytest.mark.parametrize(("case", "simulator"), runs, indirect=["simulator"])
 
 
+@pytest.mark.sampled(2)
 @on_both(CASES)
 def test_layer_equals_golden(case, simulator):
     dense = case.dense()
@@ -54,6 +55,7 @@ def test_outputs_are_not_all_alike():
         assert len(np.unique(y)) >= min(3, 1 << layer.y_format.bits - 1), case.id
 
 
+@pytest.mark.sampled(2)
 @on_both(PRODUCTS)
 def test_array_equals_integer_product(case, simulator):
     product = case
@@ -118,6 +120,7 @@ def test_mismatch_is_placed():
             result.check()
 
 
+@pytest.mark.sampled(2)
 def test_waves(tmp_path, simulator):
     dense = BULK.dense()
     for bulk in (False, True):

@@ -483,6 +483,7 @@ RUNS = [("icarus", *shape) for shape in SHAPES] + [("verilator", *SHAPES[0]), ("
 class TestCosimulation:
     pytestmark = needs_icarus
 
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize(("simulator", "cells", "rows", "cols", "depth"), RUNS)
     @pytest.mark.parametrize("source", ["layer", "array"])
     def test_with_pauses(

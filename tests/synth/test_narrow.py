@@ -48,6 +48,7 @@ def simulate(source: Path, given: Path, folder: Path, *options: object) -> dict[
     return dict(report)
 
 
+@pytest.mark.sampled(3)
 @needs_icarus
 @pytest.mark.simulator
 @pytest.mark.parametrize("depth", [1, 4])

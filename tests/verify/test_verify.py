@@ -86,6 +86,7 @@ def seal(directory: Path) -> None:
     path.write_text(json.dumps(content, indent=2) + "\n")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_accepts_what_emit_wrote(variant, emit, call):
     result = call("verify", emit(variant))
@@ -155,6 +156,7 @@ def test_refuses_vendor_cells_that_compute_something_else(what, emit, call):
     assert reason in result.output, result.output
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("sealed", [False, True], ids=["one byte", "and all digests"])
 @pytest.mark.parametrize("what", TAMPERINGS)
 def test_refuses_other_constants_in_the_verilog(what, sealed, emit, call):
@@ -177,6 +179,7 @@ def test_refuses_another_byte_anywhere_in_the_verilog(emit, call):
     assert "refused: resnet8_fc.v: sha256 is not the one in certificate.json" in result.output
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("field", ["multiplier", "shift", "offset", "bias", "steps", "least", "needed_bits", "k"])
 def test_refuses_other_numbers_in_the_certificate(field, emit, call):
     directory = emit("resnet8-fc")

@@ -49,6 +49,7 @@ def icarus(folder) -> str:
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_it_passes_under_icarus(name, tmp_path):

@@ -160,7 +160,7 @@ def _place(
     reports = []
     for seed in seeds:
         say(f"place and route, seed {seed}")
-        key = content_key(_FORMAT, netlist, " ".join(target.place), f"{mhz}", str(seed), nextpnr.version)
+        key = content_key(_FORMAT, netlist, " ".join(target.placed), f"{mhz}", str(seed), nextpnr.version)
 
         def place(building: Path, seed: int = seed) -> None:
             (building / "netlist.json").write_bytes(netlist)

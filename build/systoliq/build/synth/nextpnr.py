@@ -23,7 +23,8 @@ _SITES: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "ice40": {"lut_sites": ("ICESTORM_LC",), "dsp": ("ICESTORM_DSP",), "ram": ("ICESTORM_RAM",)},
 }
-_UNTIMED = ("ALU54B",)  # nextpnr-ecp5 ignores their pins: no path to or from them is timed, nor placed for
+# nextpnr-ecp5 ignores the pins of these: no path to or from them is timed, nor placed for; and its static placer traps.
+_UNTIMED = ("ALU54B",)
 _NO_ROOM = re.compile(
     r"[Uu]nable to place|[Uu]nable to find a placement|no Bels remaining|Out of space|too many|more .* than"
 )
@@ -37,7 +38,7 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
     """The report of one run; nextpnr's log stays in `folder`."""
     output = ("--textcfg" if target.family == "ecp5" else "--asc", f"out_{seed}.txt")
     done = nextpnr.run(
-        *target.place,
+        *_arguments(target, folder),
         *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
         *("--log", f"nextpnr_{seed}.log", "--report", f"report_{seed}.json", "--detailed-timing-report"),
         *(() if "--out-of-context" in target.place else output),
@@ -49,6 +50,12 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
         raise (DoesNotFitError if _NO_ROOM.search(message) else SynthesisError)(f"{target.title}: {message}")
     report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
     return report
+
+
+def _arguments(target: Target, folder: Path) -> tuple[str, ...]:
+    """The target's arguments, but for its placer where that would not live through the netlist in `folder`."""
+    cells = re.findall(r'"type": "(\w+)"', (folder / "netlist.json").read_text())
+    return target.place if set(cells) & set(_UNTIMED) else target.placed
 
 
 def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:

@@ -12,7 +12,8 @@ __all__ = ["TARGETS", "Target", "open_target"]
 class Target:
     """One part.
 
-    ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route.
+    ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route,
+    and ``placer`` the placer that it is asked to take.
     ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
     has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them. ``mhz`` is the
     frequency asked for, which sets how hard nextpnr tries.
@@ -23,10 +24,16 @@ class Target:
     title: str
     synth: str
     place: tuple[str, ...] = ()
+    placer: str = ""
     cells: str = "portable"
     other_cells: tuple[str, ...] = ()
     capacity: Mapping[str, int] = field(default_factory=dict)
     mhz: float = 0.0
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """The arguments of nextpnr, the placer's among them."""
+        return (*self.place, "--placer", self.placer) if self.placer else self.place
 
 
 def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
@@ -36,7 +43,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
     docs/silicon.md has figures of both.
     """
     targets = []
-    flow = ("--package", "CABGA381", "--out-of-context", "--placer", "static")
+    flow = ("--package", "CABGA381", "--out-of-context")
     for speed in (6, 7, 8):
         name = f"ecp5-{size}k" + ("" if speed == 6 else f"-{speed}")
         targets.append(
@@ -46,6 +53,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 title=f"Lattice LFE5U-{size}F, speed {speed}, out of context",
                 synth="synth_ecp5",
                 place=(f"--{size}k", "--speed", str(speed), *flow),
+                placer="static",
                 cells="ecp5",
                 other_cells=("ecp5-alu", "ecp5-pair"),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
