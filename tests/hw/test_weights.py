@@ -68,7 +68,7 @@ def test_few_words_come_a_cycle_after_their_address(words, depth, columns, opera
     check(operand_layout(operand, depth), values, cells=cells, latency=1)
 
 
-@pytest.mark.parametrize(("cells", "latency"), [("portable", 2), ("xilinx", 2), ("ice40", 1)])
+@pytest.mark.parametrize(("cells", "latency"), [("portable", 3), ("xilinx", 3), ("ice40", 1)])
 def test_many_words_have_a_register_where_the_cells_do(cells, latency):
     operand = IntFormat(8, signed=True)
     values = values_of(random.Random(3), operand, FEW + 1, 2, 2)

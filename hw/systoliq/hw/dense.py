@@ -30,7 +30,6 @@ from .mac import operand_layout
 from .replay_buffer import ReplayBuffer
 from .requantizers import LaneRequantizerConfig, LayerRequantization, requantizer_config, requantizer_constants
 from .result_buffer import ResultBuffer, result_flags, y_beat
-from .rom import Rom
 from .schedule import Schedule
 from .sequencer import Sequencer, a_beat
 from .skew import Skew
@@ -97,7 +96,7 @@ class Dense(wiring.Component):
             )
         words = self.schedule.column_tiles * self.schedule.beats
         self._idle = words if has_infinities(self.config.b, self.folding.weights) else None  # where a word of zeros is
-        self._weights_latency = Rom.latency_of(words + (self._idle is not None), config.cells)
+        self._weights_latency = WeightColumn.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lane_config = requantizer_config(requantization, self.config, self.sum_bits)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]

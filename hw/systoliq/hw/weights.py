@@ -8,6 +8,7 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from .delay import delay
 from .hierarchy import place
 from .rom import Rom
 
@@ -17,9 +18,10 @@ __all__ = ["WeightColumn"]
 class WeightColumn(wiring.Component):
     """A read-only memory of ``depth`` operands a word; passes its address to the column on its right.
 
-    ``word`` shows the word at ``address`` ``latency`` cycles later (see `Rom`), and ``address_next`` the address itself
-    one cycle later: a chain of these gives column c its operands c cycles after column 0, which is the skew that the
-    array wants, for the price of an address register instead of a triangle of operand registers.
+    ``word`` shows the word at ``address`` ``latency`` cycles later, and ``address_next`` the address itself one cycle
+    later: a chain of these gives column c its operands c cycles after column 0, which is the skew that the
+    array wants, for the price of an address register instead of a triangle of operand registers. Between block RAM and
+    the multipliers, which lie apart on a chip, is a register on the way.
     """
 
     def __init__(self, layout: data.ArrayLayout, words: Sequence[Sequence[int]], *, cells: str, kind: str) -> None:
@@ -27,9 +29,15 @@ class WeightColumn(wiring.Component):
         self.kind = kind
         stored = [layout.const(word).as_bits() for word in self.words]
         self._rom = Rom(stored, layout.size, cells=cells, kind=f"{kind}_rom")
-        self.latency = self._rom.latency
+        self.latency = self.latency_of(len(self.words), cells)
         address = self._rom.address.shape()
         super().__init__({"address": In(address), "address_next": Out(address), "word": Out(layout)})
+
+    @staticmethod
+    def latency_of(words: int, cells: str) -> int:
+        """Cycles from an address to its word, of so many."""
+        memory = Rom.latency_of(words, cells)
+        return memory + (memory > 1)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -39,7 +47,7 @@ class WeightColumn(wiring.Component):
         m.d.sync += address.eq(self.address)
         m.d.comb += [
             rom.address.eq(self.address),
-            Value.cast(self.word).eq(rom.word),
+            Value.cast(self.word).eq(delay(m, rom.word, self.latency - rom.latency, name="on_the_way")),
             self.address_next.eq(address),
         ]
         return m
