@@ -8,8 +8,7 @@ from engines import engine
 from operations import values
 from test_operators import onnxruntime_result
 
-from systoliq.golden import INT8, qlinear_matmul
-from systoliq.hw.engine.host.rising import rising
+from systoliq.golden import qlinear_matmul
 
 onnx = pytest.importorskip("onnx", reason="onnx builds the models")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
@@ -63,10 +62,3 @@ def test_of_rows_and_columns_multiply():
     for a_scale, b_scale in ((few, many), (few, np.float32(-0.3)), (many[:5], few[[0, 1, 1, 4, 3, 0]])):
         inputs = a, a_scale, zero_points[0], b, b_scale, zero_points[1], np.float32(-2), np.uint8(9)
         np.testing.assert_array_equal(hardware.qlinear_matmul(*inputs), qlinear_matmul(*inputs), strict=True)
-
-
-def test_ordinary_scales_are_one_job():
-    (whole,) = rising(np.float32([0.1, 0.0, 2.0]), -5, INT8)
-    assert (whole.zero_point, whole.complemented, whole.columns.tolist()) == (-5, False, [0, 1, 2])
-    (turned,) = rising(np.float32([-0.1, -2.0]), -5, INT8)
-    assert (turned.zero_point, turned.complemented, turned.scale.min() > 0) == (4, True, True)
