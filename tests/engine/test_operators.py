@@ -90,6 +90,8 @@ def test_ends_of_shapes(small):
         np.testing.assert_array_equal(small.matmul_integer(a, b), matmul_integer(a, b))
         y = small.qlinear_matmul(a, np.float32(1), one, b, np.float32(1), one, np.float32(1), np.uint8(77))
         np.testing.assert_array_equal(y, np.full((m, n), 77, np.uint8))
+    a, b = np.ones((0, 2, 3), np.int8), np.ones((3, 2), np.int8)
+    assert small.matmul_integer(a, b).shape == (0, 2, 2)
     assert small.reports == ()
     assert small.matmul_integer(np.array([5], np.int8), np.array([7], np.uint8), np.int8(-1)) == 42
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -66,3 +68,21 @@ def test_forms_of_one_element():
         np.testing.assert_array_equal(y, right, strict=True)
     for acc in results[3:]:
         np.testing.assert_array_equal(acc, a.astype(np.int64) @ b.astype(np.int64))
+
+
+REFUSED = {
+    "scales of y": ({"y_scale": np.ones(4, np.float32)}, "y_scale must be a scalar or have one element"),
+    "scales along K": ({"a_scale": np.ones(3, np.float32)}, "a_scale must be a scalar or [2] or [2, 1] (per row)"),
+    "int16": ({"a": np.zeros((2, 3), np.int16)}, "a must be int8 or uint8, not int16"),
+    "another type of zero point": ({"a_zero_point": np.uint8(0)}, "a_zero_point must be int8 as a is, not uint8"),
+}
+
+
+@pytest.mark.parametrize(("changes", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_the_operators_do_not_allow_is_refused(changes, text):
+    inputs = {
+        "a": np.zeros((2, 3), np.int8), "a_scale": ONE, "a_zero_point": ZERO, "b": np.zeros((3, 4), np.int8),
+        "b_scale": ONE, "b_zero_point": ZERO, "y_scale": ONE, "y_zero_point": ZERO,
+    }  # fmt: skip
+    with pytest.raises((TypeError, ValueError), match=re.escape(text)):
+        engine().plan_qlinear_matmul(*(inputs | changes).values())

@@ -115,6 +115,19 @@ def test_refused(changes, text):
         MatMulLayer(**given | changes)
 
 
+@pytest.mark.parametrize("name", ["a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point"])
+def test_every_parameter_is_constant(name, save):
+    """None can be left to run time: a layer file has them all, or none of those that int32 sums do without."""
+    _, given = parameters(np.random.default_rng(7), (np.uint8, np.int8, np.uint8), 3)
+    path = save("layer.npz", **{key: value for key, value in given.items() if key != name})
+    with pytest.raises(ValueError, match=f"layer file must have the key '{name}'"):
+        MatMulLayer.load(path)
+    sums = {key: given[key] for key in ("b", "a_zero_point", "b_zero_point") if key != name}
+    if len(sums) == 2:
+        with pytest.raises(ValueError, match=f"layer file must have the key '{name}'"):
+            MatMulLayer.load(save("sums.npz", **sums))
+
+
 def test_rows_of_a():
     """[K] is one row; [..., M, K] is to be given row by row, and no rows at all are for golden alone."""
     a, given = parameters(np.random.default_rng(5), (np.uint8, np.int8, np.uint8), 3)
