@@ -231,6 +231,20 @@ def test_columns_are_turned_as_the_layer_says(emit, call):
     assert "turned" in result.output
 
 
+def test_a_turned_column_that_wraps_is_refused(emit, arrays, call):
+    """Its sums have no opposites in int32; `emit` makes no such package, so a layer file is changed here."""
+    arrays["bias"] = np.array([2**31 - 1, 0, 0, 0, 0], np.int32)
+    directory = emit("row sums", "--wrap")
+    path = file_of(directory, "_layer.npz")
+    layer = dict(np.load(path))
+    layer["b_scale"][0] *= -1
+    np.savez(path, **layer)
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "column 0 is turned, and its sums have no opposites in int32" in result.output
+
+
 def test_the_verifier_shares_nothing_with_the_generator():
     for path in Path(package.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
