@@ -7,9 +7,6 @@ import pytest
 
 from .refused import assert_refused
 
-NAN = np.float32("nan")
-PER_COLUMN_ZERO = np.zeros(5, np.float32)
-
 # Changes to the arrays of a layer file (None takes a key out), and what the error must say.
 LAYERS = {
     "missing key": ({"a_scale": None}, "layer.npz: layer file must have the key 'a_scale'"),
@@ -24,10 +21,14 @@ LAYERS = {
         {"b_scale": np.ones(4, np.float32)},
         "layer.npz: b_scale must be a scalar, [5] or [1, 5]",
     ),
-    "NaN": ({"a_scale": NAN}, "layer.npz: a_scale must be positive and finite, not nan"),
-    "zero": ({"b_scale": PER_COLUMN_ZERO}, "layer.npz: b_scale must be positive and finite, not 0.0"),
-    "infinity": ({"y_scale": np.float32("inf")}, "layer.npz: y_scale must be positive and finite, not inf"),
-    "negative": ({"a_scale": np.float32(-1)}, "layer.npz: a_scale must be positive and finite, not -1.0"),
+    "infinity beside others": (
+        {"b_scale": np.float32([1, np.inf, 1, 1, 1])},
+        "a_scale * b_scale / y_scale must be finite in float32, not inf (column 1), beside columns where it is",
+    ),
+    "negative with sums that have no opposite": (
+        {"a_scale": np.float32(-1), "bias": np.full(5, -(2**31), np.int32)},
+        "a_scale * b_scale / y_scale must not be negative where sums reach -2^31 or wrap",
+    ),
 }
 
 # Options of `emit SOURCE`, and what the error must say.

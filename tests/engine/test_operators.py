@@ -91,6 +91,8 @@ def test_ends_of_shapes(small):
         np.testing.assert_array_equal(small.matmul_integer(a, b), matmul_integer(a, b))
         y = small.qlinear_matmul(a, np.float32(1), one, b, np.float32(1), one, np.float32(1), np.uint8(77))
         np.testing.assert_array_equal(y, np.full((m, n), 77, np.uint8))
+    a, b = np.ones((0, 2, 3), np.int8), np.ones((3, 2), np.int8)
+    assert small.matmul_integer(a, b).shape == (0, 2, 2)
     assert small.reports == ()
     assert small.matmul_integer(np.array([5], np.int8), np.array([7], np.uint8), np.int8(-1)) == 42
 
@@ -124,18 +126,6 @@ def test_both_sides_of_every_step(y_format):
             wanted.append(requantize_float32(part, scale, zero_point, y_format))
     for (y, _), expected in zip(hardware.run_jobs(jobs), wanted, strict=True):
         np.testing.assert_array_equal(y[0], expected)
-
-
-def test_scales_without_constants_are_refused():
-    hardware = engine()
-    a = np.ones((2, 2), np.int8)
-    for scale in (np.nan, np.inf, -1.0):
-        with pytest.raises(ValueError, match="a_scale \\* b_scale / y_scale must be zero or positive, and finite"):
-            hardware.plan_qlinear_matmul(
-                a, np.float32(scale), np.int8(0), a, np.float32(1), np.int8(0), np.float32(1), np.int8(0)
-            )
-    with pytest.raises(ValueError, match="K must be at most 65535 on the engine, not 65536"):
-        hardware.plan_matmul_integer(np.ones(65536, np.int8), np.ones(65536, np.int8))
 
 
 def test_greatest_accumulators():

@@ -117,7 +117,6 @@ def test_a_layer_survives_its_file(tmp_path):
     assert MatMulLayer.load(path, name="other", b_format=INT4).b_format == INT4
 
 
-INF, NAN = np.float32(np.inf), np.float32(np.nan)
 BAD = [
     (
         {"b": np.zeros((3, 2), np.float32)},
@@ -151,17 +150,6 @@ BAD = [
     ({"y_zero_point": np.float32(3)}, TypeError, "y_zero_point must be an array of .* not float32"),
     ({"y_zero_point": np.zeros(2, np.int8)}, ValueError, r"y_zero_point must be a scalar .* not shape \[2\]"),
     ({"a_scale": np.float64(1)}, TypeError, "a_scale must be float32, .* not float64"),
-    ({"a_scale": np.float32(0)}, ValueError, "a_scale must be positive and finite, not 0.0"),
-    ({"a_scale": NAN}, ValueError, "a_scale must be positive and finite, not nan"),
-    ({"b_scale": np.array([1, -2], np.float32)}, ValueError, "b_scale must be positive and finite, not -2.0"),
-    ({"b_scale": np.array([INF, 1], np.float32)}, ValueError, "b_scale must be positive and finite, not inf"),
-    ({"y_scale": INF}, ValueError, "y_scale must be positive and finite, not inf"),
-    ({"y_scale": 1e-60}, ValueError, "y_scale must be positive and finite, not 0.0"),
-    (
-        {"y_scale": np.float32(1e-30), "b_scale": np.array([1, 1e20], np.float32)},
-        ValueError,
-        r"a_scale \* b_scale / y_scale must be finite in float32, not inf \(column 1\)",
-    ),
     ({"bias": np.zeros(2, np.int64)}, TypeError, "bias must be int32, not int64"),
     ({"bias": np.zeros((1, 2), np.int32)}, ValueError, r"bias must have the shape \[2\] .* not \[1, 2\]"),
     ({"name": 3}, TypeError, "name must be a str, not 3"),
@@ -206,7 +194,7 @@ def test_no_rows_give_no_rows():
     [
         ({"y_scale": None}, ValueError, "must have the key 'y_scale'; it has b, a_scale"),
         ({"label": np.zeros(3)}, ValueError, "must not have the key 'label'; it may have b, .*, bias"),
-        ({"a_scale": np.float32(-1)}, ValueError, "a_scale must be positive"),
+        ({"a_scale": np.int8(1)}, TypeError, "a_scale must be float32"),
         ({"b": np.array([[None]])}, ValueError, "must be a readable .npz archive of plain arrays"),
     ],
 )

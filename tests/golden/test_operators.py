@@ -124,6 +124,23 @@ def test_sums_wrap_in_int32():
     assert matmul_integer(a[:, 1:], b[1:]).tolist() == [[33025 * 65025]]
 
 
+def test_sums_of_more_than_65535_products():
+    """Sums of 131073 products, some of which wrap, and their rescale, by the definition."""
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 256, (2, 131073)).astype(np.uint8), rng.integers(0, 256, (131073, 2)).astype(np.uint8)
+    a[1], b[:, 1] = 255, 255
+    inputs = a, np.float32(0.5), np.uint8([9, 0]), b, np.float32(1e-7), np.uint8([0, 3]), np.float32(1), np.int8(5)
+    total = [sum((x - zp) * (w - 3) for x, w in zip(row.tolist(), b[:, 1].tolist(), strict=True))
+             for row, zp in zip(a, (9, 0), strict=True)]  # fmt: skip
+    wrapped = [(each + 2**31) % 2**32 - 2**31 for each in total]
+    assert wrapped[1] != total[1]
+    assert matmul_integer(a, b, inputs[2], inputs[5])[:, 1].tolist() == wrapped
+    scale = f32(np.float32(0.5).item() * np.float32(1e-7).item())
+    assert qlinear_matmul(*inputs)[:, 1].tolist() == [
+        min(max(round(f32(f32(acc) * scale)) + 5, -128), 127) for acc in wrapped
+    ]
+
+
 def test_sums_of_nothing():
     a, b = np.zeros((2, 0), np.int8), np.zeros((0, 3), np.int8)
     scale = np.float32(1)

@@ -65,7 +65,10 @@ NODES = {
         "MatMul 'fc': DequantizeLinear 'w' must have one scale or one per channel, not one per block of 6"),
     "scales of float16": (nodes("x = DequantizeLinear(xq, s, a_z)", DQ_W, MATMUL, Q_Y),
         {"s": np.float16(1), "opset": 19, "ir": 9}, "a's scale must be float32 in DequantizeLinear 'x', not float16"),
-    "a scale of 0": (QLINEAR, {"y_s": np.float32(0)}, "QLinearMatMul 'fc': y_scale must be positive and finite, not 0"),
+    "a negative scale in QDQ form": (nodes("x = DequantizeLinear(xq, s, a_z)", DQ_W, MATMUL, Q_Y),
+        {"s": np.float32(-1)}, "MatMul 'fc': a's scale must be positive and finite in DequantizeLinear 'x', not -1.0"),
+    "an infinite scale": (QLINEAR.replace("w_s", "s"), {"s": np.float32([1, np.inf, 1, 1, 1])},
+        "QLinearMatMul 'fc': a_scale * b_scale / y_scale must be finite in float32, not inf (column 1), beside"),
     "weights of three dimensions": (QLINEAR.replace("W,", "W3,"), {"W3": CONSTANTS["W"][np.newaxis]},
         "QLinearMatMul 'fc': b must have the shape [K, N]"),
     "dynamic quantization": (

@@ -34,6 +34,8 @@ VARIANTS = {
     "ice40": ["resnet8-fc", "--cells", "ice40"],
     "weights in cells": ["resnet8-fc", "--cells", "ecp5", "--rows", "2", "--cols", "2", "--depth", "2"],
     "weights in block RAM": ["resnet8-fc", "--rows", "2", "--cols", "2", "--depth", "2"],
+    "odd scales": ["layer.npz", "--cols", "5", "--requantizer", "auto"],
+    "scales without an end": ["layer.npz", "--cols", "5"],
 }
 
 
@@ -46,6 +48,10 @@ def emit(call, save, arrays, tmp_path):
             arrays["a_zero_point"] = np.uint8(9)
         if variant == "one sum":  # the least number of 13 bits, and no other
             arrays.update(b=arrays["b"] * 0, b_zero_point=np.int8(0), bias=np.full(5, -4096, np.int32))
+        if variant == "odd scales":
+            arrays.update(b_scale=np.float32([-0.01, 0.02, np.nan, 0.0, -0.003]), y_scale=np.float32(-0.5))
+        if variant == "scales without an end":
+            arrays.update(b_scale=np.float32([-0.01, 0.02, np.nan, 0.0, -0.003]), y_scale=np.float32(-0.0))
         if variant == "one element":
             arrays.update(
                 {name: arrays[name][:1] for name in ("b_scale", "b_zero_point", "bias")}, b=arrays["b"][:1, :1]
@@ -226,6 +232,36 @@ def test_what_is_no_package_is_bad_input(call, tmp_path):
     assert "has no certificate.json" in result.output
 
 
+def test_columns_are_turned_as_the_layer_says(emit, call):
+    """The certificate lists them; a layer file with another sign is refused."""
+    directory = emit("odd scales")
+    certificate = json.loads((directory / "certificate.json").read_text())
+    assert certificate["turned"] == [1, 2, 3]
+    path = file_of(directory, "_layer.npz")
+    arrays = dict(np.load(path))
+    arrays["b_scale"] = np.float32([-0.01, -0.02, np.nan, 0.0, -0.003])
+    np.savez(path, **arrays)
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "the weight memory has b[0, 1] - zero point" in result.output
+    assert "turned" in result.output
+
+
+def test_a_turned_column_that_wraps_is_refused(emit, arrays, call):
+    """Its sums have no opposites in int32; `emit` makes no such package, so a layer file is changed here."""
+    arrays["bias"] = np.array([2**31 - 1, 0, 0, 0, 0], np.int32)
+    directory = emit("row sums", "--wrap")
+    path = file_of(directory, "_layer.npz")
+    layer = dict(np.load(path))
+    layer["b_scale"][0] *= -1
+    np.savez(path, **layer)
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert "column 0 is turned, and its sums have no opposites in int32" in result.output
+
+
 def test_the_verifier_shares_nothing_with_the_generator():
     for path in Path(package.__file__).parent.glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -246,7 +282,20 @@ def test_the_second_float32_is_float32():
     assert found == wanted.tolist()
     a, b, y = ((2.0 ** rng.uniform(-60, 20, 500)).astype(np.float32) for _ in range(3))
     for one, other, third, expected in zip(a, b, y, a * b / y, strict=True):
-        assert float32.combined_scale(*(Fraction(float(x)) for x in (one, other, third))) == Fraction(float(expected))
+        assert float32.combined_scale(float(one), float(other), float(third)) == expected
+
+
+def test_the_second_scales_are_ieee_754_s():
+    """Signs, zeros, subnormals, overflow, infinities and NaN, as numpy has them: the same bits, but for NaN's."""
+    some = [0.0, 1.0, 1e-45, 1e-30, 0.3, 3e38, np.inf]
+    values = np.float32([sign * value for value in some for sign in (1, -1)] + [np.nan])
+    a, b, y = np.meshgrid(values, values, values)
+    with np.errstate(all="ignore"):
+        expected = a * b / y
+    found = np.float32([float32.combined_scale(*map(float, each)) for each in zip(a.flat, b.flat, y.flat, strict=True)])
+    np.testing.assert_array_equal(np.isnan(found), np.isnan(expected.ravel()))
+    numbers = ~np.isnan(found)
+    np.testing.assert_array_equal(found[numbers].view(np.uint32), expected.ravel()[numbers].view(np.uint32))
 
 
 @pytest.mark.parametrize("rounding", Rounding, ids=lambda rounding: rounding.value)

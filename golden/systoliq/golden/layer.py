@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from .layer_file import KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, kind
 from .parameters import as_scale, one_element
 from .rescale import combined_scale, requantize_float32
+from .rising import rising_layer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,7 +30,8 @@ class MatMulLayer:
     one element; b_* also [N] or [1, N]; bias int32 [N] or None. A zero point's type sets its operand's format. Formats
     may also be given, for values narrower than the array type that carries them; zero points may then be plain ints.
     Where a, b and y are float8, each of any of the four formats, zero points are 0 and there is no bias; see
-    docs/float8.md for what such a layer computes.
+    docs/float8.md for what such a layer computes. Scales of integers may have any value, negative and NaN too, and the
+    results are those of the float32 formula (`rescale`); those of float8 are positive and finite.
 
     Without y_scale and y_zero_point it is MatMulInteger: y is the int32 sum, modulo 2^32, and y_format int32. a_scale
     and b_scale may then be left out, too, both together; where they are known, they say what the sums count.
@@ -75,11 +78,9 @@ class MatMulLayer:
             object.__setattr__(self, field, value)
         if any(isinstance(each, Float8Format) for each in (a_format, b_format, self.y_format)):
             self._check_float8()
-        scale = self.sum_scale if self.gives_sums else self.scale
-        infinite = np.flatnonzero(np.isinf([] if scale is None else scale))
-        if infinite.size:
-            text = "a_scale * b_scale" if self.gives_sums else "a_scale * b_scale / y_scale"
-            raise ValueError(f"{text} must be finite in float32, not inf (column {int(infinite[0])})")
+            _finite("a_scale * b_scale / y_scale", self.scale)
+        if self.gives_sums and self.sum_scale is not None:
+            _finite("a_scale * b_scale", self.sum_scale)
 
     def _kept_results(self) -> dict[str, Any]:
         """The zero point of Y and its format: int32 where neither zero point nor scale is given."""
@@ -95,13 +96,14 @@ class MatMulLayer:
         sums = self.y_scale is None and self.y_zero_point is None
         if sums and self.a_scale is None and self.b_scale is None:
             return {}
+        given = {name: as_scale(name, _given(self, name)) for name in ("a_scale", "b_scale")}
         kept = {
-            "a_scale": one_element("a_scale", _positive("a_scale", _given(self, "a_scale"))),
-            "b_scale": _per_column("b_scale", _positive("b_scale", _given(self, "b_scale")), n),
+            "a_scale": one_element("a_scale", given["a_scale"]),
+            "b_scale": _per_column("b_scale", given["b_scale"], n),
         }
-        return (
-            kept if sums else kept | {"y_scale": one_element("y_scale", _positive("y_scale", _given(self, "y_scale")))}
-        )
+        if not sums:
+            kept["y_scale"] = one_element("y_scale", as_scale("y_scale", _given(self, "y_scale")))
+        return kept
 
     def _check_float8(self) -> None:
         formats = (self.a_format, self.b_format, self.y_format)
@@ -109,6 +111,8 @@ class MatMulLayer:
             raise ValueError(f"a, b and y must all be float8 or all be integers, not {', '.join(map(str, formats))}")
         if self.bias is not None:
             raise ValueError("bias must be None for float8, not an array of int32")
+        for name in ("a_scale", "b_scale", "y_scale"):
+            _positive(name, np.asarray(getattr(self, name)))
         refuse_underflow(self.scale, self.a_scale, self.b_scale, self.y_scale)
 
     @classmethod
@@ -172,6 +176,11 @@ class MatMulLayer:
             raise TypeError("scale must be asked of a layer with y_scale, not of int32 sums: see sum_scale")
         return combined_scale(self.a_scale, self.b_scale, self.y_scale)
 
+    @cached_property
+    def rising(self) -> MatMulLayer:
+        """An equal layer whose combined scales are finite and not negative, as hardware takes them: `rising_layer`."""
+        return rising_layer(self)
+
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:
         """The weights less their zero point, [K, N]."""
@@ -193,6 +202,8 @@ class MatMulLayer:
         """Real numbers as operands of A, as ONNX's QuantizeLinear has it: in float32, halves to even, saturated."""
         if self.a_scale is None:
             raise ValueError("a_scale must be known to quantize real numbers, and this layer has none")
+        if not np.isfinite(self.a_scale) or not self.a_scale:
+            raise ValueError(f"a_scale must be finite and not 0 to quantize real numbers, not {float(self.a_scale)!r}")
         real = np.asarray(x).astype(np.float32)
         if np.isnan(real).any():
             raise ValueError(f"a must hold numbers, not nan (at {np.argwhere(np.isnan(real))[0].tolist()})")
@@ -253,12 +264,16 @@ def _given(layer: MatMulLayer, name: str) -> Any:
     return value
 
 
-def _positive(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    scale = as_scale(name, value)
+def _positive(name: str, scale: npt.NDArray[np.float32]) -> None:
     wrong = scale[~(np.isfinite(scale) & (scale > 0))]
     if wrong.size:
         raise ValueError(f"{name} must be positive and finite, not {float(wrong[0])!r}")
-    return scale
+
+
+def _finite(name: str, scale: npt.NDArray[np.float32]) -> None:
+    wrong = np.flatnonzero(~np.isfinite(scale))
+    if wrong.size:
+        raise ValueError(f"{name} must be finite in float32, not {float(scale[wrong[0]])!r} (column {int(wrong[0])})")
 
 
 def _per_column(name: str, value: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:

@@ -107,7 +107,9 @@ class Requantization:
             raise ValueError(f"scale must be a scalar or of shape [N], not of shape {list(scales.shape)}")
         for value in scales.reshape(-1):
             if not 0 <= value < np.inf:
-                raise ValueError(f"scale must be zero or positive, and finite, not {float(value)!r}")
+                raise ValueError(
+                    f"scale must be zero or positive, and finite, not {float(value)!r}: see MatMulLayer.rising"
+                )
         if not 1 <= _integer("multiplier_bits", multiplier_bits) <= MANTISSA_BITS:
             raise ValueError(f"multiplier_bits must be 1 to {MANTISSA_BITS}, not {multiplier_bits!r}")
         if not isinstance(output, IntFormat):

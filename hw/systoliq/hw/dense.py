@@ -53,6 +53,8 @@ class Dense(wiring.Component):
     Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need. A layer
     of int32 sums has ``Unscaled()`` in its place.
 
+    The hardware computes `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
+
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
     sums modulo 2^32, ONNX's int32, or they are the results, and the accumulator has at least 32 bits; or where the
     weights need more bits than ``config.b`` has, or ``requantization`` is not of the layer's kind.
@@ -74,7 +76,7 @@ class Dense(wiring.Component):
             raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
         self.layer = layer
         self.requantization = requantization
-        self.folding: Folding = fold(layer, config.b.bits)
+        self.folding: Folding = fold(layer.rising, config.b.bits)
         float8_bits = float8_sum_bits(layer)
         asked = config.replace(
             a=layer.a_format, b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
@@ -118,7 +120,7 @@ class Dense(wiring.Component):
 
     def _sum_bits(self, have: int, wrap: bool) -> int:
         """Bits, of ``have``, that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's do."""
-        lows, highs = self.layer.accumulator_range()
+        lows, highs = self.layer.rising.accumulator_range()
         low, high = int(lows.min()), int(highs.max())
         needed = signed_bits(low, high)
         if needed <= min(have, _INT32_BITS):

@@ -86,7 +86,7 @@ def without(name):
         (without("a_scale"), (), "must have the key 'a_scale' for a QLinearMatMul"),
         (INTEGER | {"b": np.zeros((8, 7), np.int8)}, (), "must have the same K, not 9 and 8"),
         (INTEGER | {"a": np.zeros((5, 9))}, (), "float64"),
-        (QLINEAR | {"y_scale": np.float32(-1)}, (), "must be zero or positive, and finite, on the engine"),
+        (QLINEAR | {"y_scale": np.int8(-1)}, (), "y_scale must be float32, float16 or bfloat16, not int8"),
         (INTEGER, ("--waves", "run.vcd"), "waves must be left out for the source engine"),
         (INTEGER, ("--netlist", "ecp5"), "netlist must be left out for the source engine"),
         (INTEGER, ("--stalls", "1"), "stalls must be at least 0 and below 1, not 1.0"),

@@ -146,9 +146,9 @@ def _quality(subject: Subject, a_bits: int, b_bits: int, form: str, bits: int) -
     """Accuracy and exactness: they depend on the widths and the requantizer alone."""
     layer = _layer(subject, a_bits, b_bits)
     requantization = _cached_requantization(subject, a_bits, b_bits, form, bits)
-    y = requantization.apply(layer.accumulate(subject.operands(layer)))
+    y = requantization.apply(layer.rising.accumulate(subject.operands(layer)))
     low, high = reachable(layer)
-    differing = count_differences(requantization, layer.scale, low, high)
+    differing = count_differences(requantization, layer.rising.scale, low, high)
     total = int((high - low + 1).sum())
     return {
         **subject.score(layer, y),

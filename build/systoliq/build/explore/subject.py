@@ -96,6 +96,10 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
         raise InputError(f"SOURCE must be a layer of integers, not of {layer.a_format}: explore tries other widths")
     if layer.gives_sums:
         raise InputError("SOURCE must be a layer with y_scale, not of int32 sums: explore compares rounded results")
+    for name in ("a_scale", "b_scale", "y_scale"):
+        scale = np.ravel(getattr(layer, name))
+        if (wrong := scale[~(np.isfinite(scale) & (scale > 0))]).size:
+            raise InputError(f"{name} must be positive and finite to explore a layer, not {float(wrong[0])!r}")
     if data is not None:
         return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
     if source == "digits":

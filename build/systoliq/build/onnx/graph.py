@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +27,7 @@ __all__ = [
     "is_operator",
     "label",
     "read_model",
+    "together",
 ]
 
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
@@ -38,6 +39,21 @@ _TYPES = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64", "
 
 class NotTakenError(Exception):
     """Why a product cannot be a layer, in words that name the tensor or the node."""
+
+
+def together(*readers: Callable[[], Any]) -> list[Any]:
+    """What each of `readers` gives; one NotTakenError with the reasons of all that cannot be read."""
+    attempts = [_attempt(read) for read in readers]
+    if reasons := dict.fromkeys(reason for _, reason in attempts if reason is not None):
+        raise NotTakenError("; ".join(reasons))
+    return [value for value, _ in attempts]
+
+
+def _attempt(read: Callable[[], Any]) -> tuple[Any, str | None]:
+    try:
+        return read(), None
+    except NotTakenError as error:
+        return None, str(error)
 
 
 def read_model(path: Path) -> ModelProto:

@@ -11,12 +11,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, attribute
+from .graph import Graph, NotTakenError, attribute, together
 from .narrow import in_bytes
 from .quantized import Parameters, activations, bias_of, follow_output, weights
 
@@ -56,31 +57,38 @@ def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
     """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0."""
     a, weight, *rest = node.input
     a_zero_point, b_zero_point = (*rest, "", "")[:2]
-    fields = {"b": graph.constant(weight, "b")}
-    if a_zero_point and not graph.is_constant(a_zero_point):
+    b, point, b_point = together(
+        lambda: graph.constant(weight, "b"),
+        lambda: _left_zero_point(graph, a, a_zero_point),
+        lambda: graph.constant(b_zero_point, "b_zero_point") if b_zero_point else None,
+    )
+    return {"b": b, "a_zero_point": point, "b_zero_point": np.zeros((), b.dtype) if b_point is None else b_point}
+
+
+def _left_zero_point(graph: Graph, a: str, name: str) -> npt.NDArray[Any]:
+    """The zero point of MatMulInteger's `a`, called `name`, or 0 where it has no name."""
+    if name and not graph.is_constant(name):
         raise NotTakenError(
-            f"a_zero_point must be constant, not from {graph.source(a_zero_point)}: a layer has no register yet for "
+            f"a_zero_point must be constant, not from {graph.source(name)}: a layer has no register yet for "
             "one that is known at run time only (dynamic quantization); "
             "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
         )
+    if name:
+        return graph.constant(name, "a_zero_point")
     kind = graph.type_of(a)
-    if a_zero_point:
-        fields["a_zero_point"] = graph.constant(a_zero_point, "a_zero_point")
-    elif kind is None:
+    if kind is None:
         raise NotTakenError("a must have a zero point or a known type")
-    else:
-        fields["a_zero_point"] = np.zeros((), kind)
-    given = graph.constant(b_zero_point, "b_zero_point") if b_zero_point else np.zeros((), fields["b"].dtype)
-    return {**fields, "b_zero_point": given}
+    return np.zeros((), kind)
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias or '', y_scale, y_zero_point."""
-    _check_attributes(node)
     if len(node.input) < 9 or not node.input[7] or not node.input[8]:
         raise NotTakenError("y_scale and y_zero_point must be given: without them its result is float")
     names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "bias", "y_scale", "y_zero_point")
-    fields = _operator(graph, node, names if node.input[6] else tuple(n.replace("bias", "") for n in names))
+    named = names if node.input[6] else tuple(n.replace("bias", "") for n in names)
+    fields: dict[str, Any]
+    _, fields = together(lambda: _check_attributes(node), lambda: _operator(graph, node, named))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
     if "bias" in fields and fields["bias"].shape[:-1] == (1,):
@@ -90,15 +98,20 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
     """The constant inputs after the first, under `names`; those without a name are left out."""
-    return {name: graph.constant(node.input[i], name) for i, name in enumerate(names, 1) if name}
+    given = {name: node.input[i] for i, name in enumerate(names, 1) if name}
+    values = together(*(partial(graph.constant, tensor, name) for name, tensor in given.items()))
+    return dict(zip(given, values, strict=True))
 
 
 def _gemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    _check_attributes(node)
     given = node.input[2] if len(node.input) > 2 else ""
-    if given and attribute(node, "beta", 1.0) != 1:
-        raise NotTakenError(f"beta must be 1, not {attribute(node, 'beta'):g}")
-    return _dequantized(graph, node, given or None, transposed=bool(attribute(node, "transB", 0)))
+    transposed = bool(attribute(node, "transB", 0))
+    fields: dict[str, Any]
+    _, fields = together(
+        lambda: _check_attributes(node, beta=bool(given)),
+        lambda: _dequantized(graph, node, given or None, transposed=transposed),
+    )
+    return fields
 
 
 def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
@@ -107,9 +120,11 @@ def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
     """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias."""
-    a = activations(graph, node.input[0])
-    weight, b = weights(graph, node.input[1], transposed=transposed)
-    result = follow_output(graph, node)
+    a, (weight, b), result = together(
+        lambda: activations(graph, node.input[0]),
+        lambda: weights(graph, node.input[1], transposed=transposed),
+        lambda: follow_output(graph, node),
+    )
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added
@@ -121,11 +136,11 @@ def _fields(operand: str, parameters: Parameters) -> dict[str, npt.NDArray[Any]]
     return {f"{operand}_scale": parameters.scale, f"{operand}_zero_point": parameters.zero_point}
 
 
-def _check_attributes(node: NodeProto) -> None:
-    if attribute(node, "transA", 0):
-        raise NotTakenError("transA must be 0: rows of A arrive one after the other")
-    if attribute(node, "alpha", 1.0) != 1:
-        raise NotTakenError(f"alpha must be 1, not {attribute(node, 'alpha'):g}")
+def _check_attributes(node: NodeProto, *, beta: bool = False) -> None:
+    factors = {name: attribute(node, name, 1.0) for name in ("alpha", *["beta"] * beta)}
+    reasons = ["transA must be 0: rows of A arrive one after the other"] * bool(attribute(node, "transA", 0))
+    if reasons := reasons + [f"{name} must be 1, not {value:g}" for name, value in factors.items() if value != 1]:
+        raise NotTakenError("; ".join(reasons))
 
 
 # (domain, operator): pattern, place of B among the inputs, what reads it

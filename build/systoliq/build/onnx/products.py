@@ -124,13 +124,19 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
         reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
     elif read is not None:
         try:
-            layer = MatMulLayer(name=_layer_name(name), **read(graph, node))
+            layer = _made(MatMulLayer(name=_layer_name(name), **read(graph, node)))
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
     m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
     if layer is not None:
         k, n = str(layer.k), str(layer.n)
     return Product(name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason)
+
+
+def _made(layer: MatMulLayer) -> MatMulLayer:
+    """`layer`, or a ValueError where hardware cannot take its scales."""
+    _ = layer.rising
+    return layer
 
 
 def _layer_name(name: str) -> str:

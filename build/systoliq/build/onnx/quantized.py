@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_operator, label
+from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_operator, label, together
 from .narrow import format_of, is_integer
 
 if TYPE_CHECKING:
@@ -143,6 +143,14 @@ def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProt
 
 def _parameters(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> Parameters:
     """Of a Q or DQ; `kind` is the type of a zero point that is left out."""
+    scale, zero_point = together(
+        lambda: _float_scale(graph, node, role),
+        lambda: _zero_point(graph, node, role, kind),
+    )
+    return Parameters(scale=scale, zero_point=zero_point)
+
+
+def _float_scale(graph: Graph, node: NodeProto, role: str) -> npt.NDArray[Any]:
     scale = graph.constant(node.input[1], f"{role}'s scale")
     if scale.dtype != np.float32:
         raise NotTakenError(
@@ -152,11 +160,15 @@ def _parameters(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | 
     wrong = scale[~(np.isfinite(scale) & (scale > 0))]
     if wrong.size:
         raise NotTakenError(f"{role}'s scale must be positive and finite in {label(node)}, not {float(wrong[0])!r}")
+    return scale
+
+
+def _zero_point(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> npt.NDArray[Any]:
     if len(node.input) > 2 and node.input[2]:
-        return Parameters(scale=scale, zero_point=graph.constant(node.input[2], f"{role}'s zero point"))
+        return graph.constant(node.input[2], f"{role}'s zero point")
     if kind is None:
         raise NotTakenError(f"{role} must have a zero point or a known type in {label(node)}")
-    return Parameters(scale=scale, zero_point=np.zeros((), kind))
+    return np.zeros((), kind)
 
 
 def _output_type(node: NodeProto) -> np.dtype[Any]:

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from .columns import ColumnProof, prove_column
-from .float32 import Format, combined_scale
+from .float32 import Format
 from .hardware import Column, Hardware, Shape, UnreadableError
 from .package import CERTIFICATE, Layer, NotAPackageError, RefusedError, check_files, read_certificate, read_layer
+from .turned import is_turned, without_turned
 
 __all__ = ["Report", "verify_package"]
 
@@ -94,6 +95,7 @@ class _Derivation:
         array, formats = claimed["array"], claimed["formats"]
         self.k, self.n = len(self.layer.b), len(self.layer.b[0])
         self.a, self.y = (self._format(letter, formats[letter]) for letter in "ay")
+        self.as_given, self.layer = self.layer, without_turned(self.layer, self.y)
         shape = Shape(
             k=self.k,
             n=self.n,
@@ -128,6 +130,8 @@ class _Derivation:
         for n, (low, high) in enumerate(ranges):
             progress(f"column {n + 1} of {self.n}")
             lo, hi = (low, high) if _INT32[0] <= low and high <= _INT32[1] else _INT32
+            if lo == _INT32[0] and is_turned(self.as_given.scales[n]):
+                self.reasons.append(f"{self.verilog}: column {n} is turned, and its sums have no opposites in int32")
             proof, column = self._column(n, lo, hi)
             proofs.append(proof)
             columns.append(column)
@@ -155,9 +159,10 @@ class _Derivation:
             },
             "zero_points": {
                 "a": self.layer.a_zero_point,
-                "b": self.layer.b_zero_point,
+                "b": self.as_given.b_zero_point,
                 "y": self.columns[0].zero_point,
             },
+            "turned": [n for n, scale in enumerate(self.as_given.scales) if is_turned(scale)],
             "accumulator": accumulator,
             "requantizer": {
                 "rounding": claimed["requantizer"]["rounding"],
@@ -228,7 +233,7 @@ class _Derivation:
 
     def _mantissa(self, n: int) -> int:
         """The multiplier that takes the whole mantissa of the scale of column `n` (docs/exactness.md, number 6)."""
-        scale, saturates = combined_scale(*self.layer.scales[n]), 1 << (self.y[1] - self.y[0]).bit_length()
+        scale, saturates = Fraction(self.layer.scales[n]), 1 << (self.y[1] - self.y[0]).bit_length()
         if scale <= Fraction(1, 1 << 32):
             return 0
         return min(scale, Fraction(saturates)).numerator
@@ -257,7 +262,7 @@ class _Derivation:
 
     def _column(self, n: int, lo: int, hi: int) -> tuple[ColumnProof, dict[str, Any]]:
         constants: Column = self.columns[n]
-        scale = combined_scale(*self.layer.scales[n])
+        scale = Fraction(self.layer.scales[n])
         rounding = self.claimed["requantizer"]["rounding"]
         proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi)
         if proof.unlike_form is not None:

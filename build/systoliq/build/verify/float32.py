@@ -6,6 +6,7 @@ Written from docs/exactness.md and IEEE 754 alone, without numpy and without `sy
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -13,6 +14,7 @@ __all__ = ["Format", "combined_scale", "float32", "float32_output", "integer_out
 
 _PRECISION = 24  # significant bits of a float32
 _LEAST_EXPONENT = -149  # of its smallest subnormal
+_TOO_LARGE = 1 << 128  # what a number that rounds to this becomes infinity for
 _NEAR = 1 << 10  # accumulators: how far rounding moves a threshold, at most, where they are below 2^31
 
 Format = tuple[int, int]  # least and greatest output
@@ -40,9 +42,28 @@ def float32(value: Fraction) -> Fraction:
     return _half_even(scaled.numerator, scaled.denominator) * Fraction(2) ** unit
 
 
-def combined_scale(a_scale: Fraction, b_scale: Fraction, y_scale: Fraction) -> Fraction:
-    """f32(f32(a_scale * b_scale) / y_scale)."""
-    return float32(float32(a_scale * b_scale) / y_scale)
+def combined_scale(a_scale: float, b_scale: float, y_scale: float) -> float:
+    """f32(f32(a_scale * b_scale) / y_scale) of float32 numbers, by the rules of IEEE 754; any of them may be odd."""
+    sign = math.copysign(1.0, a_scale) * math.copysign(1.0, b_scale)
+    product = _rounded(sign, math.nan if math.isnan(a_scale * b_scale) else _product(a_scale, b_scale))
+    sign *= math.copysign(1.0, y_scale)
+    if math.isnan(product) or math.isnan(y_scale) or (math.isinf(product) and math.isinf(y_scale)):
+        return math.nan
+    if math.isinf(product) or not y_scale:
+        return math.copysign(math.inf, sign) if product else math.nan
+    return _rounded(sign, Fraction(0) if math.isinf(y_scale) else Fraction(product) / Fraction(y_scale))
+
+
+def _product(a: float, b: float) -> Fraction | float:
+    return math.inf if math.isinf(a) or math.isinf(b) else Fraction(a) * Fraction(b)
+
+
+def _rounded(sign: float, value: Fraction | float) -> float:
+    """The magnitude of `value`, rounded to float32, with the sign of `sign`; beyond the greatest, infinity."""
+    if isinstance(value, float):
+        return math.copysign(value, sign)
+    magnitude = float32(abs(value))
+    return math.copysign(math.inf if magnitude >= _TOO_LARGE else float(magnitude), sign)
 
 
 def _shorten(value: int) -> tuple[int, int]:

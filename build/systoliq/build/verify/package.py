@@ -8,11 +8,12 @@ import io
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from .float32 import combined_scale
 
 __all__ = ["CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "read_certificate", "read_layer"]
 
@@ -30,14 +31,14 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """The layer file: weights less their zero points [K][N], and what else the column constants follow from."""
+    """The layer file: weights [K][N] and their zero points, and what else the column constants follow from."""
 
     b: list[list[int]]
     b_zero_point: list[int]
     bias: list[int]
     a_zero_point: int
     y_zero_point: int
-    scales: list[tuple[Fraction, Fraction, Fraction]]  # of a, b and y, for each column
+    scales: list[float]  # f32(f32(a_scale * b_scale) / y_scale), for each column
     signed: dict[str, bool]  # of a, b and y, by the types of the zero points
 
 
@@ -114,10 +115,7 @@ def read_layer(directory: Path, name: str) -> Layer:
             bias=arrays["bias"].tolist() if "bias" in arrays else [0] * n,
             a_zero_point=int(arrays["a_zero_point"]),
             y_zero_point=int(arrays["y_zero_point"]),
-            scales=[
-                (Fraction(a), Fraction(w), Fraction(y))
-                for a, w, y in zip(scales["a"], scales["b"], scales["y"], strict=True)
-            ],
+            scales=[combined_scale(a, w, y) for a, w, y in zip(scales["a"], scales["b"], scales["y"], strict=True)],
             signed={key: arrays[f"{key}_zero_point"].dtype.kind == "i" for key in "aby"},
         )
     except Exception as error:

@@ -118,7 +118,7 @@ class Engine:
         *,
         bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
-        """`systoliq.golden.matmul_integer`, by the hardware; K up to 65535. `bias`: as for `qlinear_matmul`."""
+        """`systoliq.golden.matmul_integer`, by the hardware. `bias`: as for `qlinear_matmul`."""
         return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point, bias=bias))
 
     def qlinear_matmul(
@@ -134,10 +134,9 @@ class Engine:
         *,
         bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
-        """`systoliq.golden.qlinear_matmul`, by the hardware; K up to 65535.
+        """`systoliq.golden.qlinear_matmul`, by the hardware.
 
         With `bias`, int32 that broadcasts to the result, it is com.microsoft's QGemm: the sum wraps, then is rescaled.
-        ValueError where a combined scale is negative, infinite or NaN.
         """
         inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return self._single(self.plan_qlinear_matmul(*inputs, bias=bias))
@@ -153,7 +152,7 @@ class Engine:
     def run(
         self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0
     ) -> list[OperationResult]:
-        """Run operations one after the other in one simulator process.
+        """Run operations one after the other in one simulator process; those with a second step share another one.
 
         `stalls` are the probabilities of a pause in a cycle of A, B and Y, for all operations or for each.
         """
@@ -168,6 +167,10 @@ class Engine:
             parts = [next(finished) for _ in plan.jobs]
             y = plan.assemble([part for part, _ in parts])
             results.append(OperationResult(y=y, reports=tuple(report for _, report in parts)))
+        second = [(i, plan.then(results[i].y)) for i, plan in enumerate(plans) if plan.then is not None]
+        more = self.run([plan for _, plan in second], stalls=[each[i] for i, _ in second], seed=seed) if second else []
+        for (i, _), result in zip(second, more, strict=True):
+            results[i] = OperationResult(y=result.y, reports=results[i].reports + result.reports)
         return results
 
     def run_jobs(

@@ -17,6 +17,7 @@ from systoliq.golden import exact
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.rising import turned
 
 from ...generator import GENERATOR, versions
 from ..choose import reachable
@@ -32,13 +33,14 @@ _STATEMENT = (
     "For each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
     "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
     "float32, where the verdict is exact. Both never fall as the accumulator rises, and have the steps whose digest is "
-    "given. Check with: systoliq verify DIR"
+    "given. Columns listed as turned, whose scale in the layer file is negative, infinite or NaN, are described as "
+    "equal ones whose scale is not (docs/exactness.md). Check with: systoliq verify DIR"
 )
 
 
 def certificate(design: LayerDesign, requantization: Requantization, files: Mapping[str, bytes]) -> dict[str, Any]:
     """What certificate.json says of `design`, whose constants are integers; `files` are all others of its package."""
-    layer, dense = design.layer, design.dense
+    layer, dense = design.layer.rising, design.dense
     low, high = layer.accumulator_range()
     proof = exact.certificate(requantization, layer.scale, *reachable(layer))
     folding, config = dense.folding, dense.config
@@ -55,7 +57,12 @@ def certificate(design: LayerDesign, requantization: Requantization, files: Mapp
         "shape": {"k": layer.k, "n": layer.n},
         "array": {"rows": config.rows, "cols": config.cols, "depth": config.depth},
         "formats": {"a": layer.a_format.name, "weights": folding.b_format.name, "y": layer.y_format.name},
-        "zero_points": {"a": layer.a_zero_point, "b": layer.b_zero_point.tolist(), "y": layer.y_zero_point},
+        "zero_points": {
+            "a": layer.a_zero_point,
+            "b": design.layer.b_zero_point.tolist(),
+            "y": layer.y_zero_point,
+        },
+        "turned": np.flatnonzero(turned(design.layer.scale)).tolist(),
         "accumulator": accumulator_facts(low, high, bits=dense.array.config.accumulator_bits, sum_bits=dense.sum_bits),
         "requantizer": {
             "rounding": proof["rounding"],

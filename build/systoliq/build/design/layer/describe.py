@@ -11,6 +11,7 @@ from systoliq.hw.packing import LayerPacking
 
 from ..facts import RESET, format_facts
 from ..float8_hardware import is_float8
+from .scales import scale_facts
 from .sums import COMPUTES, sums_quantization
 
 if TYPE_CHECKING:
@@ -120,13 +121,9 @@ def _quantization(design: LayerDesign) -> dict[str, Any]:
         return _float8_quantization(layer, requantization)
     if isinstance(requantization, Unscaled):
         return sums_quantization(layer)
-    low, high = layer.accumulator_range()
+    low, high = layer.rising.accumulator_range()
     return {
-        "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},
-        "b": {"scale": layer.b_scale.tolist(), "zero_point": layer.b_zero_point.tolist()},
-        "y": {"scale": float(layer.y_scale), "zero_point": layer.y_zero_point},
-        "bias": None if layer.bias is None else layer.bias.tolist(),
-        "scale": layer.scale.tolist(),
+        **scale_facts(layer),
         "rounding": requantization.rounding.value,
         "multiplier": list(requantization.multiplier),
         "shift": list(requantization.shift),

@@ -32,6 +32,7 @@ from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import certificate
 from .describe import describe, formula
+from .scales import scale_notes
 from .stimulus import LayerStimulus, layer_stimulus
 from .sums import sums_notes
 from .testbench import layer_testbench
@@ -102,18 +103,19 @@ class LayerDesign(Design):
         if not self._chosen or not isinstance(constants, Requantization):
             return []
         output = integer_format("y_format", self.layer.y_format)
-        whole = Requantization.from_scales(self.layer.scale, self.layer.y_zero_point, output)
+        whole = Requantization.from_scales(self.layer.rising.scale, self.layer.rising.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
         kind = constants.rounding.value
         return [f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
 
     @property
     def notes(self) -> list[str]:
-        """Whether the requantizer is exact, or sums may wrap."""
+        """Whether the requantizer is exact, scales are odd, or sums may wrap."""
         if self.layer.gives_sums:
             return sums_notes(self.layer)
         wrong = self.stimulus.float32_mismatches
-        return [f"this requantizer differs from the float32 formula on {wrong} golden vectors"] if wrong else []
+        inexact = f"this requantizer differs from the float32 formula on {wrong} golden vectors"
+        return scale_notes(self.layer) + ([inexact] if wrong else [])
 
     @property
     def certified(self) -> bool:
@@ -124,7 +126,7 @@ class LayerDesign(Design):
         """Y [M, N] for `a` [M, K]: the hardware's own arithmetic."""
         if isinstance(self.requantization, Float8Requantization):
             return self.requantization.apply(self.layer.exact_sums(a))
-        return self.requantization.apply(self.layer.accumulate(self.layer.check_input(a)))
+        return self.requantization.apply(self.layer.rising.accumulate(self.layer.check_input(a)))
 
     def cycles(self, m: int) -> int:
         """From the first beat of A to the last beat of Y of `m` rows, both included, without stalls."""

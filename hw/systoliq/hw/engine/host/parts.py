@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden import UINT8, combined_scale
+from systoliq.golden import combined_scale
 from systoliq.golden.formats import IntFormat
 
 from ..config import EngineConfig
-from .job import Job, blocks
+from .job import LARGEST, Job, blocks
+from .rising import rising
 
 __all__ = ["Part", "Placed", "Rescale", "Scales"]
 
@@ -23,12 +24,21 @@ Scales = tuple[Array, Array, Any]  # of rows, of columns, of Y
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Placed:
-    """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not."""
+    """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not.
+
+    `complemented`: Y is ~y of the job's y, see `rising`.
+    """
 
     job: Job
     rows: Array
     columns: Array
     transposed: bool = False
+    complemented: bool = False
+
+    def result(self, y: Array) -> Array:
+        """What the job's `y` [m, n] says of those rows and columns."""
+        y = ~y if self.complemented else y
+        return y.T if self.transposed else y
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -55,7 +65,6 @@ class Part:
     transposed: bool = False
 
     def transpose(self) -> Part:
-        """The same product the other way round: B' A'."""
         """The product B' A' in its place."""
         return Part(
             a=self.b.T,
@@ -68,7 +77,6 @@ class Part:
         )
 
     def take(self, rows: Array | slice, columns: Array | slice) -> Part:
-        """Some of its rows and columns."""
         """Only these rows and columns."""
         return dataclasses.replace(
             self,
@@ -95,26 +103,43 @@ class Part:
         for which, scale, column_bias in by_column if turn else by_row:
             yield part.take(which, slice(None)), scale, column_bias
 
-    def jobs(
-        self, config: EngineConfig, scale: Array | None, bias: Array | None, rescale: Rescale | None
-    ) -> Iterator[Placed]:
-        """The part as jobs that fit."""
+    def within(self, largest: int = LARGEST) -> Iterator[Part]:
+        """Products of at most `largest` elements of K each, whose sums add up to those of this one."""
+        for k in range(0, self.a.shape[1], largest):
+            yield dataclasses.replace(self, a=self.a[:, k : k + largest], b=self.b[k : k + largest])
+
+    def sums(self, config: EngineConfig, bias: Array | None) -> Iterator[Placed]:
+        """The int32 sums as jobs that fit; where K is cut, results in the same place are to be added."""
+        for part in self.within():
+            yield from part._jobs(config, bias, {})
+            bias = None
+
+    def rescaled(self, config: EngineConfig, scale: Array, bias: Array | None, rescale: Rescale) -> Iterator[Placed]:
+        """The rescaled results as jobs that fit, one for each of the constants that hardware has once a job."""
+        for some in rising(scale, rescale.zero_point, rescale.output):
+            own_bias = None if bias is None else bias[some.columns]
+            constants = {"scale": some.scale, "y_zero_point": some.zero_point, "y_format": rescale.output}
+            for placed in self.take(slice(None), some.columns)._jobs(config, own_bias, constants):
+                yield dataclasses.replace(placed, complemented=some.complemented)
+
+    def _jobs(self, config: EngineConfig, bias: Array | None, constants: dict[str, Any]) -> Iterator[Placed]:
+        """The part as jobs that fit buffers and tables; `constants` are those of `Job`, `scale` [c] among them."""
         zero_point = np.unique(self.a_zero_point)
         per_row = len(zero_point) > 1
         rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
         bias = np.zeros(self.b.shape[1], np.int32) if bias is None else bias
         for column in range(0, self.b.shape[1], columns):
+            own = slice(column, column + columns)
+            scale = {"scale": constants["scale"][own]} if constants else {}
             for row in range(0, self.a.shape[0], rows):
-                part = self.take(slice(row, row + rows), slice(column, column + columns))
+                part = self.take(slice(row, row + rows), own)
                 job = Job(
                     a=part.a,
                     b=part.b,
                     a_zero_point=part.a_zero_point if per_row else zero_point,
                     b_zero_point=part.b_zero_point,
-                    bias=bias[column : column + columns],
-                    scale=None if scale is None else scale[column : column + columns],
-                    y_zero_point=0 if rescale is None else rescale.zero_point,
-                    y_format=UINT8 if rescale is None else rescale.output,
+                    bias=bias[own],
+                    **constants | scale,
                 )
                 down, across = (part.columns, part.rows) if part.transposed else (part.rows, part.columns)
                 yield Placed(job=job, rows=down, columns=across, transposed=part.transposed)
@@ -129,7 +154,8 @@ def _groups(count: int, scales: Scales | None, bias: Array | None) -> list[tuple
         own, other, y_scale = scales
         values, value_of = np.unique(own, return_inverse=True)
         vectors = combined_scale(values[:, np.newaxis], other, y_scale)
-        keys.append(np.unique(vectors, axis=0, return_inverse=True)[1].reshape(-1)[value_of.reshape(-1)])
+        bits = vectors.view(np.uint32)  # NaN is not equal to itself
+        keys.append(np.unique(bits, axis=0, return_inverse=True)[1].reshape(-1)[value_of.reshape(-1)])
     _, first, group_of = np.unique(np.stack(keys), axis=1, return_index=True, return_inverse=True)
     return [
         (

@@ -6,13 +6,16 @@ A job is one 2-D product with a constant table per column. What the operators al
 * rows whose combined scales or biases differ cannot share a constant table: each distinct set of them becomes a job,
   unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', and what rows have is what columns
   have;
-* a job that does not fit buffers or tables is cut in N, and where that does not help in M. K is never cut.
+* columns whose scales are negative, and those whose scales are infinite or NaN, are jobs of their own (`rising`);
+* a job that does not fit buffers or tables is cut in N, and where that does not help in M;
+* K beyond the register's 65535 is cut: int32 sums of the parts are added, modulo 2^32. Results that are rescaled take
+  two steps: the sums of all elements of K but the last, then a product with K = 1 whose bias these sums are.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,13 +39,15 @@ Array = npt.NDArray[Any]
 class Plan:
     """The jobs of one operation and how their results become its result.
 
-    `fill` holds the results that no job computes, one for all or each: those of K = 0.
+    `fill` holds the results that no job computes, one for all or each: those of K = 0. `then`, where there is one,
+    makes the plan that follows of this one's result; the operation's result is that of the last plan.
     """
 
     placed: tuple[Placed, ...]
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     fill: int | Array = 0
+    then: Callable[[Array], Plan] | None = None
 
     @property
     def jobs(self) -> tuple[Job, ...]:
@@ -50,13 +55,13 @@ class Plan:
         return tuple(placed.job for placed in self.placed)
 
     def assemble(self, results: Sequence[Array]) -> Array:
-        """The operation's result from those of its jobs, [m, n] each."""
+        """The plan's result from those of its jobs, [m, n] each; where several have a place, their sum modulo 2^32."""
         flat = np.full(self.shape, self.fill, self.dtype)
         if flat.size:
             columns = max((int(placed.columns.max()) + 1 for placed in self.placed), default=1)
             y = flat.reshape(-1, columns)
             for placed, result in zip(self.placed, results, strict=True):
-                y[np.ix_(placed.rows, placed.columns)] = result.T if placed.transposed else result
+                y[np.ix_(placed.rows, placed.columns)] += placed.result(result)
         return flat
 
 
@@ -89,9 +94,6 @@ def plan_qlinear_matmul(
     """Plan `systoliq.golden.qlinear_matmul` with its arguments, or com.microsoft's QGemm where there is a `bias`.
 
     `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps.
-
-    ValueError where a combined scale a_scale * b_scale / y_scale is negative, infinite or NaN: the hardware has no
-    constants for it (golden defines such results; no quantizer writes such scales).
     """
     a, b = matmul_operands(a, b)
     zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
@@ -158,8 +160,8 @@ def _plan(
     a_zp = np.zeros((), a.dtype) if a_zero_point is None else as_zero_point("a_zero_point", a_zero_point, a.dtype, "a")
     b_zp = np.zeros((), b.dtype) if b_zero_point is None else as_zero_point("b_zero_point", b_zero_point, b.dtype, "b")
     a_zp, b_zp = along("row", "a_zero_point", a_zp, a.shape), along("column", "b_zero_point", b_zp, b.shape)
-    if a.shape[-1] > LARGEST:
-        raise ValueError(f"K must be at most {LARGEST} on the engine, not {a.shape[-1]!r}")
+    if a.shape[-1] > LARGEST and rescale is not None:
+        return _in_two_steps(config, a, b, a_zero_point, b_zero_point, bias, rescale)
     batches = _Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
     full = (*batches.shape, batches.m, batches.n)
     shape = unpromote(np.empty(full, bool), a, b).shape
@@ -168,7 +170,6 @@ def _plan(
     scales: Scales | None = None
     if rescale is not None:
         scales = batches.of_rows(rescale.a), batches.of_columns(rescale.b), rescale.y
-        _check_scales(*scales)
     if 0 in full:
         return Plan(placed=(), shape=shape, dtype=dtype)
     if not batches.k:
@@ -177,8 +178,29 @@ def _plan(
     placed: list[Placed] = []
     for part, own_scales, own_bias in batches.products(a_zp, b_zp, scales, biases):
         for smaller, scale, column_bias in part.by_constants(own_scales, own_bias):
-            placed += smaller.jobs(config, scale, column_bias, rescale)
+            if scale is None or rescale is None:
+                placed += smaller.sums(config, column_bias)
+            else:
+                placed += smaller.rescaled(config, scale, column_bias, rescale)
     return Plan(placed=tuple(placed), shape=shape, dtype=dtype)
+
+
+def _in_two_steps(
+    config: EngineConfig,
+    a: Array,
+    b: Array,
+    a_zero_point: npt.ArrayLike | None,
+    b_zero_point: npt.ArrayLike | None,
+    bias: npt.ArrayLike | None,
+    rescale: Rescale,
+) -> Plan:
+    """Sums of all elements of K but the last, then the last with these as its bias."""
+    rows_of_b = (b[:-1], b[-1:]) if b.ndim == 1 else (b[..., :-1, :], b[..., -1:, :])
+    zero_points = a_zero_point, b_zero_point
+    sums = _plan(config, a[..., :-1], rows_of_b[0], *zero_points, bias, None)
+    return dataclasses.replace(
+        sums, then=lambda total: _plan(config, a[..., -1:], rows_of_b[1], *zero_points, total, rescale)
+    )
 
 
 def _rescaled(sums: Array, rescale: Rescale | None) -> Array:
@@ -199,13 +221,3 @@ def _bias(value: npt.ArrayLike, shape: tuple[int, ...]) -> Array:
         raise ValueError(
             f"bias must broadcast to the result's shape {list(shape)}, which shape {list(bias.shape)} does not"
         ) from None
-
-
-def _check_scales(a_scales: Array, b_scales: Array, y_scale: Any) -> None:
-    """Refuse what has no integer constants; products of extremes stand for all."""
-    scales = combined_scale(np.unique(a_scales)[:, np.newaxis], np.unique(b_scales), y_scale)
-    wrong = scales[~((scales >= 0) & np.isfinite(scales))]
-    if wrong.size:
-        raise ValueError(
-            f"a_scale * b_scale / y_scale must be zero or positive, and finite, on the engine, not {float(wrong[0])!r}"
-        )
