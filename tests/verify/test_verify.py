@@ -104,8 +104,8 @@ ROM = r"_weights_0_rom\(.*?memory\[3\] = \d+'h(\w+);"
 TAMPERINGS = {
     "weight ROM": (".v", ROM, "the weight memory has b[3, 0] - zero point"),
     "bias table": (".v", r"_lane_0\(.*?\[4\] = \d+'h(\w+);", "column 4 has the bias"),
-    "multiplier": (".v", r"multiplier\S* <= \d+'h(\w+);", ".multiplier is "),
-    "shift": (".v", r"shift\S* <= \d+'h(\w+);", ".shift is "),
+    "multiplier": (".v", r"multiplier\S* <?= \d+'h(\w+);", ".multiplier is "),
+    "shift": (".v", r"shift\S* <?= \d+'h(\w+);", ".shift is "),
     "zero point": (".v", r"\.zero_point\(\d+'h(\w+)\)", "has the zero point of Y"),
 }
 

@@ -158,8 +158,10 @@ class Hardware:
         return self._lane_at(lane, step, tile, sums=sums, row_sum=row_sum)
 
     def _lane_at(self, lane: int, step: int, tile: int, *, sums: Value, row_sum: int) -> Scope:
-        held = {"row_sum_held": row_sum, "row_sum_next": row_sum}  # one register: Yosys keeps either name
-        given = {"step": step, "tile": tile, "row_sum": row_sum, "rst": 0} | held
+        # Of one net with two names Yosys keeps either.
+        held = {"row_sum_held": row_sum, "row_sum_next": row_sum}
+        index = tile << (self._interval - 1).bit_length() | step
+        given = {"step": step, "tile": tile, "index": index, "row_sum": row_sum, "rst": 0} | held
         dense = self._dense.again({self._dense.connected("array", "sums"): sums})
         return dense.child(f"lane_{lane}", given)
 
