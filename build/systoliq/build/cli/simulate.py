@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
@@ -107,17 +108,25 @@ def simulate(
         )
     figures, differing = run.report, []
     if judged is not None:
-        places = np.argwhere(run.y != judged)
-        differing = [f"y{at.tolist()}: onnxruntime gave {judged[tuple(at)]}, not {run.y[tuple(at)]}" for at in places]
+        differing = [line for name, right in judged.items() for line in _differing(name, run.outputs[name], right)]
         figures = figures | {"onnxruntime_mismatches": len(differing)}
     if output is not None:
-        write_file(output, npz_bytes({"y": run.y}))
+        write_file(output, npz_bytes(run.outputs))
     if report is not None:
         write_file(report, json_bytes(figures))
     _show_run(figures)
     for line in differing[:_SHOWN]:
         click.echo(f"mismatch: {line}", err=True)
     return 0 if run.passed and not differing else 1
+
+
+def _differing(name: str, found: npt.NDArray[Any], right: npt.NDArray[Any]) -> list[str]:
+    """A line for each output that is not onnxruntime's, to the bit."""
+    if found.shape != right.shape:
+        return [f"{name}: onnxruntime gave the shape {list(right.shape)}, not {list(found.shape)}"]
+    kind = f"u{found.dtype.itemsize}"
+    places = np.argwhere(found.view(kind) != right.astype(found.dtype).view(kind))
+    return [f"{name}{at.tolist()}: onnxruntime gave {right[tuple(at)]}, not {found[tuple(at)]}" for at in places]
 
 
 def _show_run(report: dict[str, Any]) -> None:

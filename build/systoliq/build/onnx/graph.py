@@ -65,6 +65,8 @@ class Graph:
 
     def __init__(self, model: ModelProto, folder: Path) -> None:
         self.graph: GraphProto = model.graph
+        self.opsets = list(model.opset_import)
+        self.ir_version = model.ir_version
         self._folder = folder
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._producers = {name: node for node in self.graph.node for name in node.output if name}

@@ -1,11 +1,13 @@
 """The operators and patterns that are taken: from a node of the graph to the fields of its layer.
 
+Those of MatMulInteger have one more, `host`: what stands around its sums.
+
 | operator, domain         | pattern   | what surrounds it                                        |
 | QLinearMatMul            | QOperator | constant b, scales, zero points                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
 | Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind      |
 | MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind           |
-| MatMulInteger            | QOperator | constant b and zero points; its result is int32 sums     |
+| MatMulInteger            | QOperator | constant b and b_zero_point; its result is int32 sums    |
 """
 
 from __future__ import annotations
@@ -16,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, attribute
-from .narrow import in_bytes
+from .graph import Graph, NotTakenError, attribute, is_operator
+from .narrow import format_of, in_bytes
 from .quantized import Parameters, activations, bias_of, follow_output, weights
+from .surroundings import host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -53,25 +56,28 @@ def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 
 def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0."""
+    """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0.
+
+    A's may come from the graph, or be one per row: it then comes with A at run time.
+    """
     a, weight, *rest = node.input
     a_zero_point, b_zero_point = (*rest, "", "")[:2]
-    fields = {"b": graph.constant(weight, "b")}
-    if a_zero_point and not graph.is_constant(a_zero_point):
-        raise NotTakenError(
-            f"a_zero_point must be constant, not from {graph.source(a_zero_point)}: a layer has no register yet for "
-            "one that is known at run time only (dynamic quantization); "
-            "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
-        )
-    kind = graph.type_of(a)
-    if a_zero_point:
-        fields["a_zero_point"] = graph.constant(a_zero_point, "a_zero_point")
-    elif kind is None:
+    b = graph.constant(weight, "b")
+    fields: dict[str, Any] = {"b": b, "b_zero_point": np.zeros((), b.dtype)}
+    if b_zero_point:
+        fields["b_zero_point"] = graph.constant(b_zero_point, "b_zero_point")
+    fields["host"] = host = host_part(graph, node, b.shape[-1] if b.ndim else 1)
+    given = graph.constant(a_zero_point, "a_zero_point") if graph.is_constant(a_zero_point) else None
+    if given is not None and given.size == 1:
+        return fields | {"a_zero_point": given}
+    kind = graph.type_of(a) if given is None else given.dtype
+    if kind is None and (source := graph.producer(a)) is not None and is_operator(source, "DynamicQuantizeLinear"):
+        kind = np.dtype(np.uint8)
+    if kind is None:
         raise NotTakenError("a must have a zero point or a known type")
-    else:
-        fields["a_zero_point"] = np.zeros((), kind)
-    given = graph.constant(b_zero_point, "b_zero_point") if b_zero_point else np.zeros((), fields["b"].dtype)
-    return {**fields, "b_zero_point": given}
+    if not a_zero_point:
+        return fields | {"a_zero_point": np.zeros((), kind)}
+    return fields | {"a_format": format_of(kind), "b_scale": None if host is None else host.b_scale}
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
