@@ -13,7 +13,7 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 from systoliq.build.onnx import Product, read_products
 
@@ -141,16 +141,6 @@ def test_what_stays_float(options, text, tmp_path):
     (product,) = read_products(path)
     assert product.layer is None
     assert text in product.reason
-
-
-@pytest.mark.parametrize("name", ["Gemm", "MatMul", "MatMul + Add"])
-def test_dynamic(name, tmp_path):
-    path = tmp_path / "quantized.onnx"
-    quantize_dynamic(float_model(tmp_path / "float.onnx", name), path)
-    (product,) = read_products(path)
-    assert (product.operator, product.layer) == ("MatMulInteger", None)
-    assert "a_zero_point must be constant, not from DynamicQuantizeLinear" in product.reason
-    assert "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer" in product.reason
 
 
 def test_sixteen_bits(tmp_path):

@@ -68,11 +68,6 @@ NODES = {
     "a scale of 0": (QLINEAR, {"y_s": np.float32(0)}, "QLinearMatMul 'fc': y_scale must be positive and finite, not 0"),
     "weights of three dimensions": (QLINEAR.replace("W,", "W3,"), {"W3": CONSTANTS["W"][np.newaxis]},
         "QLinearMatMul 'fc': b must have the shape [K, N]"),
-    "dynamic quantization": (
-        nodes("z = ReduceMax<keepdims = 0>(xq)", "[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"), {},
-        "MatMulInteger 'fc': a_zero_point must be constant, not from ReduceMax 'z': a layer has no register yet for"),
-    "zero points of rows": (nodes("[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"),
-        {"z": np.zeros(4, np.uint8)}, "MatMulInteger 'fc': a_zero_point must be a scalar or have one element, not"),
     "zero points of the wrong number": (nodes("[fc] i = MatMulInteger(xq, W, a_z, z)", "yq = Cast<to = 2>(i)"),
         {"z": np.zeros(7, np.int8)}, "MatMulInteger 'fc': b_zero_point must be a scalar, [5] or [1, 5] for b with"),
     "float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")), {"placeholder": FLOAT8},

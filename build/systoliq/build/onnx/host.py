@@ -80,6 +80,11 @@ class HostPart:
         return y
 
     @property
+    def idle(self) -> bool:
+        """Whether there is nothing for the host to do, as far as is known."""
+        return not self.quantizes and not self.real
+
+    @property
     def b_scale(self) -> npt.NDArray[np.float32] | None:
         """What stands with a_scale in the one Mul by it, where it can be the weights' scale."""
         found = [step.constant for step in self.steps if step.scaled and step.constant is not None]

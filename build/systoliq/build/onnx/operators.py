@@ -77,7 +77,7 @@ def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
         raise NotTakenError("a must have a zero point or a known type")
     if not a_zero_point:
         return fields | {"a_zero_point": np.zeros((), kind)}
-    return fields | {"a_format": format_of(kind), "b_scale": None if host is None else host.b_scale}
+    return fields | {"a_format": format_of(kind), "b_scale": host.b_scale}
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:

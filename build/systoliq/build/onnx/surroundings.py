@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["host_part"]
 
 
-def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart | None:
+def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
     """Of the MatMulInteger `node` with `n` columns: DynamicQuantizeLinear before it; behind it a Cast, and each Mul by
-    constants and a_scale and each Add of a constant. What comes then, or is used more than once, is left to the model;
-    None where it all is.
+    constants and a_scale and each Add of a constant. What comes then, or is used more than once, is left to the model.
     """
     quantizer = _quantizer(graph, node)
     x, a_scale = ("", "") if quantizer is None else (quantizer.input[0], quantizer.output[1])
@@ -39,8 +38,6 @@ def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart | None:
         real = True
         nodes.append(user)
         name = user.output[0]
-    if quantizer is None and not real:
-        return None
     model = None if quantizer is None else partial(part_of, graph, nodes, x, name)
     return HostPart(quantizes=quantizer is not None, real=real, steps=tuple(steps), model=model)
 

@@ -64,7 +64,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "utilization": {str(m): round(schedule.utilization(m, dense.cycles(m)), 6) for m in _ROWS},
         },
         "quantization": _quantization(design),
-        **({} if design.host is None else {"host": design.host.facts}),
+        **({} if design.host is None or design.host.idle else {"host": design.host.facts}),
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
