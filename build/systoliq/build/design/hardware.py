@@ -152,10 +152,11 @@ class Hardware:
                 )
         cols = -(-layer.n // -(-layer.n // _COLUMNS_LIMIT))
         b, bits = self._multiplier_b(layer), float8_sum_bits(layer) or self._layer_sum_bits(layer)
+        a = array_format(layer)
         try:
-            return self._config(rows=1, cols=cols, a=array_format(layer), b=b, accumulator_bits=bits)
+            return self._config(rows=1, cols=cols, a=a, b=b, accumulator_bits=bits)
         except ValueError as error:
-            if not layer.takes_zero_points:
+            if a == layer.a_format or not str(error).startswith(("a must", "b must")):
                 raise
             raise InputError(f"{error} (a is a difference: {layer.a_format} less a zero point at run time)") from error
 
