@@ -41,16 +41,19 @@ _SHOWN = 10  # mismatches
 
 {SOURCE_HELP}
 
-The input holds a ([M, K], of A's type), or y where it is what another layer gave, or is a .npy file of a; for the
-source array a [M, K] and b [K, N]; for the source engine a [..., M, K] and b [..., K, N], int8 or uint8, with
-a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a QLinearMatMul, without scales and y_zero_point a
-MatMulInteger. The output gets y. Exit status is 1 where an output differs.
+The input holds a ([..., K], of A's type), or y where it is what another layer gave, or is a .npy file of a. A layer
+whose zero points come with A (dynamic quantization) takes a and a_zero_point, or real numbers x; its output gets y,
+which is real where x is, and the sums. For the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
+and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
+QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
+differs.
 
 \b
 Examples
   systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
   systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
   systoliq simulate 'model.onnx#/fc/Gemm' --input x.npy --quantize --compare onnxruntime
+  systoliq simulate 'dynamic.onnx#fc_quant' --input x.npz --output y.npz --compare onnxruntime
   systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
   systoliq simulate engine --rows 8 --cols 8 --input ab.npz --report report.json
   systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
