@@ -28,8 +28,6 @@ NODES = {
               "[fc] y = MatMul(w, t)", Q_Y), {}, "MatMul 'fc': b must be constant, not from the graph's input 'xq'"),
     "a scale that is no constant": (
         nodes("s = Cast<to = 1>(xq)", QLINEAR.replace("a_s", "s")), {}, "a_scale must be constant, not from Cast 's'"),
-    "a result in float": (nodes(DQ_A, DQ_W, MATMUL, "yq = Cast<to = 2>(y)"), {},
-        "MatMul 'fc': its result must go to a QuantizeLinear, not to Cast 'yq'"),
     "a result for two": (nodes(DQ_A, DQ_W, MATMUL, Q_Y, "r = Relu(y)"), {},
         "MatMul 'fc': its result must go to one QuantizeLinear, not to QuantizeLinear 'yq', Relu 'r'"),
     "a Relu that has an effect": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Relu(h)", Q_Y), {},

@@ -20,11 +20,14 @@ __all__ = ["Quantized", "dynamic_quantize_linear"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Quantized:
-    """Integers `a`, of the shape of the real numbers that they stand for: (a - zero_point) * scale, about."""
+    """Integers `a`, of the shape of the real numbers that they stand for: (a - zero_point) * scale, about.
 
-    a: npt.NDArray[np.uint8]
+    `zero_point` is None where it was known before.
+    """
+
+    a: npt.NDArray[Any]
     scale: np.float32
-    zero_point: np.uint8
+    zero_point: np.uint8 | None
 
 
 def dynamic_quantize_linear(x: npt.ArrayLike) -> Quantized:

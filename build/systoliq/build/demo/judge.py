@@ -48,6 +48,7 @@ def _session(model: bytes) -> Callable[[dict[str, npt.NDArray[Any]]], npt.NDArra
     ort = need("onnxruntime", "onnxruntime", "the comparison with onnxruntime")
     options = ort.SessionOptions()
     options.log_severity_level = 3  # shapes that a part of a model does not state
+    options.add_session_config_entry("session.qdqisint8allowed", "1")  # int8 activations are integers on x86 as well
     session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     return lambda inputs: np.asarray(session.run(None, inputs)[0])
 

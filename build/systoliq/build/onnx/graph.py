@@ -21,6 +21,7 @@ __all__ = [
     "MOVES",
     "Graph",
     "NotTakenError",
+    "StaysFloatError",
     "attribute",
     "channel_axis",
     "domain",
@@ -38,6 +39,10 @@ _TYPES = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64", "
 
 class NotTakenError(Exception):
     """Why a product cannot be a layer, in words that name the tensor or the node."""
+
+
+class StaysFloatError(NotTakenError):
+    """A product's result is no integer in the model: no QuantizeLinear follows."""
 
 
 def read_model(path: Path) -> ModelProto:

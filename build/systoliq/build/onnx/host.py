@@ -14,10 +14,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.dynamic import Quantized, dynamic_quantize_linear
 from systoliq.golden.formats import UINT8
 from systoliq.golden.layer import MatMulLayer
 
-__all__ = ["HostPart", "Step"]
+from ..errors import InputError
+
+__all__ = ["DYNAMIC", "STATIC", "HostPart", "Step"]
+
+DYNAMIC = "DynamicQuantizeLinear of x gives a, a_scale and a_zero_point"
+STATIC = "QuantizeLinear of x by scale and zero point of quantization.a gives a"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -49,25 +55,35 @@ class Step:
 class HostPart:
     """What stands around a layer's sums.
 
-    `quantizes`: A is what DynamicQuantizeLinear makes of real numbers. `real`: sums become float32, and go through
-    `steps`. `model` gives the ONNX model of all that, from `x` to `y`, where the layer comes from one.
+    `before` says how A is made of real numbers, `DYNAMIC` or `STATIC`, where that is known. `real`: sums become
+    float32, and go through `steps`. `model` gives the ONNX model of all that, from `x` to `y`, where the layer comes
+    from one.
     """
 
-    quantizes: bool
+    before: str | None
     real: bool
     steps: tuple[Step, ...] = ()
     model: Callable[[], bytes] | None = None
 
     @classmethod
     def of_layer(cls, layer: MatMulLayer) -> HostPart | None:
-        """Of a layer by itself whose zero point comes with A: DynamicQuantizeLinear where it is uint8, which alone it
-        gives; then f32(a_scale * b_scale) where b_scale is known.
+        """Of a layer of int32 sums by itself: f32(a_scale * b_scale) where b_scale is known, and as A's scale is the
+        layer's own, or found at run time, as it only is for uint8; None of any other layer.
         """
-        if not layer.takes_zero_points or layer.a_format != UINT8:
+        before = STATIC if layer.a_scale is not None else DYNAMIC if layer.takes_zero_points else None
+        if not layer.gives_sums or before is None or (before is DYNAMIC and layer.a_format != UINT8):
             return None
         if layer.b_scale is None:
-            return cls(quantizes=True, real=False)
-        return cls(quantizes=True, real=True, steps=(Step(operator="Mul", constant=layer.b_scale, scaled=True),))
+            return cls(before=before, real=False)
+        return cls(before=before, real=True, steps=(Step(operator="Mul", constant=layer.b_scale, scaled=True),))
+
+    def quantize(self, layer: MatMulLayer, x: npt.ArrayLike) -> Quantized:
+        """Real numbers `x` as A, with their scale and zero point."""
+        if self.before == STATIC:
+            return Quantized(a=layer.quantize(x), scale=layer.a_scale, zero_point=None)
+        if self.before is None:
+            raise InputError("x must be left out: nothing says how a and a_zero_point are made of real numbers")
+        return dynamic_quantize_linear(x)
 
     def finish(self, sums: npt.NDArray[np.int32], a_scale: np.float32) -> npt.NDArray[Any]:
         """Real numbers for `sums` [..., N]; the sums themselves where nothing real stands behind them."""
@@ -82,7 +98,7 @@ class HostPart:
     @property
     def idle(self) -> bool:
         """Whether there is nothing for the host to do, as far as is known."""
-        return not self.quantizes and not self.real
+        return self.before is None and not self.real
 
     @property
     def b_scale(self) -> npt.NDArray[np.float32] | None:
@@ -95,10 +111,9 @@ class HostPart:
     @property
     def facts(self) -> dict[str, Any]:
         """What the sidecar says of it."""
-        before = "DynamicQuantizeLinear of x gives a, a_scale and a_zero_point" if self.quantizes else None
         cast = [{"operator": "Cast", "to": "float32"}] if self.real else []
         return {
             "arithmetic": "float32, each operator rounded to nearest, halves to even",
-            "before": before,
+            "before": self.before,
             "after": [*cast, *(step.facts for step in self.steps)],
         }

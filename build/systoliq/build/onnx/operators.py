@@ -1,12 +1,13 @@
 """The operators and patterns that are taken: from a node of the graph to the fields of its layer.
 
-Those of MatMulInteger have one more, `host`: what stands around its sums.
+Those that give int32 sums have one more, `host`: what stands around these.
 
 | operator, domain         | pattern   | what surrounds it                                        |
 | QLinearMatMul            | QOperator | constant b, scales, zero points                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
-| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind      |
-| MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind           |
+| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind or   |
+|                          |           | not: its result is then int32 sums                       |
+| MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind or not    |
 | MatMulInteger            | QOperator | constant b and b_zero_point; its result is int32 sums    |
 """
 
@@ -18,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, attribute, is_operator
+from .graph import Graph, NotTakenError, StaysFloatError, attribute, is_operator
 from .narrow import format_of, in_bytes
 from .quantized import Parameters, activations, bias_of, follow_output, weights
-from .surroundings import host_part
+from .surroundings import float_host_part, host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -112,10 +113,15 @@ def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 
 def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
-    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias."""
+    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias. Without a Q it gives int32 sums."""
     a = activations(graph, node.input[0])
     weight, b = weights(graph, node.input[1], transposed=transposed)
-    result = follow_output(graph, node)
+    try:
+        result = follow_output(graph, node)
+    except StaysFloatError:
+        bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1])
+        host = float_host_part(graph, node, b)
+        return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), "bias": bias, "host": host})
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added

@@ -1,20 +1,22 @@
-"""Surroundings of a MatMulInteger: where its zero point of A comes from, and what becomes of its sums."""
+"""Surroundings of a product that gives sums: how A is made of real numbers, and what becomes of the sums."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .graph import Graph, attribute, is_operator
-from .host import HostPart, Step
+from .host import DYNAMIC, STATIC, HostPart, Step
 from .part import part_of
+from .quantized import Parameters
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["host_part"]
+__all__ = ["float_host_part", "host_part"]
 
 
 def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
@@ -22,24 +24,32 @@ def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
     constants and a_scale and each Add of a constant. What comes then, or is used more than once, is left to the model.
     """
     quantizer = _quantizer(graph, node)
-    x, a_scale = ("", "") if quantizer is None else (quantizer.input[0], quantizer.output[1])
-    nodes = [node] if quantizer is None else [quantizer, node]
+    before = None if quantizer is None else DYNAMIC
+    user = _user(graph, node.output[0])
+    real = user is not None and _gives_float32(user)
     steps: list[Step] = []
-    real, name = False, node.output[0]
-    while (user := _user(graph, name)) is not None:
-        if real:
-            step, product = _step(graph, user, name, a_scale, n)
-            if step is None:
-                break
-            steps.append(step)
-            nodes += [] if product is None else [product]
-        elif not _gives_float32(user):
-            break
-        real = True
+    nodes = [node]
+    if user is not None and real:
         nodes.append(user)
-        name = user.output[0]
-    model = None if quantizer is None else partial(part_of, graph, nodes, x, name)
-    return HostPart(quantizes=quantizer is not None, real=real, steps=tuple(steps), model=model)
+        steps = _follow(graph, nodes, "" if quantizer is None else quantizer.output[1], n)
+    model = None
+    if quantizer is not None:
+        model = partial(part_of, graph, [quantizer, *nodes], quantizer.input[0], nodes[-1].output[0])
+    return HostPart(before=before, real=real, steps=tuple(steps), model=model)
+
+
+def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
+    """Of a Gemm or MatMul in QDQ form whose result stays float: the product of both scales makes the sums real. What
+    comes then is left to the model.
+    """
+    scales = Step(operator="Mul", constant=b.scale.reshape(-1), scaled=True)
+    dequantizer = graph.producer(node.input[0])
+    quantizer = graph.producer(dequantizer.input[0]) if dequantizer is not None else None
+    model = None
+    if quantizer is not None and is_operator(quantizer, "QuantizeLinear"):
+        nodes = _ancestors(graph, node, quantizer.input[0])
+        model = partial(part_of, graph, nodes, quantizer.input[0], node.output[0])
+    return HostPart(before=STATIC, real=True, steps=(scales,), model=model)
 
 
 def _quantizer(graph: Graph, node: NodeProto) -> NodeProto | None:
@@ -48,6 +58,16 @@ def _quantizer(graph: Graph, node: NodeProto) -> NodeProto | None:
     if source is None or not is_operator(source, "DynamicQuantizeLinear") or len(node.input) < 3:
         return None
     return source if [node.input[0], node.input[2]] == [source.output[0], source.output[2]] else None
+
+
+def _ancestors(graph: Graph, node: NodeProto, x: str) -> list[NodeProto]:
+    """The nodes that `node` follows from, after the tensor `x` and constants, and `node` itself, in their order."""
+    found: list[NodeProto] = []
+    for name in node.input:
+        source = graph.producer(name)
+        if name and name != x and source is not None and not graph.is_constant(name):
+            found += [each for each in _ancestors(graph, source, x) if each not in found]
+    return [*found, node]
 
 
 def _user(graph: Graph, name: str) -> NodeProto | None:
@@ -62,26 +82,38 @@ def _gives_float32(node: NodeProto) -> bool:
     return is_operator(node, "Cast") and attribute(node, "to") == TensorProto.FLOAT
 
 
+def _follow(graph: Graph, nodes: list[NodeProto], a_scale: str, n: int) -> list[Step]:
+    """The steps behind the last of `nodes`; their nodes, and those that they need, are added to these."""
+    steps: list[Step] = []
+    while (user := _user(graph, name := nodes[-1].output[0])) is not None:
+        step, needed = _step(graph, user, name, a_scale, n)
+        if step is None:
+            break
+        steps.append(step)
+        nodes += [*needed, user]
+    return steps
+
+
 def _step(
     graph: Graph, node: NodeProto, name: str, a_scale: str, n: int
-) -> tuple[Step | None, NodeProto | None]:  # fmt: skip
+) -> tuple[Step | None, Sequence[NodeProto]]:  # fmt: skip
     """The step that `node` takes with the tensor `name`, and the product of a_scale and a constant that it needs."""
     if not is_operator(node, "Mul", "Add"):
-        return None, None
+        return None, ()
     other = node.input[1] if node.input[0] == name else node.input[0]
     if _fits(graph, other, n):
-        return Step(operator=node.op_type, constant=graph.constant(other, "a scale"), scaled=False), None
+        return Step(operator=node.op_type, constant=graph.constant(other, "a constant"), scaled=False), ()
     if node.op_type == "Add" or not a_scale:
-        return None, None
+        return None, ()
     if other == a_scale:
-        return Step(operator="Mul", constant=None, scaled=True), None
+        return Step(operator="Mul", constant=None, scaled=True), ()
     product = graph.producer(other)
     if product is None or not is_operator(product, "Mul") or a_scale not in product.input:
-        return None, None
+        return None, ()
     factor = product.input[1] if product.input[0] == a_scale else product.input[0]
     if not _fits(graph, factor, n):
-        return None, None
-    return Step(operator="Mul", constant=graph.constant(factor, "b_scale"), scaled=True), product
+        return None, ()
+    return Step(operator="Mul", constant=graph.constant(factor, "b_scale"), scaled=True), (product,)
 
 
 def _fits(graph: Graph, name: str, n: int) -> bool:

@@ -1,7 +1,7 @@
 """Operands of a layer as users give them: integers, or real numbers that are quantized here, in any batch of rows.
 
-A layer whose zero points come with A takes `a` with `a_zero_point`, or, where the host's part begins with
-DynamicQuantizeLinear, real numbers `x`.
+A layer whose zero points come with A takes `a` with `a_zero_point`. Real numbers `x` stand in place of these where the
+host's part says how they are quantized.
 """
 
 from __future__ import annotations
@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.dynamic import dynamic_quantize_linear
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.parameters import along, type_name
 
 from ...errors import InputError
-from ...onnx import HostPart
+from ...onnx.host import DYNAMIC, STATIC, HostPart
 from ..design import Arrays
 from ..operands import read_operand_file
 
@@ -59,15 +58,13 @@ def rows_of(
         raise InputError(f"{name} must have the shape [M, {layer.k}] with M at least 1, not {list(array.shape)}")
     shape, a_scale = array.shape[:-1], None
     if x is not None:
-        if host is None or not host.quantizes:
-            raise InputError("x must be left out: nothing says how a and a_zero_point are made of real numbers")
-        quantized = dynamic_quantize_linear(array)
+        quantized = (host or HostPart(before=None, real=False)).quantize(layer, array)
         array, a_zero_point, a_scale = quantized.a, quantized.zero_point, quantized.scale
     elif np.ndim(given := np.asarray(a_zero_point)) > 0:
         a_zero_point = np.broadcast_to(along("row", "a_zero_point", given, array.shape), (*shape, 1)).reshape(-1)
     rows = layer.check_input(array.reshape(-1, layer.k))
     if not layer.takes_zero_points and a_zero_point is None:
-        return Rows(a=rows, a_zero_point=None, shape=shape)
+        return Rows(a=rows, a_zero_point=None, shape=shape, a_scale=a_scale)
     zero_points = layer.zero_points(rows, a_zero_point).astype(layer.a_format.dtype)
     return Rows(a=rows, a_zero_point=zero_points, shape=shape, a_scale=a_scale)
 
@@ -76,7 +73,7 @@ def read_layer_operands(layer: MatMulLayer, host: HostPart | None, path: Path, *
     """`a` [..., K] from an .npz archive, or from a .npy file; `y`, the output of a layer before, where there is no a.
 
     With it comes `a_zero_point`, where the layer has none. With `quantize` the numbers are real: see
-    `MatMulLayer.quantize`. Where they are and `host` quantizes them at run time, they are given back as `x`.
+    `MatMulLayer.quantize`. Where they are and `host` says what becomes of them, they are given back as `x`.
     """
     arrays = read_operand_file(path)
     a = next((arrays[name] for name in _NAMES if name in arrays), None)
@@ -84,9 +81,10 @@ def read_layer_operands(layer: MatMulLayer, host: HostPart | None, path: Path, *
         raise InputError(
             f"{path}: must have the key 'a' (or 'y', of the layer before); it has {', '.join(arrays) or 'none'}"
         )
-    dynamic = host is not None and host.quantizes
+    before = None if host is None else host.before
+    dynamic = before == DYNAMIC
     try:
-        if a.dtype.kind == "f" and dynamic:
+        if a.dtype.kind == "f" and (dynamic or (quantize and before == STATIC)):
             operands = {"x": _single(a)}
         else:
             operands = {"a": _integers(layer, a, quantize=quantize)}
