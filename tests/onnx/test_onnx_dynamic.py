@@ -248,3 +248,59 @@ def test_what_stands_behind_the_sums(nodes, real, steps, tmp_path):
     quantized_x = dynamic_quantize_linear(x)
     y = product.host.finish(product.layer.golden(quantized_x.a, quantized_x.zero_point), quantized_x.scale)
     same_bits(y, session(product.host.model()).run(None, {"x": x})[0])
+
+
+@pytest.mark.parametrize("layers", LAYERS)
+@pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
+def test_optimized_models(per_channel, layers, digits, tmp_path):
+    """DynamicQuantizeMatMul, which onnxruntime makes of it all, gives the same layers and the same results."""
+    images, networks = digits
+    path = quantized(tmp_path, networks[layers], gemm=True, opset=13, per_channel=per_channel)
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.optimized_model_filepath = 3, str(tmp_path / "optimized.onnx")
+    (y,) = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"]).run(["y"], {"x": images})
+    products = read_products(tmp_path / "optimized.onnx")
+    assert [product.operator for product in products] == ["DynamicQuantizeMatMul"] * layers
+    x = images
+    for product, before in zip(products, read_products(path), strict=True):
+        for name, array in before.layer.arrays().items():
+            np.testing.assert_array_equal(product.layer.arrays()[name], array)
+        found = dynamic_quantize_linear(x)
+        real = product.host.finish(product.layer.golden(found.a, found.zero_point), found.scale)
+        same_bits(real, session(product.host.model()).run(None, {"x": x})[0])
+        x = np.maximum(real, 0)
+    same_bits(real, y)
+
+
+TO_FLOAT = "f = com.microsoft.MatMulIntegerToFloat({})\n yq = Cast<to = 2>(f)"
+Q_X = "r = Cast<to = 1>(xq)\n a = QuantizeLinear(r, a_s, a_z)\n"
+DYNAMIC_X = "r = Cast<to = 1>(xq)\n a, s, p = DynamicQuantizeLinear(r)\n"
+FUSED = {  # and whether zero points come with A, whether real numbers are known to, and the steps
+    "static": (Q_X + TO_FLOAT.format("a, W, a_s, w_sn, a_z, w_zn, real"), False, True, ["Mul", "Add"]),
+    "dynamic": (DYNAMIC_X + TO_FLOAT.format("a, W, s, w_sn, p, w_zn, real"), True, True, ["Mul", "Add"]),
+    "no bias, no zero point of b": (DYNAMIC_X + TO_FLOAT.format("a, W, s, w_s, p"), True, True, ["Mul"]),
+    "another scale": (DYNAMIC_X + TO_FLOAT.format("a, W, a_s, w_s, p"), True, False, ["Mul"]),
+    "of no quantizer": (TO_FLOAT.format("xq, W, a_s, w_s, a_z, , real"), False, False, ["Mul", "Add"]),
+}
+
+
+@pytest.mark.parametrize(("nodes", "at_run_time", "known", "steps"), FUSED.values(), ids=FUSED)
+def test_matmul_integer_to_float(nodes, at_run_time, known, steps, tmp_path):
+    path = write(tmp_path / "m.onnx", nodes, real=np.linspace(-9, 9, N, dtype=np.float32))
+    (product,) = read_products(path)
+    layer, host = product.layer, product.host
+    assert (layer.takes_zero_points, host.model is not None) == (at_run_time, known)
+    assert [step.operator for step in host.steps] == steps
+    if not known:
+        assert host.before is None
+        return
+    x = np.random.default_rng(1).normal(0, 2, (4, K)).astype(np.float32)
+    found = host.quantize(layer, x)
+    y = host.finish(layer.golden(found.a, found.zero_point), found.scale)
+    same_bits(y, session(host.model()).run(None, {"x": x})[0])
+
+
+def test_a_fused_bias_that_is_no_constant(tmp_path):
+    path = write(tmp_path / "m.onnx", "c = Cast<to = 1>(w_zn)\n" + TO_FLOAT.format("xq, W, a_s, w_s, a_z, w_z, c"))
+    (product,) = read_products(path)
+    assert product.reason == "the bias must be a float32 constant of shape [5], not from Cast 'c'"

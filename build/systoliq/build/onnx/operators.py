@@ -1,14 +1,14 @@
 """The operators and patterns that are taken: from a node of the graph to the fields of its layer.
 
-Those that give int32 sums have one more, `host`: what stands around these.
-
 | operator, domain         | pattern   | what surrounds it                                        |
 | QLinearMatMul            | QOperator | constant b, scales, zero points                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
 | Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind or   |
 |                          |           | not: its result is then int32 sums                       |
 | MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind or not    |
-| MatMulInteger            | QOperator | constant b and b_zero_point; its result is int32 sums    |
+| MatMulInteger and others | QOperator | see `summed`                                             |
+
+Those that give int32 sums have one more field, `host`: what stands around these.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, StaysFloatError, attribute, is_operator
-from .narrow import format_of, in_bytes
+from .graph import Graph, NotTakenError, StaysFloatError, attribute
+from .narrow import in_bytes
 from .quantized import Parameters, activations, bias_of, follow_output, weights
-from .surroundings import float_host_part, host_part
+from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
+from .surroundings import float_host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -30,16 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["REFUSED", "TAKEN"]
 
 _NOT_READ = "of the operators of com.microsoft only QGemm is read"
-_DYNAMIC = (
-    "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit engine)"
-)
 _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
 
 # Products that are never layers, and why.
 REFUSED = {
-    ("com.microsoft", "DynamicQuantizeMatMul"): _DYNAMIC,
-    ("com.microsoft", "MatMulIntegerToFloat"): _DYNAMIC,
     ("com.microsoft", "MatMulInteger16"): _NOT_READ,
     ("com.microsoft", "MatMulNBits"): _FLOAT_WEIGHTS,
     ("com.microsoft", "MatMulBnb4"): _FLOAT_WEIGHTS,
@@ -54,31 +49,6 @@ def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
     return _operator(
         graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     )
-
-
-def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0.
-
-    A's may come from the graph, or be one per row: it then comes with A at run time.
-    """
-    a, weight, *rest = node.input
-    a_zero_point, b_zero_point = (*rest, "", "")[:2]
-    b = graph.constant(weight, "b")
-    fields: dict[str, Any] = {"b": b, "b_zero_point": np.zeros((), b.dtype)}
-    if b_zero_point:
-        fields["b_zero_point"] = graph.constant(b_zero_point, "b_zero_point")
-    fields["host"] = host = host_part(graph, node, b.shape[-1] if b.ndim else 1)
-    given = graph.constant(a_zero_point, "a_zero_point") if graph.is_constant(a_zero_point) else None
-    if given is not None and given.size == 1:
-        return fields | {"a_zero_point": given}
-    kind = graph.type_of(a) if given is None else given.dtype
-    if kind is None and (source := graph.producer(a)) is not None and is_operator(source, "DynamicQuantizeLinear"):
-        kind = np.dtype(np.uint8)
-    if kind is None:
-        raise NotTakenError("a must have a zero point or a known type")
-    if not a_zero_point:
-        return fields | {"a_zero_point": np.zeros((), kind)}
-    return fields | {"a_format": format_of(kind), "b_scale": host.b_scale}
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
@@ -146,5 +116,7 @@ TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[s
     ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
     ("", "Gemm"): ("QDQ", 1, _gemm),
     ("", "MatMul"): ("QDQ", 1, _matmul),
-    ("", "MatMulInteger"): ("QOperator", 1, _matmul_integer),
+    ("", "MatMulInteger"): ("QOperator", 1, matmul_integer),
+    ("com.microsoft", "DynamicQuantizeMatMul"): ("QOperator", 1, dynamic_quantize_matmul),
+    ("com.microsoft", "MatMulIntegerToFloat"): ("QOperator", 1, matmul_integer_to_float),
 }

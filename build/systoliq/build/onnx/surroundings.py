@@ -7,8 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from .graph import Graph, attribute, is_operator
+from .graph import Graph, NotTakenError, attribute, is_operator
 from .host import DYNAMIC, STATIC, HostPart, Step
 from .part import part_of
 from .quantized import Parameters
@@ -16,7 +17,7 @@ from .quantized import Parameters
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["float_host_part", "host_part"]
+__all__ = ["float_host_part", "fused_host_part", "host_part"]
 
 
 def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
@@ -50,6 +51,26 @@ def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
         nodes = _ancestors(graph, node, quantizer.input[0])
         model = partial(part_of, graph, nodes, quantizer.input[0], node.output[0])
     return HostPart(before=STATIC, real=True, steps=(scales,), model=model)
+
+
+def fused_host_part(graph: Graph, node: NodeProto, b_scale: npt.NDArray[np.float32], bias: str, n: int) -> HostPart:
+    """Of the DynamicQuantizeMatMul or MatMulIntegerToFloat `node`: what it does itself around its sums."""
+    steps = [Step(operator="Mul", constant=b_scale.reshape(-1), scaled=True)]
+    if bias:
+        if not _fits(graph, bias, n):
+            raise NotTakenError(f"the bias must be a float32 constant of shape [{n}], not from {graph.source(bias)}")
+        steps.append(Step(operator="Add", constant=graph.constant(bias, "the bias"), scaled=False))
+    nodes, before = [node], None
+    if node.op_type == "DynamicQuantizeMatMul":
+        before = DYNAMIC
+    elif (source := graph.producer(node.input[0])) is not None:
+        names = [*node.input, "", ""][2], [*node.input, "", ""][4]  # a_scale, a_zero_point
+        if is_operator(source, "DynamicQuantizeLinear") and names == tuple(source.output[1:]):
+            nodes, before = [source, node], DYNAMIC
+        elif is_operator(source, "QuantizeLinear") and names == tuple(source.input[1:]):
+            nodes, before = [source, node], STATIC
+    model = None if before is None else partial(part_of, graph, nodes, nodes[0].input[0], node.output[0])
+    return HostPart(before=before, real=True, steps=tuple(steps), model=model)
 
 
 def _quantizer(graph: Graph, node: NodeProto) -> NodeProto | None:
