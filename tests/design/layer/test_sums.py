@@ -29,13 +29,13 @@ def save(path, **fields):
 
 @pytest.mark.simulator
 def test_simulate_judged_by_onnxruntime(call, tmp_path):
-    np.save(tmp_path / "a.npy", A)
+    np.save(tmp_path / "a.npy", A.reshape(3, 3, 6))  # a batch of rows, as numpy.matmul has it
     result = call(
         "simulate", save(tmp_path / "sums.npz"), "--input", tmp_path / "a.npy", "--simulator", "icarus", "--rows", 2,
         "--stalls", 0.2, "--compare", "onnxruntime", "--output", tmp_path / "y.npz", "--report", tmp_path / "r.json",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], SUMS, strict=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], SUMS.reshape(3, 3, 4), strict=True)
     report = json.loads((tmp_path / "r.json").read_text())
     assert (report["mismatches"], report["onnxruntime_mismatches"]) == (0, 0)
     assert "float32_mismatches" not in report

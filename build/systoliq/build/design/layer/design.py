@@ -160,8 +160,9 @@ class LayerDesign(Design):
     ) -> Simulated:
         """Run rows of A [..., K] through the Verilog and compare with golden; see `Design.simulate`.
 
-        `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Such a layer takes
-        real numbers `x` in place of both: `sums` are then the hardware's outputs, and `y` what the host makes of them.
+        `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Real numbers `x` may
+        stand in place of both where `host` says how they are quantized: `sums` are then the hardware's outputs, and `y`
+        what the host makes of them.
         """
         check_run(simulator, stalls, waves)
         rows = rows_of(self.layer, self.host, a, a_zero_point, x)
