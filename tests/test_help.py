@@ -78,7 +78,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("test.npz", inputs=a, labels=rng.integers(0, 10, 8))
     np.save("x.npy", (a * scale).astype(np.float32))
     Path("products.csv").write_text("workload,M,K,N,count\nfc,4,64,10,1\n")
+    np.savez("x.npz", x=(a * scale).astype(np.float32))
     save_model(Path("model.onnx"), {"b": b, **scales, **zeros})
+    save_dynamic_model(Path("dynamic.onnx"), b)
     Path("docs").mkdir()
     shutil.copy(Path(__file__).parents[1] / "docs" / "silicon.md", "docs")
     return tmp_path
@@ -94,6 +96,16 @@ def save_model(path: Path, constants: dict[str, np.ndarray | np.generic]) -> Non
     held = [onnx.numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items()]
     graph = onnx.helper.make_graph([node], "g", ends[:1], ends[1:], held)
     onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 13)], ir_version=8), path)
+
+
+def save_dynamic_model(path: Path, b: np.ndarray) -> None:
+    """An ONNX model with one product of dynamic quantization, the node fc_quant."""
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[M, 64] x) => (float[M, 10] y) {
+        a, s, z = DynamicQuantizeLinear(x)  [fc_quant] i = MatMulInteger(a, b, z)
+        f = Cast<to = 1>(i)  y = Mul(f, s) }"""
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(b, "b"))
+    onnx.save(model, path)
 
 
 def runs() -> list[object]:

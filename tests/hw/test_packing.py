@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.golden import INT8, UINT8, IntFormat, MatMulLayer, Requantization
+from systoliq.golden import INT8, UINT8, IntFormat, MatMulLayer, Requantization, Unscaled
 from systoliq.hw import ArrayConfig, BareArray, Dense
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
@@ -59,6 +59,22 @@ def test_layer(layer):
     shorter, there = packing.unpack(packing.expect(y)[0][:final])
     assert not there[-1, -1]
     np.testing.assert_array_equal(shorter[there], y[there])
+
+
+def test_zero_points_stand_above_the_operands(layer):
+    """Each row's, as the sidecar says, in all beats of its group: rows 0 to 2, 3, and 4 of a second batch."""
+    bare = MatMulLayer(b=layer.layer.b, a_format=IntFormat(6, signed=True), b_zero_point=np.int8(0))
+    dense = Dense(bare, Unscaled(), layer.config)
+    mark_used(dense)
+    packing, rng, same = LayerPacking(dense, (4, 1)), np.random.default_rng(2), np.random.default_rng(3)
+    a, zero_points = (rng.integers(-32, 32, shape).astype(np.int8) for shape in ((5, 7), (5, 1)))
+    words, _ = packing.pack(a, np.random.default_rng(3), zero_points)
+    assert (packing.a_bytes, packing.user_bytes, words.shape) == (5, 3, (12, 8))
+    np.testing.assert_array_equal(words[:, :5], packing.pack(a, same)[0])
+    users = from_words(words[:, 5:], 6, 3, signed=True).reshape(3, 4, 3)
+    for group, rows in enumerate((range(3), range(3, 4), range(4, 5))):
+        for r, row in enumerate(rows):
+            assert users[group, :, r].tolist() == [zero_points[row, 0]] * 4
 
 
 def test_array():

@@ -28,8 +28,6 @@ NODES = {
               "[fc] y = MatMul(w, t)", Q_Y), {}, "MatMul 'fc': b must be constant, not from the graph's input 'xq'"),
     "a scale that is no constant": (
         nodes("s = Cast<to = 1>(xq)", QLINEAR.replace("a_s", "s")), {}, "a_scale must be constant, not from Cast 's'"),
-    "a result in float": (nodes(DQ_A, DQ_W, MATMUL, "yq = Cast<to = 2>(y)"), {},
-        "MatMul 'fc': its result must go to a QuantizeLinear, not to Cast 'yq'"),
     "a result for two": (nodes(DQ_A, DQ_W, MATMUL, Q_Y, "r = Relu(y)"), {},
         "MatMul 'fc': its result must go to one QuantizeLinear, not to QuantizeLinear 'yq', Relu 'r'"),
     "a Relu that has an effect": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Relu(h)", Q_Y), {},
@@ -71,11 +69,6 @@ NODES = {
         "QLinearMatMul 'fc': a_scale * b_scale / y_scale must be finite in float32, not inf (column 1), beside"),
     "weights of three dimensions": (QLINEAR.replace("W,", "W3,"), {"W3": CONSTANTS["W"][np.newaxis]},
         "QLinearMatMul 'fc': b must have the shape [K, N]"),
-    "dynamic quantization": (
-        nodes("z = ReduceMax<keepdims = 0>(xq)", "[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"), {},
-        "MatMulInteger 'fc': a_zero_point must be constant, not from ReduceMax 'z': a layer has no register yet for"),
-    "zero points of rows": (nodes("[fc] i = MatMulInteger(xq, W, z, w_z)", "yq = Cast<to = 2>(i)"),
-        {"z": np.zeros(4, np.uint8)}, "MatMulInteger 'fc': a_zero_point must be a scalar or have one element, not"),
     "zero points of the wrong number": (nodes("[fc] i = MatMulInteger(xq, W, a_z, z)", "yq = Cast<to = 2>(i)"),
         {"z": np.zeros(7, np.int8)}, "MatMulInteger 'fc': b_zero_point must be a scalar, [5] or [1, 5] for b with"),
     "float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")), {"placeholder": FLOAT8},

@@ -1,5 +1,6 @@
 """The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
 
+from .dynamic import Quantized, dynamic_quantize_linear
 from .exact import SmallestExact, certificate, smallest_exact
 from .float8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, Float8Format
 from .float8_matmul import sum_bits
@@ -23,6 +24,7 @@ __all__ = [
     "Float8Format",
     "IntFormat",
     "MatMulLayer",
+    "Quantized",
     "Requantization",
     "Rounding",
     "SmallestExact",
@@ -31,6 +33,7 @@ __all__ = [
     "certificate",
     "combined_scale",
     "count_differences",
+    "dynamic_quantize_linear",
     "float32_steps",
     "integer_steps",
     "matmul_integer",

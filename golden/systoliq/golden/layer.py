@@ -14,10 +14,10 @@ import numpy.typing as npt
 from .accumulate import exact_matmul, wrap_int32
 from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, refuse_underflow, scaled
-from .formats import INT32
-from .layer_file import KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
+from .formats import INT32, IntFormat
+from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, kind
-from .parameters import as_scale, one_element
+from .parameters import along, as_scale, one_element
 from .rescale import combined_scale, requantize_float32
 from .rising import rising_layer
 
@@ -36,6 +36,9 @@ class MatMulLayer:
     Without y_scale and y_zero_point it is MatMulInteger: y is the int32 sum, modulo 2^32, and y_format int32. a_scale
     and b_scale may then be left out, too, both together; where they are known, they say what the sums count.
 
+    Of such a layer a_zero_point may be left out where a_format is given: it then comes with A at run time, one for all
+    rows or one per row, as dynamic quantization has it. So does a_scale, and b_scale may be known without it.
+
     Kept in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N], all read-only;
     a_scale and y_scale float32; a_zero_point and y_zero_point int. What was left out stays None.
     """
@@ -43,7 +46,7 @@ class MatMulLayer:
     name: str = "layer"
     b: npt.NDArray[Any]
     a_scale: Any = None
-    a_zero_point: Any
+    a_zero_point: Any = None
     b_scale: Any = None
     b_zero_point: Any
     y_scale: Any = None
@@ -62,11 +65,11 @@ class MatMulLayer:
         if b.ndim != 2 or 0 in b.shape:
             raise ValueError(f"b must have the shape [K, N] with K and N at least 1, not {list(b.shape)}")
         n = b.shape[1]
-        a_zero_point, a_format = as_layer_zero_point("a_zero_point", self.a_zero_point, self.a_format)
+        a_zero_point, a_format = self._kept_a_zero_point()
         b_zero_point, _ = as_layer_zero_point("b_zero_point", self.b_zero_point, b_format)
         kept = {
             "b": _read_only(b.view(b_format.dtype)),
-            "a_zero_point": int(one_element("a_zero_point", a_zero_point)),
+            "a_zero_point": a_zero_point,
             "b_zero_point": _per_column("b_zero_point", b_zero_point.view(b_format.dtype), n),
             "bias": None if self.bias is None else _bias(self.bias, n),
             "a_format": a_format,
@@ -82,6 +85,22 @@ class MatMulLayer:
         if self.gives_sums and self.sum_scale is not None:
             _finite("a_scale * b_scale", self.sum_scale)
 
+    def _kept_a_zero_point(self) -> tuple[int | None, Format]:
+        """The zero point of A, None where it comes at run time, and the format."""
+        if self.a_zero_point is not None:
+            zero_point, a_format = as_layer_zero_point("a_zero_point", self.a_zero_point, self.a_format)
+            return int(one_element("a_zero_point", zero_point)), a_format
+        if self.y_scale is not None or self.y_zero_point is not None:
+            raise ValueError("a_zero_point must be given: only int32 sums may have one that comes at run time")
+        if not isinstance(self.a_format, IntFormat) or self.a_format.bits > 16:
+            raise ValueError(
+                "a_zero_point must be given, or a_format, of integers of at most 16 bits, where it comes at run time, "
+                f"not {self.a_format}"
+            )
+        if self.a_scale is not None:
+            raise ValueError("a_scale must be left out where a_zero_point is: both come at run time")
+        return None, self.a_format
+
     def _kept_results(self) -> dict[str, Any]:
         """The zero point of Y and its format: int32 where neither zero point nor scale is given."""
         if self.y_scale is None and self.y_zero_point is None:
@@ -96,6 +115,10 @@ class MatMulLayer:
         sums = self.y_scale is None and self.y_zero_point is None
         if sums and self.a_scale is None and self.b_scale is None:
             return {}
+        if self.a_zero_point is None:
+            b_scale = as_scale("b_scale", self.b_scale)
+            _positive("b_scale", b_scale)
+            return {"b_scale": _per_column("b_scale", b_scale, n)}
         given = {name: as_scale(name, _given(self, name)) for name in ("a_scale", "b_scale")}
         kept = {
             "a_scale": one_element("a_scale", given["a_scale"]),
@@ -119,7 +142,7 @@ class MatMulLayer:
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
         """The layer of a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale,
         b_zero_point, y_scale, y_zero_point and, optionally, bias; for int32 sums, without those of y, and with both
-        other scales or none.
+        other scales or none. A's format by its name, a_format, stands in place of a zero point that comes at run time.
 
         `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
         """
@@ -135,6 +158,8 @@ class MatMulLayer:
     @classmethod
     def _from_file(cls, path: str | Path, arrays: dict[str, Any], fields: dict[str, Any]) -> MatMulLayer:
         try:
+            if FORMAT_KEY in arrays:
+                arrays = arrays | {FORMAT_KEY: IntFormat.parse(arrays[FORMAT_KEY].tolist())}
             return cls(**{"name": Path(path).stem, **arrays, **fields})
         except (TypeError, ValueError) as error:
             raise type(error)(f"{path}: {error}") from error
@@ -147,6 +172,8 @@ class MatMulLayer:
         """The layer in the form of ONNX, under the keys of a layer file."""
         types = {"a_zero_point": self.a_format.dtype, "y_zero_point": self.y_format.dtype}
         fields = {key: getattr(self, key) for key in KEYS + OPTIONAL_KEYS}
+        if self.takes_zero_points:
+            fields[FORMAT_KEY] = self.a_format.name
         return {key: np.asarray(value, types.get(key)) for key, value in fields.items() if value is not None}
 
     @property
@@ -216,11 +243,38 @@ class MatMulLayer:
         if isinstance(self.a_format, Float8Format):
             raise TypeError(f"{name} must be asked of a layer of integers, not of {self.a_format}: see exact_sums")
 
-    def accumulate(self, a: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N]."""
+    @property
+    def takes_zero_points(self) -> bool:
+        """Whether A's zero point comes with A, at run time."""
+        return self.a_zero_point is None
+
+    def zero_points(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
+        """The zero point of each row of `a` ([M, K] or [K]): [M, 1].
+
+        `a_zero_point` is one of `a_format` for all, or for each row ([M] or [M, 1]); None where it is the layer's own.
+        """
+        rows = np.atleast_2d(a)
+        if self.takes_zero_points == (a_zero_point is None):
+            must = (
+                "be given with a" if self.takes_zero_points else f"be left out: the layer's own is {self.a_zero_point}"
+            )
+            raise ValueError(f"a_zero_point must {must}")
+        given, _ = (
+            as_layer_zero_point("a_zero_point", a_zero_point, self.a_format)
+            if a_zero_point is not None
+            else (np.asarray(self.a_zero_point), None)
+        )
+        column = along("row", "a_zero_point", given.astype(np.int64), rows.shape)
+        return np.broadcast_to(column, (len(rows), 1))
+
+    def accumulate(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[np.int32]:
+        """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N].
+
+        `a_zero_point` as in `zero_points`.
+        """
         self._refuse_float8("accumulate")
         array = self.check_input(a)
-        centered = np.atleast_2d(array).astype(np.int64) - self.a_zero_point
+        centered = np.atleast_2d(array).astype(np.int64) - self.zero_points(array, a_zero_point)
         acc = exact_matmul(centered, self.centered_b)
         if self.bias is not None:
             acc += self.bias
@@ -233,23 +287,31 @@ class MatMulLayer:
             raise TypeError(f"exact_sums must be asked of a layer of float8, not of {self.a_format}: see accumulate")
         return exact_sums(Numbers.of_float8(array, self.a_format), Numbers.of_float8(self.b, self.b_format))
 
-    def golden(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`."""
+    def golden(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`.
+
+        `a_zero_point` is for layers that have none of their own: see `zero_points`.
+        """
         if isinstance(self.y_format, Float8Format):
             product = scaled(self.exact_sums(a), self.scale)
             codes = self.y_format.round(product.numbers, product.nan, product.infinity)
             return codes.view(self.y_format.dtype).reshape(*np.shape(a)[:-1], self.n)
         if self.gives_sums:
-            return self.accumulate(a)
+            return self.accumulate(a, a_zero_point)
         return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
 
     def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N]."""
+        """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N].
+
+        They are linear in the zero point, so that of those that may come at run time the ends are enough.
+        """
         self._refuse_float8("accumulator_range")
-        least = self.centered_b * (self.a_format.min - self.a_zero_point)
-        greatest = self.centered_b * (self.a_format.max - self.a_zero_point)
+        own = (self.a_format.min, self.a_format.max) if self.takes_zero_points else (self.a_zero_point,)
+        least = [self.centered_b * (self.a_format.min - zero_point) for zero_point in own]
+        greatest = [self.centered_b * (self.a_format.max - zero_point) for zero_point in own]
         bias = 0 if self.bias is None else self.bias.astype(np.int64)
-        return np.minimum(least, greatest).sum(axis=0) + bias, np.maximum(least, greatest).sum(axis=0) + bias
+        ends = [each(least, greatest).sum(axis=1) for each in (np.minimum, np.maximum)]
+        return ends[0].min(axis=0) + bias, ends[1].max(axis=0) + bias
 
 
 def _given(layer: MatMulLayer, name: str) -> Any:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 KEYS = ("b", "a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 OPTIONAL_KEYS = ("bias",)
+FORMAT_KEY = "a_format"  # a name such as uint8: of A, where its zero point comes at run time
 
 _NAMELESS = (
     "numpy writes arrays of ml_dtypes without their type's name; for float8, save codes.view(numpy.uint8)"
@@ -23,25 +24,32 @@ _SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", 
 
 
 def read_layer_file(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias`; see `_required` for int32 sums."""
+    """The arrays of the layer file `path`: exactly `KEYS` and, optionally, `bias` and `a_format`.
+
+    See `_required` for what int32 sums do without.
+    """
     arrays = read_arrays(path)
     missing = [key for key in _required(arrays) if key not in arrays]
     if missing:
         raise ValueError(f"{path}: layer file must have the key {missing[0]!r}; it has {', '.join(arrays) or 'none'}")
-    extra = [key for key in arrays if key not in KEYS + OPTIONAL_KEYS]
+    extra = [key for key in arrays if key not in (*KEYS, *OPTIONAL_KEYS, FORMAT_KEY)]
     if extra:
-        raise ValueError(f"{path}: layer file must not have the key {extra[0]!r}; it may have {', '.join(KEYS)}, bias")
+        raise ValueError(
+            f"{path}: layer file must not have the key {extra[0]!r}; it may have {', '.join(KEYS)}, bias, {FORMAT_KEY}"
+        )
     return arrays
 
 
 def _required(arrays: dict[str, npt.NDArray[Any]]) -> tuple[str, ...]:
     """`KEYS`; without those of y, where it has neither, and then without the other scales, where it has none of them.
 
-    Such a layer gives int32 sums.
+    Such a layer gives int32 sums. Where it has A's format in place of a zero point, that comes at run time.
     """
     results, scales = ("y_scale", "y_zero_point"), ("a_scale", "b_scale")
     if any(key in arrays for key in results):
         return KEYS
+    if FORMAT_KEY in arrays and "a_zero_point" not in arrays:
+        return ("b", "b_zero_point")
     spared = results if any(key in arrays for key in scales) else results + scales
     return tuple(key for key in KEYS if key not in spared)
 

@@ -23,11 +23,12 @@ def axi_bits(bits: int) -> int:
     return -(-bits // 8) * 8
 
 
-def axi_stream(name: str, bits: int, flow: type[In] | type[Out]) -> dict[str, object]:
-    """Members of an AXI4-Stream of ``bits`` data bits: ``In`` for a slave, ``Out`` for a master."""
+def axi_stream(name: str, bits: int, flow: type[In] | type[Out], *, user_bits: int = 0) -> dict[str, object]:
+    """Members of an AXI4-Stream of ``bits`` data bits: ``In`` for a slave, ``Out`` for a master; tuser where asked."""
     back = Out if flow is In else In
     return {
         f"{name}_tdata": flow(axi_bits(bits)),
+        **({f"{name}_tuser": flow(axi_bits(user_bits))} if user_bits else {}),
         f"{name}_tvalid": flow(1),
         f"{name}_tready": back(1),
         f"{name}_tlast": flow(1),
@@ -47,6 +48,8 @@ def accept(m: Module, edge: wiring.Component, name: str, inner: stream.Interface
 class AxiDense(wiring.Component):
     """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y.
 
+    Zero points that come with A are ``s_axis_a_tuser``, side by side as the rows of a beat are.
+
     ``error`` is 1, until reset, after a ``s_axis_a_tlast`` with a beat that does not end a group of rows.
     """
 
@@ -54,15 +57,16 @@ class AxiDense(wiring.Component):
 
     def __init__(self, dense: Dense) -> None:
         self.dense = dense
-        super().__init__(
-            axi_stream("s_axis_a", _bits(dense.a), In) | axi_stream("m_axis_y", _bits(dense.y), Out) | {"error": Out(1)}
-        )
+        a = axi_stream("s_axis_a", _bits(dense.a), In, user_bits=dense.zero_point_bits)
+        super().__init__(a | axi_stream("m_axis_y", _bits(dense.y), Out) | {"error": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         dense = self.dense
         m.submodules.dense = place(dense, platform)
         accept(m, self, "s_axis_a", dense.a)
+        if dense.zero_point_bits:
+            m.d.comb += Value.cast(dense.a.payload.zero_points).eq(self.s_axis_a_tuser)
         m.d.comb += [
             self.m_axis_y_tdata.eq(Value.cast(dense.y.payload.data)),
             self.m_axis_y_tlast.eq(dense.y.payload.last),

@@ -2,8 +2,8 @@
 
 Rows of A stream in, rows of Y stream out:
 
-    a -> [ReplayBuffer] -> Sequencer -> Skew ------> SystolicArray -> DrainLane... -> ResultBuffer -> y
-                               |----> WeightColumn...-^
+    a -> [Centring] -> [ReplayBuffer] -> Sequencer -> Skew ------> SystolicArray -> DrainLane... -> ResultBuffer -> y
+                                             |----> WeightColumn...-^
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.formats import signed_bits
+from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
 from .array import SystolicArray
 from .block_ram import SMALL
+from .centring import Centring, array_format
 from .config import ArrayConfig
 from .delay import delay
 from .drain_lane import ColumnConstants, DrainLane
@@ -51,7 +52,8 @@ class Dense(wiring.Component):
     ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
     ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
     Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need. A layer
-    of int32 sums has ``Unscaled()`` in its place.
+    of int32 sums has ``Unscaled()`` in its place. Where zero points come with A, beats of ``a`` carry one per row, the
+    same in all beats of a group, and ``config.a`` is the format of the differences.
 
     The hardware computes `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
 
@@ -79,7 +81,7 @@ class Dense(wiring.Component):
         self.folding: Folding = fold(layer.rising, config.b.bits)
         float8_bits = float8_sum_bits(layer)
         asked = config.replace(
-            a=layer.a_format, b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
+            a=array_format(layer), b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
         )
         self.sum_bits = float8_bits or self._sum_bits(asked.accumulator_bits, wrap or layer.gives_sums)
         # Sums are exact modulo any width that holds the results: the array is built no wider than that.
@@ -111,12 +113,21 @@ class Dense(wiring.Component):
             tiles=1 + -(-self._flight_cycles // self.schedule.tile_cycles),
             cells=config.cells,
         )
+        self.centring = self._centring()
+        a = a_beat(self._word) if self.centring is None else self.centring.i.payload.shape()
         super().__init__(
             {
-                "a": In(stream.Signature(a_beat(self._word))),
+                "a": In(stream.Signature(a)),
                 "y": Out(stream.Signature(y_beat(y_shape, self.schedule.lanes))),
             }
         )
+
+    def _centring(self) -> Centring | None:
+        """What takes the zero points off A, where they come with it."""
+        a = self.layer.a_format
+        if not self.layer.takes_zero_points or not isinstance(a, IntFormat):
+            return None
+        return Centring(a, rows=self.config.rows, depth=self.config.depth)
 
     def _sum_bits(self, have: int, wrap: bool) -> int:
         """Bits, of ``have``, that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's do."""
@@ -160,6 +171,11 @@ class Dense(wiring.Component):
             uses_row_sums=bool(self._ones),
             index=index,
         )
+
+    @property
+    def zero_point_bits(self) -> int:
+        """Bits of the zero points that come with a beat of A; 0 where the layer has its own."""
+        return self.config.rows * self.layer.a_format.bits if self.layer.takes_zero_points else 0
 
     # Cycles.
 
@@ -227,6 +243,10 @@ class Dense(wiring.Component):
         """The sequencer, fed with the beats of A, each group as often as there are column tiles."""
         schedule = self.schedule
         beats = wiring.flipped(self.a)
+        if self.centring is not None:
+            m.submodules.centring = place(self.centring, platform)
+            wiring.connect(m, beats, self.centring.i)
+            beats = self.centring.o
         sequencer = Sequencer(schedule, self._word)
         m.submodules.sequencer = place(sequencer, platform)
         if replay := self._replay_buffer:

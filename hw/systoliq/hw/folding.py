@@ -6,7 +6,8 @@ With weights ``w = b - pivot`` the sum that a layer asks for is
 
 where ``residual = b_zp - pivot`` and ``folded_bias = bias - a_zp * sum (b - b_zp)`` are constants of the column. The
 pivot is any number for which w fits its format; it is the zero point itself, and the residual 0, wherever it can be. So
-zero points cost nothing as a rule, and never a wider multiplier.
+zero points cost nothing as a rule, and never a wider multiplier. A zero point of A that comes at run time is taken off
+before (`centring`), and counts as 0 here.
 """
 
 from __future__ import annotations
@@ -69,7 +70,7 @@ def _fold_to(layer: MatMulLayer, b_format: IntFormat) -> Folding:
             f"{low} to {high} (systoliq explore re-quantizes a layer to fewer bits)"
         )
     pivot = np.clip(zero_point, lowest, highest)
-    a_zero_point = int(np.asarray(layer.a_zero_point))
+    a_zero_point = 0 if layer.takes_zero_points else int(np.asarray(layer.a_zero_point))
     bias = np.zeros(layer.n, np.int64) if layer.bias is None else np.asarray(layer.bias, dtype=np.int64)
     return Folding(
         b_format=b_format,

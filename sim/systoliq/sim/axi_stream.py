@@ -87,15 +87,17 @@ class Stalls:
 class Source:
     """Offers beats in order; holds valid and payload until a beat is taken, and never waits for ready.
 
-    While it pauses, the payload's wires carry anything.
+    While it pauses, the payload's wires carry anything. Where there is tuser, it stands above tdata in the words.
     """
 
-    def __init__(self, dut: Any, name: str, stalls: Stalls, *, has_last: bool = True) -> None:
+    def __init__(self, dut: Any, name: str, stalls: Stalls, *, has_last: bool = True, has_user: bool = False) -> None:
         self._valid = getattr(dut, f"{name}_tvalid")
         self._ready = getattr(dut, f"{name}_tready")
         self._data = getattr(dut, f"{name}_tdata")
         self._last = getattr(dut, f"{name}_tlast") if has_last else None
-        self._bits = len(self._data)
+        self._user = getattr(dut, f"{name}_tuser") if has_user else None
+        self._data_bits = len(self._data)
+        self._bits = self._data_bits + (0 if self._user is None else len(self._user))
         self._stalls = stalls
         self._words: Sequence[int] = ()
         self._lasts: Sequence[bool] = ()
@@ -125,7 +127,7 @@ class Source:
         if not self._free:
             return
         if self._next < len(self._words) and not self._stalls():
-            self._data.value = self._words[self._next]
+            self._put(self._words[self._next])
             if self._last is not None:
                 self._last.value = int(self._lasts[self._next])
             if not self._offered:
@@ -135,9 +137,16 @@ class Source:
         elif self._offered:
             self._valid.value = 0
             self._offered = False
-            self._data.value = self._stalls.bits(self._bits)
+            self._put(self._stalls.bits(self._bits))
             if self._last is not None:
                 self._last.value = self._stalls.bits(1)
+
+    def _put(self, word: int) -> None:
+        if self._user is None:
+            self._data.value = word
+        else:
+            self._data.value = word & ((1 << self._data_bits) - 1)
+            self._user.value = word >> self._data_bits
 
     def sample(self, cycle: int) -> None:
         """See whether the offered beat is taken."""

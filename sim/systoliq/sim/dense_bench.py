@@ -23,7 +23,7 @@ async def dense(dut: Any) -> None:
 async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
     checker = Checker(run)
-    source = Source(dut, "s_axis_a", Stalls(run.stalls[0], run.seed))
+    source = Source(dut, "s_axis_a", Stalls(run.stalls[0], run.seed), has_user=hasattr(dut, "s_axis_a_tuser"))
     sink = Sink(dut, "m_axis_y", Stalls(run.stalls[1], run.seed + 1), checker)
     cycles = await run_cycles(dut, run, [source], [sink], lambda: checker.complete, checker.restart)
     return BenchOutcome(

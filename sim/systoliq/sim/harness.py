@@ -21,23 +21,26 @@ TOP = "harness"
 class Ports:
     """The streams of a design: sources by letter with their data bits, and what takes the results.
 
-    `sums` is the number of columns of a bare array, and 0 for a layer, which has `m_axis_y`.
+    `sums` is the number of columns of a bare array, and 0 for a layer, which has `m_axis_y`. `user_bits` are those of
+    A's tuser, which stands above its data in the beats.
     """
 
     a_bits: int
     b_bits: int
     out_bits: int
     sums: int
+    user_bits: int = 0
 
     @classmethod
     def of_dense(cls, dense: Dense) -> Ports:
         """Those of `systoliq.hw.AxiDense`."""
         config = dense.config
         a_bits, y_bits = (
-            config.rows * config.depth * config.a.bits,
+            config.rows * config.depth * dense.layer.a_format.bits,
             dense.schedule.lanes * dense.requantization.output.bits,
         )
-        return cls(a_bits=axi_bits(a_bits), b_bits=0, out_bits=axi_bits(y_bits), sums=0)
+        user_bits = axi_bits(dense.zero_point_bits)
+        return cls(a_bits=axi_bits(a_bits), b_bits=0, out_bits=axi_bits(y_bits), sums=0, user_bits=user_bits)
 
     @classmethod
     def of_array(cls, array: BareArray) -> Ports:
@@ -79,9 +82,13 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
         "pad": f"{out_bits - ports.out_bits}'d0, " if out_bits > ports.out_bits else "",
         "sums": ports.sums,
     }
-    bits = {"a": ports.a_bits, "b": ports.b_bits}
-    connections = [_CONNECTION.format(name=name, bits=bits[name]) for name in sources]
-    connections.append(f"    .s_axis_a_tlast(a[{ports.a_bits}]),")
+    connections = [
+        _CONNECTION.format(name=name, bits=each) for name, each in (("a", ports.a_bits), ("b", ports.b_bits))
+    ]
+    bits = {"a": ports.a_bits + ports.user_bits, "b": ports.b_bits}
+    connections = [*connections[: len(sources)], f"    .s_axis_a_tlast(a[{bits['a']}]),"]
+    if ports.user_bits:
+        connections.append(f"    .s_axis_a_tuser(a[{bits['a']} - 1:{ports.a_bits}]),")
     per_source = [
         {"name": name, "bits": bits[name], "bytes": bits[name] // 8 + 1, "index": index, **fields}
         for index, name in enumerate(sources)

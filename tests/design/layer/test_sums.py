@@ -29,16 +29,29 @@ def save(path, **fields):
 
 @pytest.mark.simulator
 def test_simulate_judged_by_onnxruntime(call, tmp_path):
-    np.save(tmp_path / "a.npy", A)
+    np.save(tmp_path / "a.npy", A.reshape(3, 3, 6))  # a batch of rows, as numpy.matmul has it
     result = call(
         "simulate", save(tmp_path / "sums.npz"), "--input", tmp_path / "a.npy", "--simulator", "icarus", "--rows", 2,
         "--stalls", 0.2, "--compare", "onnxruntime", "--output", tmp_path / "y.npz", "--report", tmp_path / "r.json",
     )  # fmt: skip
     assert result.exit_code == 0, result.output
-    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], SUMS, strict=True)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], SUMS.reshape(3, 3, 4), strict=True)
     report = json.loads((tmp_path / "r.json").read_text())
     assert (report["mismatches"], report["onnxruntime_mismatches"]) == (0, 0)
     assert "float32_mismatches" not in report
+
+
+@pytest.mark.simulator
+def test_real_numbers_by_known_scales(call, tmp_path):
+    x = (A.astype(np.float32) - np.float32(7.3)) * np.float32(0.5)
+    np.save(tmp_path / "x.npy", x)
+    arguments = ("--input", tmp_path / "x.npy", "--quantize", "--simulator", "icarus", "--output", tmp_path / "y.npz")
+    result = call("simulate", save(tmp_path / "sums.npz", **SCALES), *arguments)
+    assert result.exit_code == 0, result.output
+    made, a = np.load(tmp_path / "y.npz"), np.clip(np.rint(x / np.float32(0.5)) + 7, 0, 255).astype(np.uint8)
+    sums = matmul_integer(a, B, FIELDS["a_zero_point"], FIELDS["b_zero_point"])
+    np.testing.assert_array_equal(made["sums"], sums, strict=True)
+    np.testing.assert_array_equal(made["y"], sums.astype(np.float32) * np.float32([0.5, 1, 1.5, 2]), strict=True)
 
 
 @pytest.mark.simulator

@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from systoliq.golden.layer import MatMulLayer
-
 from ..errors import InputError
 from ..onnx.products import Product, read_products
 from .shell import debug_option
@@ -58,21 +56,23 @@ def layers(model: Path) -> None:
 def _table(products: list[Product]) -> Table:
     table = Table("name", "pattern", "M x K x N", "formats", "weights' scale", "bias", box=None, pad_edge=False)
     for product in products:
-        cells = (product.name, f"{product.pattern} {product.operator}", product.shape, *_facts(product.layer))
+        cells = (product.name, f"{product.pattern} {product.operator}", product.shape, *_facts(product))
         table.add_row(*(Text(cell, overflow="fold") for cell in cells))
     return table
 
 
-def _facts(layer: MatMulLayer | None) -> tuple[str, str, str]:
-    """Formats of A, B and Y; whether all columns share a scale and zero point; whether there is a bias."""
+def _facts(product: Product) -> tuple[str, str, str]:
+    """Formats of A, B and Y; whether all columns share a scale and zero point; whether there is a bias, and whose."""
+    layer, host = product.layer, product.host
     if layer is None:
         return "", "", ""
+    added = host is not None and any(step.operator == "Add" for step in host.steps)
     scales = 1 if layer.b_scale is None else len(np.unique(layer.b_scale))
     shared = scales == len(np.unique(layer.b_zero_point)) == 1
     return (
         f"{layer.a_format.name} x {layer.b_format.name} -> {layer.y_format.name}",
         "unknown" if layer.b_scale is None else "per tensor" if shared else "per channel",
-        "no" if layer.bias is None else "int32",
+        "by the host" if added else "no" if layer.bias is None else "int32",
     )
 
 

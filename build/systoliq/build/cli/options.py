@@ -35,7 +35,8 @@ SOURCE is one of
               y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
               int32 [N]; the types of the zero points are those of A, B and Y
               (float8 too: the dtype of systoliq.golden.E4M3FN and its like). Without
-              y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums
+              y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums;
+              a_format, e.g. uint8, in place of a_zero_point, which then comes with A
   FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
               systoliq layers FILE.onnx lists them"""
 

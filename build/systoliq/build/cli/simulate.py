@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
@@ -40,16 +41,19 @@ _SHOWN = 10  # mismatches
 
 {SOURCE_HELP}
 
-The input holds a ([M, K], of A's type), or y where it is what another layer gave, or is a .npy file of a; for the
-source array a [M, K] and b [K, N]; for the source engine a [..., M, K] and b [..., K, N], int8 or uint8, with
-a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a QLinearMatMul, without scales and y_zero_point a
-MatMulInteger. The output gets y. Exit status is 1 where an output differs.
+The input holds a ([..., K], of A's type), or y where it is what another layer gave, or is a .npy file of a. A layer
+whose zero points come with A (dynamic quantization) takes a and a_zero_point, or real numbers x; its output gets y,
+which is real where x is, and the sums. For the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
+and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
+QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
+differs.
 
 \b
 Examples
   systoliq simulate resnet8-fc --input a.npz --output y.npz --report report.json
   systoliq simulate layer.npz --input a.npz --simulator icarus --stalls 0.3 --waves run.vcd
   systoliq simulate 'model.onnx#/fc/Gemm' --input x.npy --quantize --compare onnxruntime
+  systoliq simulate 'dynamic.onnx#fc_quant' --input x.npz --output y.npz --compare onnxruntime
   systoliq simulate array --rows 4 --cols 4 --input ab.npz --output y.npz
   systoliq simulate engine --rows 8 --cols 8 --input ab.npz --report report.json
   systoliq simulate resnet8-fc --input a.npz --netlist ice40 --depth 2 --cols 2
@@ -107,17 +111,25 @@ def simulate(
         )
     figures, differing = run.report, []
     if judged is not None:
-        places = np.argwhere(run.y != judged)
-        differing = [f"y{at.tolist()}: onnxruntime gave {judged[tuple(at)]}, not {run.y[tuple(at)]}" for at in places]
+        differing = [line for name, right in judged.items() for line in _differing(name, run.outputs[name], right)]
         figures = figures | {"onnxruntime_mismatches": len(differing)}
     if output is not None:
-        write_file(output, npz_bytes({"y": run.y}))
+        write_file(output, npz_bytes(run.outputs))
     if report is not None:
         write_file(report, json_bytes(figures))
     _show_run(figures)
     for line in differing[:_SHOWN]:
         click.echo(f"mismatch: {line}", err=True)
     return 0 if run.passed and not differing else 1
+
+
+def _differing(name: str, found: npt.NDArray[Any], right: npt.NDArray[Any]) -> list[str]:
+    """A line for each output that is not onnxruntime's, to the bit."""
+    if found.shape != right.shape:
+        return [f"{name}: onnxruntime gave the shape {list(right.shape)}, not {list(found.shape)}"]
+    kind = f"u{found.dtype.itemsize}"
+    places = np.argwhere(found.view(kind) != right.astype(found.dtype).view(kind))
+    return [f"{name}{at.tolist()}: onnxruntime gave {right[tuple(at)]}, not {found[tuple(at)]}" for at in places]
 
 
 def _show_run(report: dict[str, Any]) -> None:

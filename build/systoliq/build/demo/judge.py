@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,31 +12,55 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError, need
 
-__all__ = ["onnxruntime_output"]
+__all__ = ["onnxruntime_output", "onnxruntime_run"]
 
 _TYPES = {("int8", "int8", "int8"), ("uint8", "int8", "uint8"), ("uint8", "uint8", "uint8")}
 _SUMMED = {("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("uint8", "uint8", "int32")}
 
 
-def onnxruntime_output(layer: MatMulLayer, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def onnxruntime_output(
+    layer: MatMulLayer, a: npt.NDArray[Any], a_zero_point: npt.NDArray[Any] | None = None
+) -> npt.NDArray[Any]:
     """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none.
 
-    Of a layer of int32 sums, MatMulInteger, and Add where it has a bias.
+    Of a layer of int32 sums, MatMulInteger, and Add where it has a bias; rows of one zero point [M, 1] at a time where
+    they come with A, as onnxruntime takes no more.
     """
     types = (layer.a_format.name, layer.b_format.name, layer.y_format.name)
     if types not in _TYPES | _SUMMED:
         raise InputError(f"a, b and y must be of types that onnxruntime multiplies, not {', '.join(types)}")
+    run = _session(_model(layer))
+    if a_zero_point is None:
+        return run({"a": a})
+    y = np.zeros((len(a), layer.n), layer.y_format.dtype)
+    for zero_point in np.unique(a_zero_point):
+        rows = (a_zero_point == zero_point).reshape(-1)
+        y[rows] = run({"a": a[rows], "a_zero_point": np.asarray(zero_point)})
+    return y
+
+
+def onnxruntime_run(model: bytes, inputs: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """The one output of `model`."""
+    return _session(model)(inputs)
+
+
+def _session(model: bytes) -> Callable[[dict[str, npt.NDArray[Any]]], npt.NDArray[Any]]:
     ort = need("onnxruntime", "onnxruntime", "the comparison with onnxruntime")
-    session = ort.InferenceSession(_model(layer), providers=["CPUExecutionProvider"])
-    (y,) = session.run(None, {"a": a})
-    return np.asarray(y)
+    options = ort.SessionOptions()
+    options.log_severity_level = 3  # shapes that a part of a model does not state
+    options.add_session_config_entry("session.qdqisint8allowed", "1")  # int8 activations are integers on x86 as well
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return lambda inputs: np.asarray(session.run(None, inputs)[0])
 
 
 def _model(layer: MatMulLayer) -> bytes:
     """A model of the layer alone, which has `a` as its input and everything else as constants."""
     onnx = need("onnx", "onnx", "the comparison with onnxruntime")
     helper, numpy_helper = onnx.helper, onnx.numpy_helper
-    arrays = layer.arrays()
+    arrays, inputs = layer.arrays(), {"a": ["M", layer.k]}
+    if layer.takes_zero_points:
+        del arrays["a_format"]
+        inputs["a_zero_point"] = []
     scalars = ["a_scale", "a_zero_point", "b", "b_scale", "b_zero_point"]
     domain = helper.make_opsetid("", 10)
     if layer.gives_sums:
@@ -47,15 +72,15 @@ def _model(layer: MatMulLayer) -> bytes:
         node = helper.make_node("QLinearMatMul", ["a", *scalars, "y_scale", "y_zero_point"], ["y"])
         nodes = [node]
     else:
-        inputs = ["a", *scalars, "bias", "y_scale", "y_zero_point"]
-        node = helper.make_node("QGemm", inputs, ["y"], domain="com.microsoft")
+        names = ["a", *scalars, "bias", "y_scale", "y_zero_point"]
+        node = helper.make_node("QGemm", names, ["y"], domain="com.microsoft")
         nodes = [node]
         domain = helper.make_opsetid("com.microsoft", 1)
     element = {"int8": onnx.TensorProto.INT8, "uint8": onnx.TensorProto.UINT8, "int32": onnx.TensorProto.INT32}
     graph = helper.make_graph(
         nodes,
         "layer",
-        [helper.make_tensor_value_info("a", element[layer.a_format.name], ["M", layer.k])],
+        [helper.make_tensor_value_info(name, element[layer.a_format.name], shape) for name, shape in inputs.items()],
         [helper.make_tensor_value_info("y", element[layer.y_format.name], ["M", layer.n])],
         [numpy_helper.from_array(np.array(array), name) for name, array in arrays.items()],
     )

@@ -118,8 +118,10 @@ class Design:
         """
         raise NotImplementedError
 
-    def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What onnxruntime answers; an InputError where this kind of design has no node of its own."""
+    def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
+        """What onnxruntime answers, under the names of `Simulated.outputs`; an InputError where this kind of design has
+        no node of its own.
+        """
         raise InputError(f"compare must be left out for the source {self.kind}: only a layer is a node of onnxruntime")
 
     def simulate(self, *operands: Any, **options: Any) -> Simulated:

@@ -15,6 +15,7 @@ from systoliq.golden.operand import Format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
+from systoliq.hw.centring import array_format
 from systoliq.hw.float8_layer import float8_sum_bits
 
 from ..errors import InputError
@@ -151,7 +152,13 @@ class Hardware:
                 )
         cols = -(-layer.n // -(-layer.n // _COLUMNS_LIMIT))
         b, bits = self._multiplier_b(layer), float8_sum_bits(layer) or self._layer_sum_bits(layer)
-        return self._config(rows=1, cols=cols, a=layer.a_format, b=b, accumulator_bits=bits)
+        a = array_format(layer)
+        try:
+            return self._config(rows=1, cols=cols, a=a, b=b, accumulator_bits=bits)
+        except ValueError as error:
+            if a == layer.a_format or not str(error).startswith(("a must", "b must")):
+                raise
+            raise InputError(f"{error} (a is a difference: {layer.a_format} less a zero point at run time)") from error
 
     def _multiplier_b(self, layer: MatMulLayer) -> Format:
         """The format of the multipliers' B side."""

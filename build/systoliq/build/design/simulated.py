@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from systoliq.sim import SimulationError
@@ -20,11 +21,20 @@ _WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Simulated:
-    """Outputs of a run, and its report, ready for JSON."""
+    """Outputs of a run, and its report, ready for JSON.
+
+    `sums` are the hardware's outputs where `y` is what the host makes of them.
+    """
 
     y: npt.NDArray[Any]
     report: dict[str, Any]
     passed: bool
+    sums: npt.NDArray[np.int32] | None = None
+
+    @property
+    def outputs(self) -> dict[str, npt.NDArray[Any]]:
+        """`y`, and `sums` where there are any, by name."""
+        return {"y": self.y} if self.sums is None else {"sums": self.sums, "y": self.y}
 
     def check(self) -> Simulated:
         """Give this back, or raise `SimulationError` with what was wrong."""

@@ -12,7 +12,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
 
 from ..errors import InputError
-from ..onnx import is_model, onnx_layer
+from ..onnx import is_model, onnx_layer, onnx_product
 from .array import ArrayDesign
 from .design import Design
 from .engine import EngineDesign
@@ -63,8 +63,12 @@ def open_source(
     hardware.refuse_engines(source)
     if source == "array":
         return ArrayDesign(hardware, name=name)
-    layer, origin = open_layer(source, weights)
-    return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin)
+    host = None
+    if is_model(source):
+        layer, origin, host = onnx_product(source)
+    else:
+        layer, origin = open_layer(source, weights)
+    return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin, host=host)
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:

@@ -5,6 +5,7 @@
 `operators` knows the patterns that quantizers write. The `onnx` library parses and checks the file.
 """
 
-from .products import Product, is_model, onnx_layer, read_onnx, read_products
+from .host import HostPart
+from .products import Product, is_model, onnx_layer, onnx_product, read_onnx, read_products
 
-__all__ = ["Product", "is_model", "onnx_layer", "read_onnx", "read_products"]
+__all__ = ["HostPart", "Product", "is_model", "onnx_layer", "onnx_product", "read_onnx", "read_products"]

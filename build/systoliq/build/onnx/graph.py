@@ -21,6 +21,7 @@ __all__ = [
     "MOVES",
     "Graph",
     "NotTakenError",
+    "StaysFloatError",
     "attribute",
     "channel_axis",
     "domain",
@@ -39,6 +40,10 @@ _TYPES = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64", "
 
 class NotTakenError(Exception):
     """Why a product cannot be a layer, in words that name the tensor or the node."""
+
+
+class StaysFloatError(NotTakenError):
+    """A product's result is no integer in the model: no QuantizeLinear follows."""
 
 
 def together(*readers: Callable[[], Any]) -> list[Any]:
@@ -81,6 +86,8 @@ class Graph:
 
     def __init__(self, model: ModelProto, folder: Path) -> None:
         self.graph: GraphProto = model.graph
+        self.opsets = list(model.opset_import)
+        self.ir_version = model.ir_version
         self._folder = folder
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._producers = {name: node for node in self.graph.node for name in node.output if name}

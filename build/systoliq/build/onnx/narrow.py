@@ -29,8 +29,8 @@ def in_bytes(fields: dict[str, Any]) -> dict[str, Any]:
     """A layer's fields with narrow integers in bytes, and the formats of the operands that have them."""
     formats = {}
     for operand in ("a", "b", "y"):
-        zero_point: npt.NDArray[Any] = fields[f"{operand}_zero_point"]
-        if zero_point.dtype.name in NARROW_TYPES:
+        zero_point: npt.NDArray[Any] | None = fields.get(f"{operand}_zero_point")  # y has none where it is sums
+        if zero_point is not None and zero_point.dtype.name in NARROW_TYPES:
             formats[f"{operand}_format"] = format_of(zero_point.dtype)
     return {name: _widened(value) for name, value in fields.items()} | formats
 

@@ -3,9 +3,12 @@
 | operator, domain         | pattern   | what surrounds it                                        |
 | QLinearMatMul            | QOperator | constant b, scales, zero points                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
-| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind      |
-| MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind           |
-| MatMulInteger            | QOperator | constant b and zero points; its result is int32 sums     |
+| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind or   |
+|                          |           | not: its result is then int32 sums                       |
+| MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind or not    |
+| MatMulInteger and others | QOperator | see `summed`                                             |
+
+Those that give int32 sums have one more field, `host`: what stands around these.
 """
 
 from __future__ import annotations
@@ -14,12 +17,13 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, attribute, together
+from .graph import Graph, NotTakenError, StaysFloatError, attribute, together
 from .narrow import in_bytes
-from .quantized import Parameters, activations, bias_of, follow_output, weights
+from .quantized import Output, Parameters, activations, bias_of, follow_output, weights
+from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
+from .surroundings import float_host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -27,16 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["REFUSED", "TAKEN"]
 
 _NOT_READ = "of the operators of com.microsoft only QGemm is read"
-_DYNAMIC = (
-    "its result is float; the product inside is MatMulInteger's, which the engine computes (systoliq emit engine)"
-)
 _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
 
 # Products that are never layers, and why.
 REFUSED = {
-    ("com.microsoft", "DynamicQuantizeMatMul"): _DYNAMIC,
-    ("com.microsoft", "MatMulIntegerToFloat"): _DYNAMIC,
     ("com.microsoft", "MatMulInteger16"): _NOT_READ,
     ("com.microsoft", "MatMulNBits"): _FLOAT_WEIGHTS,
     ("com.microsoft", "MatMulBnb4"): _FLOAT_WEIGHTS,
@@ -51,34 +50,6 @@ def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
     return _operator(
         graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     )
-
-
-def _matmul_integer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, b, a_zero_point or '', b_zero_point or ''; a zero point that is left out is 0."""
-    a, weight, *rest = node.input
-    a_zero_point, b_zero_point = (*rest, "", "")[:2]
-    b, point, b_point = together(
-        lambda: graph.constant(weight, "b"),
-        lambda: _left_zero_point(graph, a, a_zero_point),
-        lambda: graph.constant(b_zero_point, "b_zero_point") if b_zero_point else None,
-    )
-    return {"b": b, "a_zero_point": point, "b_zero_point": np.zeros((), b.dtype) if b_point is None else b_point}
-
-
-def _left_zero_point(graph: Graph, a: str, name: str) -> npt.NDArray[Any]:
-    """The zero point of MatMulInteger's `a`, called `name`, or 0 where it has no name."""
-    if name and not graph.is_constant(name):
-        raise NotTakenError(
-            f"a_zero_point must be constant, not from {graph.source(name)}: a layer has no register yet for "
-            "one that is known at run time only (dynamic quantization); "
-            "use the engine (systoliq emit engine) or systoliq.golden.matmul_integer"
-        )
-    if name:
-        return graph.constant(name, "a_zero_point")
-    kind = graph.type_of(a)
-    if kind is None:
-        raise NotTakenError("a must have a zero point or a known type")
-    return np.zeros((), kind)
 
 
 def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
@@ -119,17 +90,29 @@ def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 
 def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
-    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias."""
+    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias. Without a Q it gives int32 sums."""
     a, (weight, b), result = together(
         lambda: activations(graph, node.input[0]),
         lambda: weights(graph, node.input[1], transposed=transposed),
-        lambda: follow_output(graph, node),
+        lambda: _result_of(graph, node),
     )
+    if result is None:
+        bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1])
+        host = float_host_part(graph, node, b)
+        return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), "bias": bias, "host": host})
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added
     bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
     return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias})
+
+
+def _result_of(graph: Graph, node: NodeProto) -> Output | None:
+    """What follows the product, None where its result stays float."""
+    try:
+        return follow_output(graph, node)
+    except StaysFloatError:
+        return None
 
 
 def _fields(operand: str, parameters: Parameters) -> dict[str, npt.NDArray[Any]]:
@@ -149,5 +132,7 @@ TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[s
     ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
     ("", "Gemm"): ("QDQ", 1, _gemm),
     ("", "MatMul"): ("QDQ", 1, _matmul),
-    ("", "MatMulInteger"): ("QOperator", 1, _matmul_integer),
+    ("", "MatMulInteger"): ("QOperator", 1, matmul_integer),
+    ("com.microsoft", "DynamicQuantizeMatMul"): ("QOperator", 1, dynamic_quantize_matmul),
+    ("com.microsoft", "MatMulIntegerToFloat"): ("QOperator", 1, matmul_integer_to_float),
 }

@@ -12,12 +12,13 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError
 from .graph import Graph, NotTakenError, attribute, domain, label, read_model
+from .host import HostPart
 from .operators import REFUSED, TAKEN
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Product", "is_model", "onnx_layer", "read_onnx", "read_products"]
+__all__ = ["Product", "is_model", "onnx_layer", "onnx_product", "read_onnx", "read_products"]
 
 _LISTED = 12  # products in an error; `systoliq layers` lists them all
 _SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.DOTALL)
@@ -28,7 +29,7 @@ class Product:
     """A matrix product of a model, [M, K] x [K, N]: `layer`, or the `reason` why it cannot be one.
 
     `name` is the node's, or its output's where the node has none or shares it; `m`, `k` and `n` are sizes, names or "?"
-    as far as the model states them.
+    as far as the model states them. `host` is what the host does around int32 sums.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Product:
     n: str
     layer: MatMulLayer | None
     reason: str | None
+    host: HostPart | None = None
 
     @property
     def shape(self) -> str:
@@ -53,6 +55,12 @@ def is_model(source: str) -> bool:
 
 def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
     """The layer that FILE.onnx#NODE names (FILE.onnx is enough where there is one), and where it comes from."""
+    layer, origin, _ = onnx_product(source)
+    return layer, origin
+
+
+def onnx_product(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
+    """As `onnx_layer`, with what the host does around int32 sums."""
     match = _SOURCE.fullmatch(source)
     if match is None:
         raise InputError(f"SOURCE must be FILE.onnx or FILE.onnx#NODE, not {source!r}")
@@ -68,7 +76,7 @@ def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
         product = named[0]
     if product.layer is None:
         raise InputError(f"{path}: {product.operator} {product.name!r} cannot be a layer: {product.reason}")
-    return product.layer, f"{product.operator} {product.name!r} ({product.pattern}) of {path.name}"
+    return product.layer, f"{product.operator} {product.name!r} ({product.pattern}) of {path.name}", product.host
 
 
 def read_onnx(path: str | Path, node: str | None = None) -> MatMulLayer:
@@ -119,18 +127,22 @@ def _products(
 def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None) -> Product:
     key = (domain(node), node.op_type)
     pattern, b_input, read = TAKEN.get(key, ("", 1, None))
-    layer, reason = None, REFUSED.get(key)
+    layer, host, reason = None, None, REFUSED.get(key)
     if inside is not None:
         reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
     elif read is not None:
         try:
-            layer = _made(MatMulLayer(name=_layer_name(name), **read(graph, node)))
+            fields = read(graph, node)
+            host = fields.pop("host", None)
+            layer = _made(MatMulLayer(name=_layer_name(name), **fields))
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
     m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
     if layer is not None:
         k, n = str(layer.k), str(layer.n)
-    return Product(name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason)
+    return Product(
+        name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason, host=host
+    )
 
 
 def _made(layer: MatMulLayer) -> MatMulLayer:

@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .graph import MOVES, Graph, NotTakenError, attribute, channel_axis, is_operator, label, together
+from .graph import (
+    MOVES,
+    Graph,
+    NotTakenError,
+    StaysFloatError,
+    attribute,
+    channel_axis,
+    is_operator,
+    label,
+    together,
+)
 from .narrow import format_of, is_integer
 
 if TYPE_CHECKING:
@@ -100,15 +110,19 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
 
 
 def follow_output(graph: Graph, node: NodeProto) -> Output:
-    """From the product `node` along its only use to the QuantizeLinear: over one Add, a Relu and `MOVES`."""
+    """From the product `node` along its only use to the QuantizeLinear: over one Add, a Relu and `MOVES`.
+
+    Raises StaysFloatError where there is none, NotTakenError where there is one beside other uses.
+    """
     name, added, relu, moved = node.output[0], None, None, False
     while True:
         if graph.is_output(name):
-            raise NotTakenError(f"its result must go to a QuantizeLinear, but leaves the graph in float as {name!r}")
+            text = f"its result must go to a QuantizeLinear, but leaves the graph in float as {name!r}"
+            raise _stays_float(graph, name, text)
         users = graph.consumers(name)
         if len(users) != 1:
             targets = ", ".join(label(user) for user in users) or "nowhere"
-            raise NotTakenError(f"its result must go to one QuantizeLinear, not to {targets}")
+            raise _stays_float(graph, name, f"its result must go to one QuantizeLinear, not to {targets}")
         (user,) = users
         if is_operator(user, "QuantizeLinear") and user.input[0] == name:
             break
@@ -119,7 +133,7 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
         elif is_operator(user, *MOVES) and user.input[0] == name:
             moved = moved or user.op_type != "Identity"
         else:
-            raise NotTakenError(f"its result must go to a QuantizeLinear, not to {label(user)}")
+            raise _stays_float(graph, name, f"its result must go to a QuantizeLinear, not to {label(user)}")
         name = user.output[0]
     y = _one(_parameters(graph, user, "y", _output_type(user)), "y")
     if relu is not None and int(y.zero_point.reshape(())) != (least := format_of(y.zero_point.dtype).min):
@@ -128,6 +142,12 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
             f"{least}, not {int(y.zero_point.reshape(()))}"
         )
     return Output(y=y, added=added)
+
+
+def _stays_float(graph: Graph, name: str, text: str) -> NotTakenError:
+    """The error for the tensor `name`, which onnxruntime computes in float where it is quantized for some uses only."""
+    quantized = any(is_operator(user, "QuantizeLinear") for user in graph.consumers(name))
+    return NotTakenError(text) if quantized else StaysFloatError(text)
 
 
 def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProto:

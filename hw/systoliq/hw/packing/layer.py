@@ -43,16 +43,18 @@ class LayerPacking:
     def facts(dense: Dense) -> dict[str, Any]:
         """The packing in words, ready for JSON."""
         config, schedule, output = dense.config, dense.schedule, dense.requantization.output
+        bits = dense.layer.a_format.bits
         return {
             "a": {
-                "element_bits": config.a.bits,
+                "element_bits": bits,
                 "elements_per_beat": config.rows * config.depth,
                 "beats_per_group": schedule.beats,
                 "layout": f"rows enter in groups of {config.rows}. Beat t of a group carries, for each row r of it, "
                 f"a[r, t * {config.depth} + i] for i = 0..{config.depth - 1} at bits "
-                f"(r * {config.depth} + i) * {config.a.bits} and up; elements beyond K are ignored, and a batch whose "
+                f"(r * {config.depth} + i) * {bits} and up; elements beyond K are ignored, and a batch whose "
                 "rows do not fill its last group is filled up with rows of anything, whose outputs are to be dropped",
             },
+            **({"a_zero_point": _zero_point_facts(config.rows, bits)} if dense.zero_point_bits else {}),
             "y": {
                 "element_bits": output.bits,
                 "elements_per_beat": schedule.lanes,
@@ -60,14 +62,20 @@ class LayerPacking:
                 "layout": f"for each group, for each tile of {config.cols} columns, for each row: neighbouring "
                 f"columns, {schedule.lanes} a beat, the first in the lowest bits; those beyond N mean nothing",
             },
-            "padding": "tdata is filled up with zeros to whole bytes",
+            "padding": f"{'tdata and tuser are' if dense.zero_point_bits else 'tdata is'} filled up with zeros to "
+            "whole bytes",
         }
 
     @property
     def a_bytes(self) -> int:
-        """Bytes of a word of A."""
+        """Bytes of the operands in a word of A: tdata."""
         config = self.dense.config
-        return bytes_of(config.rows * config.depth * config.a.bits)
+        return bytes_of(config.rows * config.depth * self.dense.layer.a_format.bits)
+
+    @property
+    def user_bytes(self) -> int:
+        """Bytes of the zero points in a word of A, above its operands: tuser."""
+        return bytes_of(self.dense.zero_point_bits)
 
     @property
     def y_bytes(self) -> int:
@@ -78,16 +86,26 @@ class LayerPacking:
     def _output(self) -> IntFormat | Float8Format:
         return self.dense.requantization.output
 
-    def pack(self, a: npt.NDArray[np.integer], generator: np.random.Generator) -> tuple[Words, Flags]:
-        """Words of A [M, K], and which of them end a batch; what is beyond A comes from `generator`."""
-        config, schedule = self.dense.config, self.dense.schedule
+    def pack(
+        self, a: npt.NDArray[np.integer], generator: np.random.Generator, a_zero_point: Integers | None = None
+    ) -> tuple[Words, Flags]:
+        """Words of A [M, K], and which of them end a batch; what is beyond A comes from `generator`.
+
+        `a_zero_point` [M, 1] stands above the operands, where zero points come with them.
+        """
+        config, schedule, fmt = self.dense.config, self.dense.schedule, self.dense.layer.a_format
         shape = (self.groups * config.rows, schedule.beats * config.depth)
-        padded = pads(config.a, shape, generator)
+        padded = pads(fmt, shape, generator)
         padded[self._real, : schedule.k] = a
         beats = padded.reshape(self.groups, config.rows, schedule.beats, config.depth).transpose(0, 2, 1, 3)
         last = np.zeros((self.groups, schedule.beats), bool)
         last[self._last_groups, -1] = True
-        words = to_words(beats.reshape(-1, config.rows * config.depth), config.a.bits, self.a_bytes)
+        words = to_words(beats.reshape(-1, config.rows * config.depth), fmt.bits, self.a_bytes)
+        if a_zero_point is not None:
+            of_rows = pads(fmt, (len(padded), 1), generator)
+            of_rows[self._real] = a_zero_point
+            of_groups = to_words(of_rows.reshape(-1, config.rows), fmt.bits, self.user_bytes)
+            words = np.concatenate([words, np.repeat(of_groups, schedule.beats, axis=0)], axis=1)
         return words, last.reshape(-1)
 
     def y_beats(self) -> tuple[Integers, Integers, Integers]:
@@ -139,3 +157,12 @@ class LayerPacking:
         y[index] = values[meant]
         there[index] = True
         return y, there
+
+
+def _zero_point_facts(rows: int, bits: int) -> dict[str, Any]:
+    return {
+        "element_bits": bits,
+        "elements_per_beat": rows,
+        "layout": f"s_axis_a_tuser: the zero point of row r of the group at bits r * {bits} and up, the same in all "
+        "beats of a group",
+    }

@@ -35,6 +35,7 @@ def cosimulate(
     dense: Dense,
     a: npt.NDArray[np.integer],
     *,
+    a_zero_point: npt.ArrayLike | None = None,
     simulator: SimulatorName = "verilator",
     stalls: tuple[float, float] | float = 0,
     seed: int = 0,
@@ -49,6 +50,8 @@ def cosimulate(
 
     Parameters
     ----------
+    a_zero_point
+        one for all rows, or one per row [M], where it comes at run time.
     waves
         file for a trace: `.vcd`, or `.fst` under Icarus.
     verilog
@@ -56,7 +59,7 @@ def cosimulate(
     progress
         called with the name of each stage that takes time.
     """
-    run = Run(a=a, stalls=stalls, seed=seed, resets=resets, batches=batches, bulk=bulk)
+    run = Run(a=a, stalls=stalls, seed=seed, resets=resets, batches=batches, bulk=bulk, a_zero_point=a_zero_point)
     return cosimulate_runs(dense, [run], simulator=simulator, waves=waves, verilog=verilog, progress=progress)[0]
 
 
@@ -100,8 +103,9 @@ def _prepare(dense: Dense, run: Run) -> tuple[LayerPacking, npt.NDArray[np.integ
     if a.ndim != 2 or not len(a):
         raise ValueError(f"a must have the shape [M, {dense.layer.k}] with M at least 1, not {list(a.shape)}")
     packing = LayerPacking(dense, run.rows)
-    expected = _expected(dense, a)
-    words, last = packing.pack(a, np.random.default_rng(run.seed))
+    expected = _expected(dense, a, run.a_zero_point)
+    with_a = dense.layer.zero_points(a, run.a_zero_point) if dense.layer.takes_zero_points else None
+    words, last = packing.pack(a, np.random.default_rng(run.seed), with_a)
     wanted, mask = packing.expect(expected)
     unstalled = dense.cycles(packing.groups * dense.config.rows)
     bench_run = BenchRun(
@@ -119,11 +123,11 @@ def _prepare(dense: Dense, run: Run) -> tuple[LayerPacking, npt.NDArray[np.integ
     return packing, expected, bench_run
 
 
-def _expected(dense: Dense, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _expected(dense: Dense, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None) -> npt.NDArray[Any]:
     """What golden gives with the constants that the hardware has."""
     if isinstance(dense.requantization, Float8Requantization):
         return dense.requantization.apply(dense.layer.exact_sums(a))
-    return dense.requantization.apply(dense.layer.rising.accumulate(a))
+    return dense.requantization.apply(dense.layer.rising.accumulate(a, a_zero_point))
 
 
 def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:

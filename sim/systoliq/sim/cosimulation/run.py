@@ -21,6 +21,7 @@ class Run:
     `stalls` are the probabilities of a pause in a cycle, of the source of A and of the taker of Y. After each of
     `resets` resets, at random moments, the run begins again. `bulk` moves the beats inside the simulator, an order of
     magnitude faster than by Python; it needs a run without resets, and is the default there.
+    `a_zero_point` comes with A where the layer has none of its own: one for all rows, or one per row.
     """
 
     a: npt.NDArray[np.integer]
@@ -29,6 +30,7 @@ class Run:
     resets: int = 0
     batches: int | Sequence[int] = 1
     bulk: bool | None = None
+    a_zero_point: npt.ArrayLike | None = None
 
     @property
     def probabilities(self) -> tuple[float, float]:

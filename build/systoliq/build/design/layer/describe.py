@@ -12,7 +12,7 @@ from systoliq.hw.packing import LayerPacking
 from ..facts import RESET, format_facts
 from ..float8_hardware import is_float8
 from .scales import scale_facts
-from .sums import COMPUTES, sums_quantization
+from .sums import sums_computes, sums_quantization
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -65,6 +65,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "utilization": {str(m): round(schedule.utilization(m, dense.cycles(m)), 6) for m in _ROWS},
         },
         "quantization": _quantization(design),
+        **({} if design.host is None or design.host.idle else {"host": design.host.facts}),
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
@@ -85,7 +86,7 @@ def formula(layer: MatMulLayer) -> str:
 
 def _computes(layer: MatMulLayer) -> str:
     if layer.gives_sums:
-        return COMPUTES
+        return sums_computes(layer)
     if is_float8(layer):
         return (
             "y = saturate(round((a @ b) * scale)), as systoliq defines ONNX's QLinearMatMul for float8 "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +14,6 @@ import numpy.typing as npt
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
-from systoliq.golden.parameters import type_name
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
@@ -24,14 +24,16 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError
 from ...files import npz_bytes
 from ...generator import CERTIFICATE
+from ...onnx import HostPart
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
 from ..names import module_name
-from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import certificate
 from .describe import describe, formula
+from .judged import onnxruntime_results
+from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
 from .stimulus import LayerStimulus, layer_stimulus
 from .sums import sums_notes
@@ -43,12 +45,14 @@ __all__ = ["LayerDesign"]
 class LayerDesign(Design):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
-    `requantization` gives the constants where `hardware` shall not choose them.
+    `requantization` gives the constants where `hardware` shall not choose them. `host` is what stands around int32 sums
+    in a model.
     """
 
     kind: ClassVar[str] = "layer"
     meanings: ClassVar[Mapping[str, str]] = {
         "rst": "synchronous reset, active high; the contents of the weight memory stay",
+        "s_axis_a_tuser": "zero points of the rows, see packing.a_zero_point",
         "s_axis_a_tlast": "the last beat of a batch; with a beat that ends no group of rows it is an error",
         "m_axis_y_tlast": "the last beat of a batch",
         "error": "1 until reset: an s_axis_a_tlast came with a beat that ends no group of rows, and ended no batch",
@@ -62,6 +66,7 @@ class LayerDesign(Design):
         name: str | None = None,
         origin: str = "weights given in Python",
         requantization: Requantization | Float8Requantization | Unscaled | None = None,
+        host: HostPart | None = None,
     ) -> None:
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
@@ -70,6 +75,7 @@ class LayerDesign(Design):
         self.name = module_name(name, layer.name)
         self.origin = origin
         self.layer = layer
+        self.host = HostPart.of_layer(layer) if host is None else host
         self.requantization = constants
         self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
         mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
@@ -122,11 +128,11 @@ class LayerDesign(Design):
         """A layer of integers is, unless it ends in its sums; for float8 there is no certificate yet."""
         return isinstance(self.requantization, Requantization)
 
-    def model(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Y [M, N] for `a` [M, K]: the hardware's own arithmetic."""
+    def model(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """Y [M, N] for `a` [M, K], and its zero points where the layer has none: the hardware's own arithmetic."""
         if isinstance(self.requantization, Float8Requantization):
             return self.requantization.apply(self.layer.exact_sums(a))
-        return self.requantization.apply(self.layer.rising.accumulate(self.layer.check_input(a)))
+        return self.requantization.apply(self.layer.rising.accumulate(self.layer.check_input(a), a_zero_point))
 
     def cycles(self, m: int) -> int:
         """From the first beat of A to the last beat of Y of `m` rows, both included, without stalls."""
@@ -134,46 +140,19 @@ class LayerDesign(Design):
         return cycles
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
-        """`a` [M, K] from an .npz archive, or from a .npy file; `y`, the output of a layer before, where there is no a.
+        """`a`, `a` and `a_zero_point`, or `x`: see `read_layer_operands`."""
+        return read_layer_operands(self.layer, self.host, path, quantize=quantize)
 
-        With `quantize` it holds real numbers: see `MatMulLayer.quantize`.
-        """
-        arrays = read_operand_file(path)
-        a = next((arrays[name] for name in ("a", "y") if name in arrays), None)
-        if a is None:
-            raise InputError(
-                f"{path}: must have the key 'a' (or 'y', of the layer before); it has {', '.join(arrays) or 'none'}"
-            )
-        try:
-            if a.dtype.kind == "f":
-                if not quantize:
-                    expected = self.layer.a_format.type_name
-                    raise InputError(
-                        f"a must have the type {expected}, not {a.dtype.name}: --quantize takes real numbers"
-                    )
-                a = self.layer.quantize(a)
-            elif quantize:
-                raise InputError(f"a must hold real numbers where quantize is given, not {type_name(a.dtype)}")
-            return {"a": self._rows(a)}
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{path}: {error}") from error
-
-    def _rows(self, a: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        a = np.asarray(a)
-        if a.ndim != 2 or not len(a) or a.shape[1] != self.layer.k:
-            raise InputError(f"a must have the shape [M, {self.layer.k}] with M at least 1, not {list(a.shape)}")
-        return self.layer.check_input(a)
-
-    def onnxruntime(self, **operands: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What onnxruntime's QLinearMatMul, MatMulInteger, or QGemm where there is a bias, gives for `a`."""
-        from ...demo.judge import onnxruntime_output
-
-        return onnxruntime_output(self.layer, operands["a"])
+    def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
+        """See `onnxruntime_results`."""
+        return onnxruntime_results(self.layer, self.host, operands)
 
     def simulate(
         self,
-        a: npt.NDArray[Any],
+        a: npt.NDArray[Any] | None = None,
         *,
+        a_zero_point: npt.ArrayLike | None = None,
+        x: npt.NDArray[np.float32] | None = None,
         simulator: SimulatorName = "verilator",
         stalls: float = 0.0,
         seed: int = 0,
@@ -181,18 +160,27 @@ class LayerDesign(Design):
         netlist: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Simulated:
-        """Run rows of A [M, K] through the Verilog and compare with golden; see `Design.simulate`."""
+        """Run rows of A [..., K] through the Verilog and compare with golden; see `Design.simulate`.
+
+        `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Real numbers `x` may
+        stand in place of both where `host` says how they are quantized: `sums` are then the hardware's outputs, and `y`
+        what the host makes of them.
+        """
         check_run(simulator, stalls, waves)
-        a = self._rows(a)
+        rows = rows_of(self.layer, self.host, a, a_zero_point, x)
         verilog = None if netlist is None else self.netlist(netlist, DENSE_TOP, progress)
         result = cosimulate(
-            self.dense, a, simulator=simulator, stalls=stalls, seed=seed, waves=waves, verilog=verilog,
-            progress=progress,
+            self.dense, rows.a, a_zero_point=rows.a_zero_point, simulator=simulator, stalls=stalls, seed=seed,
+            waves=waves, verilog=verilog, progress=progress,
         )  # fmt: skip
-        facts = {"model_cycles": self.cycles(len(a))}
+        facts = {"model_cycles": self.cycles(len(rows.a))}
         if not self.layer.gives_sums:  # which no formula rounds
-            facts = {"float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(a))), **facts}
-        return cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
+            facts = {"float32_mismatches": int(np.count_nonzero(result.y != self.layer.golden(rows.a))), **facts}
+        run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
+        y = rows.restore(run.y)
+        if rows.a_scale is None or self.host is None:
+            return dataclasses.replace(run, y=y)
+        return dataclasses.replace(run, sums=y, y=self.host.finish(y, rows.a_scale))
 
     @cached_property
     def stimulus(self) -> LayerStimulus:
@@ -211,6 +199,8 @@ class LayerDesign(Design):
         """Golden vectors, and the layer itself."""
         stimulus = self.stimulus
         vectors = {"a": stimulus.a, "y": stimulus.y}
+        if stimulus.a_zero_point is not None:
+            vectors["a_zero_point"] = stimulus.a_zero_point
         if stimulus.float32_mismatches:
             vectors["y_hardware"] = stimulus.expected
         return {

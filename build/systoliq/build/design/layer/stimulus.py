@@ -12,7 +12,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
-from ..beats import SEED, Beat, beats_of
+from ..beats import SEED, Beat, beats_of, random_operands
 from ..float8_hardware import is_float8
 from .float8_rows import float8_rows
 
@@ -41,11 +41,12 @@ class LayerStimulus:
 
     `y` is golden's answer, for integers the float32 formula's; `expected` the hardware's, which is the same unless an
     inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
-    stalls.
+    stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own.
     """
 
     batches: tuple[int, ...]
     a: npt.NDArray[Any]
+    a_zero_point: npt.NDArray[Any] | None
     y: npt.NDArray[Any]
     expected: npt.NDArray[Any]
     a_beats: tuple[Beat, ...]
@@ -65,15 +66,16 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     groups = min(max(_BEATS // (schedule.beats * schedule.column_tiles), 5), 24)
     batches = (1, max(2 * rows - 1, 2), (groups - 3) * rows)
     generator = np.random.default_rng(SEED)
-    a = _rows(layer, sum(batches), generator)
-    y, expected = layer.golden(a), design.model(a)
+    a, zero_points = _rows(layer, sum(batches), generator), _zero_points(layer, sum(batches), generator)
+    y, expected = layer.golden(a, zero_points), design.model(a, zero_points)
     packing = LayerPacking(design.dense, batches)
     return LayerStimulus(
         batches=batches,
         a=a,
+        a_zero_point=zero_points,
         y=y,
         expected=expected,
-        a_beats=beats_of(*packing.pack(a, generator)),  # what is beyond M and K must not matter
+        a_beats=beats_of(*packing.pack(a, generator, zero_points)),  # what is beyond M and K must not matter
         y_beats=_y_beats(packing, expected),
         cycles=design.dense.cycles(packing.groups * rows),
     )
@@ -84,19 +86,31 @@ def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDA
     if is_float8(layer):
         return float8_rows(layer, m, generator)
     a_format, k = integer_format("a_format", layer.a_format), layer.k
+    center = layer.a_zero_point or 0
     positive = layer.centered_b[:, 0] > 0
     special = [
         np.where(positive, a_format.max, a_format.min),
         np.where(positive, a_format.min, a_format.max),
         np.full(k, a_format.min),
         np.full(k, a_format.max),
-        np.full(k, layer.a_zero_point),
+        np.full(k, center),
     ]
     swing = (a_format.max - a_format.min) * 0.5 ** generator.integers(1, 7, (m, 1))
-    a = np.rint(generator.uniform(-1, 1, (m, k)) * swing) + layer.a_zero_point
+    a = np.rint(generator.uniform(-1, 1, (m, k)) * swing) + center
     for row, values in zip(range(0, m, 2), special, strict=False):
         a[row] = values
     return a_format.saturate(a)
+
+
+def _zero_points(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any] | None:
+    """Zero points for `m` rows, [m, 1], where they come with A: both ends, with those of A that make the sums'."""
+    if not layer.takes_zero_points:
+        return None
+    a_format = integer_format("a_format", layer.a_format)
+    points = random_operands(a_format, (m, 1), generator)
+    ends = np.array([a_format.min, a_format.min, a_format.max, a_format.max])
+    points[:8] = np.concatenate([ends, ends[::-1]])[:m, None]
+    return points
 
 
 def _y_beats(packing: LayerPacking, y: npt.NDArray[Any]) -> tuple[YBeat, ...]:

@@ -9,12 +9,18 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..choose import sum_bits
 
-__all__ = ["COMPUTES", "sums_notes", "sums_quantization"]
+__all__ = ["sums_computes", "sums_notes", "sums_quantization"]
 
-COMPUTES = (
+_COMPUTES = (
     "y = ((a - a_zero_point) @ (b - b_zero_point) + bias) modulo 2^32 as int32, as ONNX's MatMulInteger (which has no "
     "bias)"
 )
+_AT_RUN_TIME = "; a_zero_point comes with A, one for each row"
+
+
+def sums_computes(layer: MatMulLayer) -> str:
+    """What the layer computes, in a sentence."""
+    return _COMPUTES + _AT_RUN_TIME * layer.takes_zero_points
 
 
 def sums_notes(layer: MatMulLayer) -> list[str]:
@@ -28,18 +34,29 @@ def sums_notes(layer: MatMulLayer) -> list[str]:
 def sums_quantization(layer: MatMulLayer) -> dict[str, Any]:
     """Zero points, the reach of the sums, and their scale: a sum counts scale[n], where the scales are known."""
     low, high = layer.accumulator_range()
-    known, scale = layer.a_scale is not None, layer.sum_scale
+    scale = layer.sum_scale
     return {
-        "a": {"scale": float(layer.a_scale) if known else None, "zero_point": layer.a_zero_point},
-        "b": {"scale": layer.b_scale.tolist() if known else None, "zero_point": layer.b_zero_point.tolist()},
+        "a": {"scale": None if layer.a_scale is None else float(layer.a_scale), "zero_point": layer.a_zero_point},
+        "b": {
+            "scale": None if layer.b_scale is None else layer.b_scale.tolist(),
+            "zero_point": layer.b_zero_point.tolist(),
+        },
         "y": {"scale": None, "zero_point": 0},
         "bias": None if layer.bias is None else layer.bias.tolist(),
         "scale": None if scale is None else scale.tolist(),
-        "meaning": "y is the sum itself; "
-        + ("which real number it stands for is not known here" if scale is None else "it stands for y * scale"),
+        "meaning": f"y is the sum itself; {_meaning(layer)}",
         "rounding": "none",
         "sums": "exact" if sum_bits(layer) <= INT32.bits else "modulo 2^32",
         "accumulator_range": [[int(least), int(most)] for least, most in zip(low, high, strict=True)],
         "certificate": "none: nothing is rounded. The golden vectors, and simulation, test that the hardware is as "
         "described",
     }
+
+
+def _meaning(layer: MatMulLayer) -> str:
+    """Which real numbers sums stand for."""
+    if layer.sum_scale is not None:
+        return "it stands for y * scale"
+    if layer.b_scale is not None:
+        return "it stands for y * a_scale * b.scale, where a_scale comes at run time"
+    return "which real number it stands for is not known here"

@@ -39,7 +39,7 @@ _DECLARATIONS = """\
   <<name>> dut (
     .clk(clk),
     .rst(rst),
-    .s_axis_a_tdata(s_axis_a_tdata),
+    .s_axis_a_tdata(s_axis_a_tdata),<<user>>
     .s_axis_a_tvalid(s_axis_a_tvalid),
     .s_axis_a_tready(s_axis_a_tready),
     .s_axis_a_tlast(s_axis_a_tlast),
@@ -98,9 +98,10 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
     dense = design.dense
     y_format, lanes, config = design.layer.y_format, dense.schedule.lanes, dense.config
-    a_width = axi_bits(config.rows * config.depth * config.a.bits)
+    a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
+    user_width = axi_bits(dense.zero_point_bits)
     y_width = axi_bits(lanes * y_format.bits)
-    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
+    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3, user_width=user_width)
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
         f"y({beat.row}, {beat.column}, {beat.count}, {literal(beat.word, y_width)}, {int(beat.last)});"
@@ -119,6 +120,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             _DECLARATIONS,
             task=sender.task,
             name=design.name,
+            user="\n    .s_axis_a_tuser(s_axis_a_tuser)," if user_width else "",
             y_top=y_width - 1,
             receiver=receiver.declarations,
             bits=y_format.bits,

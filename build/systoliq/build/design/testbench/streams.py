@@ -14,17 +14,17 @@ _SENDER = """\
       if (!s_axis_<<s>>_tvalid || s_axis_<<s>>_tready) begin
         if (<<s>>_next < <<end>> && !(senders_stall && random[<<bit>>+:2] != 2'd0)) begin
           s_axis_<<s>>_tvalid <= 1'b1;
-          s_axis_<<s>>_tdata <= <<s>>_data[<<s>>_next];<<last>>
+          <<port>> <= <<s>>_data[<<s>>_next];<<last>>
         end else begin
           s_axis_<<s>>_tvalid <= 1'b0;
-          s_axis_<<s>>_tdata <= ~s_axis_<<s>>_tdata;  // what comes without tvalid must not matter<<not_last>>
+          <<port>> <= ~<<port>>;  // what comes without tvalid must not matter<<not_last>>
         end
       end"""
 
 _SENDER_DECLARATIONS = """\
   localparam <<S>>_BEATS = <<beats>>;
   reg [<<top>>:0] <<s>>_data [0:<<S>>_BEATS-1];<<last_memory>>
-  reg [<<top>>:0] s_axis_<<s>>_tdata = <<width>>'d0;
+  reg [<<data_top>>:0] s_axis_<<s>>_tdata = <<data_width>>'d0;<<user_port>>
   reg s_axis_<<s>>_tvalid = 1'b0;
   wire s_axis_<<s>>_tready;<<last_port>>
   integer <<s>>_index = 0;
@@ -34,7 +34,8 @@ _SENDER_DECLARATIONS = """\
 class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
-    `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece.
+    `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
+    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats.
     """
 
     def __init__(
@@ -46,10 +47,12 @@ class Sender:
         has_last: bool,
         random_bit: int,
         end: str | None = None,
+        user_width: int = 0,
     ) -> None:
         self._letter = letter
         self._beats = beats
-        self._width = width
+        self._data_width, self._user_width = width, user_width
+        self._width = width + user_width
         self._has_last = has_last
         self._random_bit = random_bit
         self._end = end or f"{letter.upper()}_BEATS"
@@ -64,7 +67,11 @@ class Sender:
             S=s.upper(),
             beats=len(self._beats),
             top=self._width - 1,
-            width=self._width,
+            data_top=self._data_width - 1,
+            data_width=self._data_width,
+            user_port=f"\n  reg [{self._user_width - 1}:0] s_axis_{s}_tuser = {self._user_width}'d0;"
+            if self._user_width
+            else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
@@ -76,6 +83,7 @@ class Sender:
         return fill(
             _SENDER,
             s=s,
+            port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
             bit=self._random_bit,
             last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next];" if has_last else "",

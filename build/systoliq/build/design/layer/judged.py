@@ -1,0 +1,32 @@
+"""Results of a layer as onnxruntime has them: of the integers, and of the real numbers around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.layer import MatMulLayer
+
+from ...onnx import HostPart
+from ..design import Arrays
+from .operands import rows_of
+
+__all__ = ["onnxruntime_results"]
+
+
+def onnxruntime_results(layer: MatMulLayer, host: HostPart | None, operands: dict[str, npt.NDArray[Any]]) -> Arrays:
+    """`y` of QLinearMatMul, MatMulInteger, or QGemm where there is a bias, for `a`.
+
+    For real numbers `x` that is `sums`, and `y` what the part of the model gives that the layer comes from, if any.
+    """
+    from ...demo.judge import onnxruntime_output, onnxruntime_run
+
+    rows = rows_of(layer, host, **operands)
+    y = rows.restore(onnxruntime_output(layer, rows.a, rows.a_zero_point))
+    if "x" not in operands:
+        return {"y": y}
+    if host is None or host.model is None:
+        return {"sums": y}
+    return {"sums": y, "y": onnxruntime_run(host.model(), {"x": np.asarray(operands["x"])})}
