@@ -32,7 +32,7 @@ def verify(directory: Path) -> int:
         return 1
     low, high = report.accumulators
     click.echo(
-        f"verified: {report.name} equals the float32 formula in {report.columns} columns, {report.steps} steps, "
+        f"verified: {report.name} equals {report.formula} in {report.columns} columns, {report.steps} steps, "
         f"{report.points} accumulators tried, over all reachable ones ({low} to {high})\n"
         f"requantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"
     )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
 from systoliq.golden.float8_thresholds import float8_steps, reachable_sums
 from systoliq.golden.thresholds import column_digest
 
@@ -56,6 +56,7 @@ def float8_certificate(
         "formats": {"a": layer.a_format.name, "weights": layer.b_format.name, "y": layer.y_format.name},
         "accumulator": {**facts, "unit": unit, "flag_bits": config.flag_bits},
         "special": {"nan": output.nan_code, "infinity": [output.max_code, output.max_code | 0x80]},
+        "requantizer": {"rounding": "nearest-even", "multiplier_bits": MANTISSA_BITS},
         "weights_sha256": weights_digest(layer.b.view(np.uint8).astype(np.int64)),
         "columns": [
             {
