@@ -29,8 +29,8 @@ _LONGEST = 2048  # K of the sums that leave room for all shorter ones, of all op
 class DigitsHarness(wiring.Component):
     """The digits of a product, gathered, against what the products of the number's limbs add up to, each at its weight.
 
-    Multipliers beside it give the limbs' products, of which only that is known which is true of unsigned ones: they are
-    not above the product of the greatest operands. What is left to trust is that multiplication is distributive.
+    Multipliers beside it give the limbs' products, of which only that is known which `LimitHarness` proves. What is
+    left to trust is that multiplication is distributive.
     """
 
     free_products = True
@@ -64,15 +64,37 @@ class DigitsHarness(wiring.Component):
             limb = size[i * DIGIT_BITS : (i + 1) * DIGIT_BITS]
             multiplier = WideMultiplier(DIGIT_BITS + 1, len(self.factor), cells="portable")
             m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
-            most = ((1 << DIGIT_BITS) - 1) * ((1 << len(self.factor)) - 1)
             m.d.comb += [
                 multiplier.a.eq(Cat(limb, Const(0, DIGIT_BITS + 1 - len(limb))).as_signed()),
                 multiplier.b.eq(self.factor),
-                Assume((multiplier.product >= 0) & (multiplier.product <= most)),
+                Assume(_within_limit(multiplier.product, len(self.factor))[0]),
             ]
             product = delay(m, multiplier.product.as_unsigned(), self.latency - multiplier.latency, name=f"term_{i}")
             total += product << (i * DIGIT_BITS)
         return total
+
+
+class LimitHarness(wiring.Component):
+    """That no product of a digit and a factor is above the product of the greatest."""
+
+    def __init__(self, factor_bits: int) -> None:
+        self.dut = WideMultiplier(DIGIT_BITS + 1, factor_bits, cells="portable")
+        self.latency = self.dut.latency
+        super().__init__({"digit": In(unsigned(DIGIT_BITS)), "factor": In(unsigned(factor_bits))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dut = dut = self.dut
+        m.d.comb += [dut.a.eq(Cat(self.digit, 0).as_signed()), dut.b.eq(self.factor)]
+        within, most = _within_limit(dut.product, len(self.factor))
+        m.d.comb += [Assert(within), Cover(dut.product == most)]
+        return m
+
+
+def _within_limit(product: Value, factor_bits: int) -> tuple[Value, int]:
+    """Whether the product of a digit and a factor is in its range, and the greatest of it."""
+    most = ((1 << DIGIT_BITS) - 1) * ((1 << factor_bits) - 1)
+    return (product >= 0) & (product <= most), most
 
 
 class ProductsOfFewDigitsHarness(wiring.Component):
@@ -188,18 +210,30 @@ def _requantizer(output: Float8Format, flags: int) -> Property:
     )
 
 
+def _digits(number_bits: int) -> Property:
+    return Property(
+        name=f"float8 digits, {number_bits} x {MANTISSA_BITS} bits",
+        claim="the digits are what the products of the magnitude's limbs, each at its weight, add up to, in time",
+        harness=lambda: DigitsHarness(number_bits, MANTISSA_BITS),
+        method=FromAnyState(),
+        bug=_NO_CARRY,
+    )
+
+
 _FORGOTTEN = SeededBug(module="float8_requantizer", old="Mux(found, rest | before, more)", new="Mux(found, rest, more)")
 _HALF_TO_ODD = SeededBug(module="float8_rounding", old="(more | mantissa[0])", new="(more | ~mantissa[0])")
 _NO_CARRY = SeededBug(module="digit_product", old="carry = total[-1]", new="carry = 0")
 
 PROPERTIES = (
     Property(
-        name="float8 digits, 48 x 24 bits",
-        claim="the digits are what the products of the magnitude's limbs, each at its weight, add up to, in time",
-        harness=lambda: DigitsHarness(48, 24),
+        name=f"float8 limb's product, {DIGIT_BITS} x {MANTISSA_BITS} bits",
+        claim="a product of a digit and a mantissa is at least 0, and at most that of the greatest",
+        harness=lambda: LimitHarness(MANTISSA_BITS),
         method=FromAnyState(),
-        bug=_NO_CARRY,
+        bug=SeededBug(module="multiplier", old="delay(m, a * b, 1,", new="delay(m, a * b + 1, 1,"),
     ),
+    _digits(48),
+    _digits(78),
     Property(
         name="float8 digits, were they of 4 bits, 10 x 5 bits",
         claim="the digits are those of the magnitude times the factor",
