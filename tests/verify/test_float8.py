@@ -19,7 +19,7 @@ from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, combined_scale
 from ..golden import float8_oracle as oracle
 from .test_verify import change, seal
 
-SCALES = {"a_scale": np.float32(0.3), "b_scale": np.float32([0.5, 1, 3, 0.1, 0.0007]), "y_scale": np.float32(0.25)}
+SCALES = {"a_scale": np.float32(0.25), "b_scale": np.float32([0.5, 1, 3, 0.1, 0.0007]), "y_scale": np.float32(0.25)}
 VARIANTS = {
     "e4m3fn": (E4M3FN, E4M3FN, E4M3FN, {}),
     "e5m2, several columns": (E5M2, E5M2, E5M2, {"cols": 2, "rows": 2, "depth": 3}),
