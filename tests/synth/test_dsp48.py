@@ -453,7 +453,7 @@ class TestNetlist:
         result = call("simulate", small[0], *arguments)
         assert result.exit_code == 0, (result.output, result.exception)
         report = json.loads((tmp_path / "r.json").read_text())
-        assert (report["outputs"], report["mismatches"], report["netlist"]) == (27, 0, family)
+        assert (report["outputs"], report["mismatches"], report["netlist"]) == (45, 0, family)
         assert report["array"]["cells"] == cells
 
     def test_cells_must_suit_the_family(self, small: tuple[Path, Path]) -> None:

@@ -144,7 +144,7 @@ def test_simulate_runs_the_netlist(small: tuple[Path, Path], tmp_path: Path, fam
     result = call("simulate", source, *arguments, "--report", tmp_path / "r.json")
     assert result.exit_code == 0, (result.output, result.exception)
     report = json.loads((tmp_path / "r.json").read_text())
-    assert (report["outputs"], report["mismatches"], report["netlist"]) == (27, 0, family)
+    assert (report["outputs"], report["mismatches"], report["netlist"]) == (45, 0, family)
     assert report["array"]["cells"] == family
 
 

@@ -87,7 +87,13 @@ def steps_digest(steps: Steps) -> tuple[str, ...]:
     The text that is hashed is ASCII: `lo:y` for the first accumulator, then ` acc:y` for each one where y changes, then
     ` hi`. It depends on nothing but the function on lo..hi, so whoever finds the same function finds the same digest.
     """
-    return tuple(hashlib.sha256(_canonical(steps, n).encode("ascii")).hexdigest() for n in range(steps.columns))
+    return tuple(column_digest(steps.column(n), int(steps.hi[n])) for n in range(steps.columns))
+
+
+def column_digest(column: list[tuple[int, int]], hi: int) -> str:
+    """As `steps_digest`, of the (accumulator, output) of one column."""
+    line = " ".join([*(f"{acc}:{y}" for acc, y in column), str(hi)])
+    return hashlib.sha256(line.encode("ascii")).hexdigest()
 
 
 def count_differences(
@@ -168,7 +174,3 @@ def _bound(name: str, bound: npt.ArrayLike, columns: int) -> npt.NDArray[np.int6
     if outside := INT32.first_outside(array):
         raise ValueError(f"{name} must be in int32, not {outside[1]!r}")
     return np.asarray(np.broadcast_to(array.astype(np.int64), columns).copy())
-
-
-def _canonical(steps: Steps, n: int) -> str:
-    return " ".join([*(f"{acc}:{y}" for acc, y in steps.column(n)), str(steps.hi[n])])

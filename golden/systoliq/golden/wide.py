@@ -51,6 +51,14 @@ class Wide:
         return cls(negative, limbs.astype(np.uint64), np.broadcast_to(np.int64(exponent), negative.shape))
 
     @classmethod
+    def of_integers(cls, integers: npt.NDArray[np.object_], exponent: int) -> Wide:
+        """2^exponent times Python integers of up to 104 bits."""
+        sizes = np.abs(integers)
+        limbs = [(sizes >> LIMB_BITS * index) & _MASK for index in range(_LIMBS)]
+        negative = (integers < 0).astype(np.bool_)
+        return cls(negative, np.array(limbs).astype(np.uint64), np.broadcast_to(np.int64(exponent), negative.shape))
+
+    @classmethod
     def of_floats(cls, values: npt.NDArray[np.floating[Any]]) -> Wide:
         """The finite floats `values`, of up to 64 bits, exactly; -0.0 keeps its sign."""
         mantissa, exponent = np.frexp(np.abs(values.astype(np.float64)))

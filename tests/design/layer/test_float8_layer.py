@@ -11,7 +11,6 @@ import pytest
 from systoliq.api import Design, Hardware
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
-from systoliq.build.verify import NotAPackageError, verify_package
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, MatMulLayer
 
 
@@ -41,21 +40,17 @@ def test_the_stimulus_spreads_and_is_golden_s(form):
     assert not design.choices
 
 
-def test_the_package_claims_no_certificate(tmp_path):
+def test_the_package_holds_formats_constants_and_a_certificate(tmp_path):
     package = make_package(Design(float8_layer()))
-    assert set(package.files) == {f"f8{end}" for end in (".v", ".vlt", "_tb.v", "_layer.npz", "_vectors.npz", ".json")}
-    assert not package.certificate
-    assert not any(b"certified" in content or b"verify DIR" in content for content in package.files.values())
+    ends = (".v", ".vlt", "_tb.v", "_layer.npz", "_vectors.npz", ".json")
+    assert set(package.files) == {*(f"f8{end}" for end in ends), "certificate.json"}
     sidecar = json.loads(package.files["f8.json"])
     assert sidecar["formats"]["a"]["name"] == "float8_e4m3fn"
     assert sidecar["formats"]["b"]["infinity_code"] == 0x7C
-    assert sidecar["quantization"]["certificate"].startswith("none")
     assert sidecar["parameters"]["accumulator_bits"] >= sidecar["parameters"]["sum_bits"]
     scale = np.ldexp(np.float64(sidecar["quantization"]["multiplier"]), sidecar["quantization"]["exponent"])
     assert np.array_equal(scale, np.float64(sidecar["quantization"]["scale"]))
     package.write(tmp_path / "out")
-    with pytest.raises(NotAPackageError, match="packages of float8 layers carry none yet"):
-        verify_package(tmp_path / "out")
     again = MatMulLayer.load(tmp_path / "out" / "f8_layer.npz", name="f8")
     assert Design(again).verilog == Design(float8_layer()).verilog
 

@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.float8 import FLOAT8, Float8Format
+from systoliq.golden.parameters import float8_zero
+
 from ..errors import InputError, need
 from .narrow import NARROW_TYPES, format_of, is_integer
 
@@ -24,6 +27,7 @@ __all__ = [
     "StaysFloatError",
     "attribute",
     "channel_axis",
+    "check_saturates",
     "domain",
     "is_operator",
     "label",
@@ -34,8 +38,10 @@ __all__ = [
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
 
-# What constants may be; other types (float8, float4, double, ...) are refused by name.
-_TYPES = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64", "float", "float16", "bfloat16")
+# What constants may be; other types (float4, double, ...) are refused by name.
+_FLOAT8_TYPES = tuple(form.name.replace("_", "") for form in FLOAT8)  # as ONNX spells them
+_INTEGERS = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64")
+_TYPES = (*_INTEGERS, *_FLOAT8_TYPES, "float", "float16", "bfloat16")
 
 
 class NotTakenError(Exception):
@@ -168,7 +174,8 @@ class Graph:
 
         kind = TensorProto.DataType.Name(tensor.data_type).lower()
         if kind not in _TYPES:
-            raise NotTakenError(f"{role} must be of integers of 2, 4, 8 or 16 bits, or of float32, not of {kind}")
+            known = "integers of 2, 4, 8 or 16 bits, one of the four float8 types or float32"
+            raise NotTakenError(f"{role} must be of {known}, not of {kind}")
         try:
             return np.asarray(numpy_helper.to_array(tensor, str(self._folder)))
         except (OSError, ValueError, RuntimeError) as error:  # of external data, or of too few bytes
@@ -202,24 +209,29 @@ class Graph:
         return x.reshape(sizes)
 
     def _quantized(self, node: NodeProto, role: str) -> npt.NDArray[Any]:
-        """Float weights behind a QuantizeLinear: rint(x / scale) + zero point, saturated."""
+        """Float weights behind a QuantizeLinear: x / scale rounded, plus the zero point, saturated."""
         x = self.constant(node.input[0], role)
         scale = self.constant(node.input[1], f"the scale of {label(node)}")
         if len(node.input) < 3 or not node.input[2]:
             raise NotTakenError(f"{role}: {label(node)} must have a zero point")
         zero_point = self.constant(node.input[2], f"the zero point of {label(node)}")
-        if x.dtype != np.float32 or scale.dtype != np.float32 or not is_integer(zero_point.dtype):
+        form = Float8Format.of(zero_point.dtype)
+        if x.dtype != np.float32 or scale.dtype != np.float32 or not (form or is_integer(zero_point.dtype)):
             kinds = f"{x.dtype.name}, {scale.dtype.name} and {zero_point.dtype.name}"
-            raise NotTakenError(f"{role}: {label(node)} must take float32 to integers, not {kinds}")
+            raise NotTakenError(f"{role}: {label(node)} must take float32 to integers or float8, not {kinds}")
         if not (np.all(np.isfinite(x)) and np.all(np.isfinite(scale) & (scale > 0))):
             raise NotTakenError(f"{role}: {label(node)} must take finite numbers and a positive, finite scale")
         axis = channel_axis(node, scale, x.shape)
         shape = [1] * x.ndim
         if axis is not None:
             shape[axis] = scale.size
-        fmt = format_of(zero_point.dtype)
         with np.errstate(over="ignore"):  # infinity is saturated as well
             quotient = x / scale.reshape(shape)
+        if form is not None:
+            check_saturates(node)
+            float8_zero(f"{role}'s zero point in {label(node)}", zero_point)
+            return form.encode(quotient).view(zero_point.dtype)
+        fmt = format_of(zero_point.dtype)
         y = np.rint(quotient) + zero_point.astype(np.float32).reshape(shape if zero_point.size > 1 else [])
         clipped: npt.NDArray[Any] = np.clip(y, fmt.min, fmt.max).astype(zero_point.dtype)
         return clipped
@@ -238,6 +250,12 @@ def channel_axis(node: NodeProto, scale: npt.NDArray[Any], shape: Sequence[int])
             f"{list(scale.shape)} along axis {axis} of {list(shape)}"
         )
     return axis % len(shape)
+
+
+def check_saturates(node: NodeProto) -> None:
+    """A NotTakenError for a QuantizeLinear to float8 that gives NaN, or infinity, for what is beyond all numbers."""
+    if not attribute(node, "saturate", 1):
+        raise NotTakenError(f"saturate must be 1 in {label(node)}, not 0: float8 results of a layer saturate")
 
 
 def domain(node: NodeProto) -> str:

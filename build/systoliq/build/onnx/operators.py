@@ -1,7 +1,8 @@
 """The operators and patterns that are taken: from a node of the graph to the fields of its layer.
 
 | operator, domain         | pattern   | what surrounds it                                        |
-| QLinearMatMul            | QOperator | constant b, scales, zero points                          |
+| QLinearMatMul, also of   | QOperator | constant b, scales, zero points                          |
+|   com.microsoft          |           |                                                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
 | Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind or   |
 |                          |           | not: its result is then int32 sums                       |
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from systoliq.golden.float8 import Float8Format
+
 from .graph import Graph, NotTakenError, StaysFloatError, attribute, together
 from .narrow import in_bytes
 from .quantized import Output, Parameters, activations, bias_of, follow_output, weights
@@ -30,9 +33,16 @@ if TYPE_CHECKING:
 
 __all__ = ["REFUSED", "TAKEN"]
 
-_NOT_READ = "of the operators of com.microsoft only QGemm is read"
+_NOT_READ = (
+    "of the operators of com.microsoft only QGemm, QLinearMatMul, DynamicQuantizeMatMul and MatMulIntegerToFloat are "
+    "read"
+)
 _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
+
+_NO_BIAS = (
+    "a product of float8 must be without a bias, not with {!r}: make it a row of the weights, for an input that is 1"
+)
 
 # Products that are never layers, and why.
 REFUSED = {
@@ -62,6 +72,8 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     _, fields = together(lambda: _check_attributes(node), lambda: _operator(graph, node, named))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
+    if "bias" in fields and Float8Format.of(fields["b"].dtype) is not None:
+        raise NotTakenError(_NO_BIAS.format(node.input[6]))
     if "bias" in fields and fields["bias"].shape[:-1] == (1,):
         fields["bias"] = fields["bias"].reshape(-1)  # [1, N]
     return fields
@@ -96,6 +108,8 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
         lambda: weights(graph, node.input[1], transposed=transposed),
         lambda: _result_of(graph, node),
     )
+    if result is None and Float8Format.of(b.zero_point.dtype) is not None:
+        raise NotTakenError("a product of float8 must go to a QuantizeLinear, since its sums are no integers")
     if result is None:
         bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1])
         host = float_host_part(graph, node, b)
@@ -103,6 +117,8 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added
+    if added and Float8Format.of(b.zero_point.dtype) is not None:
+        raise NotTakenError(_NO_BIAS.format(added))
     bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
     return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias})
 
@@ -129,6 +145,7 @@ def _check_attributes(node: NodeProto, *, beta: bool = False) -> None:
 # (domain, operator): pattern, place of B among the inputs, what reads it
 TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[str, Any]]]] = {
     ("", "QLinearMatMul"): ("QOperator", 3, _qlinear_matmul),
+    ("com.microsoft", "QLinearMatMul"): ("QOperator", 3, _qlinear_matmul),  # as onnxruntime's quantizer writes float8
     ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
     ("", "Gemm"): ("QDQ", 1, _gemm),
     ("", "MatMul"): ("QDQ", 1, _matmul),

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.float8 import Float8Format
+
 from .graph import (
     MOVES,
     Graph,
@@ -15,6 +17,7 @@ from .graph import (
     StaysFloatError,
     attribute,
     channel_axis,
+    check_saturates,
     is_operator,
     label,
     together,
@@ -136,6 +139,11 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
             raise _stays_float(graph, name, f"its result must go to a QuantizeLinear, not to {label(user)}")
         name = user.output[0]
     y = _one(_parameters(graph, user, "y", _output_type(user)), "y")
+    if Float8Format.of(y.zero_point.dtype) is not None:
+        check_saturates(user)
+        if relu is not None:
+            raise NotTakenError(f"{label(relu)} must not stand before {label(user)}: float8 has numbers below 0")
+        return Output(y=y, added=added)
     if relu is not None and int(y.zero_point.reshape(())) != (least := format_of(y.zero_point.dtype).min):
         raise NotTakenError(
             f"{label(relu)} must be without effect before {label(user)}, whose zero point must then be "

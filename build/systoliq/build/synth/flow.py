@@ -20,7 +20,7 @@ from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_
 from .report import SynthReport
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import SynthesisError, cell_figures, run_yosys, without_ports
+from .yosys import SynthesisError, cell_figures, mapped_apart, run_yosys, without_ports
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
@@ -90,7 +90,8 @@ def synthesized(
     if progress:
         progress("synthesis")
     library = liberty.read_bytes() if liberty else b""
-    key = content_key(_FORMAT, verilog, name, target.synth, library, yosys.version)
+    commands = " ".join([target.synth, *mapped_apart(verilog, name, target)])
+    key = content_key(_FORMAT, verilog, name, commands, library, yosys.version)
     folder, _ = obtain("synth", key, lambda building: run_yosys(yosys, verilog, name, target, building, liberty))
     return folder
 

@@ -8,11 +8,12 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from .repeated import repeated_modules
 from .sites import sites_of_cells
 from .targets import Target
 from .tools import Command
 
-__all__ = ["SynthesisError", "cell_figures", "run_yosys", "without_ports"]
+__all__ = ["SynthesisError", "cell_figures", "mapped_apart", "run_yosys", "without_ports"]
 
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
 _DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
@@ -26,7 +27,7 @@ class SynthesisError(RuntimeError):
 def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: Path, liberty: Path | None) -> None:
     """Write `netlist.json`, `netlist.v` and `cells.json` into `folder`."""
     (folder / "design.v").write_text(verilog)
-    script = ["read_verilog design.v", f"{target.synth} -top {name}"]
+    script = ["read_verilog design.v", *_synthesis(verilog, name, target)]
     stat = "stat -json"
     if liberty is not None:
         shutil.copyfile(liberty, folder / "cells.lib")
@@ -44,6 +45,22 @@ def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: P
         raise SynthesisError(f"Yosys failed on {name}: {lines[-1] if lines else done.stderr.strip()[-500:]}")
     if target.family == "ecp5":
         _free_carries(folder)
+
+
+def mapped_apart(verilog: str, name: str, target: Target) -> list[str]:
+    """The modules that are mapped once for all places where they stand; of targets for gates alone."""
+    return repeated_modules(verilog, name) if target.family == "generic" else []
+
+
+def _synthesis(verilog: str, name: str, target: Target) -> list[str]:
+    """Yosys' commands for the synthesis itself."""
+    whole = f"{target.synth} -top {name}"
+    kept = mapped_apart(verilog, name, target)
+    if not kept:
+        return [whole]
+    mark = "setattr -mod {} " + " ".join(kept)
+    apart = [mark.format("-set keep_hierarchy 1"), whole, mark.format("-unset keep_hierarchy")]
+    return [*apart, "flatten", "opt -fast", "opt_clean -purge"]
 
 
 def cell_figures(folder: Path) -> dict[str, float]:

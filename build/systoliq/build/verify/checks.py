@@ -17,15 +17,24 @@ from pathlib import Path
 from typing import Any
 
 from .columns import ColumnProof, prove_column
+from .float8_layer import Float8Derivation
 from .float32 import Format
 from .hardware import Column, Hardware, Shape, UnreadableError
-from .package import CERTIFICATE, Layer, NotAPackageError, RefusedError, check_files, read_certificate, read_layer
+from .package import (
+    CERTIFICATE,
+    Layer,
+    NotAPackageError,
+    RefusedError,
+    check_files,
+    limited,
+    read_certificate,
+    read_layer,
+)  # fmt: skip
 from .turned import is_turned, without_turned
 
 __all__ = ["Report", "verify_package"]
 
 _INT32 = (-(1 << 31), (1 << 31) - 1)
-_MOST_REASONS = 12  # of one kind; more are only counted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +48,7 @@ class Report:
     accumulators: tuple[int, int]
     rounding: str
     multiplier_bits: int
+    formula: str
     reasons: tuple[str, ...]
 
     @property
@@ -52,16 +62,16 @@ def verify_package(directory: Path, progress: Callable[[str], None] | None = Non
     reasons: list[str] = []
     claimed: dict[str, Any] = {}
     derived: dict[str, Any] = {}
-    points = 0
+    points, formula = 0, ""
     try:
         claimed = read_certificate(directory)
         reasons += check_files(directory, claimed)
-        package = _Derivation(directory, claimed)
-        derived, proofs = package.derive(progress or (lambda _: None))
-        points = sum(proof.points for proof in proofs)
+        package = _derivation(directory, claimed)
+        derived = package.derive(progress or (lambda _: None))
+        points, formula = package.points, package.formula
         reasons += package.reasons
-        reasons += _limited(_unlike(claimed, derived))
-        reasons += _limited(_inexact(proofs))
+        reasons += limited(_unlike(claimed, derived))
+        reasons += limited(iter(package.inexact))
     except NotAPackageError:
         raise
     except (RefusedError, UnreadableError) as error:
@@ -78,19 +88,27 @@ def verify_package(directory: Path, progress: Callable[[str], None] | None = Non
         accumulators=(min(ends), max(ends)),
         rounding=str(derived.get("requantizer", {}).get("rounding")),
         multiplier_bits=derived.get("requantizer", {}).get("multiplier_bits", 0),
+        formula=formula,
         reasons=tuple(dict.fromkeys(reasons)),
     )
+
+
+def _derivation(directory: Path, claimed: dict[str, Any]) -> _Derivation | Float8Derivation:
+    """What finds the claims again: of integers or of float8, as the certificate says."""
+    name = claimed["name"]
+    if not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise RefusedError(f"{CERTIFICATE}: name must be a Verilog identifier, not {name!r}")
+    kind = Float8Derivation if claimed["formats"]["a"].startswith("float8") else _Derivation
+    return kind(directory, claimed, name)
 
 
 class _Derivation:
     """The claims of a certificate, found again in the other files."""
 
-    def __init__(self, directory: Path, claimed: dict[str, Any]) -> None:
-        self.claimed = claimed
-        self.name = claimed["name"]
-        if not re.fullmatch(r"[A-Za-z_]\w*", self.name):
-            raise RefusedError(f"{CERTIFICATE}: name must be a Verilog identifier, not {self.name!r}")
-        self.verilog = f"{self.name}.v"
+    formula = "the float32 formula"
+
+    def __init__(self, directory: Path, claimed: dict[str, Any], name: str) -> None:
+        self.claimed, self.name, self.verilog = claimed, name, f"{name}.v"
         self.layer: Layer = read_layer(directory, self.name)
         array, formats = claimed["array"], claimed["formats"]
         self.k, self.n = len(self.layer.b), len(self.layer.b[0])
@@ -112,6 +130,8 @@ class _Derivation:
         except (UnreadableError, UnicodeDecodeError, KeyError) as error:
             raise RefusedError(f"{self.verilog}: {error}") from error
         self.reasons: list[str] = []
+        self.inexact: list[str] = []
+        self.points = 0
 
     def _format(self, letter: str, name: str) -> Format:
         match = re.fullmatch(r"(u?)int(\d+)", name)
@@ -120,10 +140,10 @@ class _Derivation:
         bits = int(match[2])
         return (0, (1 << bits) - 1) if match[1] else (-(1 << (bits - 1)), (1 << (bits - 1)) - 1)
 
-    def derive(self, progress: Callable[[str], None]) -> tuple[dict[str, Any], list[ColumnProof]]:
-        """The certificate as it should be, and the proofs of its columns."""
-        self.reasons += _limited(self._compare_weights(), "weights")
-        self.reasons += _limited(self._compare_constants(), "constants")
+    def derive(self, progress: Callable[[str], None]) -> dict[str, Any]:
+        """The certificate as it should be."""
+        self.reasons += limited(self._compare_weights(), "weights")
+        self.reasons += limited(self._compare_constants(), "constants")
         ranges = [self._range(n) for n in range(self.n)]
         least, most = min(lo for lo, _ in ranges), max(hi for _, hi in ranges)
         columns, proofs = [], []
@@ -141,7 +161,9 @@ class _Derivation:
         exact = all(column["verdict"] == "exact" for column in columns)
         multiplier_bits = max(column.multiplier.bit_length() for column in self.columns)
         mantissa_bits = max(self._mantissa(n).bit_length() for n in range(self.n))
-        derived = {
+        self.points = sum(proof.points for proof in proofs)
+        self.inexact += _inexact(proofs)
+        return {
             "generator": "systoliq",
             "kind": "certificate",
             "format": 1,
@@ -173,7 +195,6 @@ class _Derivation:
             "weights_sha256": self._weights_digest(),
             "columns": columns,
         }
-        return derived, proofs
 
     def _accumulator(self, least: int, most: int) -> dict[str, Any]:
         """The certificate's words about the accumulator, for sums of `least` to `most`."""
@@ -309,9 +330,3 @@ def _unlike(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
             yield from _unlike(one, other, f"{path}[{index}]")
     elif claimed != derived:
         yield f"{CERTIFICATE}: {path} is {claimed!r}, but the Verilog and the layer give {derived!r}"
-
-
-def _limited(reasons: Iterator[str], what: str = "") -> list[str]:
-    found = list(reasons)
-    more = len(found) - _MOST_REASONS
-    return found if more <= 0 else [*found[:_MOST_REASONS], f"and {more} more{' of these ' + what if what else ''}"]

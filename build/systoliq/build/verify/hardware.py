@@ -15,7 +15,7 @@ from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
 from .syntax import Module, read_verilog
 
-__all__ = ["Column", "Hardware", "Shape", "UnreadableError"]
+__all__ = ["Column", "Float8Column", "Hardware", "Shape", "UnreadableError"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,18 @@ class Column:
     shift: int
     offset: int
     zero_point: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Float8Column:
+    """Constants of one column of float8, whose requantizer multiplies by ``multiplier`` * 2^``exponent``.
+
+    ``added``: what is added to sums before.
+    """
+
+    added: int
+    multiplier: int
+    exponent: int
 
 
 class Hardware:
@@ -92,7 +104,7 @@ class Hardware:
         shape, depth, bits = self.shape, self.shape.depth, self.weight_bits
         beats, tiles = -(-shape.k // depth), -(-shape.n // shape.cols)
         address = np.array(range(beats * tiles), dtype=object)
-        found = self._dense.again({self._dense.connected("sequencer", "address"): address}).port("array", "b")
+        found = self._weight_words(address, taken=1)
         words = np.broadcast_to(np.asarray(found, object), address.shape)  # a memory of one word has no address
         mask = (1 << bits) - 1
         weights = [[0] * shape.n for _ in range(shape.k)]
@@ -115,6 +127,26 @@ class Hardware:
                     elif value:
                         raise UnreadableError(f"the weight memory is not 0 at k = {k}, column {n}, beyond the layer")
         return weights
+
+    def idle_weights(self) -> int:
+        """What the array has as weights in a cycle without a beat of A."""
+        return int(self._weight_words(0, taken=0))
+
+    def _weight_words(self, address: Value, *, taken: int) -> Value:
+        """The array's B operands; ``taken``: whether a beat of A comes with them."""
+        return self._dense.again({self._dense.connected("sequencer", "address"): address, "taken": taken}).port(
+            "array", "b"
+        )
+
+    def float8_column(self, n: int) -> Float8Column:
+        """The constants of column `n` of a float8 layer."""
+        lane = self._lane(n, sums=0, row_sum=0)
+        bits = lane.port_width("requantizer", "exponent")
+        return Float8Column(
+            added=int(lane.port("requantizer", "acc")),
+            multiplier=int(lane.port("requantizer", "multiplier")),
+            exponent=int(as_signed(lane.port("requantizer", "exponent"), bits)),
+        )
 
     def column(self, n: int) -> Column:
         """The constants of column `n`."""

@@ -15,9 +15,13 @@ import numpy as np
 
 from .float32 import combined_scale
 
-__all__ = ["CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "read_certificate", "read_layer"]
+__all__ = [
+    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "limited", "read_certificate",
+    "read_layer",
+]  # fmt: skip
 
 CERTIFICATE = "certificate.json"
+_MOST_REASONS = 12  # of one kind; more are only counted
 _SOURCES = (".v", ".sv", ".vlt", ".vh")  # what a tool that is given DIR/* would take in
 
 
@@ -69,8 +73,6 @@ def _why_none(directory: Path) -> str | None:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             sidecar = json.loads(file.read_bytes())
             formats = sidecar["formats"]
-            if formats["a"]["name"].startswith("float8"):
-                return "float8 layers carry none yet"
             if sidecar["kind"] == "layer" and formats["y"]["name"] == "int32":
                 return "layers of int32 sums carry none, as nothing is rounded"
     return None
@@ -120,3 +122,10 @@ def read_layer(directory: Path, name: str) -> Layer:
         )
     except Exception as error:
         raise RefusedError(f"{file.name}: cannot be read as a layer ({error})") from error
+
+
+def limited(reasons: Iterator[str], what: str = "") -> list[str]:
+    """The first of many reasons, and how many more there are."""
+    found = list(reasons)
+    more = len(found) - _MOST_REASONS
+    return found if more <= 0 else [*found[:_MOST_REASONS], f"and {more} more{' of these ' + what if what else ''}"]

@@ -25,7 +25,7 @@ from ..choose import reachable
 if TYPE_CHECKING:
     from .design import LayerDesign
 
-__all__ = ["FORMAT", "certificate"]
+__all__ = ["FORMAT", "accumulator_facts", "certificate", "sealed", "weights_digest"]
 
 FORMAT = 1
 
@@ -77,17 +77,19 @@ def certificate(design: LayerDesign, requantization: Requantization, files: Mapp
                 folding.bias.tolist(), folding.residual.tolist(), proof["columns"], strict=True
             )
         ],
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
-        "versions": versions(),
     }
-    own = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    content["sha256"] = hashlib.sha256(own.encode()).hexdigest()
-    return content
+    return sealed(content, files)
 
 
-def accumulator_facts(
-    low: npt.NDArray[np.int64], high: npt.NDArray[np.int64], *, bits: int, sum_bits: int
-) -> dict[str, Any]:
+def sealed(content: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:
+    """`content` with the digests of all other `files`, the versions of tools, and its own digest."""
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    whole = {**content, "files": digests, "versions": versions()}
+    own = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+    return {**whole, "sha256": hashlib.sha256(own.encode()).hexdigest()}
+
+
+def accumulator_facts(low: npt.NDArray[Any], high: npt.NDArray[Any], *, bits: int, sum_bits: int) -> dict[str, Any]:
     """Why the accumulators are wide enough: the least and greatest sum that an input reaches, and the bits for them.
 
     Sums on the way may wrap: the last one is right modulo 2^bits, and in range.

@@ -110,8 +110,6 @@ def _float8_quantization(layer: MatMulLayer, requantization: Float8Requantizatio
         "multiplier": list(requantization.multiplier),
         "exponent": list(requantization.exponent),
         "multiplier_bits": MANTISSA_BITS,
-        "certificate": "none: float8 layers have none yet. That sums and products are exact follows from their width; "
-        "the golden vectors, and simulation, test that the hardware is as described",
     }
 
 

@@ -32,6 +32,7 @@ from ..names import module_name
 from ..simulated import Simulated, check_run
 from .certificate import certificate
 from .describe import describe, formula
+from .float8_certificate import float8_certificate
 from .judged import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
@@ -125,8 +126,8 @@ class LayerDesign(Design):
 
     @property
     def certified(self) -> bool:
-        """A layer of integers is, unless it ends in its sums; for float8 there is no certificate yet."""
-        return isinstance(self.requantization, Requantization)
+        """A layer is, unless it ends in its sums."""
+        return not self.layer.gives_sums
 
     def model(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """Y [M, N] for `a` [M, K], and its zero points where the layer has none: the hardware's own arithmetic."""
@@ -211,8 +212,10 @@ class LayerDesign(Design):
     def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
         """What `systoliq verify` derives again."""
         constants = self.requantization
-        if not isinstance(constants, Requantization):
+        if isinstance(constants, Unscaled):
             return {}
         if CERTIFICATE in files:
             raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
+        if isinstance(constants, Float8Requantization):
+            return float8_certificate(self, constants, files)
         return certificate(self, constants, files)

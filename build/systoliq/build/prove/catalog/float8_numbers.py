@@ -1,0 +1,49 @@
+"""Float8 numbers in SMT-LIB's theory of floating point, which is the specification of the float8 proofs.
+
+A float8 magnitude with zeros before and behind it is a binary32, subnormal where it is subnormal, times a power of two;
+one more bit behind it is the tie between two neighbours. Their sums and products here are exact in binary128.
+"""
+
+from __future__ import annotations
+
+from systoliq.golden.float8 import Float8Format
+
+__all__ = ["EXACT", "EXACT_BIAS", "WIDE_BIAS", "bits", "magnitude", "operand", "power"]
+
+EXACT = "15 113"
+"""Sizes of exponent and significand of binary128."""
+EXACT_BIAS = (1 << 14) - 1
+WIDE_BIAS = 127
+"""Of binary32."""
+
+
+def bits(number: int, width: int) -> str:
+    """A constant of ``width`` bits."""
+    return f"(_ bv{number % (1 << width)} {width})"
+
+
+def magnitude(form: Float8Format, code: str, behind: str = "") -> str:
+    """A finite magnitude, the ``code`` of 7 bits with the bits ``behind`` it, times 2^(bias - 127)."""
+    before, zeros = 1 + form.mantissa_bits + 1, 23 - form.mantissa_bits - len(behind)
+    binary32 = f"((_ to_fp 8 24) (concat {bits(0, before)} (concat {code} #b{behind}{'0' * zeros})))"
+    return f"((_ to_fp {EXACT}) RNE {binary32})"
+
+
+def operand(form: Float8Format, code: str) -> str:
+    """What a code stands for, as `magnitude` scales it: a number, an infinity or NaN."""
+    rest = f"((_ extract 6 0) {code})"
+    infinity = bits(form.max_code + 1, 7)
+    if form.infinity_code is not None:
+        nan = f"(bvugt {rest} {infinity})"
+    else:
+        nan = f"(= {code} {bits(0x80, 8)})" if form.fnuz else f"(= {rest} {infinity})"
+    value = magnitude(form, rest)
+    if form.infinity_code is not None:
+        value = f"(ite (= {rest} {infinity}) (_ +oo {EXACT}) {value})"
+    value = f"(ite (= ((_ extract 7 7) {code}) #b1) (fp.neg {value}) {value})"
+    return f"(ite {nan} (_ NaN {EXACT}) {value})"
+
+
+def power(exponent: int) -> str:
+    """2^exponent in the exact format."""
+    return f"(fp #b0 {bits(EXACT_BIAS + exponent, 15)} {bits(0, 112)})"

@@ -1,0 +1,33 @@
+"""Modules that stand many times in a design: mapped once each, they spare synthesis most of its work.
+
+A processing element is the same wherever it stands. Flattened first, each of its copies is optimized on its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+__all__ = ["repeated_modules"]
+
+_MANY = 16
+_MODULE = re.compile(r"^module (\w+)\b(.*?)^endmodule", re.MULTILINE | re.DOTALL)
+_INSTANCE = re.compile(r"^ +(\w+) \w+ \($", re.MULTILINE)
+
+
+def repeated_modules(verilog: str, top: str) -> list[str]:
+    """The modules of an emitted design of which there are many below `top`, but for those within one of them."""
+    inside = {name: Counter(_INSTANCE.findall(body)) for name, body in _MODULE.findall(verilog)}
+    found: dict[str, None] = {}
+
+    def descend(name: str, copies: int) -> Counter[str]:
+        """How often each module stands in `copies` of `name`, without a look into those that were found."""
+        total = Counter({kind: count * copies for kind, count in inside[name].items() if kind in inside})
+        for kind, count in list(total.items()):
+            if kind not in found:
+                total.update(descend(kind, count))
+        return total
+
+    while new := [kind for kind, count in descend(top, 1).items() if count >= _MANY and kind not in found]:
+        found[new[0]] = None
+    return list(found)

@@ -1,0 +1,38 @@
+"""Steps of float8 results: what every sum gives by Python integers, over ranges small enough to try them all."""
+
+from __future__ import annotations
+
+import float8_oracle as oracle
+import numpy as np
+import pytest
+
+from systoliq.golden import E4M3FN, E5M2, FLOAT8, Float8Format, MatMulLayer
+from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.float8_thresholds import float8_steps, reachable_sums
+
+
+@pytest.mark.parametrize("output", FLOAT8, ids=str)
+def test_steps_are_where_codes_change(output: Float8Format):
+    rng = np.random.default_rng(3)
+    scales = np.float32([*np.ldexp(np.float32(1), [-9, 0, 6, 20]), *rng.uniform(0.01, 100, 4), 2.0**-40])
+    lo, hi = [-700, -5, -700, -700, 0, -300, 3, -700, -700], [700, 5, 700, 700, 700, -200, 900, 700, 700]
+    unit = -8
+    found = float8_steps(Float8Requantization.from_scales(scales, output), unit, lo, hi)
+    rounding = oracle.Output(output.name)
+    for scale, low, high, steps in zip(scales, lo, hi, found, strict=True):
+        codes = [rounding.round(oracle.times(at, -unit, scale.item())) for at in range(low, high + 1)]
+        changes = [(at, code) for at, code in enumerate(codes, low) if at == low or code != codes[at - low - 1]]
+        assert steps == changes
+
+
+def test_reachable_sums_are_those_of_the_greatest_operands():
+    w = np.random.default_rng(2).integers(0, 0x7C, (20, 3)).astype(np.uint8)
+    w[3:, 2], w[:3, 2] = 0, (0xFB, 0x7B, 0x7D)  # the last one is NaN
+    fields = {f"{name}_zero_point": 0 for name in "aby"} | {f"{name}_scale": 1.0 for name in "aby"}
+    layer = MatMulLayer(b=w, **fields, a_format=E4M3FN, b_format=E5M2, y_format=E5M2)
+    values = np.abs(oracle.values("float8_e5m2"))[w]
+    expected = np.where(np.isfinite(values), values, 0).sum(axis=0) * 448 * 2.0**25
+    assert reachable_sums(layer) == expected.tolist()
+    integers = {f"{name}_scale": 1.0 for name in "aby"} | {f"{name}_zero_point": np.int8(0) for name in "aby"}
+    with pytest.raises(TypeError, match="a and b must be float8, not int8 and int8"):
+        reachable_sums(MatMulLayer(b=w.view(np.int8), **integers))
