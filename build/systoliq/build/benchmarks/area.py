@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+import numpy as np
 from amaranth.lib import wiring
 
 from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
 from systoliq.hw.engine import AxiEngine, EngineConfig
@@ -40,16 +43,40 @@ def _array(
     return Row(target=target, cells=cells, make=lambda: (AxiBareArray(BareArray(config)), config.macs_per_cycle))
 
 
-def _layer(depth: int, requantizer: str, *, target: str, cells: str) -> Row:
-    """The layer on 1 x 2 x ``depth``."""
+def _layer(
+    shape: tuple[int, int, int],
+    requantizer: str,
+    layer: Callable[[], MatMulLayer] = lambda: resnet8_fc_layer()[0],
+    *,
+    target: str = "ecp5-85k",
+    cells: str = "ecp5",
+) -> Row:
+    """The layer on rows x cols x depth."""
+    rows, cols, depth = shape
 
     def make() -> tuple[wiring.Component, int]:
-        options = Hardware(rows=1, cols=2, depth=depth, requantizer=requantizer)
-        layer, _ = resnet8_fc_layer()
-        config = options.array_for_layer(layer).replace(cells=cells)
-        return AxiDense(Dense(layer, options.requantization(layer), config)), config.macs_per_cycle
+        options = Hardware(rows=rows, cols=cols, depth=depth, requantizer=requantizer)
+        made = layer()
+        config = options.array_for_layer(made).replace(cells=cells)
+        return AxiDense(Dense(made, options.requantization(made), config)), config.macs_per_cycle
 
     return Row(target=target, cells=cells, make=make)
+
+
+def _seeded(k: int, n: int) -> MatMulLayer:
+    """A layer of int8 with random weights and bias, and a scale for each column."""
+    generator = np.random.default_rng(k * n)
+    return MatMulLayer(
+        name="seeded",
+        b=generator.integers(-128, 128, (k, n)).astype(np.int8),
+        bias=generator.integers(-20000, 20000, n).astype(np.int32),
+        a_scale=np.float32(0.02),
+        a_zero_point=np.int8(-3),
+        b_scale=generator.uniform(0.005, 0.015, n).astype(np.float32),
+        b_zero_point=np.int8(0),
+        y_scale=np.float32(0.35),
+        y_zero_point=np.int8(5),
+    )
 
 
 def _engine(target: str, config: EngineConfig) -> Row:
@@ -98,15 +125,25 @@ _ENGINES = {
 _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
 _NARROW = (("int8", "int4"), ("int4", "int4"), ("int8", "int2"))
 
+_SHAPES = ((4, 8, 1), (1, 4, 8), (1, 2, 16), (1, 16, 2), (1, 32, 1), (4, 8, 4))
+
+
+def _by(shape: tuple[int, int, int]) -> str:
+    return " x ".join(map(str, shape))
+
+
 DESIGNS: dict[str, Row] = {
     **{f"array {rows} x {cols} x {depth}": _array(rows, cols, depth) for rows, cols, depth in _ARRAYS},
     "requantizer, 22-bit sums": _requantizer(22),
     "requantizer, 32-bit sums": _requantizer(32),
     **{name: _engine(target, config) for name, (target, config) in _ENGINES.items()},
-    "resnet8-fc 1 x 2 x 8": _layer(8, "near-tie", target="ecp5-85k", cells="ecp5"),
-    "resnet8-fc 1 x 2 x 8, auto requantizer": _layer(8, "auto", target="ecp5-85k", cells="ecp5"),
-    "resnet8-fc 1 x 2 x 2, auto requantizer": _layer(2, "auto", target="ice40-up5k", cells="ice40"),
-    "resnet8-fc 1 x 2 x 4, auto requantizer": _layer(4, "auto", target="ice40-up5k", cells="ice40"),
+    "resnet8-fc 1 x 2 x 8": _layer((1, 2, 8), "near-tie"),
+    "resnet8-fc 1 x 2 x 8, auto requantizer": _layer((1, 2, 8), "auto"),
+    **{f"resnet8-fc {_by(shape)}": _layer(shape, "near-tie") for shape in ((1, 1, 1), (1, 2, 4), (1, 10, 8))},
+    **{f"layer 128 -> 32, {_by(shape)}": _layer(shape, "near-tie", partial(_seeded, 128, 32)) for shape in _SHAPES},
+    "layer 256 -> 256, 4 x 8 x 1": _layer((4, 8, 1), "near-tie", partial(_seeded, 256, 256)),
+    "resnet8-fc 1 x 2 x 2, auto requantizer": _layer((1, 2, 2), "auto", target="ice40-up5k", cells="ice40"),
+    "resnet8-fc 1 x 2 x 4, auto requantizer": _layer((1, 2, 4), "auto", target="ice40-up5k", cells="ice40"),
     **{
         f"array {rows} x {cols} x {depth}, ecp5-alu": _array(rows, cols, depth, cells="ecp5-alu")
         for rows, cols, depth in ((4, 4, 1), (2, 4, 2), (1, 2, 8))
@@ -124,7 +161,7 @@ DESIGNS: dict[str, Row] = {
         for cells in _ULTRASCALE
     },
     **{
-        f"resnet8-fc 1 x 2 x 8, auto requantizer, {cells}": _layer(8, "auto", target="xilinx-xcup", cells=cells)
+        f"resnet8-fc 1 x 2 x 8, auto requantizer, {cells}": _layer((1, 2, 8), "auto", target="xilinx-xcup", cells=cells)
         for cells in _ULTRASCALE
     },
 }
