@@ -41,7 +41,7 @@ with tempfile.TemporaryDirectory() as folder:
 start = next(cycle for cycle, on in enumerate(trace[f"{LANE}.start"]) if on)
 zero_point = int(layer.y_zero_point)
 order = [(r, c) for r in range(ROWS) for c in range(COLS)]  # as the lane reads them
-chosen, acc = trace.signed(f"{LANE}.chosen"), trace.signed(f"{LANE}.requantizer.acc")
+chosen, acc = trace.signed(f"{LANE}.chosen_0_0"), trace.signed(f"{LANE}.requantizer.acc")
 raw = [chosen[start + 1 + i] for i in range(4)]
 biased = [acc[start + 1 + i] for i in range(4)]
 scales = [int(design.requantization.multiplier[c]) for _, c in order]
@@ -84,7 +84,7 @@ for r, c in order:
 lane = f"{LANE}.requantizer"
 texts = [f"{float(p):.3f}\n· 2^{s}" for p, s in zip(products, shifts, strict=True)]
 for label, signal, wanted, shown in (
-    ("lane: sum of a column", f"{LANE}.chosen", raw, None),
+    ("lane: sum of a column", f"{LANE}.chosen_0_0", raw, None),
     ("sum + bias", f"{lane}.acc", biased, None),
     ("times M", f"{lane}.product", [int(p * (1 << s)) for p, s in zip(products, shifts, strict=True)], texts),
     ("floor of product / 2^S", f"{lane}.floor", [p.__floor__() for p in products], None),
