@@ -31,6 +31,7 @@ class Case:
     b_bits: int = 0
     accumulator_bits: int = 32
     rounding: Rounding = Rounding.NEAR_TIE
+    cells: str = "portable"
 
     @property
     def id(self) -> str:
@@ -39,6 +40,7 @@ class Case:
         parts += [f"az{self.a_zero_point}"] * bool(self.a_zero_point) + [f"bz{zero}"] * bool(zero)
         parts += [f"acc{self.accumulator_bits}"] * (self.accumulator_bits != 32)
         parts += [self.rounding.value] * (self.rounding is not Rounding.NEAR_TIE) + ["plain"] * (not self.bias)
+        parts += [self.cells] * (self.cells != "portable")
         return "-".join(parts)
 
     def layer(self) -> MatMulLayer:
@@ -74,6 +76,7 @@ class Case:
             depth=self.depth,
             b=IntFormat(self.b_bits or layer.b_format.bits, signed=True),
             accumulator_bits=self.accumulator_bits,
+            cells=self.cells,
         )
         return Dense(layer, requantization, config)
 
@@ -122,6 +125,12 @@ CASES = [
     Case(rows=2, cols=4, depth=2, k=9, n=6, rounding=Rounding.NEAREST),
     Case(rows=2, cols=4, depth=2, k=9, n=6, b_zero_point=3, rounding=Rounding.FLOOR),
     Case(rows=1, cols=7, depth=1, k=8, n=7, accumulator_bits=48, bias=False),
+    # weights, constants and rows in block RAM; many columns a lane
+    Case(rows=1, cols=1, depth=1, k=3, n=70, m=5),
+    Case(rows=2, cols=3, depth=2, k=50, n=11, b_zero_point=-9, cells="ecp5"),
+    Case(rows=1, cols=17, depth=1, k=70, n=34, m=3, b_zero_point=5),
+    Case(rows=1, cols=66, depth=3, k=200, n=66, m=3, cells="ecp5"),
+    Case(rows=3, cols=5, depth=1, k=66, n=13, cells="ice40"),
 ]
 
 
