@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Module, Signal
+from amaranth.hdl import Module
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,9 +11,10 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.requantization import MANTISSA_BITS, Requantization, Rounding
 from systoliq.golden.rescale import requantize_float32
 from systoliq.golden.thresholds import float32_steps
+from systoliq.hw.delay import delay
 from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
-from systoliq.hw.table import table
+from systoliq.hw.table import ConstantTable
 from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.pipeline import PipelineResult, run_pipeline
 
@@ -21,12 +22,19 @@ MOST_SHIFT = 55
 
 
 class ConstantRequantizer(wiring.Component):
-    """A requantizer whose constants are those of a `column`, from tables as in a drain lane; a register after them."""
+    """A requantizer whose constants are those of a `column`, from a table as in a drain lane."""
 
     def __init__(self, requantization: Requantization, accumulator_bits: int) -> None:
         self.requantization = requantization
         self.requantizer = Requantizer(RequantizerConfig.of(requantization, accumulator_bits))
-        self.latency = 1 + self.requantizer.latency
+        names = ("multiplier", "shift", "offset")
+        self.table = ConstantTable(
+            {name: getattr(requantization, name) for name in names},
+            {name: getattr(self.requantizer, name).shape() for name in names},
+            cells="portable",
+            kind="constants",
+        )
+        self.latency = self.table.latency + self.requantizer.latency
         super().__init__(
             {
                 "acc": In(self.requantizer.acc.shape()),
@@ -38,12 +46,11 @@ class ConstantRequantizer(wiring.Component):
     def elaborate(self, platform):
         m = Module()
         m.submodules.requantizer = place(self.requantizer, platform)
-        for name in ("multiplier", "shift", "offset"):
-            port = getattr(self.requantizer, name)
-            values = getattr(self.requantization, name)
-            m.d.sync += port.eq(table(m, self.column, values, port.shape(), name=name))
-        acc = Signal.like(self.acc)
-        m.d.sync += acc.eq(self.acc)
+        m.submodules.table = place(self.table, platform)
+        m.d.comb += self.table.index.eq(self.column)
+        for name in self.table.columns:
+            m.d.comb += getattr(self.requantizer, name).eq(getattr(self.table, name))
+        acc = delay(m, self.acc, self.table.latency, name="acc")
         m.d.comb += [
             self.requantizer.acc.eq(acc),
             self.requantizer.zero_point.eq(self.requantization.zero_point),
