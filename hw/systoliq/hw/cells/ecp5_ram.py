@@ -24,10 +24,9 @@ def dp16kd(
     cycle in which it is read is unknown. The instance is ``m.submodules.cell``.
     """
     width = WIDTHS[_cell_depth(1 << len(write_address))]
-    enables = 3 if width == 18 else 0  # of the two bytes of a word
     written = {
         "i_WEA": write,
-        **_address("A", write_address, width, enables),
+        **_address("A", write_address, width),
         **{f"i_DIA{i}": data[i] if i < len(data) else 0 for i in range(18)},
     }
     cell, word = _cell(width, read=read, show=show, read_address=read_address, rest=written)
@@ -75,11 +74,12 @@ def _cell_depth(words: int) -> int:
     return max(1 << (words - 1).bit_length(), min(WIDTHS))
 
 
-def _address(port: str, value: Value, width: int, low_bits: int = 0) -> dict[str, Value | int]:
-    """Pins of a port's address; ``low_bits`` stand below it, as far as they are pins of the word's bytes."""
+def _address(port: str, value: Value, width: int) -> dict[str, Value | int]:
+    """Pins of a port's address; below that of a word of 18 bits are the enables of its two bytes."""
     low = (width - 1).bit_length() if width < 9 else 3 + width // 18
+    enables = range(2 if width == 18 else 0)
     return {
-        f"i_AD{port}{i}": value[i - low] if low <= i < low + len(value) else (low_bits >> i & 1 if i < 2 else 0)
+        f"i_AD{port}{i}": value[i - low] if low <= i < low + len(value) else int(i in enables)
         for i in range(_ADDRESS_BITS)
     }
 
@@ -114,7 +114,7 @@ def _cell(
         i_WEB=0,
         i_RSTB=0,
         **{f"i_CS{port}{i}": 0 for port in "AB" for i in range(3)},
-        **_address("B", read_address, width, 3 if width == 18 else 0),
+        **_address("B", read_address, width),
         **{f"o_DOB{i}": word[i] for i in range(width)},
         **rest,
     )

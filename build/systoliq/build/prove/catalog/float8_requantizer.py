@@ -26,7 +26,22 @@ __all__ = ["PROPERTIES"]
 _LONGEST = 2048  # K of the sums that leave room for all shorter ones, of all operands
 
 
-class DigitsHarness(wiring.Component):
+class _DigitsHarness(wiring.Component):
+    """A product in digits: its factors, free, and its digits, gathered ``latency`` cycles after them."""
+
+    def __init__(self, dut: DigitProduct, number_bits: int, factor_bits: int) -> None:
+        self.dut = dut
+        self._count = dut.digits.shape().length
+        self.latency = dut.latency + self._count - 1
+        super().__init__({"number": In(signed(number_bits)), "factor": In(unsigned(factor_bits))})
+
+    def connect(self, m: Module) -> Value:
+        """Give the factors to the block; returns the digits of their product, the lowest first."""
+        m.d.comb += [self.dut.number.eq(self.number), self.dut.factor.eq(self.factor)]
+        return Cat(delay(m, self.dut.digits[i], self._count - 1 - i, name=f"digit_{i}") for i in range(self._count))
+
+
+class DigitsHarness(_DigitsHarness):
     """The digits of a product, gathered, against what the products of the number's limbs add up to, each at its weight.
 
     Multipliers beside it give the limbs' products, of which only that is known which `LimitHarness` proves. What is
@@ -36,21 +51,14 @@ class DigitsHarness(wiring.Component):
     free_products = True
 
     def __init__(self, number_bits: int, factor_bits: int) -> None:
-        self.dut = DigitProduct(number_bits, factor_bits, cells="portable")
-        self._count = self.dut.digits.shape().length
-        self.latency = self.dut.latency + self._count - 1
-        super().__init__({"number": In(signed(number_bits)), "factor": In(unsigned(factor_bits))})
+        super().__init__(DigitProduct(number_bits, factor_bits, cells="portable"), number_bits, factor_bits)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        dut, count = self.dut, self._count
-        m.submodules.dut = dut
-        digits = (delay(m, dut.digits[i], count - 1 - i, name=f"digit_{i}") for i in range(count))
-        found, expected = Signal(count * DIGIT_BITS), Signal(count * DIGIT_BITS)
+        m.submodules.dut = self.dut
+        found, expected = Signal(self._count * DIGIT_BITS), Signal(self._count * DIGIT_BITS)
         m.d.comb += [
-            dut.number.eq(self.number),
-            dut.factor.eq(self.factor),
-            found.eq(Cat(digits)),
+            found.eq(self.connect(m)),
             expected.eq(self._expected(m, platform)),
             Assert(found == expected),
             Cover((found[-DIGIT_BITS:] != 0) & (found[:DIGIT_BITS] == 0)),
@@ -97,31 +105,25 @@ def _within_limit(product: Value, factor_bits: int) -> tuple[Value, int]:
     return (product >= 0) & (product <= most), most
 
 
-class ProductsOfFewDigitsHarness(wiring.Component):
+class ProductsOfFewDigitsHarness(_DigitsHarness):
     """The digits of a product, were they of 4 bits: gathered, the magnitude times the factor."""
 
     _DIGIT_BITS = 4
 
     def __init__(self, number_bits: int, factor_bits: int) -> None:
         with mock.patch.object(digit_product, "DIGIT_BITS", self._DIGIT_BITS):
-            self.dut = DigitProduct(number_bits, factor_bits, cells="portable")
-        self._count = self.dut.digits.shape().length
-        self.latency = self.dut.latency + self._count - 1
-        super().__init__({"number": In(signed(number_bits)), "factor": In(unsigned(factor_bits))})
+            dut = DigitProduct(number_bits, factor_bits, cells="portable")
+        super().__init__(dut, number_bits, factor_bits)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        dut, count = self.dut, self._count
         with mock.patch.object(digit_product, "DIGIT_BITS", self._DIGIT_BITS):
-            m.submodules.dut = dut.elaborate(platform)
-        digits = (delay(m, dut.digits[i], count - 1 - i, name=f"digit_{i}") for i in range(count))
+            m.submodules.dut = self.dut.elaborate(platform)
         number = delay(m, self.number, self.latency, name="past_number").as_signed()
         factor = delay(m, self.factor, self.latency, name="past_factor")
-        found = Signal(count * self._DIGIT_BITS)
+        found = Signal(self._count * self._DIGIT_BITS)
         m.d.comb += [
-            dut.number.eq(self.number),
-            dut.factor.eq(self.factor),
-            found.eq(Cat(digits)),
+            found.eq(self.connect(m)),
             Assert(found == abs(number) * factor),
             Cover((found[-self._DIGIT_BITS :] != 0) & (number < 0)),
         ]

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -75,7 +75,7 @@ def plan_matmul_integer(
     bias: npt.ArrayLike | None = None,
 ) -> Plan:
     """Plan `systoliq.golden.matmul_integer` with its arguments, plus `bias`: int32 that broadcasts to the result."""
-    return _plan(config, *matmul_operands(a, b), a_zero_point, b_zero_point, bias, None)
+    return _plan(config, _Operands(*matmul_operands(a, b), a_zero_point, b_zero_point, bias), None)
 
 
 def plan_qlinear_matmul(
@@ -104,7 +104,7 @@ def plan_qlinear_matmul(
         zero_point=int(zero_point),
         output=IntFormat.of(zero_point.dtype),
     )
-    return _plan(config, a, b, a_zero_point, b_zero_point, bias, rescale)
+    return _plan(config, _Operands(a, b, a_zero_point, b_zero_point, bias), rescale)
 
 
 class _Batches:
@@ -148,20 +148,23 @@ class _Batches:
             yield part, own_scales, None if biases is None else biases[which].reshape(-1, self.n)
 
 
-def _plan(
-    config: EngineConfig,
-    a: Array,
-    b: Array,
-    a_zero_point: npt.ArrayLike | None,
-    b_zero_point: npt.ArrayLike | None,
-    bias: npt.ArrayLike | None,
-    rescale: Rescale | None,
-) -> Plan:
+class _Operands(NamedTuple):
+    """What both operators take: arrays, zero points or None for 0, and what is added to the sums or None."""
+
+    a: Array
+    b: Array
+    a_zero_point: npt.ArrayLike | None
+    b_zero_point: npt.ArrayLike | None
+    bias: npt.ArrayLike | None
+
+
+def _plan(config: EngineConfig, operands: _Operands, rescale: Rescale | None) -> Plan:
+    a, b, a_zero_point, b_zero_point, bias = operands
     a_zp = np.zeros((), a.dtype) if a_zero_point is None else as_zero_point("a_zero_point", a_zero_point, a.dtype, "a")
     b_zp = np.zeros((), b.dtype) if b_zero_point is None else as_zero_point("b_zero_point", b_zero_point, b.dtype, "b")
     a_zp, b_zp = along("row", "a_zero_point", a_zp, a.shape), along("column", "b_zero_point", b_zp, b.shape)
     if a.shape[-1] > LARGEST and rescale is not None:
-        return _in_two_steps(config, a, b, a_zero_point, b_zero_point, bias, rescale)
+        return _in_two_steps(config, operands, rescale)
     batches = _Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
     full = (*batches.shape, batches.m, batches.n)
     shape = unpromote(np.empty(full, bool), a, b).shape
@@ -185,22 +188,13 @@ def _plan(
     return Plan(placed=tuple(placed), shape=shape, dtype=dtype)
 
 
-def _in_two_steps(
-    config: EngineConfig,
-    a: Array,
-    b: Array,
-    a_zero_point: npt.ArrayLike | None,
-    b_zero_point: npt.ArrayLike | None,
-    bias: npt.ArrayLike | None,
-    rescale: Rescale,
-) -> Plan:
+def _in_two_steps(config: EngineConfig, operands: _Operands, rescale: Rescale) -> Plan:
     """Sums of all elements of K but the last, then the last with these as its bias."""
-    rows_of_b = (b[:-1], b[-1:]) if b.ndim == 1 else (b[..., :-1, :], b[..., -1:, :])
-    zero_points = a_zero_point, b_zero_point
-    sums = _plan(config, a[..., :-1], rows_of_b[0], *zero_points, bias, None)
-    return dataclasses.replace(
-        sums, then=lambda total: _plan(config, a[..., -1:], rows_of_b[1], *zero_points, total, rescale)
-    )
+    a, b = operands.a, operands.b
+    b_first, b_last = (b[:-1], b[-1:]) if b.ndim == 1 else (b[..., :-1, :], b[..., -1:, :])
+    last = operands._replace(a=a[..., -1:], b=b_last)
+    sums = _plan(config, operands._replace(a=a[..., :-1], b=b_first), None)
+    return dataclasses.replace(sums, then=lambda total: _plan(config, last._replace(bias=total), rescale))
 
 
 def _rescaled(sums: Array, rescale: Rescale | None) -> Array:
