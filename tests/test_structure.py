@@ -192,6 +192,7 @@ TESTED_ELSEWHERE = {
     "packing/layer.py": "tests/hw/test_packing.py",
     "packing/array.py": "tests/hw/test_packing.py",
     "packing/float8_sums.py": "tests/hw/mac/test_float8.py expects its words",
+    "normalized.py": "tests/hw/test_float8_rounding.py and test_integer_rounding.py round with it",
     "engine/host/packing.py": "tests/hw/test_packing.py",
     "engine/host/job.py": "tests/engine runs jobs",
     "engine/host/parts.py": "tests/engine/test_operators.py cuts operations into them",

@@ -35,7 +35,6 @@ REFUSED = {
         "a_zero_point must be 0, as it is float8_e4m3fn",
     ),
     "bias": ({"bias": np.zeros(3, np.int32)}, "bias must be None for float8"),
-    "mixed": ({"y_zero_point": np.int8(0)}, "a, b and y must all be float8 or all be integers"),
     "underflow": ({"a_scale": SMALL, "b_scale": SMALL}, "a_scale * b_scale / y_scale must not underflow to 0"),
     "negative": ({"a_scale": np.float32(-1)}, "a_scale must be positive and finite, not -1.0"),
     "zero scale": ({"y_scale": np.float32(0)}, "y_scale must be positive and finite, not 0.0"),

@@ -1,4 +1,4 @@
-"""Layers of float8: what qlinear_matmul gives, from every way of naming the formats; what is refused."""
+"""Layers with float8, beside integers too: what qlinear_matmul gives, ways of naming formats; what is refused."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, Float8Format, MatMulLayer, qlinear_matmul
+from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer, qlinear_matmul
 from systoliq.golden.float8_requantization import Float8Requantization
 
 K, N = 5, 3
+MIXES = [mix for mix in itertools.product((*FLOAT8, INT8, UINT8), repeat=3) if set(mix) & set(FLOAT8)]
+POINTS = {"a_zero_point": 5, "b_zero_point": 100, "y_zero_point": 3}  # of integers
 SCALES = np.float32([1, 0.3, 2.0**-10])
 
 
@@ -19,32 +21,38 @@ def fields(formats=(E4M3FN, E5M2, E4M3FN), **changes):
     rng = np.random.default_rng(0)
     formats = dict(zip(("a_format", "b_format", "y_format"), formats, strict=True))
     scales = {"a_scale": 0.5, "b_scale": SCALES, "y_scale": 3.0}
-    zero_points = {"a_zero_point": 0, "b_zero_point": 0, "y_zero_point": 0}
-    weights = rng.integers(0, 256, (K, N)).astype(np.uint8)
+    zero_points = {
+        key: 0 if form in FLOAT8 else POINTS[key] for key, form in zip(POINTS, formats.values(), strict=True)
+    }
+    weights = rng.integers(0, 256, (K, N)).astype(np.uint8).view(formats["b_format"].dtype)
     return {"b": weights, **scales, **zero_points, **formats, **changes}
 
 
-def rows(m=40):
-    return np.random.default_rng(1).integers(0, 256, (m, K)).astype(np.uint8)
+def rows(m=40, form=E4M3FN):
+    return np.random.default_rng(1).integers(0, 256, (m, K)).astype(np.uint8).view(form.dtype)
 
 
 def product(layer, a):
     """By the operator."""
-    zeros = [np.zeros((), form.dtype) for form in (layer.a_format, layer.b_format, layer.y_format)]
-    a = a.view(layer.a_format.dtype)
-    return qlinear_matmul(
-        a, layer.a_scale, zeros[0], layer.b, layer.b_scale, zeros[1], np.float32(layer.y_scale), zeros[2]
+    a_zero, y_zero = (
+        np.array(point, np.uint8 if form in FLOAT8 else form.dtype).view(form.dtype)
+        for point, form in ((layer.a_zero_point, layer.a_format), (layer.y_zero_point, layer.y_format))
     )
+    scales = layer.a_scale, layer.b_scale, np.float32(layer.y_scale)
+    return qlinear_matmul(a, scales[0], a_zero, layer.b, scales[1], layer.b_zero_point, scales[2], y_zero)
 
 
-@pytest.mark.parametrize(("a", "b", "y"), list(itertools.product(FLOAT8, FLOAT8, FLOAT8)), ids=str)
+@pytest.mark.parametrize(("a", "b", "y"), MIXES, ids=str)
 def test_golden_and_constants_are_the_operators(a, b, y):
-    layer = MatMulLayer(**fields((a, b, y)))
-    expected = product(layer, rows())
-    np.testing.assert_array_equal(layer.golden(rows()), expected)
-    requantization = Float8Requantization.from_scales(layer.scale, y)
-    np.testing.assert_array_equal(requantization.apply(layer.exact_sums(rows())), expected)
-    assert Float8Format.of(layer.golden(rows()).dtype) == y
+    typical_a, typical_b, typical_y = (4.0 if form in FLOAT8 else 60.0 for form in (a, b, y))
+    layer = MatMulLayer(**fields((a, b, y), y_scale=typical_a * typical_b / typical_y))
+    given = rows(form=a)
+    expected = product(layer, given)
+    np.testing.assert_array_equal(layer.golden(given), expected, strict=True)
+    requantization = Float8Requantization.from_scales(layer.scale, y, layer.y_zero_point)
+    np.testing.assert_array_equal(requantization.apply(layer.exact_sums(given)), expected, strict=True)
+    assert len(np.unique(expected.view(np.uint8))) > 4
+    assert layer.rising is layer
 
 
 def test_formats_come_from_types_too(tmp_path):
@@ -70,14 +78,14 @@ def test_real_numbers_become_codes():
     ("changes", "error", "text"),
     [
         (
-            {"formats": (INT8, E5M2, E4M3FN)},
+            {"formats": (INT8, E5M2, INT8), "y_scale": None, "y_zero_point": None, "y_format": None},
             ValueError,
-            "must all be float8 or all be integers, not int8, float8_e5m2, float8_e4m3fn",
+            "y_scale and y_zero_point must be given for int8 x float8_e5m2: only sums of integers are int32",
         ),
         (
-            {"formats": (E4M3FN, E5M2, INT8)},
+            {"formats": (INT8, INT8, E5M2), "a_scale": np.inf},
             ValueError,
-            "must all be float8 or all be integers, not float8_e4m3fn, float8_e5m2, int8",
+            "a_scale must be positive and finite, not inf",
         ),
         ({"bias": np.zeros(N, np.int32)}, ValueError, "bias must be None for float8"),
         ({"a_zero_point": np.uint8(0x38)}, ValueError, "a_zero_point must be 0, as it is float8_e4m3fn"),
@@ -93,7 +101,7 @@ def test_refused(changes, error, text):
 def test_integers_and_float8_are_asked_for_different_sums():
     layer = MatMulLayer(**fields())
     for ask in (lambda: layer.accumulate(rows()), layer.accumulator_range, lambda: layer.centered_b):
-        with pytest.raises(TypeError, match="must be asked of a layer of integers, not of float8_e4m3fn"):
+        with pytest.raises(TypeError, match="must be asked of a layer of integers, not of float8_e"):
             ask()
     integers = np.zeros((K, N), np.int8)
     plain = {"a_zero_point": np.int8(0), "b_zero_point": np.int8(0), "y_zero_point": np.int8(0)}

@@ -1,11 +1,11 @@
-"""Float8 layers: sums that just fit their accumulator, and zeros that meet no infinity."""
+"""Layers with float8: sums that just fit their accumulator, and zeros that meet no infinity."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, MatMulLayer, sum_bits
+from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer, sum_bits
 from systoliq.hw import ArrayConfig, Schedule
 from systoliq.hw.float8_layer import float8_sum_bits, has_infinities, tail_mask
 
@@ -27,6 +27,16 @@ def test_width_is_that_of_the_greatest_sum(form):
     scales = {"a_scale": 1.0, "b_scale": 1.0, "y_scale": 1.0}
     plain = MatMulLayer(b=integers, a_zero_point=zero, b_zero_point=zero, y_zero_point=zero, **scales)
     assert float8_sum_bits(plain) is None
+
+
+@pytest.mark.parametrize(("zero_point", "least"), [(0, 0), (200, -200)])
+def test_width_of_integers_is_that_of_their_ends(zero_point, least):
+    """uint8, less a zero point, times 448 in units of 2^-9."""
+    most = np.full((64, 1), E4M3FN.max_code, np.uint8)
+    fields = {"a_zero_point": zero_point, "b_zero_point": 0, "y_zero_point": 0, "b_scale": 1.0, "y_scale": 1.0}
+    layer = MatMulLayer(b=most, a_scale=1.0, **fields, a_format=UINT8, b_format=E4M3FN, y_format=UINT8)
+    greatest = 64 * 448 * 512 * max(255 - zero_point, -least)
+    assert float8_sum_bits(layer) == greatest.bit_length() + 1
 
 
 def test_infinite_weights_are_seen():

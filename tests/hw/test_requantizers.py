@@ -16,6 +16,7 @@ from systoliq.hw.unscaled_sum import UnscaledSum
 SCALES = np.float32([0.5, 0.3])
 INTEGERS = Requantization.from_scales(SCALES, 3, INT8)
 FLOATS = Float8Requantization.from_scales(SCALES, E5M2)
+TO_INTEGERS = Float8Requantization.from_scales(SCALES, INT8, 3)
 FLOAT8_ARRAY = ArrayConfig(a=E4M3FN, b=E4M3FN, accumulator_bits=40)
 
 
@@ -24,6 +25,8 @@ FLOAT8_ARRAY = ArrayConfig(a=E4M3FN, b=E4M3FN, accumulator_bits=40)
     [
         (INTEGERS, ArrayConfig(), Requantizer),
         (FLOATS, FLOAT8_ARRAY, Float8Requantizer),
+        (TO_INTEGERS, FLOAT8_ARRAY, Float8Requantizer),
+        (FLOATS, ArrayConfig(), Float8Requantizer),
         (Unscaled(), ArrayConfig(), UnscaledSum),
     ],
 )
@@ -34,16 +37,20 @@ def test_constants_go_to_ports(requantization, array, kind):
         constants = requantizer_constants(requantization, array, column)
         assert set(constants) <= set(block.constants) <= set(block.signature.members)
     assert requantizer_constants(FLOATS, FLOAT8_ARRAY, 0) == {"multiplier": 1 << 23, "exponent": -24 - 18 + 15}
+    assert requantizer_constants(TO_INTEGERS, FLOAT8_ARRAY, 0) == {"multiplier": 1 << 23, "exponent": -24 - 18 - 7}
 
 
 def test_the_wrong_kind_is_refused():
     with pytest.raises(TypeError, match="requantization must be a Float8Requantization for operands of float8_e4m3fn"):
         requantizer_config(INTEGERS, FLOAT8_ARRAY, 20)
-    with pytest.raises(ValueError, match="a and b must be float8 for results of float8_e5m2, not int8 and int8"):
-        requantizer_config(FLOATS, ArrayConfig(), 20)
     layer = MatMulLayer(b=np.ones((2, 2), np.int8), a_zero_point=np.int8(0), b_zero_point=np.int8(0))
     with pytest.raises(TypeError, match="requantization must be Unscaled for int32 results, not Requantization"):
         Dense(layer, INTEGERS, ArrayConfig())
     ends = layer.replace(a_scale=1.0, b_scale=1.0, y_scale=1.0, y_zero_point=np.int8(0), y_format=INT8)
     with pytest.raises(TypeError, match="requantization must not be Unscaled for int8 results"):
         Dense(ends, Unscaled(), ArrayConfig())
+    with pytest.raises(TypeError, match="must not be a Float8Requantization for int8 x int8 -> int8, not Float8Requ"):
+        Dense(ends, TO_INTEGERS, ArrayConfig())
+    floats = ends.replace(y_zero_point=0, y_format=E5M2)
+    with pytest.raises(TypeError, match="must be a Float8Requantization for int8 x int8 -> float8_e5m2, not Requanti"):
+        Dense(floats, INTEGERS, ArrayConfig())

@@ -114,6 +114,11 @@ class Float8Format:
         """The greatest finite value in units of 2^unit."""
         return ((1 << self.mantissa_bits) + (self.max_code & ((1 << self.mantissa_bits) - 1))) << self.max_shift
 
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest finite value in units of 2^unit."""
+        return -self.max_units, self.max_units
+
     def codes(self, array: npt.NDArray[Any]) -> npt.NDArray[np.uint8]:
         """The uint8 codes of `array`, of a dtype of this format or uint8."""
         if array.dtype != np.uint8 and Float8Format.of(array.dtype) != self:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from .accumulate import exact_matmul
 from .float8 import Float8Format
 from .formats import IntFormat, signed_bits
+from .operand import Format
 from .wide import Wide
 
 _BAND_BITS = 16  # shifts in one band: 4 bits of significand and 15 of shift make products of 38 bits
@@ -35,6 +36,13 @@ class Numbers:
     unit: int
     nan: npt.NDArray[np.bool_] | None = None
     infinity: npt.NDArray[np.int8] | None = None
+
+    @classmethod
+    def of(cls, array: npt.NDArray[Any], form: Format, zero_point: int | npt.NDArray[Any] = 0) -> Numbers:
+        """Codes of a float8 `form`, or integers less their zero point, one for all or [..., 1, columns]."""
+        if isinstance(form, Float8Format):
+            return cls.of_float8(array, form)
+        return cls((array.astype(np.int64) - zero_point,), form.unit)
 
     @classmethod
     def of_float8(cls, codes: npt.NDArray[Any], form: Float8Format) -> Numbers:
@@ -130,6 +138,13 @@ def round_to_integers(sums: Sums, zero_point: int, output: IntFormat) -> npt.NDA
     return output.saturate(np.where(sums.nan, output.min, rounded))
 
 
+def rounded(sums: Sums, output: Format, zero_point: int) -> npt.NDArray[Any]:
+    """`sums` rounded once to `output`, of its dtype; the zero point is an integer's."""
+    if isinstance(output, IntFormat):
+        return round_to_integers(sums, zero_point, output)
+    return output.round(sums.numbers, sums.nan, sums.infinity).view(output.dtype)
+
+
 def refuse_underflow(
     scale: npt.NDArray[np.float32],
     a_scale: npt.NDArray[np.float32],
@@ -147,23 +162,20 @@ def refuse_underflow(
         )
 
 
-def sum_bits(a: Float8Format | IntFormat, b: Float8Format | IntFormat, k: int) -> int:
+def sum_bits(a: Format, b: Format, k: int) -> int:
     """Bits, the sign included, of an accumulator that holds every sum of `k` products of `a` and `b` exactly.
 
     Its unit is the product of the units of `a` and `b`. An IntFormat counts with zero point 0.
     """
-    greatest, least = _extremes(a), _extremes(b)
-    products = [x * y for x in greatest for y in least]
+    products = [x * y for x in a.ends for y in b.ends]
     return signed_bits(k * max(products), k * min(products))
 
 
-def flag_bits(a: Float8Format, b: Float8Format) -> int:
-    """Bits of `Sums.flags` that sums of products of `a` and `b` need: 1 where only NaN can be, else 2."""
-    return 1 if a.infinity_code is None and b.infinity_code is None else 2
-
-
-def _extremes(form: Float8Format | IntFormat) -> tuple[int, int]:
-    return (form.min, form.max) if isinstance(form, IntFormat) else (-form.max_units, form.max_units)
+def flag_bits(a: Format, b: Format) -> int:
+    """Bits of `Sums.flags` that sums of products of `a` and `b` need: 2, 1 where only NaN can be, 0 of integers."""
+    if a.nan_code is b.nan_code is None:
+        return 0
+    return 1 if a.infinity_code is b.infinity_code is None else 2
 
 
 def _any_product(a: npt.NDArray[np.bool_], b: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -1,4 +1,4 @@
-"""Requantization to float8: from exact sums to codes, with the constants that the hardware has."""
+"""Requantization where float8 is involved: from exact sums to results, with the constants that the hardware has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .float8 import Float8Format
-from .float8_matmul import Sums, scaled
+from .float8_matmul import Sums, rounded, scaled
+from .formats import IntFormat
+from .operand import Format
 from .parameters import as_scale
 
 MANTISSA_BITS = 24  # of float32, the leading one included
@@ -17,7 +19,9 @@ MANTISSA_BITS = 24  # of float32, the leading one included
 
 @dataclass(frozen=True, kw_only=True)
 class Float8Requantization:
-    """Constants that take exact sums [..., N] to codes [..., N] of the float8 format `output`.
+    """Constants that take exact sums [..., N] to results [..., N] of the format `output`, rounded once.
+
+    That is float8, or integers: then `zero_point` is added to the rounded number, and NaN gives the least.
 
     Column n's scale is `multiplier[n]` * 2^`exponent[n]`, the multiplier a float32's mantissa with its highest bit set;
     one entry alone serves any number of columns.
@@ -25,11 +29,14 @@ class Float8Requantization:
 
     multiplier: tuple[int, ...]
     exponent: tuple[int, ...]
-    output: Float8Format
+    output: Format
+    zero_point: int = 0
 
     def __post_init__(self) -> None:
-        if not isinstance(self.output, Float8Format):
-            raise TypeError(f"output must be a Float8Format, not {self.output!r}")
+        if not isinstance(self.output, Float8Format | IntFormat):
+            raise TypeError(f"output must be a Float8Format or an IntFormat, not {self.output!r}")
+        if self.zero_point and (isinstance(self.output, Float8Format) or not self.output.contains(self.zero_point)):
+            raise ValueError(f"zero_point must be 0 or an integer of {self.output}, not {self.zero_point!r}")
         if len(self.multiplier) != len(self.exponent) or not self.multiplier:
             raise ValueError(
                 f"multiplier and exponent must have one entry per column each, "
@@ -40,7 +47,7 @@ class Float8Requantization:
                 raise ValueError(f"multiplier must have {MANTISSA_BITS} bits, not {value!r}")
 
     @classmethod
-    def from_scales(cls, scale: npt.ArrayLike, output: Float8Format) -> Float8Requantization:
+    def from_scales(cls, scale: npt.ArrayLike, output: Format, zero_point: int = 0) -> Float8Requantization:
         """The constants for float32 scales [N] (or one scalar), each positive and finite."""
         scales = as_scale("scale", scale).reshape(-1)
         wrong = scales[~(np.isfinite(scales) & (scales > 0))]
@@ -49,7 +56,10 @@ class Float8Requantization:
         mantissa, exponent = np.frexp(scales.astype(np.float64))  # float64 has no float32 subnormals
         multiplier = np.ldexp(mantissa, MANTISSA_BITS).astype(np.int64)
         return cls(
-            multiplier=tuple(multiplier.tolist()), exponent=tuple((exponent - MANTISSA_BITS).tolist()), output=output
+            multiplier=tuple(multiplier.tolist()),
+            exponent=tuple((exponent - MANTISSA_BITS).tolist()),
+            output=output,
+            zero_point=zero_point,
         )
 
     def replace(self, **changes: Any) -> Float8Requantization:
@@ -62,6 +72,5 @@ class Float8Requantization:
         return np.ldexp(np.array(self.multiplier, np.float64), self.exponent).astype(np.float32)
 
     def apply(self, sums: Sums) -> npt.NDArray[Any]:
-        """Codes, of the dtype of `output`, for exact sums [..., N]."""
-        product = scaled(sums, self.scale)
-        return self.output.round(product.numbers, product.nan, product.infinity).view(self.output.dtype)
+        """Codes or integers, of the dtype of `output`, for exact sums [..., N]."""
+        return rounded(scaled(sums, self.scale), self.output, self.zero_point)

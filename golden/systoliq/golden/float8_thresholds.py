@@ -1,8 +1,8 @@
-"""Thresholds of float8 results: the sums at which codes change, and the sums that a layer's weights can reach.
+"""Thresholds of results where float8 is involved: the sums at which they change, and those that weights can reach.
 
 A scale is positive, and rounding never falls as its number rises: so a column is known over a range of sums by the
-least sum of each code, at most 254 of them. Sums are Python integers in units of both operands' least values, of up to
-96 bits.
+least sum of each result, at most 255 of them for 8 bits. Sums are Python integers in units of both operands' least
+values, of up to 96 bits.
 """
 
 from __future__ import annotations
@@ -14,33 +14,36 @@ from .float8 import Float8Format
 from .float8_matmul import Sums
 from .float8_requantization import Float8Requantization
 from .layer import MatMulLayer
+from .operand import Format
 from .wide import Wide
 
 _SIGN = 0x80
 
 
-def reachable_sums(layer: MatMulLayer) -> list[int]:
-    """The greatest sum of each column of a float8 layer, over all finite A; the least is the same below 0.
+def reachable_sums(layer: MatMulLayer) -> tuple[list[int], list[int]]:
+    """The least and the greatest sum of each column of a layer with float8, over all finite A.
 
-    Of weights that are no numbers, sums are none either; they count as 0 here.
+    Of weights that are no numbers, sums are none either; they count as 0 here. Sums of integers are not wrapped here.
     """
-    a, b = layer.a_format, layer.b_format
-    if not (isinstance(a, Float8Format) and isinstance(b, Float8Format)):
-        raise TypeError(f"a and b must be float8, not {a} and {b}")
-    decoded = b.decode(layer.b)
-    weights = (np.abs(decoded.significand) << decoded.shift).astype(object).sum(axis=0)
-    return [int(weight) * a.max_units for weight in weights]
+    if not layer.has_float8:
+        raise TypeError(f"a, b or y must be float8, not {layer.a_format}, {layer.b_format} and {layer.y_format}")
+    if layer.multiplies_integers:
+        lo, hi = layer.accumulator_range()
+        return lo.tolist(), hi.tolist()
+    weights = layer.b_units.astype(object)
+    least, most = (weights * (end - layer.a_zero_point) for end in layer.a_format.ends)
+    return np.minimum(least, most).sum(axis=0).tolist(), np.maximum(least, most).sum(axis=0).tolist()
 
 
 def float8_steps(
     requantization: Float8Requantization, unit: int, lo: list[int], hi: list[int]
 ) -> list[list[tuple[int, int]]]:
-    """(sum, code) at lo and wherever the code changes after it, up to hi, for each column of `requantization`.
+    """(sum, result) at lo and wherever the result changes after it, up to hi, for each column of `requantization`.
 
-    A sum counts 2^unit; lo and hi have one entry per column.
+    A sum counts 2^unit; lo and hi have one entry per column. Results of float8 are codes.
     """
-    output = requantization.output
-    levels = np.arange(-output.max_code, output.max_code + 1)[:, np.newaxis]
+    first, last = _ends(requantization.output)
+    levels = np.arange(first + 1, last + 1)[:, np.newaxis]
     least, most = (np.array(ends, object) for ends in (lo, hi))
     start = np.broadcast_to(least, (levels.size, len(lo))).copy()
     beyond = np.broadcast_to(most + 1, start.shape).copy()
@@ -48,20 +51,28 @@ def float8_steps(
         middle = np.minimum((start + beyond) // 2, most)
         reached = _levels(requantization, middle, unit) >= levels
         beyond, start = np.where(reached, middle, beyond), np.where(reached, start, middle + 1)
-    return [_changes(start[:, n], lo[n], hi[n], output) for n in range(len(lo))]
+    return [_changes(start[:, n], lo[n], hi[n], requantization.output) for n in range(len(lo))]
+
+
+def _ends(output: Format) -> tuple[int, int]:
+    """The lowest and the highest level."""
+    return (-output.max_code - 1, output.max_code) if isinstance(output, Float8Format) else output.ends
 
 
 def _levels(requantization: Float8Requantization, sums: npt.NDArray[np.object_], unit: int) -> npt.NDArray[np.int64]:
-    """The codes of `sums` in the order of what they stand for: -0 is -1."""
+    """The results for `sums` in the order of what they stand for: of float8, -0 is -1."""
     none = np.zeros(sums.shape, np.int8)
-    codes = requantization.apply(Sums(Wide.of_integers(sums, unit), none != 0, none)).view(np.uint8).astype(np.int64)
+    results = requantization.apply(Sums(Wide.of_integers(sums, unit), none != 0, none))
+    if not isinstance(requantization.output, Float8Format):
+        return results.astype(np.int64)
+    codes = results.view(np.uint8).astype(np.int64)
     return np.where(codes < _SIGN, codes, _SIGN - 1 - codes)
 
 
-def _changes(start: npt.NDArray[np.object_], lo: int, hi: int, output: Float8Format) -> list[tuple[int, int]]:
-    """(sum, code) from the least sum of each level but the lowest; a level that is not reached begins with the next."""
-    found = {lo: -output.max_code - 1}
-    for index, begin in enumerate(start.tolist()):
-        if begin <= hi:
-            found[begin] = index - output.max_code
-    return [(begin, level if level >= 0 else _SIGN - 1 - level) for begin, level in found.items()]
+def _changes(start: npt.NDArray[np.object_], lo: int, hi: int, output: Format) -> list[tuple[int, int]]:
+    """(sum, result) from the least sum of each level but the lowest; one that is not reached begins with the next."""
+    lowest, _ = _ends(output)
+    found = {lo: lowest} | {begin: level for level, begin in enumerate(start.tolist(), lowest + 1) if begin <= hi}
+    if isinstance(output, Float8Format):
+        return [(begin, level if level >= 0 else _SIGN - 1 - level) for begin, level in found.items()]
+    return list(found.items())

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,8 +17,16 @@ _CONTAINERS = (8, 16, 32)
 
 @dataclass(frozen=True)
 class IntFormat:
-    """Integers of `bits` bits, two's complement or natural: 2 to 16 for operands and outputs, 32 for accumulators."""
+    """Integers of `bits` bits, two's complement or natural: 2 to 16 for operands and outputs, 32 for accumulators.
 
+    `unit`, `max_shift`, `ends`, `nan_code` and `infinity_code` are what a `Float8Format` has under these names, for
+    products of both: significands that are never shifted, and nothing that is no number.
+    """
+
+    unit: ClassVar[int] = 0
+    max_shift: ClassVar[int] = 0
+    nan_code: ClassVar[None] = None
+    infinity_code: ClassVar[None] = None
     bits: int
     signed: bool
 
@@ -56,6 +65,11 @@ class IntFormat:
     def max(self) -> int:
         """The greatest value."""
         return (1 << (self.bits - self.signed)) - 1
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest value."""
+        return self.min, self.max
 
     @property
     def name(self) -> str:

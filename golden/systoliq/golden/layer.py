@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from .accumulate import exact_matmul, wrap_int32
 from .float8 import Float8Format
-from .float8_matmul import Numbers, Sums, exact_sums, refuse_underflow, scaled
+from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, rounded, scaled
 from .formats import INT32, IntFormat
 from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
 from .operand import Format, as_layer_operand, as_layer_zero_point, kind
@@ -29,9 +29,9 @@ class MatMulLayer:
     Given in the form of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar or of
     one element; b_* also [N] or [1, N]; bias int32 [N] or None. A zero point's type sets its operand's format. Formats
     may also be given, for values narrower than the array type that carries them; zero points may then be plain ints.
-    Where a, b and y are float8, each of any of the four formats, zero points are 0 and there is no bias; see
-    docs/float8.md for what such a layer computes. Scales of integers may have any value, negative and NaN too, and the
-    results are those of the float32 formula (`rescale`); those of float8 are positive and finite.
+    Where any of a, b and y is float8, of any of the four formats, its zero point is 0 and there is no bias; see
+    docs/float8.md for what such a layer computes. Its scales are positive and finite. Scales of integers may have any
+    value, negative and NaN too, and the results are those of the float32 formula (`rescale`).
 
     Without y_scale and y_zero_point it is MatMulInteger: y is the int32 sum, modulo 2^32, and y_format int32. a_scale
     and b_scale may then be left out, too, both together; where they are known, they say what the sums count.
@@ -79,7 +79,7 @@ class MatMulLayer:
         }
         for field, value in kept.items():
             object.__setattr__(self, field, value)
-        if any(isinstance(each, Float8Format) for each in (a_format, b_format, self.y_format)):
+        if self.has_float8:
             self._check_float8()
             _finite("a_scale * b_scale / y_scale", self.scale)
         if self.gives_sums and self.sum_scale is not None:
@@ -129,9 +129,11 @@ class MatMulLayer:
         return kept
 
     def _check_float8(self) -> None:
-        formats = (self.a_format, self.b_format, self.y_format)
-        if not all(isinstance(each, Float8Format) for each in formats):
-            raise ValueError(f"a, b and y must all be float8 or all be integers, not {', '.join(map(str, formats))}")
+        if self.gives_sums:
+            raise ValueError(
+                f"y_scale and y_zero_point must be given for {self.a_format} x {self.b_format}: only sums of integers "
+                "are int32"
+            )
         if self.bias is not None:
             raise ValueError("bias must be None for float8, not an array of int32")
         for name in ("a_scale", "b_scale", "y_scale"):
@@ -192,6 +194,16 @@ class MatMulLayer:
         return self.y_format == INT32
 
     @property
+    def has_float8(self) -> bool:
+        """Whether A, B or Y is float8: the sum and its product with the scale are then exact, and rounded once."""
+        return any(isinstance(each, Float8Format) for each in (self.a_format, self.b_format, self.y_format))
+
+    @property
+    def multiplies_integers(self) -> bool:
+        """Whether A and B are integers, whose sums are int32, whatever Y is."""
+        return isinstance(self.a_format, IntFormat) and isinstance(self.b_format, IntFormat)
+
+    @property
     def sum_scale(self) -> npt.NDArray[np.float32] | None:
         """What a sum counts, per column: f32(a_scale * b_scale), [N]; None where the scales are not known."""
         return None if self.a_scale is None else combined_scale(self.a_scale, self.b_scale, np.float32(1))
@@ -211,9 +223,17 @@ class MatMulLayer:
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:
         """The weights less their zero point, [K, N]."""
-        self._refuse_float8("centered_b")
+        self._refuse_float8("centered_b", self.b_format)
         centered: npt.NDArray[np.int64] = self.b.astype(np.int64) - self.b_zero_point
         return centered
+
+    @property
+    def b_units(self) -> npt.NDArray[np.int64]:
+        """The weights less their zero point in units of 2^`b_format.unit`, [K, N]; 0 for what is no number."""
+        if isinstance(self.b_format, IntFormat):
+            return self.centered_b
+        decoded = self.b_format.decode(self.b)
+        return decoded.significand << decoded.shift
 
     def check_input(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
         """`a` as an array [M, K] or [K] of `a_format`, or an error that names what is wrong with it."""
@@ -239,9 +259,10 @@ class MatMulLayer:
         levels: npt.NDArray[Any] = self.a_format.saturate(np.rint(real / self.a_scale) + self.a_zero_point)
         return levels
 
-    def _refuse_float8(self, name: str) -> None:
-        if isinstance(self.a_format, Float8Format):
-            raise TypeError(f"{name} must be asked of a layer of integers, not of {self.a_format}: see exact_sums")
+    def _refuse_float8(self, name: str, *operands: Format) -> None:
+        for operand in operands:
+            if isinstance(operand, Float8Format):
+                raise TypeError(f"{name} must be asked of a layer of integers, not of {operand}: see exact_sums")
 
     @property
     def takes_zero_points(self) -> bool:
@@ -272,7 +293,7 @@ class MatMulLayer:
 
         `a_zero_point` as in `zero_points`.
         """
-        self._refuse_float8("accumulate")
+        self._refuse_float8("accumulate", self.a_format, self.b_format)
         array = self.check_input(a)
         centered = np.atleast_2d(array).astype(np.int64) - self.zero_points(array, a_zero_point)
         acc = exact_matmul(centered, self.centered_b)
@@ -281,21 +302,28 @@ class MatMulLayer:
         return wrap_int32(acc).reshape(*array.shape[:-1], self.n)
 
     def exact_sums(self, a: npt.ArrayLike) -> Sums:
-        """The sums of a float8 layer for `a` ([M, K] or [K], which counts as [1, K]): [M, N]."""
-        array = np.atleast_2d(self.check_input(a))
-        if not (isinstance(self.a_format, Float8Format) and isinstance(self.b_format, Float8Format)):
+        """The sums of a layer with float8 for `a` ([M, K] or [K], which counts as [1, K]): [M, N].
+
+        Those of integers are `accumulate`'s, which wrap.
+        """
+        if not self.has_float8:
             raise TypeError(f"exact_sums must be asked of a layer of float8, not of {self.a_format}: see accumulate")
-        return exact_sums(Numbers.of_float8(array, self.a_format), Numbers.of_float8(self.b, self.b_format))
+        array = np.atleast_2d(self.check_input(a))
+        if self.multiplies_integers:
+            return integer_sums(self.accumulate(array))
+        return exact_sums(
+            Numbers.of(array, self.a_format, int(self.a_zero_point)),
+            Numbers.of(self.b, self.b_format, self.b_zero_point),
+        )
 
     def golden(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """The normative output for `a` ([M, K] or [K]): [M, N] or [N] in `y_format.dtype`.
 
         `a_zero_point` is for layers that have none of their own: see `zero_points`.
         """
-        if isinstance(self.y_format, Float8Format):
-            product = scaled(self.exact_sums(a), self.scale)
-            codes = self.y_format.round(product.numbers, product.nan, product.infinity)
-            return codes.view(self.y_format.dtype).reshape(*np.shape(a)[:-1], self.n)
+        if not isinstance(self.y_format, IntFormat) or self.has_float8:
+            y = rounded(scaled(self.exact_sums(a), self.scale), self.y_format, self.y_zero_point)
+            return y.reshape(*np.shape(a)[:-1], self.n)
         if self.gives_sums:
             return self.accumulate(a, a_zero_point)
         return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
@@ -305,7 +333,7 @@ class MatMulLayer:
 
         They are linear in the zero point, so that of those that may come at run time the ends are enough.
         """
-        self._refuse_float8("accumulator_range")
+        self._refuse_float8("accumulator_range", self.a_format, self.b_format)
         own = (self.a_format.min, self.a_format.max) if self.takes_zero_points else (self.a_zero_point,)
         least = [self.centered_b * (self.a_format.min - zero_point) for zero_point in own]
         greatest = [self.centered_b * (self.a_format.max - zero_point) for zero_point in own]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .formats import INT32, IntFormat
+from .formats import INT32
 
 if TYPE_CHECKING:
     from .layer import MatMulLayer
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 def rising_layer(layer: MatMulLayer) -> MatMulLayer:
     """A layer of integers with the outputs of `layer`, every one, and scales that are finite and at least +0.
 
-    `layer` itself where it is so already, gives sums, or is float8. ValueError where there is none: for sums whose
+    `layer` itself where it is so already, gives sums, or has float8. ValueError where there is none: for sums whose
     opposites leave int32, and for infinite scales beside finite ones.
     """
-    if layer.gives_sums or not isinstance(layer.y_format, IntFormat):
+    if layer.gives_sums or layer.has_float8:
         return layer
     scale, output, b_format = layer.scale, layer.y_format, layer.b_format
     if not turned(scale).any():

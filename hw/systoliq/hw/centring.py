@@ -1,4 +1,7 @@
-"""Centring: zero points that come with A are taken off it where it enters, so that the array has none to know.
+"""Centring: zero points are taken off A where it enters, so that the array has none to know.
+
+So it is with those that come with A, and with a layer's own beside weights of float8: an operand that is equal to its
+zero point must be a 0 where it meets an infinity.
 
 Differences of two numbers of a format are signed and one bit wider. That bit is all that the array pays; the
 alternative, a product of each row's zero point with each column's sum of weights, would cost a multiplier per lane, and
@@ -18,41 +21,49 @@ from systoliq.golden.operand import Format
 from .mac import operand_layout
 from .sequencer import a_beat
 
-__all__ = ["Centring", "array_format"]
+__all__ = ["Centring", "array_format", "is_centred"]
 
 _MOST_BITS = 15  # of A, as the array takes 16
 
 
 def array_format(layer: MatMulLayer) -> Format:
-    """The format of A in the array: the layer's own, or that of differences where zero points come with A.
+    """The format of A in the array: the layer's own, or that of differences where `is_centred`.
 
     Raises ValueError where these would be wider than the array's operands can be.
     """
-    if not layer.takes_zero_points:
+    if not is_centred(layer):
         return layer.a_format
     if layer.a_format.bits > _MOST_BITS:
+        where = "comes at run time" if layer.takes_zero_points else "meets float8"
         raise ValueError(
-            f"a must have at most {_MOST_BITS} bits where its zero point comes at run time, not {layer.a_format.bits}: "
+            f"a must have at most {_MOST_BITS} bits where its zero point {where}, not {layer.a_format.bits}: "
             "differences are a bit wider"
         )
     return IntFormat(layer.a_format.bits + 1, signed=True)
 
 
+def is_centred(layer: MatMulLayer) -> bool:
+    """Whether the array multiplies differences of A and its zero point."""
+    return layer.takes_zero_points or bool(layer.a_zero_point and not layer.multiplies_integers)
+
+
 class Centring(wiring.Component):
-    """Beats of ``rows`` rows of ``depth`` operands each, less their row's zero point, which comes with every beat.
+    """Beats of ``rows`` rows of ``depth`` operands each, less ``zero_point``: one for all, or, where it is None, their
+    row's, which comes with every beat.
 
     Nothing is held back: ``o`` follows ``i`` in the same cycle.
     """
 
     kind = "centring"
 
-    def __init__(self, a: IntFormat, *, rows: int, depth: int) -> None:
+    def __init__(self, a: IntFormat, *, rows: int, depth: int, zero_point: int | None = None) -> None:
         self.a = a
+        self.zero_point = zero_point
         centred = data.ArrayLayout(operand_layout(IntFormat(a.bits + 1, signed=True), depth), rows)
         beat = data.StructLayout(
             {
                 "data": data.ArrayLayout(operand_layout(a, depth), rows),
-                "zero_points": operand_layout(a, rows),
+                **({"zero_points": operand_layout(a, rows)} if zero_point is None else {}),
                 "last": 1,
             }
         )
@@ -64,6 +75,7 @@ class Centring(wiring.Component):
         taken, given = self.i.payload, self.o.payload
         m.d.comb += [given.last.eq(taken.last), self.o.valid.eq(self.i.valid), self.i.ready.eq(self.o.ready)]
         for row in range(self._rows):
+            zero_point = taken.zero_points[row] if self.zero_point is None else self.zero_point
             for element in range(self._depth):
-                m.d.comb += given.data[row][element].eq(taken.data[row][element] - taken.zero_points[row])
+                m.d.comb += given.data[row][element].eq(taken.data[row][element] - zero_point)
         return m

@@ -7,6 +7,7 @@ import dataclasses
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import flag_bits, sum_bits
 from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.operand import Format
 
 from .cells import CELLS, OPERAND_BITS, PACKED_BITS
 
@@ -31,15 +32,15 @@ class ArrayConfig:
     (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``. ``cells`` names the cells that
     multiply: ``portable`` logic, or those of an FPGA family (`systoliq.hw.cells`), which compute the same.
 
-    Or both operands are float8, of any two formats: sums are then exact, in units of both least values
+    Or an operand is float8, of any format, or both are: sums are then exact, in units of both least values
     (`systoliq.golden.sum_bits` says how many bits they need), and have flags for what is no number.
     """
 
     rows: int = 1
     cols: int = 1
     depth: int = 1
-    a: IntFormat | Float8Format = INT8
-    b: IntFormat | Float8Format = INT8
+    a: Format = INT8
+    b: Format = INT8
     accumulator_bits: int = 32
     cells: str = "portable"
 
@@ -52,8 +53,6 @@ class ArrayConfig:
                 raise TypeError(f"{name} must be an IntFormat or a Float8Format, not {operand!r}")
             if not 2 <= operand.bits <= 16:
                 raise ValueError(f"{name} must have 2 to 16 bits, not {operand.bits}")
-        if isinstance(self.a, Float8Format) != isinstance(self.b, Float8Format):
-            raise ValueError(f"a and b must both be float8 or both be integers, not {self.a.name} and {self.b.name}")
         if self.accumulator_bits < self.product_bits:
             raise ValueError(
                 f"accumulator_bits must be at least {self.product_bits}, the width of one {self.a.name} x "
@@ -64,13 +63,13 @@ class ArrayConfig:
             raise ValueError(f"accumulator_bits must be at most {most}, not {self.accumulator_bits}")
         if self.cells not in CELLS:
             raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
-        most = OPERAND_BITS.get(self.cells, 16)
+        most = 16 if self.float8 else OPERAND_BITS.get(self.cells, 16)
         for name in ("a", "b"):
             if getattr(self, name).bits > most:
                 raise ValueError(
                     f"{name} must have at most {most} bits with cells {self.cells!r}, not {getattr(self, name).bits}"
                 )
-        if self.cells in PACKED_BITS:
+        if self.cells in PACKED_BITS and not self.float8:
             self._check_packing(PACKED_BITS[self.cells])
 
     def replace(self, **changes: object) -> ArrayConfig:
@@ -99,14 +98,19 @@ class ArrayConfig:
         return self.a.bits + self.b.bits + (not self.a.signed and not self.b.signed)
 
     @property
-    def float8(self) -> tuple[Float8Format, Float8Format] | None:
-        """The formats of A and B where they are float8; None where they are integers."""
-        return (self.a, self.b) if isinstance(self.a, Float8Format) and isinstance(self.b, Float8Format) else None
+    def float8(self) -> tuple[Format, Format] | None:
+        """The formats of A and B where one of them is float8; None where both are integers."""
+        return (self.a, self.b) if any(isinstance(each, Float8Format) for each in (self.a, self.b)) else None
+
+    @property
+    def unit(self) -> int:
+        """A sum counts 2^unit: 1 of integers."""
+        return self.a.unit + self.b.unit
 
     @property
     def flag_bits(self) -> int:
         """Flags above a sum of float8 (see `Mac`); none for integers."""
-        return flag_bits(*self.float8) if self.float8 else 0
+        return flag_bits(self.a, self.b)
 
     @property
     def word_bits(self) -> int:

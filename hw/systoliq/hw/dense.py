@@ -13,14 +13,14 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
 
 from .array import SystolicArray
 from .block_ram import SMALL
-from .centring import Centring, array_format
+from .centring import Centring, array_format, is_centred
 from .config import ArrayConfig
 from .delay import delay
 from .drain_lane import ColumnConstants, DrainLane
@@ -51,9 +51,10 @@ class Dense(wiring.Component):
 
     ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
     ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
-    Those of a float8 layer, whose ``requantization`` is a `Float8Requantization`, are as wide as its sums need. A layer
-    of int32 sums has ``Unscaled()`` in its place. Where zero points come with A, beats of ``a`` carry one per row, the
-    same in all beats of a group, and ``config.a`` is the format of the differences.
+    Those of float8 operands are as wide as their sums need. Where A, B or Y is float8, ``requantization`` is a
+    `Float8Requantization`; a layer of int32 sums has ``Unscaled()`` in its place. Where zero points come with A, beats
+    of ``a`` carry one per row, the same in all beats of a group. Where they do, or a constant one meets float8 weights,
+    ``config.a`` is the format of the differences.
 
     The hardware computes `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
 
@@ -72,10 +73,7 @@ class Dense(wiring.Component):
         *,
         wrap: bool = False,
     ) -> None:
-        if layer.gives_sums != isinstance(requantization, Unscaled):
-            must = "must be" if layer.gives_sums else "must not be"
-            given = type(requantization).__name__
-            raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
+        _check_kind(layer, requantization)
         self.layer = layer
         self.requantization = requantization
         self.folding: Folding = fold(layer.rising, config.b.bits)
@@ -123,11 +121,11 @@ class Dense(wiring.Component):
         )
 
     def _centring(self) -> Centring | None:
-        """What takes the zero points off A, where they come with it."""
+        """What takes zero points off A, where they come with it, or meet float8."""
         a = self.layer.a_format
-        if not self.layer.takes_zero_points or not isinstance(a, IntFormat):
+        if not is_centred(self.layer) or not isinstance(a, IntFormat):
             return None
-        return Centring(a, rows=self.config.rows, depth=self.config.depth)
+        return Centring(a, rows=self.config.rows, depth=self.config.depth, zero_point=self.layer.a_zero_point)
 
     def _sum_bits(self, have: int, wrap: bool) -> int:
         """Bits, of ``have``, that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's do."""
@@ -167,7 +165,7 @@ class Dense(wiring.Component):
             schedule,
             lane_config,
             per_tile,
-            zero_point=requantization.zero_point if isinstance(requantization, Requantization) else 0,
+            zero_point=0 if isinstance(requantization, Unscaled) else requantization.zero_point,
             uses_row_sums=bool(self._ones),
             index=index,
         )
@@ -334,3 +332,15 @@ class Dense(wiring.Component):
             self.y.valid.eq(buffer.o.valid),
             buffer.o.ready.eq(self.y.ready),
         ]
+
+
+def _check_kind(layer: MatMulLayer, requantization: LayerRequantization) -> None:
+    """A TypeError where ``requantization`` is not of the layer's kind."""
+    given = type(requantization).__name__
+    if layer.gives_sums != isinstance(requantization, Unscaled):
+        must = "must be" if layer.gives_sums else "must not be"
+        raise TypeError(f"requantization {must} Unscaled for {layer.y_format} results, not {given}")
+    if layer.has_float8 != isinstance(requantization, Float8Requantization):
+        must = "must be" if layer.has_float8 else "must not be"
+        formats = f"{layer.a_format} x {layer.b_format} -> {layer.y_format}"
+        raise TypeError(f"requantization {must} a Float8Requantization for {formats}, not {given}")

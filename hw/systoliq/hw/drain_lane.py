@@ -14,7 +14,6 @@ from systoliq.golden.formats import signed_bits
 from .counter import successor
 from .delay import delay
 from .hierarchy import place
-from .requantizer import Requantizer
 from .requantizers import LaneRequantizerConfig, lane_requantizer
 from .result_buffer import result_flags
 from .schedule import Schedule
@@ -162,5 +161,5 @@ class DrainLane(wiring.Component):
             value = delay(m, getattr(constants, name), int(self.uses_row_sums), name=f"{name}_delayed")
             m.d.comb += getattr(requantizer, name).eq(value)
         m.d.comb += [requantizer.acc.eq(biased), self.y.eq(requantizer.y)]
-        if isinstance(requantizer, Requantizer):
+        if "zero_point" in requantizer.signature.members:
             m.d.comb += requantizer.zero_point.eq(self.zero_point)

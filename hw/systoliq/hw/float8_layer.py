@@ -1,4 +1,4 @@
-"""A float8 layer's own needs of `Dense`: the width of its sums, and zeros that must not meet what is no number.
+"""Needs of `Dense` where an operand is float8: the width of its sums, and zeros that must not meet what is no number.
 
 Zero times NaN or infinity is NaN. So what stands for no operand at all, of A or of B, must meet zeros.
 """
@@ -9,23 +9,24 @@ import numpy as np
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import sum_bits
+from systoliq.golden.float8_thresholds import reachable_sums
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import Format
 
+from .centring import array_format
+from .folding import fold
 from .schedule import Schedule
 
 __all__ = ["float8_sum_bits", "has_infinities", "tail_mask"]
 
 
 def float8_sum_bits(layer: MatMulLayer) -> int | None:
-    """Bits that hold every sum of a float8 layer, whose weights are known; None for a layer of integers."""
-    a, b = layer.a_format, layer.b_format
-    if not (isinstance(a, Float8Format) and isinstance(b, Float8Format)):
+    """Bits that hold every sum of a layer with a float8 operand, whose weights are known; None where it has none."""
+    if layer.multiplies_integers:
         return None
-    decoded = b.decode(layer.b)
-    units = int((np.abs(decoded.significand) << decoded.shift).sum(axis=0).max())
-    return max(signed_bits(units * a.max_units, -units * a.max_units), sum_bits(a, b, 1))
+    lo, hi = reachable_sums(layer)
+    return max(signed_bits(min(lo), max(hi)), sum_bits(array_format(layer), fold(layer).b_format, 1))
 
 
 def has_infinities(form: Format, weights: np.ndarray) -> bool:

@@ -1,4 +1,4 @@
-"""The requantizer for float8: an exact sum times a float32 scale, exactly, rounded once to a code."""
+"""The requantizer where float8 is involved: an exact sum times a float32 scale, exactly, rounded once to a result."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
+from systoliq.golden.operand import Format
 
 from .config import ArrayConfig
 from .delay import delay
 from .digit_product import DIGIT_BITS, DigitProduct
 from .float8_rounding import Float8Rounding
 from .hierarchy import place
+from .integer_rounding import IntegerRounding
 
 __all__ = ["Float8Requantizer", "Float8RequantizerConfig", "exponents_of"]
 
@@ -26,22 +28,27 @@ _NORMALIZING = DIGIT_BITS.bit_length()  # cycles, for each power of two that the
 class Float8RequantizerConfig:
     """What a lane must cope with: sums of ``sum_bits`` bits with ``flag_bits`` flags above them.
 
-    Exponents lie in ``min_exponent .. max_exponent``; see `Float8Requantizer`.
+    Exponents lie in ``min_exponent .. max_exponent``; see `Float8Requantizer`. Sums of integers have no flags.
     """
 
     sum_bits: int
     flag_bits: int
     min_exponent: int
     max_exponent: int
-    output: Float8Format
+    output: Format
     cells: str = "portable"
 
     @classmethod
-    def of(cls, requantization: Float8Requantization, config: ArrayConfig) -> Float8RequantizerConfig:
-        """The lane that serves every column of ``requantization`` below the array of ``config``."""
+    def of(
+        cls, requantization: Float8Requantization, config: ArrayConfig, sum_bits: int | None = None
+    ) -> Float8RequantizerConfig:
+        """The lane that serves every column of ``requantization`` below the array of ``config``.
+
+        Sums, with what is added to them, have ``sum_bits`` bits where these are not the accumulator's.
+        """
         exponents = exponents_of(requantization, config)
         return cls(
-            sum_bits=config.accumulator_bits,
+            sum_bits=sum_bits or config.accumulator_bits,
             flag_bits=config.flag_bits,
             min_exponent=min(exponents),
             max_exponent=max(exponents),
@@ -52,20 +59,17 @@ class Float8RequantizerConfig:
 
 def exponents_of(requantization: Float8Requantization, config: ArrayConfig) -> list[int]:
     """``exponent`` of each column: the exponent field of a product of scale and sum whose leading one is bit 0."""
-    formats = config.float8
-    if formats is None:
-        raise ValueError(
-            f"a and b must be float8 for results of {requantization.output}, not {config.a} and {config.b}"
-        )
-    unit = sum(form.unit for form in formats)
-    return [exponent + unit + requantization.output.bias for exponent in requantization.exponent]
+    output = requantization.output
+    bias = output.bias if isinstance(output, Float8Format) else IntegerRounding.bias_of(output)
+    return [exponent + config.unit + bias for exponent in requantization.exponent]
 
 
 class Float8Requantizer(wiring.Component):
-    """``y`` is the code nearest to ``acc * multiplier * 2^exponent``, one result a cycle, no stall, no reset.
+    """``y`` is the result nearest to ``acc * multiplier * 2^exponent``, one result a cycle, no stall, no reset.
 
     ``acc`` is a word as it leaves the array (see `Mac`): a sum and its flags; ``multiplier`` the scale's mantissa;
-    ``exponent`` as `exponents_of` has it. Inputs are sampled every cycle and ``y`` shows their result ``latency``
+    ``exponent`` as `exponents_of` has it. Results are codes of float8, or integers: then there is a ``zero_point``, the
+    same for all. Inputs are sampled every cycle and ``y`` shows their result ``latency``
     cycles later: what `systoliq.golden.float8_requantization.Float8Requantization.apply` gives.
 
     The product comes in digits, the lowest first. Of the highest digit that is not 0, and the one below it, rounding
@@ -81,16 +85,25 @@ class Float8Requantizer(wiring.Component):
         self._digits: int = self._product.digits.shape().length
         least, most = config.min_exponent, config.max_exponent + self._digits * DIGIT_BITS
         field_bits = max(abs(least), abs(most)).bit_length() + 1
-        self._rounding = Float8Rounding(config.output, field_bits=field_bits, flag_bits=config.flag_bits)
+        self._rounding: Float8Rounding | IntegerRounding
+        if isinstance(config.output, Float8Format):
+            self._rounding = Float8Rounding(config.output, field_bits=field_bits, flag_bits=config.flag_bits)
+        else:
+            self._rounding = IntegerRounding(config.output, field_bits=field_bits, flag_bits=config.flag_bits)
         exponent_bits = max(abs(least), abs(config.max_exponent)).bit_length() + 1
         super().__init__(
             {
                 "acc": In(signed(config.sum_bits + config.flag_bits)),
                 "multiplier": In(unsigned(MANTISSA_BITS)),
                 "exponent": In(signed(exponent_bits)),
-                "y": Out(unsigned(8)),
+                "y": Out(self._rounding.code.shape()),
+                **({"zero_point": In(self._rounding.zero_point.shape())} if self._has_zero_point else {}),
             }
         )
+
+    @property
+    def _has_zero_point(self) -> bool:
+        return isinstance(self._rounding, IntegerRounding)
 
     @property
     def _chosen(self) -> int:
@@ -100,7 +113,7 @@ class Float8Requantizer(wiring.Component):
     @property
     def latency(self) -> int:
         """The highest digits, the leading one's place, the exponent field, rounding."""
-        return self._chosen + _NORMALIZING + 1 + Float8Rounding.LATENCY
+        return self._chosen + _NORMALIZING + 1 + self._rounding.LATENCY
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -132,6 +145,8 @@ class Float8Requantizer(wiring.Component):
             rounding.flags.eq(delay(m, flags, self._chosen + cycles, name="flags")),
             self.y.eq(rounding.code),
         ]
+        if self._has_zero_point:
+            m.d.comb += rounding.zero_point.eq(self.zero_point)
         return m
 
     def _choose(self, m: Module) -> tuple[Value, Value, Value]:

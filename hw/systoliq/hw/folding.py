@@ -8,6 +8,9 @@ where ``residual = b_zp - pivot`` and ``folded_bias = bias - a_zp * sum (b - b_z
 pivot is any number for which w fits its format; it is the zero point itself, and the residual 0, wherever it can be. So
 zero points cost nothing as a rule, and never a wider multiplier. A zero point of A that comes at run time is taken off
 before (`centring`), and counts as 0 here.
+
+Where A or B is float8 there is nothing to fold: codes stay as they are, and so does a weight less its zero point, since
+each of them may meet what is no number.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ import dataclasses
 import numpy as np
 
 from systoliq.golden.float8 import Float8Format
-from systoliq.golden.formats import IntFormat
+from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import Format
 
@@ -47,14 +50,23 @@ def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:
 
     Signed weights are preferred, unsigned ones taken where only they need no row sums.
 
-    Raises ValueError where some column's weights span more than ``2**b_bits`` values. Codes of float8 stay as they are.
+    Raises ValueError where some column's weights span more than ``2**b_bits`` values; beside float8 they have the bits
+    that they need.
     """
-    if isinstance(layer.b_format, Float8Format):
-        nothing = np.zeros(layer.n, np.int64)
-        return Folding(b_format=layer.b_format, weights=layer.b_format.codes(layer.b), bias=nothing, residual=nothing)
+    if not layer.multiplies_integers:
+        return _unfolded(layer)
     bits = layer.b_format.bits if b_bits is None else b_bits
     foldings = [_fold_to(layer, IntFormat(bits, signed)) for signed in (True, False)]
     return next((folding for folding in foldings if not folding.needs_row_sums), foldings[0])
+
+
+def _unfolded(layer: MatMulLayer) -> Folding:
+    nothing = np.zeros(layer.n, np.int64)
+    if isinstance(layer.b_format, Float8Format):
+        return Folding(b_format=layer.b_format, weights=layer.b_format.codes(layer.b), bias=nothing, residual=nothing)
+    weights = layer.centered_b
+    bits = max(signed_bits(int(weights.min()), int(weights.max())), 2)
+    return Folding(b_format=IntFormat(bits, signed=True), weights=weights, bias=nothing, residual=nothing)
 
 
 def _fold_to(layer: MatMulLayer, b_format: IntFormat) -> Folding:

@@ -1,4 +1,4 @@
-"""Ends of a dense layer, for integers, float8 and int32 sums: one place that knows which is which."""
+"""Ends of a dense layer, of integers, with float8, and for int32 sums: one place that knows which is which."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LaneRequantizerConfig = RequantizerConfig | Float8RequantizerConfig | UnscaledSu
 def requantizer_config(requantization: LayerRequantization, array: ArrayConfig, sum_bits: int) -> LaneRequantizerConfig:
     """The narrowest lane below ``array`` that serves every column; integer sums, bias included, have ``sum_bits``."""
     if isinstance(requantization, Float8Requantization):
-        return Float8RequantizerConfig.of(requantization, array)
+        return Float8RequantizerConfig.of(requantization, array, sum_bits)
     if array.float8:
         raise TypeError(f"requantization must be a Float8Requantization for operands of {array.a} and {array.b}")
     if isinstance(requantization, Unscaled):

@@ -104,7 +104,6 @@ REFUSED = {
         {"b_zero_point": np.zeros((2, 1, 3), np.int8)},
         "b_zero_point must be a scalar, [3] or [1, 3]",
     ),
-    "float8 beside integers": ({"y_zero_point": ml_dtypes.float8_e5m2(0)}, "must all be float8 or all be integers"),
 }
 
 

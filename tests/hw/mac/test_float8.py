@@ -1,4 +1,4 @@
-"""float8 multiply-accumulates of every pair of formats: sums and flags are golden's, cycle for cycle."""
+"""float8 multiply-accumulates of every pair of formats, integers too: sums and flags are golden's, cycle for cycle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, Float8Format, sum_bits
+from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, UINT8, IntFormat, sum_bits
 from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig
 from systoliq.hw.mac import Mac
@@ -16,11 +16,16 @@ from systoliq.hw.packing import sum_words
 from ..bench import traces, with_models
 
 PAIRS = list(itertools.product(FLOAT8, FLOAT8))
+INTEGERS = (UINT8, *(IntFormat(bits, signed=True) for bits in (9, 2, 16)))
+MIXED = [pair for form, other in zip(FLOAT8, INTEGERS, strict=True) for pair in ((form, other), (other, form))]
 COUNT = 120
 
 
-def codes(form: Float8Format, shape, rng):
+def codes(form, shape, rng):
     """Any codes, extremes often, and few that are no numbers: else all sums would be NaN."""
+    if isinstance(form, IntFormat):
+        some = rng.integers(form.min, form.max, shape, endpoint=True)
+        return np.where(rng.random(shape) < 0.3, rng.choice([form.min, form.max, 0], shape), some).astype(form.dtype)
     numbers = [code for code in range(256) if not (form.decode(np.uint8([code])).nan[0] or code & 0x7F > form.max_code)]
     odd = [code for code in range(256) if code not in numbers]
     found = np.where(rng.random(shape) < 0.3, rng.choice([form.max_code, 0x80 | form.max_code, 1, 0], shape), 0)
@@ -34,7 +39,7 @@ def expected(config, a, b, clear):
     words = []
     for cycle, start in enumerate(starts):
         terms = a[start : cycle + 1].reshape(1, -1), b[start : cycle + 1].reshape(-1, 1)
-        numbers = [Numbers.of_float8(term, form) for term, form in zip(terms, config.float8, strict=True)]
+        numbers = [Numbers.of(term, form) for term, form in zip(terms, config.float8, strict=True)]
         words.append(int(sum_words(exact_sums(*numbers), config)[0, 0]))
     return words
 
@@ -65,7 +70,7 @@ def check(configs, cells="portable", folder=None):
         assert found == words, config
 
 
-@pytest.mark.parametrize(("a", "b"), PAIRS, ids=str)
+@pytest.mark.parametrize(("a", "b"), PAIRS + MIXED, ids=str)
 def test_every_pair_of_formats(a, b):
     check([ArrayConfig(a=a, b=b, accumulator_bits=sum_bits(a, b, COUNT))])
 
@@ -81,9 +86,7 @@ def test_cells(tmp_path, cells):
     check(configs, cells, tmp_path)
 
 
-def test_a_mix_with_integers_and_narrow_accumulators_are_refused():
-    with pytest.raises(ValueError, match="a and b must both be float8 or both be integers, not float8_e5m2 and int8"):
-        ArrayConfig(a=E5M2, b=INT8)
+def test_narrow_and_wide_accumulators_are_refused():
     with pytest.raises(ValueError, match="accumulator_bits must be at least 65, the width of one float8_e5m2 x"):
         ArrayConfig(a=E5M2, b=E5M2)
     with pytest.raises(ValueError, match="accumulator_bits must be at most 96, not 97"):

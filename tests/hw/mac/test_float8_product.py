@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ
+from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, INT8, UINT8, Float8Format, IntFormat
 from systoliq.hw.mac.float8_product import Float8Product
 
 from ..bench import trace
@@ -18,6 +18,9 @@ def expected(a, b, x, y):
     """(Product in units, flags) of the codes x and y, one after the other in plain Python."""
     found = []
     for form, code in ((a, x), (b, y)):
+        if not isinstance(form, Float8Format):
+            found.append((code, False, 0))
+            continue
         decoded = form.decode(np.uint8([code]))
         units = int(decoded.significand[0]) << int(decoded.shift[0])
         found.append((units, bool(decoded.nan[0]), int(decoded.infinity[0])))
@@ -32,9 +35,20 @@ def expected(a, b, x, y):
 
 @pytest.mark.parametrize(("a", "b"), [(E4M3FN, E4M3FNUZ), (E5M2, E5M2), (E5M2FNUZ, E5M2FNUZ), (E5M2, E4M3FN)])
 def test_every_code_with_codes_of_all_kinds(a, b):
-    pairs = [(x, y) for x in range(256) for y in KINDS]
+    check(a, b, [(x, y) for x in range(256) for y in KINDS])
+
+
+@pytest.mark.parametrize("form", [E4M3FN, E5M2, E5M2FNUZ], ids=str)
+@pytest.mark.parametrize("integer", [UINT8, INT8, IntFormat(9, signed=True)], ids=str)
+def test_every_integer_with_codes_of_all_kinds(form, integer):
+    pairs = [(x, y) for x in range(integer.min, integer.max + 1) for y in KINDS]
+    check(integer, form, pairs)
+    check(form, integer, [(y, x) for x, y in pairs[::7]])
+
+
+def check(a, b, pairs):
     dut = Float8Product(a, b)
-    shown = trace(dut, [{"a": x, "b": y} for x, y in pairs] + [{}] * dut.LATENCY)[dut.LATENCY :]
+    shown = trace(dut, [{"a": x, "b": y} for x, y in pairs] + [{}] * dut.latency)[dut.latency :]
     for (x, y), line in zip(pairs, shown, strict=True):
         product, flags = expected(a, b, x, y)
         assert line["product"] == product, (x, y)

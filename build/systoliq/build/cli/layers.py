@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..design.float8_hardware import is_float8
 from ..errors import InputError
 from ..onnx.products import Product, read_products
 from .shell import debug_option
@@ -20,7 +19,7 @@ from .shell import debug_option
 __all__ = ["layers"]
 
 _EXACT_SUMS = (
-    "note: a layer of float8 rounds once, at its end; a model in QDQ form computes in float32 and may round before"
+    "note: a layer with float8 rounds once, at its end; a model in QDQ form computes in float32 and may round before"
 )
 
 
@@ -52,7 +51,7 @@ def layers(model: Path) -> None:
         console.print(
             f"systoliq emit {shlex.quote(f'{model}#{taken[0].name}')} --out DIR", soft_wrap=True, markup=False
         )
-    if any(product.pattern == "QDQ" and product.layer and is_float8(product.layer) for product in taken):
+    if any(product.pattern == "QDQ" and product.layer and product.layer.has_float8 for product in taken):
         console.print(_EXACT_SUMS, soft_wrap=True, markup=False)
     for product in products:
         if product.layer is None:

@@ -1,4 +1,4 @@
-"""Size and cells of the hardware of a float8 layer: what may be asked for; the rest follows from exactness."""
+"""Hardware of layers with float8, and of arrays of it: what may be asked for; the rest follows from exactness."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from .hardware import Hardware
 
-__all__ = ["float8_array", "is_float8", "parse_format", "refuse_integer_options"]
+__all__ = ["float8_array", "parse_format", "refuse_integer_options"]
 
 _LONGEST = 2048  # K that the sums of an array have room for, where nothing else was said
 
+_ONE_REQUANTIZER = ("requantizer", "multiplier_bits")
 _UNASKED: dict[str, tuple[Any, ...]] = {
     "a_bits": (None, 8),
     "b_bits": (None, 8),
@@ -26,8 +27,8 @@ _UNASKED: dict[str, tuple[Any, ...]] = {
     "wrap": (False,),
 }
 _REASONS = {
-    "a_bits": "codes have 8 bits",
-    "b_bits": "codes have 8 bits",
+    "a_bits": "operands are those of the layer",
+    "b_bits": "operands are those of the layer",
     "accumulator_bits": "accumulators hold every sum exactly",
     "requantizer": "there is one, which is exact",
     "multiplier_bits": "mantissas are taken whole",
@@ -35,16 +36,14 @@ _REASONS = {
 }
 
 
-def is_float8(layer: MatMulLayer) -> bool:
-    """Whether the operands and the result of `layer` are float8: all are, or none."""
-    return isinstance(layer.a_format, Float8Format)
+def refuse_integer_options(hardware: Hardware, layer: MatMulLayer) -> None:
+    """An InputError that names the field of `hardware` that was set and has no meaning for a `layer` with float8.
 
-
-def refuse_integer_options(hardware: Hardware) -> None:
-    """An InputError that names the field of `hardware` that was set and has no meaning for a float8 layer."""
+    Where it multiplies integers, and float8 is its result alone, the array is that of integers.
+    """
     for name, allowed in _UNASKED.items():
         value = getattr(hardware, name)
-        if value not in allowed:
+        if value not in allowed and (name in _ONE_REQUANTIZER or not layer.multiplies_integers):
             raise InputError(f"{name} must be left out for a float8 layer, not {value}: {_REASONS[name]}")
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
@@ -17,10 +16,11 @@ from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
 from systoliq.hw.centring import array_format
 from systoliq.hw.float8_layer import float8_sum_bits
+from systoliq.hw.folding import fold
 
 from ..errors import InputError
 from .choose import AUTO, REQUANTIZERS, choose_requantization, sum_bits
-from .float8_hardware import float8_array, is_float8, parse_format, refuse_integer_options
+from .float8_hardware import float8_array, parse_format, refuse_integer_options
 
 __all__ = ["REQUANTIZERS", "Hardware"]
 
@@ -133,8 +133,8 @@ class Hardware:
         for name in ("a_format", "b_format"):
             if getattr(self, name) is not None:
                 raise InputError(f"{name} must be left to the layer; it can be chosen for the source array")
-        if is_float8(layer):
-            refuse_integer_options(self)
+        if layer.has_float8:
+            refuse_integer_options(self, layer)
         if self.a_bits in (None, layer.a_format.bits):
             return layer
         a_format = IntFormat(self.a_bits, signed=layer.a_format.signed)
@@ -158,12 +158,13 @@ class Hardware:
         except ValueError as error:
             if a == layer.a_format or not str(error).startswith(("a must", "b must")):
                 raise
-            raise InputError(f"{error} (a is a difference: {layer.a_format} less a zero point at run time)") from error
+            when = " at run time" * layer.takes_zero_points
+            raise InputError(f"{error} (a is a difference: {layer.a_format} less a zero point{when})") from error
 
     def _multiplier_b(self, layer: MatMulLayer) -> Format:
         """The format of the multipliers' B side."""
-        if is_float8(layer):
-            return layer.b_format
+        if not layer.multiplies_integers:
+            return fold(layer).b_format
         return IntFormat(self.b_bits or layer.b_format.bits, signed=layer.b_format.signed)
 
     def _layer_sum_bits(self, layer: MatMulLayer) -> int:
@@ -183,12 +184,12 @@ class Hardware:
         return bits or _SUM_BITS
 
     def requantization(self, layer: MatMulLayer) -> Requantization | Float8Requantization | Unscaled:
-        """The constants for `layer`: its scales where it is float8, integers (`choose_requantization`) otherwise.
+        """The constants for `layer`: its scales where it has float8, integers (`choose_requantization`) otherwise.
 
         There are none where the layer gives its sums.
         """
-        if isinstance(layer.y_format, Float8Format):
-            return Float8Requantization.from_scales(layer.scale, layer.y_format)
+        if layer.has_float8:
+            return Float8Requantization.from_scales(layer.scale, layer.y_format, layer.y_zero_point)
         if layer.gives_sums:
             if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
                 raise InputError("requantizer and multiplier_bits must be left out for int32 sums: nothing is rounded")

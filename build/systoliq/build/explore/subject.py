@@ -13,7 +13,6 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import read_arrays
 
-from ..design.float8_hardware import is_float8
 from ..design.sources import open_layer
 from ..errors import InputError
 from .requantize_layer import narrowed, quantize_inputs, quantized
@@ -92,8 +91,9 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
     if source == "array":
         raise InputError("SOURCE must be a layer, not the bare array: it has no outputs to be accurate about")
     layer, origin = open_layer(source, weights)
-    if is_float8(layer):
-        raise InputError(f"SOURCE must be a layer of integers, not of {layer.a_format}: explore tries other widths")
+    if layer.has_float8:
+        formats = f"{layer.a_format} x {layer.b_format} -> {layer.y_format}"
+        raise InputError(f"SOURCE must be a layer of integers, not of {formats}: explore tries other widths")
     if layer.gives_sums:
         raise InputError("SOURCE must be a layer with y_scale, not of int32 sums: explore compares rounded results")
     for name in ("a_scale", "b_scale", "y_scale"):

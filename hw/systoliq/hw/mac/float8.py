@@ -1,4 +1,4 @@
-"""float8: exact products of codes, added up in fixed point, and flags for what is no number."""
+"""float8, beside integers too: exact products, added up in fixed point, and flags for what is no number."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
-from systoliq.golden.float8 import Float8Format
+from systoliq.golden.operand import Format
 
 from ..adder_tree import adder_tree_latency
 from ..config import ArrayConfig
@@ -21,19 +21,21 @@ from .parts import cuts, skewed, skewed_sum
 __all__ = ["float8_form"]
 
 
-def float8_form(config: ArrayConfig, formats: tuple[Float8Format, Float8Format]) -> Form:
-    """The form for operands of ``formats``: lookup tables multiply 4 x 4 bits with any cells, and ECP5's add well."""
+def float8_form(config: ArrayConfig, formats: tuple[Format, Format]) -> Form:
+    """The form for operands of ``formats``: lookup tables multiply by 4 bits with any cells, and ECP5's add well."""
     return (_Ecp5Float8Form if config.cells in ("ecp5", "ecp5-alu") else _Float8Form)(config, formats)
 
 
 class _Float8Form(FabricForm):
     """Wide sums in parts from the products on; the flags beside them stay set until ``clear``."""
 
-    products_latency = Float8Product.LATENCY
-
-    def __init__(self, config: ArrayConfig, formats: tuple[Float8Format, Float8Format]) -> None:
+    def __init__(self, config: ArrayConfig, formats: tuple[Format, Format]) -> None:
         super().__init__(config)
         self._formats = formats
+
+    @property
+    def products_latency(self) -> int:
+        return Float8Product.latency_of(*self._formats)
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
         config = self.config

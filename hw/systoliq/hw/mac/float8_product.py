@@ -1,27 +1,32 @@
-"""The product of two float8 codes, exactly: a fixed-point number, or a flag that says why it is none."""
+"""The product of two operands, one of them float8 at least: exactly in fixed point, or a flag that says why not."""
 
 from __future__ import annotations
 
 import dataclasses
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import flag_bits, sum_bits
+from systoliq.golden.operand import Format
 
 from ..delay import delay
 
 __all__ = ["Float8Product"]
 
 _BEFORE_MOVING = 3  # registers of the decoded operands, of their product, of the product with its sign
+_SIGNIFICANDS = (3, 4)  # bits of those of float8
 _MOVES = 2  # powers of two that the product moves by in a cycle
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Operand:
-    """A code as significand * 2^shift, of registers; the significand of what is no number is 0."""
+    """A code as significand * 2^shift, of registers; the significand of what is no number is 0.
+
+    An integer is a significand that is not shifted.
+    """
 
     significand: Value
     shift: Value
@@ -30,8 +35,22 @@ class _Operand:
     infinite: Value
 
     @classmethod
-    def decode(cls, m: Module, code: Value, form: Float8Format, name: str) -> _Operand:
-        """``code``, a cycle later."""
+    def of(cls, m: Module, operand: Value, form: Format, name: str) -> _Operand:
+        """``operand`` of ``form``, a cycle later."""
+        if isinstance(form, Float8Format):
+            return cls._of_code(m, operand, form, name)
+        nothing = Const(0, 1)
+        negative = operand[-1] if form.signed else nothing
+        return cls(
+            significand=delay(m, abs(operand), 1, name=f"{name}_significand"),
+            shift=nothing,
+            negative=delay(m, negative, 1, name=f"{name}_negative"),
+            nan=nothing,
+            infinite=nothing,
+        )
+
+    @classmethod
+    def _of_code(cls, m: Module, code: Value, form: Float8Format, name: str) -> _Operand:
         mantissa, field = code[: form.mantissa_bits], code[form.mantissa_bits : 7]
         hidden = field.any()
         infinite: Value = Const(0, 1)
@@ -46,31 +65,41 @@ class _Operand:
 
 
 class Float8Product(wiring.Component):
-    """``product`` shows ``a * b`` of `LATENCY` cycles ago in units of both formats' least values. No reset.
+    """``product`` shows ``a * b`` of ``latency`` cycles ago in units of both formats' least values. No reset.
 
     Where a factor is no number, ``product`` is 0 and ``flags`` say what it stands for. With one flag that is NaN; with
     two, for formats with infinities, the first is set for +infinity, the second for -infinity, and both for NaN, so
     that the flags of a sum are those of its products together.
     """
 
-    LATENCY = _BEFORE_MOVING + 3
-
-    def __init__(self, a: Float8Format, b: Float8Format) -> None:
+    def __init__(self, a: Format, b: Format) -> None:
         self._formats = a, b
         self.kind = "float8_product"
         product = signed(sum_bits(a, b, 1))
-        super().__init__({"a": In(8), "b": In(8), "product": Out(product), "flags": Out(flag_bits(a, b))})
+        super().__init__(
+            {"a": In(_shape(a)), "b": In(_shape(b)), "product": Out(product), "flags": Out(flag_bits(a, b))}
+        )
+
+    @staticmethod
+    def latency_of(a: Format, b: Format) -> int:
+        """Cycles from operands of these formats to their product."""
+        return _BEFORE_MOVING + -(-(a.max_shift + b.max_shift).bit_length() // _MOVES)
+
+    @property
+    def latency(self) -> int:
+        """Cycles from the operands to their product."""
+        return self.latency_of(*self._formats)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        codes = {"a": self.a, "b": self.b}
-        a, b = (_Operand.decode(m, codes[name], form, name) for name, form in zip("ab", self._formats, strict=True))
+        operands = {"a": self.a, "b": self.b}
+        a, b = (_Operand.of(m, operands[name], form, name) for name, form in zip("ab", self._formats, strict=True))
         negative = delay(m, a.negative ^ b.negative, 1, name="negative")
         magnitude = delay(m, _small_product(a.significand, b.significand), 1, name="magnitude")
         shift = delay(m, a.shift + b.shift, 2, name="shift")
         number = delay(m, Mux(negative, -magnitude, magnitude), 1, name="number").as_signed()
         self._move(m, number, shift)
-        m.d.comb += self.flags.eq(delay(m, self._flags(a, b), self.LATENCY - 1, name="flags"))
+        m.d.comb += self.flags.eq(delay(m, self._flags(a, b), self.latency - 1, name="flags"))
         return m
 
     def _flags(self, a: _Operand, b: _Operand) -> Value:
@@ -96,8 +125,14 @@ class Float8Product(wiring.Component):
         m.d.comb += self.product.eq(number)
 
 
+def _shape(form: Format) -> Shape:
+    return signed(form.bits) if form.signed else unsigned(form.bits)
+
+
 def _small_product(a: Value, b: Value) -> Value:
-    """``a * b`` of 3 or 4 bits each, in lookup tables: of a plain product, Yosys makes a cell of 18 x 18 bits."""
+    """``a * b``, one of 3 or 4 bits, in lookup tables: of a plain product, Yosys makes a cell of 18 x 18 bits."""
+    if len(b) not in _SIGNIFICANDS:
+        a, b = b, a
     low, high = Mux(b[0], a, 0) + Mux(b[1], a << 1, 0), Mux(b[2], a, 0)
     if len(b) == 4:
         high += Mux(b[3], a << 1, 0)

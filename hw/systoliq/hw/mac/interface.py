@@ -8,8 +8,7 @@ from amaranth.hdl import Module, signed, unsigned
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.float8 import Float8Format
-from systoliq.golden.formats import IntFormat
+from systoliq.golden.operand import Format
 
 from ..config import ArrayConfig
 from .dsp48e2 import Dsp48E2Form
@@ -40,7 +39,7 @@ def _form(config: ArrayConfig) -> Form:
     return float8_form(config, config.float8) if config.float8 else _FORMS.get(config.cells, FabricForm)(config)
 
 
-def operand_layout(operand: IntFormat | Float8Format, count: int) -> data.ArrayLayout:
+def operand_layout(operand: Format, count: int) -> data.ArrayLayout:
     """``count`` numbers, or codes, of one format side by side, the first in the lowest bits."""
     return data.ArrayLayout(signed(operand.bits) if operand.signed else unsigned(operand.bits), count)
 
@@ -56,9 +55,9 @@ class Mac(wiring.Component):
     With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
     side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
 
-    Of float8 operands ``sum`` is exact, in units of both formats' least values; its flags stand above it and, once set,
-    stay until the next sum: what is no number counts as 0, and is NaN (one flag) or +infinity, -infinity and, if both
-    are set, NaN (two flags: `ArrayConfig.flag_bits`).
+    Where an operand is float8 ``sum`` is exact, in units of both formats' least values; its flags stand above it and,
+    once set, stay until the next sum: what is no number counts as 0, and is NaN (one flag) or +infinity, -infinity and,
+    if both are set, NaN (two flags: `ArrayConfig.flag_bits`).
 
     ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
     """

@@ -98,7 +98,7 @@ def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.in
 def _sums(config: ArrayConfig, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """What golden gives, as words of the hardware."""
     if config.float8:
-        numbers = [Numbers.of_float8(codes, form) for codes, form in zip((a, b), config.float8, strict=True)]
+        numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), config.float8, strict=True)]
         return sum_words(exact_sums(*numbers), config)
     wrap = 1 << config.accumulator_bits
     return (exact_matmul(a.astype(np.int64), b.astype(np.int64)) + wrap // 2) % wrap - wrap // 2

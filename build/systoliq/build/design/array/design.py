@@ -89,7 +89,7 @@ class ArrayDesign(Design):
         Those of float8 are words: exact sums in units of both least values, with flags above; Python's integers.
         """
         if self.config.float8:
-            numbers = [Numbers.of_float8(codes, form) for codes, form in zip((a, b), self.config.float8, strict=True)]
+            numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), self.config.float8, strict=True)]
             return sum_words(exact_sums(*numbers), self.config)
         half = 1 << (self.config.accumulator_bits - 1)
         sums: npt.NDArray[np.int64] = a.astype(np.int64) @ b.astype(np.int64)

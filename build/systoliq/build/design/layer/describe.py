@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw.packing import LayerPacking
 
 from ..facts import RESET, format_facts
-from ..float8_hardware import is_float8
+from .float8_certificate import zero_points_of_b
 from .scales import scale_facts
 from .sums import sums_computes, sums_quantization
 
@@ -81,29 +82,38 @@ def formula(layer: MatMulLayer) -> str:
     """What golden's outputs of `layer` are, in a few words."""
     if layer.gives_sums:
         return "the int32 sums"
-    return "exact sums, rounded once" if is_float8(layer) else "the float32 formula"
+    return "exact sums, rounded once" if layer.has_float8 else "the float32 formula"
 
 
 def _computes(layer: MatMulLayer) -> str:
     if layer.gives_sums:
         return sums_computes(layer)
-    if is_float8(layer):
-        return (
-            "y = saturate(round((a @ b) * scale)), as systoliq defines ONNX's QLinearMatMul for float8 "
-            "(docs/float8.md): the sum and its product with the scale are exact, and are rounded once"
-        )
+    if layer.has_float8:
+        return _float8_computes(layer)
     return (
         "y = saturate(round(((a - a_zero_point) @ (b - b_zero_point) + bias) * scale) + y_zero_point), as ONNX's "
         "QLinearMatMul; with a bias as com.microsoft.QGemm"
     )
 
 
+def _float8_computes(layer: MatMulLayer) -> str:
+    a, b, y = (isinstance(each, Float8Format) for each in (layer.a_format, layer.b_format, layer.y_format))
+    product = f"{'a' if a else '(a - a_zero_point)'} @ {'b' if b else '(b - b_zero_point)'}"
+    exact = "the sum and its product with the scale are exact"
+    if layer.multiplies_integers:
+        exact = "the sum is exact modulo 2^32, its product with the scale is exact"
+    return (
+        f"y = saturate(round(({product}) * scale){'' if y else ' + y_zero_point'}), as systoliq defines ONNX's "
+        f"QLinearMatMul for float8 (docs/float8.md): {exact}, and are rounded once"
+    )
+
+
 def _float8_quantization(layer: MatMulLayer, requantization: Float8Requantization) -> dict[str, Any]:
     """Scales, and the constants made of them: column n's scale is multiplier[n] * 2^exponent[n]."""
     return {
-        "a": {"scale": float(layer.a_scale), "zero_point": 0},
-        "b": {"scale": layer.b_scale.tolist(), "zero_point": [0] * layer.n},
-        "y": {"scale": float(layer.y_scale), "zero_point": 0},
+        "a": {"scale": float(layer.a_scale), "zero_point": layer.a_zero_point},
+        "b": {"scale": layer.b_scale.tolist(), "zero_point": zero_points_of_b(layer)},
+        "y": {"scale": float(layer.y_scale), "zero_point": layer.y_zero_point},
         "bias": None,
         "scale": layer.scale.tolist(),
         "rounding": "nearest-even",

@@ -1,4 +1,4 @@
-"""certificate.json of a float8 layer: scales, reach and steps of its columns, in enough detail for anyone to check it.
+"""certificate.json of a layer with float8: scales, reach and steps of its columns, for anyone to check.
 
 `systoliq.build.verify` checks it without this file; docs/float8.md says how to check it by hand.
 """
@@ -10,8 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
 from systoliq.golden.float8_thresholds import float8_steps, reachable_sums
+from systoliq.golden.formats import INT32
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import Format
 from systoliq.golden.thresholds import column_digest
 
 from ...generator import GENERATOR
@@ -20,12 +24,13 @@ from .certificate import FORMAT, accumulator_facts, sealed, weights_digest
 if TYPE_CHECKING:
     from .design import LayerDesign
 
-__all__ = ["float8_certificate"]
+__all__ = ["float8_certificate", "zero_points_of_b"]
 
 _STATEMENT = (
     "For each column and every sum in its range, in units of 2^unit, finite inputs of the format a cannot leave that "
-    "range, accumulators hold it exactly, and the Verilog's output is the code nearest to sum * 2^unit * scale, half "
-    "to even, saturated: its steps are those whose digest is given. Check with: systoliq verify DIR"
+    "range, accumulators hold it exactly (of integers, modulo 2^32), and the Verilog's output is the code nearest to "
+    "sum * 2^unit * scale, or the nearest integer plus the zero point of y, half to even, saturated: its steps are "
+    "those whose digest is given. Check with: systoliq verify DIR"
 )
 
 
@@ -34,15 +39,10 @@ def float8_certificate(
 ) -> dict[str, Any]:
     """What certificate.json says of `design`; `files` are all others of its package."""
     layer, dense = design.layer, design.dense
-    config, output = dense.config, requantization.output
-    hi = reachable_sums(layer)
-    lo = [-most for most in hi]
-    unit = sum(form.unit for form in config.float8 or ())
+    config, folding = dense.config, dense.folding
+    lo, hi = reachable_sums(layer)
     facts = accumulator_facts(
         np.array(lo, object), np.array(hi, object), bits=config.accumulator_bits, sum_bits=dense.sum_bits
-    )
-    columns = zip(
-        requantization.multiplier, requantization.exponent, float8_steps(requantization, unit, lo, hi), hi, strict=True
     )
     content = {
         "generator": GENERATOR,
@@ -53,21 +53,55 @@ def float8_certificate(
         "verdict": "exact",
         "shape": {"k": layer.k, "n": layer.n},
         "array": {"rows": config.rows, "cols": config.cols, "depth": config.depth},
-        "formats": {"a": layer.a_format.name, "weights": layer.b_format.name, "y": layer.y_format.name},
-        "accumulator": {**facts, "unit": unit, "flag_bits": config.flag_bits},
-        "special": {"nan": output.nan_code, "infinity": [output.max_code, output.max_code | 0x80]},
+        "formats": {"a": layer.a_format.name, "weights": folding.b_format.name, "y": layer.y_format.name},
+        "zero_points": {"a": layer.a_zero_point, "b": zero_points_of_b(layer), "y": layer.y_zero_point},
+        "accumulator": {**facts, "unit": config.unit, "flag_bits": config.flag_bits},
+        "special": _special(layer.y_format),
         "requantizer": {"rounding": "nearest-even", "multiplier_bits": MANTISSA_BITS},
-        "weights_sha256": weights_digest(layer.b.view(np.uint8).astype(np.int64)),
-        "columns": [
-            {
-                "scale": (multiplier * 2.0**exponent).hex(),
-                "multiplier": multiplier,
-                "exponent": exponent,
-                "accumulators": [-most, most],
-                "steps": len(steps) - 1,
-                "digest": column_digest(steps, most),
-            }
-            for multiplier, exponent, steps, most in columns
-        ],
+        "weights_sha256": weights_digest(folding.weights.astype(np.int64)),
+        "columns": _columns(design, requantization, lo, hi),
     }
     return sealed(content, files)
+
+
+def _columns(
+    design: LayerDesign, requantization: Float8Requantization, lo: list[int], hi: list[int]
+) -> list[dict[str, Any]]:
+    """What is said of each column, whose sums go from lo to hi."""
+    folding, config = design.dense.folding, design.dense.config
+    if design.layer.multiplies_integers:
+        lo, hi = _wrapped(lo, hi)
+    return [
+        {
+            "bias": int(folding.bias[n]),
+            "residual": int(folding.residual[n]),
+            "scale": (requantization.multiplier[n] * 2.0 ** requantization.exponent[n]).hex(),
+            "multiplier": requantization.multiplier[n],
+            "exponent": requantization.exponent[n],
+            "accumulators": [lo[n], hi[n]],
+            "steps": len(steps) - 1,
+            "digest": column_digest(steps, hi[n]),
+        }
+        for n, steps in enumerate(float8_steps(requantization, config.unit, lo, hi))
+    ]
+
+
+def zero_points_of_b(layer: MatMulLayer) -> list[int]:
+    """The zero point of each column's weights; those of float8 are 0."""
+    return [0] * layer.n if isinstance(layer.b_format, Float8Format) else layer.b_zero_point.tolist()
+
+
+def _special(output: Format) -> dict[str, Any]:
+    """What NaN and the infinities of both signs become."""
+    if isinstance(output, Float8Format):
+        return {"nan": output.nan_code, "infinity": [output.max_code, output.max_code | 0x80]}
+    return {"nan": output.min, "infinity": [output.max, output.min]}
+
+
+def _wrapped(lo: list[int], hi: list[int]) -> tuple[list[int], list[int]]:
+    """The ranges of int32 sums: all of int32 for a column whose sums leave it."""
+    inside = [INT32.min <= least and most <= INT32.max for least, most in zip(lo, hi, strict=True)]
+    return (
+        [least if fits else INT32.min for least, fits in zip(lo, inside, strict=True)],
+        [most if fits else INT32.max for most, fits in zip(hi, inside, strict=True)],
+    )

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of, random_operands
-from ..float8_hardware import is_float8
 from .float8_rows import float8_rows
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 
+_SIGN = 0x80
 _BEATS = 1500  # of a stimulus, about: a second or two of simulation under Icarus
 
 
@@ -39,7 +40,7 @@ class YBeat:
 class LayerStimulus:
     """Batches of rows for a layer, as matrices (all rows one below the other) and as beats.
 
-    `y` is golden's answer, for integers the float32 formula's; `expected` the hardware's, which is the same unless an
+    `y` is golden's answer, for integers alone the float32 formula's; `expected` the hardware's, the same unless an
     inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
     stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own.
     """
@@ -83,11 +84,11 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """`m` rows of A: those that reach the ends of a column's sums, constant ones, and random ones of every swing."""
-    if is_float8(layer):
-        return float8_rows(layer, m, generator)
-    a_format, k = integer_format("a_format", layer.a_format), layer.k
+    if isinstance(layer.a_format, Float8Format):
+        return float8_rows(layer, m, generator, positive=_positive(layer))
+    a_format, k = layer.a_format, layer.k
     center = layer.a_zero_point or 0
-    positive = layer.centered_b[:, 0] > 0
+    positive = _positive(layer)
     special = [
         np.where(positive, a_format.max, a_format.min),
         np.where(positive, a_format.min, a_format.max),
@@ -100,6 +101,14 @@ def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDA
     for row, values in zip(range(0, m, 2), special, strict=False):
         a[row] = values
     return a_format.saturate(a)
+
+
+def _positive(layer: MatMulLayer) -> npt.NDArray[np.bool_]:
+    """Which weights of column 0 are above their zero point, [K]; codes of float8, those without a sign."""
+    if isinstance(layer.b_format, Float8Format):
+        return layer.b_format.codes(layer.b[:, 0]) < _SIGN
+    above: npt.NDArray[np.bool_] = layer.centered_b[:, 0] > 0
+    return above
 
 
 def _zero_points(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any] | None:

@@ -24,10 +24,9 @@ __all__ = ["PROPERTIES"]
 class ProductHarness(wiring.Component):
     """The product of two codes, and its flags, against IEEE 754's product of what they stand for."""
 
-    latency = Float8Product.LATENCY
-
     def __init__(self, a: Float8Format, b: Float8Format) -> None:
         self._formats = a, b
+        self.latency = Float8Product.latency_of(a, b)
         codes = {"a": In(8), "b": In(8), "a_then": Out(8), "b_then": Out(8)}
         super().__init__(codes | {"product": Out(signed(sum_bits(a, b, 1))), "flags": Out(2)})
         real = f"(fp.mul RNE {operand(a, '{a_then}')} {operand(b, '{b_then}')})"
@@ -75,7 +74,7 @@ class SumHarness(wiring.Component):
         total, flags = signed(config.accumulator_bits), config.flag_bits
         before, now = Signal(total, reset_less=True), Signal(total)
         raised_before, raised = Signal(flags, reset_less=True), Signal(flags)
-        first = delay(m, self.first, Float8Product.LATENCY, name="first_product")
+        first = delay(m, self.first, Float8Product.latency_of(*self._formats), name="first_product")
         terms, each = Mux(first, 0, before), Mux(first, 0, raised_before)
         for i in range(config.depth):
             product = Float8Product(*self._formats)
@@ -88,7 +87,7 @@ class SumHarness(wiring.Component):
         begun = Signal(reset_less=True)
         m.d.sync += begun.eq(begun | self.first)
         known = delay(m, begun | self.first, latency, name="known")
-        rest = latency - Float8Product.LATENCY
+        rest = latency - Float8Product.latency_of(*self._formats)
         found = dut.sum[: config.accumulator_bits].as_signed()
         m.d.comb += [
             Assert(~known | (found == delay(m, now, rest, name="expected").as_signed())),

@@ -223,7 +223,7 @@ def _digits(number_bits: int) -> Property:
 
 
 _FORGOTTEN = SeededBug(module="float8_requantizer", old="Mux(found, rest | before, more)", new="Mux(found, rest, more)")
-_HALF_TO_ODD = SeededBug(module="float8_rounding", old="(more | mantissa[0])", new="(more | ~mantissa[0])")
+_HALF_TO_ODD = SeededBug(module="normalized", old="(more | mantissa[0])", new="(more | ~mantissa[0])")
 _NO_CARRY = SeededBug(module="digit_product", old="carry = total[-1]", new="carry = 0")
 
 PROPERTIES = (

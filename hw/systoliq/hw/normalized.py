@@ -1,0 +1,74 @@
+"""A normalized number on its way to a nearest one: what rounding to float8 and rounding to integers have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value, signed
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from .delay import delay
+
+__all__ = ["NormalizedRounding"]
+
+
+class NormalizedRounding(wiring.Component):
+    """``code`` is what (-1)^negative * 1.fraction * 2^(field - bias) becomes, ``LATENCY`` cycles later. No reset.
+
+    ``field`` is an exponent field without a lowest or a highest value: numbers with one below 1 have the quantum of
+    those with 1, which is 2^-``bits`` of their leading one. ``fraction`` has ``bits`` + 1 bits, and ``more`` says that
+    the number goes on below it. ``zero`` is the number 0. ``flags`` are those of a sum (see `Mac`): where one is set,
+    NaN or an infinity is meant instead.
+    """
+
+    LATENCY: int
+
+    def __init__(self, bits: int, code: Shape | int, *, field_bits: int, flag_bits: int, **ports: Any) -> None:
+        self._bits = bits
+        super().__init__(
+            {
+                "field": In(signed(field_bits)),
+                "fraction": In(bits + 1),
+                "more": In(1),
+                "zero": In(1),
+                "negative": In(1),
+                "flags": In(flag_bits),
+                "code": Out(code),
+                **ports,
+            }
+        )
+
+    def _lost(self, m: Module) -> Value:
+        """By how many places the number is below those with a ``field`` of 1, a cycle later."""
+        lost_most = self._bits + 2  # the leading one then stands below the half
+        lost = Mux(self.field < 1 - lost_most, lost_most, Mux(self.field < 1, 1 - self.field, 0))
+        return delay(m, lost[: lost_most.bit_length()], 1, name="lost")
+
+    def _quanta(self, m: Module, lost: Value) -> tuple[Value, Value]:
+        """The number in quanta, without its leading one where ``field`` is 1 or more, and whether to add 1: 2 cycles
+        later.
+        """
+        number = delay(m, Cat(self.more, self.fraction, 1), 1, name="number")
+
+        # What moves out below is not forgotten.
+        moved: Value = number
+        for i in range(len(lost)):
+            step = 1 << i
+            after = Signal(len(number), name=f"moved_by_{step}")
+            m.d.comb += after.eq(Mux(lost[i], Cat(moved[: step + 1].any(), moved[step + 1 :]), moved))
+            moved = after
+        moved = delay(m, moved, 1, name="moved")
+        more, half, mantissa = moved[0], moved[1], moved[2 : 2 + self._bits]
+        return mantissa, half & (more | mantissa[0])
+
+    def _meant(self, m: Module, cycles: int) -> tuple[Value, Value, Value, Value]:
+        """Whether the number is 0, negative, infinite and none, so many cycles later; an infinity has its own sign."""
+        zero, negative, flags = (
+            delay(m, value, cycles, name=f"{name}_then")
+            for name, value in (("zero", self.zero), ("negative", self.negative), ("flags", self.flags))
+        )
+        if len(flags) == 2:
+            nan, infinite = flags.all(), flags.any()
+            return zero, Mux(infinite, flags[1], negative), infinite, nan
+        return zero, negative, Const(0, 1), flags if len(flags) else Const(0, 1)
