@@ -142,9 +142,10 @@ class Float8Requantizer(wiring.Component):
             rounding.more.eq(delay(m, more, 1, name="more")),
             rounding.zero.eq(delay(m, zero, cycles + 1, name="zero")),
             rounding.negative.eq(delay(m, number[-1], self._chosen + cycles, name="negative")),
-            rounding.flags.eq(delay(m, flags, self._chosen + cycles, name="flags")),
-            self.y.eq(rounding.code),
         ]
+        if self.config.flag_bits:
+            m.d.comb += rounding.flags.eq(delay(m, flags, self._chosen + cycles, name="flags"))
+        m.d.comb += self.y.eq(rounding.code)
         if self._has_zero_point:
             m.d.comb += rounding.zero_point.eq(self.zero_point)
         return m

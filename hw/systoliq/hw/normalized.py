@@ -18,14 +18,14 @@ class NormalizedRounding(wiring.Component):
 
     ``field`` is an exponent field without a lowest or a highest value: numbers with one below 1 have the quantum of
     those with 1, which is 2^-``bits`` of their leading one. ``fraction`` has ``bits`` + 1 bits, and ``more`` says that
-    the number goes on below it. ``zero`` is the number 0. ``flags`` are those of a sum (see `Mac`): where one is set,
-    NaN or an infinity is meant instead.
+    the number goes on below it. ``zero`` is the number 0. ``flags``, where there are any, are those of a sum (see
+    `Mac`): where one is set, NaN or an infinity is meant instead.
     """
 
     LATENCY: int
 
     def __init__(self, bits: int, code: Shape | int, *, field_bits: int, flag_bits: int, **ports: Any) -> None:
-        self._bits = bits
+        self._bits, self._flag_bits = bits, flag_bits
         super().__init__(
             {
                 "field": In(signed(field_bits)),
@@ -33,7 +33,7 @@ class NormalizedRounding(wiring.Component):
                 "more": In(1),
                 "zero": In(1),
                 "negative": In(1),
-                "flags": In(flag_bits),
+                **({"flags": In(flag_bits)} if flag_bits else {}),  # Verilog has no port of 0 bits
                 "code": Out(code),
                 **ports,
             }
@@ -64,11 +64,15 @@ class NormalizedRounding(wiring.Component):
 
     def _meant(self, m: Module, cycles: int) -> tuple[Value, Value, Value, Value]:
         """Whether the number is 0, negative, infinite and none, so many cycles later; an infinity has its own sign."""
-        zero, negative, flags = (
+        zero, negative = (
             delay(m, value, cycles, name=f"{name}_then")
-            for name, value in (("zero", self.zero), ("negative", self.negative), ("flags", self.flags))
+            for name, value in (("zero", self.zero), ("negative", self.negative))
         )
-        if len(flags) == 2:
-            nan, infinite = flags.all(), flags.any()
-            return zero, Mux(infinite, flags[1], negative), infinite, nan
-        return zero, negative, Const(0, 1), flags if len(flags) else Const(0, 1)
+        never = Const(0, 1)
+        if not self._flag_bits:
+            return zero, negative, never, never
+        flags = delay(m, self.flags, cycles, name="flags_then")
+        if len(flags) == 1:
+            return zero, negative, never, flags
+        nan, infinite = flags.all(), flags.any()
+        return zero, Mux(infinite, flags[1], negative), infinite, nan

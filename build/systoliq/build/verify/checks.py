@@ -94,11 +94,12 @@ def verify_package(directory: Path, progress: Callable[[str], None] | None = Non
 
 
 def _derivation(directory: Path, claimed: dict[str, Any]) -> _Derivation | Float8Derivation:
-    """What finds the claims again: of integers or of float8, as the certificate says."""
+    """What finds the claims again: of integers alone or with float8, as the certificate says."""
     name = claimed["name"]
     if not re.fullmatch(r"[A-Za-z_]\w*", name):
         raise RefusedError(f"{CERTIFICATE}: name must be a Verilog identifier, not {name!r}")
-    kind = Float8Derivation if claimed["formats"]["a"].startswith("float8") else _Derivation
+    float8 = any(form.startswith("float8") for form in claimed["formats"].values())
+    kind = Float8Derivation if float8 else _Derivation
     return kind(directory, claimed, name)
 
 

@@ -26,10 +26,23 @@ class Float8:
     nan: int
     infinity: int | None
 
+    bits = 8
+
     @property
     def unit(self) -> int:
         """The least positive value is 2^unit."""
         return 1 - self.bias - self.mantissa_bits
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """The least and the greatest number in units of 2^unit."""
+        most = self.units(self.greatest) or 0
+        return -most, most
+
+    @property
+    def infinities(self) -> tuple[int, int]:
+        """What infinite results become, the positive ones first."""
+        return self.greatest, self.greatest | _SIGN
 
     def units(self, code: int) -> int | None:
         """The value of a code in units of 2^unit; None for NaN and infinities."""

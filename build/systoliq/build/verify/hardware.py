@@ -44,12 +44,12 @@ class Column:
 
 @dataclass(frozen=True, kw_only=True)
 class Float8Column:
-    """Constants of one column of float8, whose requantizer multiplies by ``multiplier`` * 2^``exponent``.
-
-    ``added``: what is added to sums before.
+    """Constants of one column with float8: the code or integer nearest to (sum + bias - residual * sum of a) *
+    multiplier * 2^exponent.
     """
 
-    added: int
+    bias: int
+    residual: int
     multiplier: int
     exponent: int
 
@@ -139,25 +139,43 @@ class Hardware:
         )
 
     def float8_column(self, n: int) -> Float8Column:
-        """The constants of column `n` of a float8 layer."""
+        """The constants of column `n` of a layer with float8."""
         lane = self._lane(n, sums=0, row_sum=0)
         bits = lane.port_width("requantizer", "exponent")
+        bias, residual = self._added(n)
         return Float8Column(
-            added=int(lane.port("requantizer", "acc")),
+            bias=bias,
+            residual=residual,
             multiplier=int(lane.port("requantizer", "multiplier")),
             exponent=int(as_signed(lane.port("requantizer", "exponent"), bits)),
         )
+
+    def entering(self, words: Sequence[int]) -> list[int]:
+        """What is stored of these words of A, and whether it ends a batch above it, as they come."""
+        keeper = "replay_buffer" if "replay_buffer" in self._dense.module.instances else "sequencer"
+        given = np.array(words, dtype=object)
+        found = self._dense.again({"a__payload": given}).port(keeper, "i__payload")
+        return [int(word) for word in np.broadcast_to(np.asarray(found, object), given.shape)]
+
+    @property
+    def entrance_width(self) -> int:
+        """Bits of a word of A as it comes, without the one that ends a batch."""
+        return self._dense.module.wires["a__payload"].width - 1
+
+    def _added(self, n: int) -> tuple[int, int]:
+        """What is added to the sums of column `n`, and what the sum of a, which is taken off them, is multiplied by."""
+        bits = self.sum_bits
+        bias, with_one = (
+            int(as_signed(self._lane(n, sums=0, row_sum=row_sum).port("requantizer", "acc"), bits))
+            for row_sum in (0, int(self.has_row_sums))
+        )
+        return bias, bias - with_one
 
     def column(self, n: int) -> Column:
         """The constants of column `n`."""
         lane = self._lane(n, sums=0, row_sum=0)
         requantizer = lane.child("requantizer")
-        bits = self.sum_bits
-        bias = int(as_signed(lane.port("requantizer", "acc"), bits))
-        residual = 0
-        if self.has_row_sums:
-            with_one = int(as_signed(self._lane(n, sums=0, row_sum=1).port("requantizer", "acc"), bits))
-            residual = bias - with_one
+        bias, residual = self._added(n)
         offset_bits = requantizer.module.wires["offset"].width if "offset" in requantizer.module.wires else 1
         point_bits = requantizer.module.wires["zero_point"].width if "zero_point" in requantizer.module.wires else 1
         found = {

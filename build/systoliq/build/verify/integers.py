@@ -1,0 +1,70 @@
+"""Integers beside float8 once more: what they stand for, and rounding to them, in exact rational arithmetic.
+
+Written from docs/float8.md alone, without numpy and without `systoliq.golden`, with the names that `Float8` has.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor
+
+__all__ = ["Integers"]
+
+
+@dataclass(frozen=True)
+class Integers:
+    """Numbers of `bits` bits with a zero point."""
+
+    bits: int
+    signed: bool
+    zero_point: int
+
+    unit = 0
+    infinity = None
+
+    @property
+    def least(self) -> int:
+        """The least number, which a NaN becomes."""
+        return -(1 << (self.bits - 1)) if self.signed else 0
+
+    @property
+    def most(self) -> int:
+        """The greatest number."""
+        return self.least + (1 << self.bits) - 1
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """What the least and the greatest number stand for."""
+        return self.least - self.zero_point, self.most - self.zero_point
+
+    @property
+    def bias(self) -> int:
+        """Of the hardware's exponent fields: 1 is that of numbers beyond all integers."""
+        return 1 - self.bits
+
+    @property
+    def nan(self) -> int:
+        """What NaN becomes."""
+        return self.least
+
+    @property
+    def infinities(self) -> tuple[int, int]:
+        """What the infinities become, the positive one first."""
+        return self.most, self.least
+
+    def nearest(self, number: Fraction) -> int:
+        """The nearest integer, half to even, plus the zero point, saturated."""
+        return min(max(round(number) + self.zero_point, self.least), self.most)
+
+    def steps(self, scale: Fraction, lo: int, hi: int) -> list[tuple[int, int]]:
+        """(sum, result) at `lo` and wherever the result for sum * scale changes after it, up to `hi`."""
+        found = [(lo, self.nearest(lo * scale))]
+        for result in range(found[0][1] + 1, self.nearest(hi * scale) + 1):
+            rounded = result - self.zero_point
+            tie = (rounded - Fraction(1, 2)) / scale
+            start = floor(tie) + 1 if rounded % 2 else ceil(tie)  # a tie goes to the even one
+            if start == found[-1][0]:
+                found.pop()
+            found.append((start, result))
+        return found
