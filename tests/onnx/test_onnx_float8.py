@@ -1,5 +1,5 @@
 """float8 in a model: the layer is what docs/float8.md defines, by Python integers; in QDQ form also what onnxruntime
-computes, where its float32 sums are exact.
+computes, where its float32 sums are exact. Beside integers: test_onnx_mixes.py.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from .onnx_models import K, N, write
 from .test_onnx import DQ_A, DQ_W, GEMM, MATMUL, Q_Y, QGEMM, QLINEAR, nodes
 
 MIXES = list(itertools.product(oracle.FLOAT8, repeat=3))
+POINTS = {"a_z": 100, "w_z": [0, 3, 90, 127, 64], "y_z": 20}  # of integers
 E4M3FN = oracle.dtype("float8_e4m3fn")
 GENERAL = {"a_s": np.float32(0.37), "w_s": np.float32([0.11, 3, 0.7, 0.013, 1]), "y_s": np.float32(0.29)}
 POWERS = {"a_s": np.float32(2.0**-5), "w_s": np.ldexp(np.float32(1), [-4, -3, -6, -5, -2]), "y_s": np.float32(2.0**-7)}
@@ -47,24 +48,30 @@ QDQ = {
 
 def codes(rng, name, shape, specials=0.0):
     """Codes of a type: all numbers, and now and then what is none."""
+    if name in oracle.INTEGERS:
+        return rng.integers(0, 256, shape).astype(np.uint8).view(name)
     found = rng.integers(0, 256, shape).astype(np.uint8)
     number = np.isfinite(oracle.values(name))[found] | (rng.random(shape) < specials)
     return np.where(number, found, 1).astype(np.uint8).view(oracle.dtype(name))
 
 
 def few_bits(rng, name, shape):
-    """Codes of small multiples of 1/8, so that float32 sums are exact: what numpy rounds to them."""
+    """Codes of small multiples of 1/8, so that float32 sums are exact: what numpy rounds to them. Or any integers."""
+    if name in oracle.INTEGERS:
+        return codes(rng, name, shape)
     return (rng.integers(-15, 16, shape) / np.float32(8)).astype(oracle.dtype(name))
 
 
 def model(path, graph, types, a_scale, w_scale, y_scale, w, **changes):
     """A model in these types with weights `w`, and what its constants are called."""
     zeros = [np.zeros((), oracle.dtype(name)) for name in types]
+    points = {key: np.array(point, name) for (key, point), name in zip(POINTS.items(), types, strict=True)
+              if name in oracle.INTEGERS}  # fmt: skip
     fields = {
         "a_s": a_scale, "w_s": w_scale, "y_s": y_scale,
         "a_z": zeros[0], "w_z": np.broadcast_to(zeros[1], np.shape(w_scale)).copy(), "y_z": zeros[2],
-        "W": w, "Wt": np.ascontiguousarray(w.T),
-        "F": (w.astype(np.float32) * w_scale).astype(np.float32),
+        **points, "W": w, "Wt": np.ascontiguousarray(w.T),
+        "F": ((w.astype(np.float32) - points.get("w_z", 0)) * w_scale).astype(np.float32),
     }  # fmt: skip
     kind = getattr(TensorProto, types[2].replace("_", "").upper())
     return write(path, graph.replace("{kind}", str(kind)), opset=21, ir=10, **fields | changes)
@@ -85,9 +92,13 @@ def in_onnxruntime(path, a):
 
 
 def by_definition(a, w, scales, y_type):
-    """The codes of Y, by exact integers."""
-    sums, scale = oracle.sums(a, 0, w, 0), np.broadcast_to(combined_scale(*scales), w.shape[1])
-    output = oracle.Output(y_type)
+    """The codes of Y, or integers, by exact integers."""
+    a_point, w_point, y_point = (
+        np.array(point, np.int64) if name in oracle.INTEGERS else 0
+        for point, name in zip(POINTS.values(), (a.dtype.name, w.dtype.name, y_type), strict=True)
+    )
+    sums, scale = oracle.sums(a, a_point, w, w_point), np.broadcast_to(combined_scale(*scales), w.shape[1])
+    output = oracle.Output(y_type, int(y_point))
     return np.array(
         [[output.round(oracle.times(row[n], 40, scale[n].item())) for n in range(len(row))] for row in sums]
     )
@@ -163,8 +174,6 @@ REFUSED = {
         "b's zero point in QuantizeLinear 'q' must be 0, as it is float8_e4m3fn"),
     "underflow": (QLINEAR, {"a_s": np.float32(1e-30), "w_s": np.float32(1e-30)},
         "a_scale * b_scale / y_scale must not underflow to 0 in float32, not 1"),
-    "integer A": (QLINEAR, {"a_z": np.uint8(0)}, "a, b and y must all be float8 or all be integers, not uint8, float8"),
-    "integer Y": (nodes(DQ_A, DQ_W, MATMUL, Q_Y), {"y_z": np.int8(0)}, "a, b and y must all be float8 or all be"),
     "negative scale": (QLINEAR, {"y_s": np.float32(-1)}, "y_scale must be positive and finite, not -1.0"),
     "unsaturated": (nodes(DQ_A, DQ_W, MATMUL, NOT_SATURATED), {}, "saturate must be 1 in QuantizeLinear 'yq', not 0"),
     "unsaturated weights": (
@@ -173,10 +182,10 @@ REFUSED = {
     "Relu": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Relu(h)", Q_Y), {},
         "Relu 'y' must not stand before QuantizeLinear 'yq': float8 has numbers below 0"),
     "bias of a Gemm": (nodes(DQ_A, DQ_W, "[fc] y = Gemm(x, w, c)", Q_Y), {"c": np.ones(N, np.float32)},
-        "a product of float8 must be without a bias, not with 'c': make it a row of the weights"),
+        "a product with float8 must be without a bias, not with 'c': make it a row of the weights"),
     "bias in an Add": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Add(h, c)", Q_Y), {"c": np.float32([2])},
-        "a product of float8 must be without a bias, not with 'c': make it a row of the weights"),
-    "bias of a QGemm": (QGEMM, {}, "a product of float8 must be without a bias, not with 'bias'"),
+        "a product with float8 must be without a bias, not with 'c': make it a row of the weights"),
+    "bias of a QGemm": (QGEMM, {}, "a product with float8 must be without a bias, not with 'bias'"),
     "another float8": (nodes("z8 = Constant<value = placeholder>()", QLINEAR.replace("w_z", "z8")),
         {"placeholder": E8M0}, "b_zero_point must be of integers of 2, 4, 8 or 16 bits, one of the four float8 types"),
 }  # fmt: skip
@@ -199,13 +208,15 @@ def test_layers_says_where_a_model_in_qdq_form_may_round(call, tmp_path):
         result = call("layers", path)
         assert result.exit_code == 0, result.output
         assert "float8_e4m3fn x float8_e4m3fn -> float8_e4m3fn" in result.stdout
-        assert ("note: a layer of float8 rounds once" in result.stdout) == noted
+        assert ("note: a layer with float8 rounds once" in result.stdout) == noted
 
 
 @pytest.mark.simulator
-def test_a_model_through_its_verilog(call, tmp_path):
+@pytest.mark.parametrize(
+    "types", [("float8_e4m3fn", "float8_e5m2", "float8_e5m2"), ("uint8", "float8_e5m2", "int8")], ids="-".join
+)
+def test_a_model_through_its_verilog(types, call, tmp_path):
     rng = np.random.default_rng(8)
-    types = ("float8_e4m3fn", "float8_e5m2", "float8_e5m2")
     w, a = codes(rng, types[1], (K, N)), codes(rng, types[0], (30, K), 0.01)
     path = model(tmp_path / "model.onnx", QDQ["MatMul"], types, *GENERAL.values(), w)
     np.savez(tmp_path / "a.npz", a=a.view(np.uint8))
@@ -215,4 +226,4 @@ def test_a_model_through_its_verilog(call, tmp_path):
     assert result.exit_code == 0, result.output
     assert json.loads(report.read_text())["mismatches"] == 0
     expected = by_definition(a, w, GENERAL.values(), types[2])
-    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"].view(np.uint8), expected)
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"].view(np.uint8), expected.astype(np.uint8))

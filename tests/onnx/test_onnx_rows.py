@@ -136,9 +136,6 @@ REFUSED = {
     "parameters of batches": (
         {"b": np.zeros((2, 4, 3), np.int8), "b_scale": np.ones((2, 1, 3), np.float32)}, "b must have the shape [K, N]",
     ),
-    "float8": (
-        {"y_zero_point": np.zeros((), ml_dtypes.float8_e4m3fn)}, "a, b and y must all be float8 or all be integers",
-    ),
 }  # fmt: skip
 
 

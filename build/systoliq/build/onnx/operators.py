@@ -41,7 +41,7 @@ _ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLin
 _FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
 
 _NO_BIAS = (
-    "a product of float8 must be without a bias, not with {!r}: make it a row of the weights, for an input that is 1"
+    "a product with float8 must be without a bias, not with {!r}: make it a row of the weights, for an input that is 1"
 )
 
 # Products that are never layers, and why.
@@ -72,7 +72,7 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     _, fields = together(lambda: _check_attributes(node), lambda: _operator(graph, node, named))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
-    if "bias" in fields and Float8Format.of(fields["b"].dtype) is not None:
+    if "bias" in fields and _has_float8(*(fields[f"{operand}_zero_point"] for operand in "aby")):
         raise NotTakenError(_NO_BIAS.format(node.input[6]))
     if "bias" in fields and fields["bias"].shape[:-1] == (1,):
         fields["bias"] = fields["bias"].reshape(-1)  # [1, N]
@@ -108,7 +108,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
         lambda: weights(graph, node.input[1], transposed=transposed),
         lambda: _result_of(graph, node),
     )
-    if result is None and Float8Format.of(b.zero_point.dtype) is not None:
+    if result is None and _has_float8(a.zero_point, b.zero_point):
         raise NotTakenError("a product of float8 must go to a QuantizeLinear, since its sums are no integers")
     if result is None:
         bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1])
@@ -117,10 +117,14 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
     if given and result.added:
         raise NotTakenError(f"one bias must be added, not {given!r} and then {result.added!r}")
     added = given or result.added
-    if added and Float8Format.of(b.zero_point.dtype) is not None:
+    if added and _has_float8(a.zero_point, b.zero_point, result.y.zero_point):
         raise NotTakenError(_NO_BIAS.format(added))
     bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
     return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias})
+
+
+def _has_float8(*zero_points: npt.NDArray[Any]) -> bool:
+    return any(Float8Format.of(each.dtype) is not None for each in zero_points)
 
 
 def _result_of(graph: Graph, node: NodeProto) -> Output | None:
