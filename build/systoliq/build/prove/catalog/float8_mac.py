@@ -1,4 +1,4 @@
-"""Proofs of float8's multiply-accumulate: a product of two codes is exact, and a sum is that of the products."""
+"""Proofs of float8's multiply-accumulate: a product is exact, of integers too, and a sum is that of the products."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from amaranth.hdl import Assert, Cover, Module, Mux, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from systoliq.golden.float8 import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, Float8Format
+from systoliq.golden.float8 import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8
 from systoliq.golden.float8_matmul import sum_bits
+from systoliq.golden.formats import INT8, UINT8, IntFormat
+from systoliq.golden.operand import Format
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.delay import delay
 from systoliq.hw.hierarchy import place
@@ -16,33 +18,33 @@ from systoliq.hw.mac.float8_product import Float8Product
 
 from ..property import FromAnyState, Property, SeededBug
 from .array import mac
-from .float8_numbers import EXACT, WIDE_BIAS, bits, operand, power
+from .float8_numbers import EXACT, bits, operand, power, units
 
 __all__ = ["PROPERTIES"]
 
 
 class ProductHarness(wiring.Component):
-    """The product of two codes, and its flags, against IEEE 754's product of what they stand for."""
+    """The product of two operands, and its flags, against IEEE 754's product of what they stand for."""
 
-    def __init__(self, a: Float8Format, b: Float8Format) -> None:
+    def __init__(self, a: Format, b: Format) -> None:
         self._formats = a, b
         self.latency = Float8Product.latency_of(a, b)
-        codes = {"a": In(8), "b": In(8), "a_then": Out(8), "b_then": Out(8)}
-        super().__init__(codes | {"product": Out(signed(sum_bits(a, b, 1))), "flags": Out(2)})
+        operands = {"a": In(a.bits), "b": In(b.bits), "a_then": Out(a.bits), "b_then": Out(b.bits)}
+        super().__init__(operands | {"product": Out(signed(sum_bits(a, b, 1))), "flags": Out(2)})
         real = f"(fp.mul RNE {operand(a, '{a_then}')} {operand(b, '{b_then}')})"
-        units = 2 * WIDE_BIAS - 2 + a.mantissa_bits + b.mantissa_bits
         number = f"((_ to_fp {EXACT}) RNE {{product}})"
+        in_units = f"(fp.mul RNE {real} {power(units(a) + units(b))})"
         flags = {0: "(not (or (fp.isNaN {0}) (fp.isInfinite {0})))", 3: "(fp.isNaN {0})"}
         flags |= {1: f"(= {{0}} (_ +oo {EXACT}))", 2: f"(= {{0}} (_ -oo {EXACT}))"}
         self.formulas = (
             *(f"(= (= {{flags}} {bits(flag, 2)}) {condition.format(real)})" for flag, condition in flags.items()),
-            f"(fp.eq {number} (ite (= {{flags}} #b00) (fp.mul RNE {real} {power(units)}) (_ +zero {EXACT})))",
+            f"(fp.eq {number} (ite (= {{flags}} #b00) {in_units} (_ +zero {EXACT})))",
         )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         m.submodules.dut = dut = Float8Product(*self._formats)
-        a, b = (delay(m, code, self.latency, name=f"past_{name}") for name, code in (("a", self.a), ("b", self.b)))
+        a, b = (delay(m, each, self.latency, name=f"past_{name}") for name, each in (("a", self.a), ("b", self.b)))
         flags = dut.flags if len(dut.flags) == 2 else dut.flags.replicate(2)
         m.d.comb += [
             dut.a.eq(self.a),
@@ -60,7 +62,7 @@ class ProductHarness(wiring.Component):
 class SumHarness(wiring.Component):
     """The sum and the flags of the products since ``first``, which `Float8Product` gives beside it."""
 
-    def __init__(self, config: ArrayConfig, a: Float8Format, b: Float8Format) -> None:
+    def __init__(self, config: ArrayConfig, a: Format, b: Format) -> None:
         self.config = config
         self._formats = a, b
         operands = {name: In(operand_layout(form, config.depth)) for name, form in (("a", a), ("b", b))}
@@ -97,31 +99,39 @@ class SumHarness(wiring.Component):
         return m
 
 
-def _product(a: Float8Format, b: Float8Format, *, quick: bool = False) -> Property:
+def _product(a: Format, b: Format, bug: SeededBug, *, quick: bool = False) -> Property:
+    names = (form.name.removeprefix("float8_") for form in (a, b))
     return Property(
-        name=f"float8 product, {a.name[7:]} x {b.name[7:]}",
-        claim="every pair of codes gives IEEE 754's product, exactly, or the flags of what it is instead",
+        name=f"float8 product, {' x '.join(names)}",
+        claim="every pair of operands gives IEEE 754's product, exactly, or the flags of what it is instead",
         harness=lambda: ProductHarness(a, b),
         method=FromAnyState(),
-        bug=SeededBug(module="mac.float8_product", old="(field - hidden)", new="field"),
+        bug=bug,
         quick=quick,
     )
 
 
 def _sum(
-    a: Float8Format, b: Float8Format, accumulator_bits: int, depth: int, cells: str, bug: SeededBug, *, quick: bool
+    a: Format, b: Format, accumulator_bits: int, depth: int, cells: str, bug: SeededBug, *, quick: bool
 ) -> Property:
     config = ArrayConfig(a=a, b=b, accumulator_bits=accumulator_bits, depth=depth, cells=cells)
     return mac(config, bug, harness=lambda config: SumHarness(config, a, b), quick=quick)
 
 
+_INT9 = IntFormat(9, signed=True)  # 8 bits less a zero point
+
+_TWICE = SeededBug(module="mac.float8_product", old="(field - hidden)", new="field")
+_NEGATIVE = SeededBug(module="mac.float8_product", old="delay(m, abs(operand), 1", new="delay(m, operand[:], 1")
 _HELD_FOR_EVER = SeededBug(module="mac.float8", old="held.eq(Mux(clear, 0, after))", new="held.eq(after)")
 _NO_CARRY = SeededBug(module="mac.parts", old="carry = total[-1]", new="carry = Const(0, 1)")
 _NEVER_CLEARED = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0x66AA")
 
 PROPERTIES = (
-    *(_product(a, b, quick=a is E5M2 and b is E4M3FN) for a in FLOAT8 for b in FLOAT8),
+    *(_product(a, b, _TWICE, quick=a is E5M2 and b is E4M3FN) for a in FLOAT8 for b in FLOAT8),
+    *(_product(a, b, _NEGATIVE) for a, b in ((_INT9, E4M3FN), (_INT9, E5M2FNUZ), (E5M2, INT8), (E4M3FNUZ, _INT9))),
+    _product(UINT8, E5M2, _TWICE),
     _sum(E4M3FN, E4M3FN, 48, 1, "portable", _HELD_FOR_EVER, quick=True),
+    _sum(_INT9, E5M2, 52, 2, "portable", _HELD_FOR_EVER, quick=False),
     _sum(E4M3FN, E5M2, 62, 2, "portable", _HELD_FOR_EVER, quick=False),
     _sum(E4M3FN, E4M3FN, 48, 3, "portable", _NO_CARRY, quick=False),
     _sum(E5M2, E5M2FNUZ, 77, 1, "portable", _HELD_FOR_EVER, quick=False),

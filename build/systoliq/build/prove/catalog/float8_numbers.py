@@ -7,8 +7,10 @@ one more bit behind it is the tie between two neighbours. Their sums and product
 from __future__ import annotations
 
 from systoliq.golden.float8 import Float8Format
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.operand import Format
 
-__all__ = ["EXACT", "EXACT_BIAS", "WIDE_BIAS", "bits", "magnitude", "operand", "power"]
+__all__ = ["EXACT", "EXACT_BIAS", "WIDE_BIAS", "bits", "magnitude", "operand", "power", "units"]
 
 EXACT = "15 113"
 """Sizes of exponent and significand of binary128."""
@@ -29,8 +31,10 @@ def magnitude(form: Float8Format, code: str, behind: str = "") -> str:
     return f"((_ to_fp {EXACT}) RNE {binary32})"
 
 
-def operand(form: Float8Format, code: str) -> str:
-    """What a code stands for, as `magnitude` scales it: a number, an infinity or NaN."""
+def operand(form: Format, code: str) -> str:
+    """What a code stands for, as `magnitude` scales it: a number, an infinity or NaN. Or an integer, as it is."""
+    if isinstance(form, IntFormat):
+        return f"((_ to_fp{'' if form.signed else '_unsigned'} {EXACT}) RNE {code})"
     rest = f"((_ extract 6 0) {code})"
     infinity = bits(form.max_code + 1, 7)
     if form.infinity_code is not None:
@@ -42,6 +46,11 @@ def operand(form: Float8Format, code: str) -> str:
         value = f"(ite (= {rest} {infinity}) (_ +oo {EXACT}) {value})"
     value = f"(ite (= ((_ extract 7 7) {code}) #b1) (fp.neg {value}) {value})"
     return f"(ite {nan} (_ NaN {EXACT}) {value})"
+
+
+def units(form: Format) -> int:
+    """The power of two that takes what `operand` gives to units of the format."""
+    return 0 if isinstance(form, IntFormat) else WIDE_BIAS - 1 + form.mantissa_bits
 
 
 def power(exponent: int) -> str:
