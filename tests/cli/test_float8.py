@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2
+from systoliq.golden import E4M3FN, E5M2, qlinear_matmul
 
 from .refused import assert_refused
 
@@ -92,6 +92,25 @@ def test_real_numbers_through_the_hardware(call, save, tmp_path, float8_arrays):
     with np.load(tmp_path / "y.npz") as found:
         assert found["y"].dtype.names == ("float8_e4m3fn",)
         assert found["y"].shape == (9, 3)
+
+
+@pytest.mark.simulator
+def test_integers_beside_float8_through_the_hardware(call, save, tmp_path, float8_arrays):
+    arrays = {**float8_arrays, "a_zero_point": np.uint8(7), "y_zero_point": np.int8(-3)}
+    layer = save("layer.npz", **arrays)
+    args = ("--simulator", "icarus", "--output", tmp_path / "y.npz")
+    codes = save("codes.npz", a=np.zeros((2, 4), E4M3FN.dtype))
+    assert_refused(call("simulate", layer, "--input", codes, *args), "a must have the type uint8")
+    a = np.random.default_rng(1).integers(0, 256, (9, 4)).astype(np.uint8)
+    result = call("simulate", layer, "--input", save("a.npz", a=a), *args)
+    assert result.exit_code == 0, (result.output, result.exception)
+    expected = qlinear_matmul(a, *arrays_in_order(arrays))
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], expected, strict=True)
+
+
+def arrays_in_order(arrays):
+    names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
+    return [arrays[name] for name in names]
 
 
 @pytest.mark.simulator

@@ -1,4 +1,4 @@
-"""A float8 layer as a design: model, stimulus, package and simulation, and what of integers it does not have."""
+"""A layer with float8 as a design: model, stimulus, package and simulation, and what of integers it does not have."""
 
 from __future__ import annotations
 
@@ -11,17 +11,31 @@ import pytest
 from systoliq.api import Design, Hardware
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
-from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, MatMulLayer
+from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
 
 
 def float8_layer(a=E4M3FN, b=E5M2, y=E4M3FN, *, k=5, n=3):
     """A layer whose outputs spread over the codes of `y`."""
     rng = np.random.default_rng(1)
+    weights = rng.normal(0, 1, (k, n))
+    points = {"a": 9, "b": 3, "y": 5}
+    zero_points = {
+        f"{name}_zero_point": 0 if form in FLOAT8 else points[name] for name, form in zip("aby", (a, b, y), strict=True)
+    }
+    size = 40.0 ** (sum(form not in FLOAT8 for form in (a, b)) - 0.5 * (y not in FLOAT8))
     return MatMulLayer(
-        name="f8", b=b.encode(rng.normal(0, 1, (k, n))), a_scale=0.5, a_zero_point=0,
-        b_scale=(2.0 ** rng.uniform(-3, 3, n)).astype(np.float32), b_zero_point=0, y_scale=0.25, y_zero_point=0,
+        name="f8", b=b.encode(weights) if b in FLOAT8 else b.saturate(np.rint(40 * weights)), a_scale=0.5,
+        b_scale=(2.0 ** rng.uniform(-3, 3, n)).astype(np.float32), y_scale=np.float32(0.25 * size), **zero_points,
         a_format=a, b_format=b, y_format=y,
     )  # fmt: skip
+
+
+MIXES = {
+    "float8 to integers": (E5M2, E4M3FN, UINT8),
+    "integers by float8": (UINT8, E5M2, E5M2),
+    "float8 by integers": (E4M3FN, INT8, INT8),
+    "integers to float8": (INT8, UINT8, E4M3FN),
+}
 
 
 @pytest.mark.parametrize("form", [E4M3FN, E5M2, E5M2FNUZ], ids=str)
@@ -55,9 +69,30 @@ def test_the_package_holds_formats_constants_and_a_certificate(tmp_path):
     assert Design(again).verilog == Design(float8_layer()).verilog
 
 
+@pytest.mark.parametrize("mix", MIXES)
+def test_packages_of_mixes_say_what_they_compute(mix, tmp_path):
+    layer = float8_layer(*MIXES[mix])
+    design = Design(layer)
+    files = make_package(design).files
+    sidecar = json.loads(files["f8.json"])
+    assert [sidecar["formats"][name]["name"] for name in "aby"] == [form.name for form in MIXES[mix]]
+    zero_points = [sidecar["quantization"][name]["zero_point"] for name in "aby"]
+    assert zero_points == [layer.a_zero_point, [0 if layer.b_format in FLOAT8 else 3] * 3, layer.y_zero_point]
+    assert ("+ y_zero_point" in sidecar["computes"]) == (layer.y_format not in FLOAT8)
+    assert ("(a - a_zero_point)" in sidecar["computes"]) == (layer.a_format not in FLOAT8)
+    assert ("modulo 2^32" in sidecar["computes"]) == layer.multiplies_integers
+    stimulus = design.stimulus
+    assert stimulus.float32_mismatches == 0
+    assert len(np.unique(stimulus.y.view(np.uint8))) > 8
+    (tmp_path / "f8_layer.npz").write_bytes(files["f8_layer.npz"])
+    again = MatMulLayer.load(tmp_path / "f8_layer.npz", name="f8")
+    assert Design(again).verilog == design.verilog
+
+
 @pytest.mark.simulator
-def test_the_plain_testbench_passes(tmp_path):
-    Design(float8_layer(), Hardware(rows=2, cols=2, depth=2)).write(tmp_path)
+@pytest.mark.parametrize("mix", [(E4M3FN, E5M2, E4M3FN), *MIXES.values()], ids=lambda mix: "-".join(map(str, mix)))
+def test_the_plain_testbench_passes(mix, tmp_path):
+    Design(float8_layer(*mix), Hardware(rows=2, cols=2, depth=2)).write(tmp_path)
     subprocess.run(["iverilog", "-g2005", "-o", "t", "f8.v", "f8_tb.v"], cwd=tmp_path, check=True, timeout=300)
     ran = subprocess.run(["vvp", "t"], cwd=tmp_path, check=True, capture_output=True, text=True, timeout=300)
     assert "PASS" in ran.stdout
@@ -86,6 +121,24 @@ def test_simulation_compares_with_golden():
 def test_what_integers_alone_have_is_refused(name, value):
     with pytest.raises(InputError, match=f"{name} must be left out for a float8 layer, not {value}: "):
         Design(float8_layer(), Hardware(**{name: value}))
+
+
+def test_an_array_of_integers_keeps_its_options():
+    """Where float8 is the result alone."""
+    layer = float8_layer(INT8, INT8, E5M2)
+    design = Design(layer, Hardware(b_bits=10, accumulator_bits=24, wrap=False))
+    assert (design.config.b.bits, design.config.a) == (10, INT8)
+    with pytest.raises(ValueError, match="accumulator_bits must be at least 1"):
+        Design(layer, Hardware(accumulator_bits=12))
+    for name, value in (("requantizer", "auto"), ("multiplier_bits", 8)):
+        with pytest.raises(InputError, match=f"{name} must be left out for a float8 layer, not {value}: "):
+            Design(layer, Hardware(**{name: value}))
+
+
+def test_differences_too_wide_for_cells_are_refused():
+    layer = float8_layer(UINT8, E5M2, E5M2).replace(a_format=None, a_zero_point=np.uint16(3))
+    with pytest.raises(ValueError, match="a must have at most 15 bits where its zero point meets float8, not 16"):
+        Design(layer)
 
 
 def test_size_and_width_follow_what_is_asked():
