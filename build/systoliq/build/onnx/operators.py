@@ -24,7 +24,7 @@ from systoliq.golden.float8 import Float8Format
 
 from .graph import Graph, NotTakenError, StaysFloatError, attribute, together
 from .narrow import in_bytes
-from .quantized import Output, Parameters, activations, bias_of, follow_output, weights
+from .quantized import Output, Parameters, activations, bias_of, check_positive, follow_output, weights
 from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
 from .surroundings import float_host_part
 
@@ -108,6 +108,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
         lambda: weights(graph, node.input[1], transposed=transposed),
         lambda: _result_of(graph, node),
     )
+    _check_scales({"a": a, "b": b} | ({} if result is None else {"y": result.y}))
     if result is None and _has_float8(a.zero_point, b.zero_point):
         raise NotTakenError("a product of float8 must go to a QuantizeLinear, since its sums are no integers")
     if result is None:
@@ -121,6 +122,14 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
         raise NotTakenError(_NO_BIAS.format(added))
     bias = None if added is None else bias_of(graph, added, a, b, weight.shape[1])
     return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), **_fields("y", result.y), "bias": bias})
+
+
+def _check_scales(operands: dict[str, Parameters]) -> None:
+    """Scales of any value are taken as onnxruntime's fused operators take them, and of what it fuses alone."""
+    fused = "y" in operands and all(each.zero_point.dtype.name in ("int8", "uint8") for each in operands.values())
+    for role, each in operands.items():
+        if not fused:
+            check_positive(role, each.scale, "unless a, b and y have 8 bits, as onnxruntime fuses such products")
 
 
 def _has_float8(*zero_points: npt.NDArray[Any]) -> bool:

@@ -27,7 +27,7 @@ from .narrow import format_of, is_integer
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Output", "Parameters", "activations", "bias_of", "follow_output", "weights"]
+__all__ = ["Output", "Parameters", "activations", "bias_of", "check_positive", "follow_output", "weights"]
 
 _BIAS_LIMIT = 1 << 24  # float32 tells whole numbers apart up to here
 _BIAS_TOLERANCE = 2.0**-20  # of an int32 bias' scale: quantizers multiply a_scale * b_scale in their own precision
@@ -87,7 +87,7 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
     It is that already (DequantizeLinear of int32), or its values are whole multiples of the unit; otherwise no integer
     bias gives what the model computes.
     """
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
     node = graph.producer(name)
     if node is None or not is_operator(node, "DequantizeLinear"):
@@ -104,10 +104,12 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
     scale = np.broadcast_to(found.scale.reshape(shape), stored.shape)
     if stored.dtype == np.int32 and not np.any(found.zero_point):
         scales = _row(scale, n)
-        if np.all(np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * unit):
+        with np.errstate(invalid="ignore"):  # infinities
+            alike = np.abs(scales.astype(np.float64) - unit) <= _BIAS_TOLERANCE * np.abs(unit)
+        if np.all(alike):
             return np.ascontiguousarray(_row(stored, n))
     zero_point = found.zero_point.reshape(shape if found.zero_point.size > 1 else [])
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         real = (stored.astype(np.int64) - zero_point).astype(np.float32) * scale
     return _whole(_row(real, n), unit)
 
@@ -144,6 +146,8 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
         if relu is not None:
             raise NotTakenError(f"{label(relu)} must not stand before {label(user)}: float8 has numbers below 0")
         return Output(y=y, added=added)
+    if relu is not None:
+        check_positive("y", y.scale, f"behind {label(relu)}")
     if relu is not None and int(y.zero_point.reshape(())) != (least := format_of(y.zero_point.dtype).min):
         raise NotTakenError(
             f"{label(relu)} must be without effect before {label(user)}, whose zero point must then be "
@@ -185,10 +189,14 @@ def _float_scale(graph: Graph, node: NodeProto, role: str) -> npt.NDArray[Any]:
             f"{role}'s scale must be float32 in {label(node)}, not {scale.dtype.name}: the product would be computed "
             "in that type, which is not exact"
         )
+    return scale
+
+
+def check_positive(role: str, scale: npt.NDArray[np.float32], reason: str) -> None:
+    """A NotTakenError that names the first scale that is not positive and finite."""
     wrong = scale[~(np.isfinite(scale) & (scale > 0))]
     if wrong.size:
-        raise NotTakenError(f"{role}'s scale must be positive and finite in {label(node)}, not {float(wrong[0])!r}")
-    return scale
+        raise NotTakenError(f"{role}'s scale must be positive and finite {reason}, not {float(wrong[0])!r}")
 
 
 def _zero_point(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> npt.NDArray[Any]:

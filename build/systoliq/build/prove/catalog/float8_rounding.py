@@ -58,8 +58,9 @@ class RequantizerHarness(wiring.Component):
         """The claim ``y``, or what flags say."""
         output_bits = self.results.output.bits
         plus, minus, nan = (f"(= {{y}} {bits(result, output_bits)})" for result in self.results.specials)
-        meant = ({}, {1: nan}, {1: plus, 2: minus, 3: nan})[flags]
-        for flag, result in meant.items():
+        if flags == 1:
+            return f"(ite {{flags_then}} {nan} {y})"  # a port of one bit is true or false
+        for flag, result in ((1, plus), (2, minus), (3, nan)) if flags else ():
             y = f"(ite (= {{flags_then}} {bits(flag, flags)}) {result} {y})"
         return y
 
