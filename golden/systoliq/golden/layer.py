@@ -16,7 +16,7 @@ from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, rounded, scaled
 from .formats import INT32, IntFormat
 from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read_layer_file
-from .operand import Format, as_layer_operand, as_layer_zero_point, kind
+from .operand import Format, as_layer_operand, as_layer_zero_point, integer_format, kind
 from .parameters import along, as_scale, one_element
 from .rescale import combined_scale, requantize_float32
 from .rising import rising_layer
@@ -321,12 +321,13 @@ class MatMulLayer:
 
         `a_zero_point` is for layers that have none of their own: see `zero_points`.
         """
-        if not isinstance(self.y_format, IntFormat) or self.has_float8:
+        if self.has_float8:
             y = rounded(scaled(self.exact_sums(a), self.scale), self.y_format, self.y_zero_point)
             return y.reshape(*np.shape(a)[:-1], self.n)
         if self.gives_sums:
             return self.accumulate(a, a_zero_point)
-        return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, self.y_format)
+        output = integer_format("y_format", self.y_format)
+        return requantize_float32(self.accumulate(a), self.scale, self.y_zero_point, output)
 
     def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N].
