@@ -10,10 +10,10 @@ import itertools
 import numpy as np
 import pytest
 
-from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer
+from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer, sum_bits
 from systoliq.golden.float8_requantization import Float8Requantization
-from systoliq.hw import ArrayConfig, Dense
-from systoliq.sim.cosimulation import cosimulate
+from systoliq.hw import ArrayConfig, BareArray, Dense
+from systoliq.sim.cosimulation import cosimulate, cosimulate_array
 
 from ..golden import float8_oracle as oracle
 
@@ -114,6 +114,15 @@ def test_int32_sums_wrap_before_they_are_rounded():
     assert wrapped[0] < 0 < wrapped[1]
     expected = [oracle.Output("float8_e5m2").round(oracle.times(each, 0, 2.0**-15)) for each in wrapped]
     assert result.y.view(np.uint8).tolist() == [expected]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(("a", "b"), [(INT8, E5M2), (E4M3FN, UINT8)], ids=str)
+def test_bare_array(a, b):
+    rng = np.random.default_rng(1)
+    array = BareArray(ArrayConfig(rows=2, cols=3, depth=2, a=a, b=b, accumulator_bits=sum_bits(a, b, 9)))
+    operands = draw(a, (12, 9), rng, 0.03), draw(b, (9, 12), rng, 0.03)
+    cosimulate_array(array, *operands, simulator="icarus", stalls=0.4).check()
 
 
 @pytest.mark.slow
