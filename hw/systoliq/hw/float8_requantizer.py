@@ -17,7 +17,7 @@ from .digit_product import DIGIT_BITS, DigitProduct
 from .float8_rounding import Float8Rounding
 from .hierarchy import place
 
-__all__ = ["Float8Requantizer", "Float8RequantizerConfig", "exponents_of"]
+__all__ = ["Float8Requantizer", "Float8RequantizerConfig", "exponent_offset", "exponents_of"]
 
 _NORMALIZING = DIGIT_BITS.bit_length()  # cycles, for each power of two that the leading digit moves by
 
@@ -52,13 +52,15 @@ class Float8RequantizerConfig:
 
 def exponents_of(requantization: Float8Requantization, config: ArrayConfig) -> list[int]:
     """``exponent`` of each column: the exponent field of a product of scale and sum whose leading one is bit 0."""
-    formats = config.float8
-    if formats is None:
-        raise ValueError(
-            f"a and b must be float8 for results of {requantization.output}, not {config.a} and {config.b}"
-        )
-    unit = sum(form.unit for form in formats)
-    return [exponent + unit + requantization.output.bias for exponent in requantization.exponent]
+    offset = exponent_offset(config, requantization.output)
+    return [exponent + offset for exponent in requantization.exponent]
+
+
+def exponent_offset(config: ArrayConfig, output: Float8Format) -> int:
+    """What `exponents_of` adds to the exponents of scales: that of the sums' unit, and the bias of ``output``."""
+    if config.float8 is None:
+        raise ValueError(f"a and b must be float8 for results of {output}, not {config.a} and {config.b}")
+    return sum(form.unit for form in config.float8) + output.bias
 
 
 class Float8Requantizer(wiring.Component):
