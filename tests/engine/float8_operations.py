@@ -22,7 +22,7 @@ class Codes(Float8Job):
     formats: tuple[Float8Format, Float8Format, Float8Format]
 
     def golden(self) -> np.ndarray:
-        a, b, y = self.formats
+        a, b, _ = self.formats
         one, zeros = np.float32(1), [np.zeros((), form.dtype) for form in self.formats]
         inputs = self.a.view(a.dtype), one, zeros[0], self.b.view(b.dtype), self.scale, zeros[1], one, zeros[2]
         return qlinear_matmul(*inputs).view(np.uint8)
@@ -58,7 +58,7 @@ def random_float8_job(config: EngineConfig, rng: np.random.Generator, m: int, k:
 
 def random_float8_operation(config: EngineConfig, rng: np.random.Generator, most: int) -> tuple[np.ndarray, ...]:
     """The inputs of a QLinearMatMul whose M, K and N are 1 to `most`: batches, vectors, every form of scale."""
-    a_format, b_format, y_format = config.float8
+    a_format, b_format, _ = config.float8
     m, k, n = (int(most ** rng.random() + 0.5) for _ in range(3))
     own_a, own_b = BATCHES[rng.integers(len(BATCHES))] if rng.random() < 0.3 else ((), ())
     a, b = codes(a_format, (*own_a, m, k), rng), codes(b_format, (*own_b, k, n), rng)

@@ -100,7 +100,7 @@ def test_padding_of_k_is_no_operand(simulator):
 
 
 def test_sums_of_65535_products():
-    """The most products of the greatest numbers, whose sum needs every bit; and one that is less by the least number."""
+    """The most products of the greatest numbers, whose sum needs every bit of an accumulator; and one a little less."""
     config = EngineConfig(rows=1, cols=1, lanes=1, depth=16, a=E5M2FNUZ, b=E5M2FNUZ, y=E5M2, a_words=4, b_words=4)
     hardware, k = engine(config), 65535
     assert config.array.accumulator_bits == sum_bits(E5M2FNUZ, E5M2FNUZ, k) == 83

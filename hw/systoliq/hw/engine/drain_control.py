@@ -130,11 +130,10 @@ class DrainControl(wiring.Component):
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
-        busy, stays = Signal(), Signal()
+        busy, stays, job_ends = Signal(), Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
         row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()  # in time for its first row
-        job_ends = Signal()
         m.d.sync += [busy.eq(self.start | (busy & stays)), final_tile.eq(column.final & group.final)]
         now = Signal(drain_step(config))
         m.d.comb += [
@@ -157,18 +156,16 @@ class DrainControl(wiring.Component):
                 row_ends.eq(has_columns & ~row_ends & (columns_left <= 2 * config.lanes)),
             ]
             with m.If(last_step):
+                if config.first_slot < config.interval:
+                    m.d.sync += last_step.eq(last_row)  # then the first slot, of one cycle, comes next
                 m.d.sync += [columns_left.eq(column.taken), has_columns.eq(1)]
                 m.d.sync += row_ends.eq(Mux(column.final, column.left <= config.lanes, config.cols <= config.lanes))
-                m.d.sync += row_in_tile.eq(row_in_tile + in_rows)
-                m.d.sync += [rows_left.eq(rows_left - 1), last_row.eq(rows_left == 2)]
+                m.d.sync += [row_in_tile.eq(row_in_tile + in_rows), rows_left.eq(rows_left - 1)]
+                m.d.sync += last_row.eq(rows_left == 2)
                 with m.If(~in_rows):
                     m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
-                    if config.first_slot < config.interval:
-                        m.d.sync += last_step.eq(0)
                 with m.If(last_row):
                     m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0)]
-                    if config.first_slot < config.interval:
-                        m.d.sync += last_step.eq(1)
                     m.d.sync += tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))
                     column.advance()
                     with m.If(column.final):
