@@ -118,9 +118,8 @@ class DrainControl(wiring.Component):
     def _walk(self, m: Module) -> tuple[data.View, Value]:
         """The step that a token announces, or the one after it, and its row of the job."""
         config = self.config
-        slow = config.first_slot > 1  # a slot takes two cycles
-        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=slow)
-        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=slow)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=config.first_slot > 1)
+        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=config.first_slot > 1)
         step = Signal(range(config.interval))
         last_step = Signal(init=config.first_slot == 1)
         in_rows = Signal()  # past the first slot
@@ -130,10 +129,11 @@ class DrainControl(wiring.Component):
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(16)
-        busy, stays, job_ends = Signal(), Signal(), Signal()
+        busy, stays = Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
         row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()  # in time for its first row
+        job_ends = Signal()
         m.d.sync += [busy.eq(self.start | (busy & stays)), final_tile.eq(column.final & group.final)]
         now = Signal(drain_step(config))
         m.d.comb += [
