@@ -45,7 +45,7 @@ def _others() -> dict[str, Register]:
             offset=0x30,
             access="ro",
             doc="What an exponent in the column table has above that of the scale.",
-            fields=whole("offset", "Two's complement.", signed=True),
+            fields=whole("offset", "", signed=True),
         ),
     }
 

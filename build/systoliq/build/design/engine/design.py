@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
-from systoliq.hw.engine.host import Map
+from systoliq.hw.engine.float8_registers import map_of
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
@@ -131,7 +131,7 @@ class EngineDesign(Design):
         vectors: Arrays = {}
         for index, each in enumerate(self.stimulus):
             vectors |= {f"job{index}_{key}": array for key, array in each.arrays.items()}
-        registers = Map.of(self.config)
+        registers = map_of(self.config)
         return {
             f"{self.name}_vectors.npz": (_FLOAT8_VECTORS if self.config.float8 else _VECTORS, npz_bytes(vectors)),
             "registers.md": ("the register map", markdown(registers).encode()),

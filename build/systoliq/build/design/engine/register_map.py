@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from systoliq.hw.engine.host import Map
-from systoliq.hw.engine.registers import Field, Table
+from systoliq.hw.engine.registers import Field, RegisterMap, Table
 
 __all__ = ["c_header", "markdown"]
 
@@ -13,13 +12,13 @@ ACCESS = {"rw": "read, write", "ro": "read", "wo": "write"}
 PREFIX = "SYSTOLIQ_ENGINE"
 
 
-def markdown(registers: Map | None = None) -> str:
+def markdown(registers: RegisterMap | None = None) -> str:
     """The map, by default that of integers, as tables in Markdown."""
-    registers = registers or Map()
+    registers = registers or RegisterMap()
     lines = [
         "# Registers of the engine",
         "",
-        f"Version {registers.version[0]}.{registers.version[1]}; made by `systoliq registers docs`, do not edit.",
+        f"Version {registers.version[0]}.{registers.version[1]}; made by `systoliq registers`, do not edit.",
         "",
         "All registers have 32 bits; bits not named read as 0. Writes of less than four bytes and accesses to",
         "addresses that are not below (those beyond the last entry of a table among them) answer SLVERR. While",
@@ -51,9 +50,9 @@ def markdown(registers: Map | None = None) -> str:
     return "\n".join([*lines, ""])
 
 
-def c_header(registers: Map | None = None) -> str:
+def c_header(registers: RegisterMap | None = None) -> str:
     """The map as a header for C and C++: offsets, masks, shifts, tables and error codes."""
-    registers = registers or Map()
+    registers = registers or RegisterMap()
     guard = f"{PREFIX}_H"
     lines = [
         "/* Registers of the systoliq engine; made by `systoliq registers`, do not edit. */",
