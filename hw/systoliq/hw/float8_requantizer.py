@@ -107,7 +107,7 @@ class Float8Requantizer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         product, rounding = self._product, self._rounding
-        m.submodules.product = place(product, platform)
+        m.submodules.digit_product = place(product, platform)  # none of its own signals has that name
         m.submodules.rounding = place(rounding, platform)
         acc = delay(m, self.acc, 1, name="acc")
         number, flags = acc[: self.config.sum_bits], acc[self.config.sum_bits :]
