@@ -126,7 +126,7 @@ def test_an_engine_by_format(call, save, tmp_path, float8_arrays):
 
 
 def test_registers_of_float8(call, tmp_path):
-    assert call("registers", tmp_path, "--float8").exit_code == 0
+    assert call("registers", tmp_path, "--operands", "float8").exit_code == 0
     assert "SYSTOLIQ_ENGINE_COLUMN_TABLE_EXPONENT 0x4u" in (tmp_path / "systoliq_engine.h").read_text()
     text = (tmp_path / "registers.md").read_text()
     assert "| **FORMATS** |" in text

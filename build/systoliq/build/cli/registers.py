@@ -23,16 +23,22 @@ __all__ = ["registers"]
 \b
 Examples
   systoliq registers out/registers
-  systoliq registers out/registers --float8
+  systoliq registers out/registers --operands float8
 """
 )
 @click.argument("directory", metavar="DIR", type=PATH)
-@click.option("--float8", is_flag=True, help="That of an engine of float8.")
+@click.option(
+    "--operands",
+    type=click.Choice(["integers", "float8"]),
+    default="integers",
+    show_default=True,
+    help="What the engine multiplies.",
+)
 @debug_option
-def registers(directory: Path, float8: bool) -> None:
+def registers(directory: Path, operands: str) -> None:
     """See `help`."""
     directory.mkdir(parents=True, exist_ok=True)
-    found = FLOAT8_MAP if float8 else RegisterMap()
+    found = FLOAT8_MAP if operands == "float8" else RegisterMap()
     for name, text in (("registers.md", markdown(found)), ("systoliq_engine.h", c_header(found))):
         write_file(directory / name, text.encode())
         click.echo(f"wrote {directory / name}")
