@@ -150,7 +150,7 @@ def test_rows_and_columns_with_scales_of_their_own():
 
 def test_ends_of_shapes():
     hardware, points = engine(MIXED), zeros(MIXED)
-    for m, k, n in ((0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0)):
+    for m, k, n in ((0, 3, 2), (2, 0, 3), (2, 3, 0), (0, 0, 0), (0, 65536, 1)):
         a, b = np.zeros((m, k), E4M3FN.dtype), np.zeros((k, n), E5M2.dtype)
         for scale in np.float32([1, np.inf]):
             inputs = a, scale, points[0], b, np.float32(1), points[1], np.float32(1), points[2]

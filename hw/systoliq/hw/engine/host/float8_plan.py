@@ -58,13 +58,13 @@ def plan_float8_matmul(
     full = (*batches.shape, batches.m, batches.n)
     shape = unpromote(np.empty(full, bool), a, b).shape
     dtype = zero_point.dtype
+    if 0 in full:
+        return Plan(placed=(), shape=shape, dtype=dtype)
     if batches.k > LARGEST:
         raise ValueError(
             f"K must be at most {LARGEST} on an engine of float8, whose results are rounded and cannot be added up, "
             f"not {batches.k}"
         )
-    if 0 in full:
-        return Plan(placed=(), shape=shape, dtype=dtype)
     if not batches.k:
         inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return Plan(placed=(), shape=shape, dtype=dtype, fill=qlinear_matmul(*inputs).view(np.uint8))
