@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -12,6 +14,7 @@ from .refused import assert_refused
 ZERO = np.zeros((), E4M3FN.dtype)
 ONE = np.array(0x38, np.uint8).view(E4M3FN.dtype)
 SMALL = np.float32(1e-30)
+ENGINE = ["--a-format", "e4m3fn", "--b-format", "e5m2", "--y-format", "e4m3fn"]
 
 
 @pytest.fixture
@@ -60,7 +63,13 @@ def test_layers_that_cannot_be(call, save, tmp_path, float8_arrays, case):
         ("array", ["--a-format", "e5m2", "--b-format", "e9m9"], "b_format: format name must be one of float8_e4m3fn"),
         ("array", ["--a-format", "e5m2"], "b_format must be given too"),
         ("array", ["--a-format", "e5m2", "--b-format", "e5m2", "--a-bits", 8], "a_bits must be left out where"),
-        ("engine", ["--a-format", "e5m2"], "a_format must be left out for the source engine"),
+        ("array", ["--a-format", "e5m2", "--b-format", "e5m2", "--y-format", "e5m2"], "y_format must be given for the"),
+        ("engine", ["--a-format", "e5m2"], "b_format must be given too: a, b and y of an engine are all float8"),
+        ("engine", ["--a-format", "e5m2", "--b-format", "e5m2"], "y_format must be given too"),
+        ("engine", [*ENGINE, "--y-format", "int8"], "y_format: format name must be one of float8_e4m3fn"),
+        ("engine", [*ENGINE, "--max-rows", 4], "max_rows must be left out for an engine of float8"),
+        ("engine", [*ENGINE, "--dataflow", "weight-stationary"], "dataflow must be output-stationary for float8"),
+        ("engine", [*ENGINE, "--a-bits", 8], "a_bits must be left out for the source engine: its operands have 8 bits"),
     ],
 )
 def test_options_that_cannot_be(call, save, tmp_path, float8_arrays, source, options, text):
@@ -111,6 +120,35 @@ def test_integers_beside_float8_through_the_hardware(call, save, tmp_path, float
 def arrays_in_order(arrays):
     names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     return [arrays[name] for name in names]
+
+
+@pytest.mark.simulator
+def test_an_engine_by_format(call, save, tmp_path, float8_arrays):
+    a = np.random.default_rng(1).integers(0, 256, (2, 3, 4), np.uint8).view(E4M3FN.dtype)
+    operation = float8_arrays | {"a": a, "b_scale": np.float32([0.5, -1, np.inf])}
+    files = ("--input", save("operation.npz", **operation), "--output", tmp_path / "y.npz", "--simulator", "icarus")
+    size = ("--rows", 2, "--cols", 2, *files)
+    result = call("simulate", "engine", *ENGINE, *size, "--stalls", 0.2, "--report", tmp_path / "r.json")
+    assert result.exit_code == 0, (result.output, result.exception)
+    with np.load(tmp_path / "y.npz") as found:
+        np.testing.assert_array_equal(found["y"].view(np.uint8), qlinear_matmul(**operation).view(np.uint8))
+        assert found["y"].dtype.names == ("float8_e4m3fn",)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["outputs"], report["mismatches"], report["macs"]) == (18, 0, 72)
+    assert report["engine"]["formats"]["b"]["name"] == "float8_e5m2"
+    assert_refused(call("simulate", "engine", *size), "a must be int8 or uint8, not float8_e4m3fn")
+    wrong = ("--a-format", "e5m2", "--b-format", "e5m2", "--y-format", "e5m2")
+    assert_refused(call("simulate", "engine", *wrong, *size), "a must be float8_e5m2 on this engine, not float8_e4m3fn")
+    sums = ("--input", save("sums.npz", a=np.ones((1, 2), np.int8), b=np.ones((2, 1), np.int8)))
+    assert_refused(call("simulate", "engine", *ENGINE, *sums), "matmul_integer must run on an engine of integers")
+
+
+def test_registers_of_float8(call, tmp_path):
+    assert call("registers", tmp_path, "--operands", "float8").exit_code == 0
+    assert "SYSTOLIQ_ENGINE_COLUMN_TABLE_EXPONENT 0x4u" in (tmp_path / "systoliq_engine.h").read_text()
+    text = (tmp_path / "registers.md").read_text()
+    assert "| **FORMATS** |" in text
+    assert "ROW_TABLE" not in text + (tmp_path / "systoliq_engine.h").read_text()
 
 
 @pytest.mark.simulator

@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 
 import numpy as np
+from float8_operations import Codes, random_float8_job
 from operations import values
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
@@ -199,8 +200,10 @@ def dimension(rng: np.random.Generator, span: int, most: int) -> int:
     return int(np.clip(near, 1, most))
 
 
-def random_job(config: EngineConfig, rng: np.random.Generator, m: int, k: int, n: int) -> Job:
-    """A job of this shape: every type mix, zero points and scales of all kinds."""
+def random_job(config: EngineConfig, rng: np.random.Generator, m: int, k: int, n: int) -> Job | Codes:
+    """A job of this shape: every type mix, zero points and scales of all kinds; of float8 the engine's types."""
+    if config.float8:
+        return random_float8_job(config, rng, m, k, n)
     a_type, b_type = ((np.int8, np.uint8)[i] for i in rng.integers(0, 2, 2))
     y_format = (INT8, UINT8)[rng.integers(2)]
     per_row = rng.random() < 0.5 and fits(config, m, k, n, per_row=True)
@@ -220,14 +223,19 @@ def random_job(config: EngineConfig, rng: np.random.Generator, m: int, k: int, n
     )
 
 
-def golden(job: Job) -> np.ndarray:
+def golden(job: Job | Codes) -> np.ndarray:
     """What the job must give."""
+    if isinstance(job, Codes):
+        return job.golden()
     sums = matmul_integer(job.a, job.b, job.a_zero_point, job.b_zero_point) + job.bias  # wraps, as int32 does
     return sums if job.scale is None else requantize_float32(sums, job.scale, job.y_zero_point, job.y_format)
 
 
-def text(job: Job) -> str:
+def text(job: Job | Codes) -> str:
     """A job in a line."""
+    if isinstance(job, Codes):
+        a, b, y = job.formats
+        return f"M = {job.m}, K = {job.k}, N = {job.n}, {a} x {b} -> {y}"
     kind = "int32" if job.scale is None else job.y_format.name
     rows = "a row" if len(job.a_zero_point) > 1 else "all"
     return f"M = {job.m}, K = {job.k}, N = {job.n}, {job.a.dtype} x {job.b.dtype} -> {kind}, zero point of A for {rows}"

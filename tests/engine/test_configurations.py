@@ -25,6 +25,7 @@ from configurations import (
 from engines import engine
 from soak import describe, run, runs
 
+from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import ENGINE_CELLS
 
@@ -63,12 +64,19 @@ def test_long_drains(config, simulator):
     check(config, simulator, seed=0, jobs=15)
 
 
+FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.simulator
-@pytest.mark.parametrize("dataflow", [OUTPUT, WEIGHT])
+@pytest.mark.parametrize(
+    "kind",
+    [{"dataflow": OUTPUT}, {"dataflow": WEIGHT}, FLOAT8],
+    ids=["output-stationary", "weight-stationary", "float8"],
+)
 @pytest.mark.parametrize("cells", ENGINE_CELLS)
-def test_every_set_of_cells(cells, dataflow):
-    check(EngineConfig(rows=2, cols=2, lanes=1, dataflow=dataflow, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
+def test_every_set_of_cells(cells, kind):
+    check(EngineConfig(rows=2, cols=2, lanes=1, **kind, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
 
 
 def test_chunks_shorter_than_a_row_drains(simulator):

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from engines import RAGGED, SMALL, engine
+from engines import FLOAT8, RAGGED, SMALL, engine
+from float8_operations import random_float8_job
 from operations import values
 
 from systoliq.golden import matmul_integer
-from systoliq.hw.engine import COLUMN_TABLE, ERRORS, REGISTERS, ROW_TABLE, lane_slots
+from systoliq.hw.engine import ERRORS, REGISTERS, ROW_TABLE, lane_slots
 from systoliq.hw.engine.host import EnginePacking, Job, Map
 from systoliq.sim.cache import run_directory
 from systoliq.sim.engine import ENGINE_ERRORS, EngineError
@@ -92,22 +93,33 @@ def test_error_classes():
     assert type(engine_error(200, "job")) is EngineError
 
 
-def table_addresses(config):
+def table_addresses(config, registers):
     """Addresses of entries that the tables have, and of some that they have not."""
-    rows, columns, slots = ROW_TABLE.base, COLUMN_TABLE.base, lane_slots(config)
-    row_end, column_end = config.max_rows * ROW_TABLE.stride, config.table_words * slots * COLUMN_TABLE.stride
-    beyond = [rows + row_end, rows + 2 * row_end, columns - 4]
-    within = [rows + row_end - ROW_TABLE.stride]
-    for word in COLUMN_TABLE.words:
+    table, slots = registers.column_table, lane_slots(config)
+    columns, column_end = table.base, config.table_words * slots * table.stride
+    if registers.row_table is None:
+        beyond, within = [ROW_TABLE.base, ROW_TABLE.base + ROW_TABLE.stride, columns - 4], []
+    else:
+        rows, row_end = ROW_TABLE.base, config.max_rows * ROW_TABLE.stride
+        beyond, within = [rows + row_end, rows + 2 * row_end, columns - 4], [rows + row_end - ROW_TABLE.stride]
+    for word in table.words:
         beyond += [columns + column_end + word.offset, columns + 2 * column_end + word.offset]
-        beyond += [columns + COLUMN_TABLE.stride * lane + word.offset for lane in range(config.lanes, slots)]
+        beyond += [columns + table.stride * lane + word.offset for lane in range(config.lanes, slots)]
         last = config.table_words * slots - 1 - (slots - config.lanes)
-        within.append(columns + COLUMN_TABLE.stride * last + word.offset)
+        within.append(columns + table.stride * last + word.offset)
     return beyond, within
 
 
+def entries(config, registers):
+    """Addresses of words in the tables."""
+    table, size = registers.column_table, registers.column_table.stride // 4
+    found = [table.base + i * 4 for i in range(size * 8) if i // size % lane_slots(config) < config.lanes]
+    rows = [] if registers.row_table is None else [ROW_TABLE.base + i * ROW_TABLE.stride for i in range(8)]
+    return rows + found
+
+
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("config", [SMALL, RAGGED], ids=["small", "ragged"])
+@pytest.mark.parametrize("config", [SMALL, RAGGED, FLOAT8], ids=["small", "ragged", "float8"])
 @pytest.mark.parametrize(
     "case",
     [
@@ -125,20 +137,25 @@ def table_addresses(config):
 )
 def test_at_the_edge(simulator, config, case):
     small = engine(config, simulator)
-    registers = Map()
-    jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
-    y = [EnginePacking(config).pack_y(golden(each)) for each in jobs]
+    registers = Map.of(config)
+    if config.float8:
+        rng = np.random.default_rng(0)
+        jobs = [random_float8_job(config, rng, *shape) for shape in ((7, 9, 6), (5, 20, 9))]
+        y = [EnginePacking(config).pack_y(each.golden()) for each in jobs]
+    else:
+        jobs = [job(7, 9, 6, per_row=True), job(5, 20, 9, seed=1)]
+        y = [EnginePacking(config).pack_y(golden(each)) for each in jobs]
     status = registers.register("STATUS")
     constants = {}
     for (name, field), value in small.hardware.constants().items():
         constants[name] = constants.get(name, 0) | value << registers.register(name).field(field).lsb
-    beyond, within = table_addresses(config)
+    beyond, within = table_addresses(config, registers)
     folder = run_directory()
     content = {
         "work": [small.prepare(each) for each in jobs],
         "y": y,
         "cycles": [small.hardware.cycles(small.shape(each)) for each in jobs],
-        "address": {register.name: register.offset for register in REGISTERS},
+        "address": {register.name: register.offset for register in registers.registers},
         "command": {field.name: field.mask for field in registers.register("CONTROL").fields},
         "status": {field.name: field.mask for field in status.fields},
         "interrupt": {field.name: field.mask for field in registers.register("INTERRUPT").fields},
@@ -146,15 +163,12 @@ def test_at_the_edge(simulator, config, case):
         "constants": constants,
         "writable": {
             register.name: sum(field.mask for field in register.fields)
-            for register in REGISTERS
+            for register in registers.registers
             if register.access == "rw"
         },
         "beyond": beyond,
         "within": within,
-        "entries": [
-            *(ROW_TABLE.base + i * ROW_TABLE.stride for i in range(8)),
-            *(COLUMN_TABLE.base + i * 4 for i in range(4 * 8) if i // 4 % lane_slots(config) < config.lanes),
-        ],
+        "entries": entries(config, registers),
         "nowhere": [max(register.offset for register in REGISTERS) + 4, 0x1000, 0x7FFFC],
     }
     (folder / "case.pickle").write_bytes(pickle.dumps(content))

@@ -14,6 +14,7 @@ import pytest
 from configurations import WEIGHT, fits, golden, random_job, text
 from engines import engine
 
+from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking, Map, sequence
 from systoliq.sim.cache import run_directory
@@ -26,12 +27,14 @@ CONFIGS = [
     EngineConfig(rows=12, cols=1, lanes=1, depth=3, **SIZES),
     EngineConfig(rows=3, cols=12, lanes=1, dataflow=WEIGHT, **SIZES),
     EngineConfig(rows=6, cols=6, lanes=3, depth=2, dataflow=WEIGHT, **SIZES),
+    EngineConfig(rows=3, cols=6, lanes=2, a=E4M3FN, b=E5M2, y=E4M3FN, **SIZES),
+    EngineConfig(rows=1, cols=2, lanes=2, depth=2, a=E5M2, b=E5M2, y=E5M2, **SIZES),
 ]
-LONG, WIDE, WEIGHTS = CONFIGS[0], CONFIGS[1], CONFIGS[4]
+LONG, WIDE, WEIGHTS, FLOAT8 = CONFIGS[0], CONFIGS[1], CONFIGS[4], CONFIGS[6]
 RUNS = [
     *(pytest.param(config, "icarus", marks=pytest.mark.slow) for config in CONFIGS[:2]),
     *((config, "icarus") for config in CONFIGS[2:]),
-    *((config, "verilator") for config in (LONG, WEIGHTS)),
+    *((config, "verilator") for config in (LONG, WEIGHTS, FLOAT8)),
 ]
 PAUSE = 0.4
 
@@ -53,16 +56,10 @@ def jobs_of(config, shapes, seed):
     for m, k, n in shapes:
         assert fits(config, m, k, n, per_row=False)
         job = random_job(config, rng, m, k, n)
-        jobs.append(
-            dataclasses.replace(
-                widest,
-                a=job.a.view(widest.a.dtype),
-                b=job.b.view(widest.b.dtype),
-                b_zero_point=widest.b_zero_point[:n],
-                bias=widest.bias[:n],
-                scale=None if widest.scale is None else widest.scale[:n],
-            )
-        )
+        constants = {name: getattr(widest, name, None) for name in ("b_zero_point", "bias", "scale")}
+        own = {name: each[:n] for name, each in constants.items() if each is not None}
+        operands = {"a": job.a.view(widest.a.dtype), "b": job.b.view(widest.b.dtype)}
+        jobs.append(dataclasses.replace(widest, **operands, **own))
     return jobs
 
 
@@ -139,7 +136,8 @@ def check(config, simulator, shapes, waits, *, pause=0.0, seed=0):
 def name(each):
     if isinstance(each, str | float):
         return str(each)
-    return f"{each.rows}x{each.cols}x{each.depth}-{each.lanes}-{each.dataflow}"
+    kind = each.a.name if each.float8 else each.dataflow
+    return f"{each.rows}x{each.cols}x{each.depth}-{each.lanes}-{kind}"
 
 
 @pytest.mark.sampled(3)
@@ -162,7 +160,7 @@ def test_the_same_again(simulator, config):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(("config", "simulator"), [(LONG, "verilator"), (WIDE, "icarus")], ids=name)
+@pytest.mark.parametrize(("config", "simulator"), [(LONG, "verilator"), (WIDE, "icarus"), (FLOAT8, "icarus")], ids=name)
 def test_at_any_cycle_of_the_drain(simulator, config):
     """A tiny job so many cycles after a long one, and the other way round, for every number of cycles of a drain."""
     waits = [wait for wait in range(0, config.drain_cycles + 4, 3) for _ in range(2)]

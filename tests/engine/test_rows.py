@@ -17,7 +17,7 @@ ONE, ZERO = np.float32(1), np.int8(0)
 
 @pytest.mark.parametrize("name", ["a", "b", "y_zero_point"])
 @pytest.mark.parametrize("kind", ["float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"])
-def test_float8_is_refused(kind, name):
+def test_float8_is_refused_by_an_engine_of_integers(kind, name):
     dtype = np.dtype(getattr(ml_dtypes, kind))
     inputs = {
         "a": np.zeros((2, 3), np.int8), "a_scale": ONE, "a_zero_point": ZERO, "b": np.zeros((3, 4), np.int8),
@@ -25,7 +25,7 @@ def test_float8_is_refused(kind, name):
     }  # fmt: skip
     inputs[name] = inputs[name].astype(dtype)
     with pytest.raises(
-        TypeError, match=f"{name} must be int8 or uint8, not {kind}: only golden's qlinear_matmul takes"
+        TypeError, match=f"{name} must be int8 or uint8, not {kind}: float8 is for golden's qlinear_matmul, and for eng"
     ):
         engine().plan_qlinear_matmul(*inputs.values())
 

@@ -57,11 +57,14 @@ def test_shapes_and_parameters(a_shape, b_shape, per):
 
 @formats
 def test_codes_without_ml_dtypes(form):
-    """Arrays of `Float8Format.dtype` give the same codes, in the storage that the result's zero point has."""
+    """Arrays of `Float8Format.dtype`, and of what a file makes of it, give the same codes, in the storage of y's zero
+    point.
+    """
     rng = np.random.default_rng(2)
     a, b = rng.integers(0, 256, (9, 4)).astype(np.uint8), rng.integers(0, 256, (4, 7)).astype(np.uint8)
     results = []
-    for dtype, y_dtype in itertools.product((form.dtype, oracle.dtype(form.name)), repeat=2):
+    of_files = np.dtype([(form.name, np.uint8)])
+    for dtype, y_dtype in itertools.product((form.dtype, oracle.dtype(form.name), of_files), repeat=2):
         zero, y_zero = np.zeros((), dtype), np.zeros((), y_dtype)
         y = qlinear_matmul(a.view(dtype), ONE, zero, b.view(dtype), ONE, zero, ONE, y_zero)
         assert (y.dtype.names, y.dtype.name) == (y_dtype.names, y_dtype.name)

@@ -235,7 +235,9 @@ def test_errors_name_the_operand_and_both_shapes(change, error, text):
 def test_errors_of_matmul_integer():
     with pytest.raises(TypeError, match="a_zero_point must be int8 as a is, not int64"):
         matmul_integer(A, B, 3)
-    with pytest.raises(TypeError, match="a must be int8 or uint8, not float8_e5m2: only golden's qlinear_matmul"):
+    with pytest.raises(
+        TypeError, match="a must be int8 or uint8, not float8_e5m2: float8 is for golden's qlinear_matmul"
+    ):
         matmul_integer(A.astype(ml_dtypes.float8_e5m2), B)
     with pytest.raises(ValueError, match=r"b_zero_point must be .* for b of shape \[3, 4\], not of shape \[2\]"):
         matmul_integer(A, B, None, np.zeros(2, np.uint8))

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design.engine.register_map import c_header
-from systoliq.golden import matmul_integer
+from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, matmul_integer, qlinear_matmul
+from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.sim.tools import find, require
 
 
@@ -45,6 +46,35 @@ def test_package(tmp_path):
         pytest.skip("no Verilator")
     for options in (["-Wall", "--top-module", "mine"], ["--timing", "--top-module", "mine_tb", "mine_tb.v"]):
         assert lint(out, *options, "mine.vlt", "mine.v") == ""
+
+
+FLOAT8 = ["--a-format", "e4m3fn", "--b-format", "e5m2", "--y-format", "e5m2fnuz"]
+
+
+def test_package_of_float8(tmp_path):
+    """Its registers, vectors and description are those of float8, and its Verilog lints."""
+    out = tmp_path / "engine"
+    result = emit(out, *FLOAT8, "--rows", "2", "--cols", "4", "--lanes", "2", "--b-words", "64", "--dataflow", "auto")
+    assert result.exit_code == 0, result.output
+    assert "dataflow: output-stationary" in result.output + result.stderr
+    sidecar = json.loads((out / "engine.json").read_text())
+    assert {name: form["name"] for name, form in sidecar["engine"]["formats"].items()} == {
+        "a": "float8_e4m3fn", "b": "float8_e5m2", "y": "float8_e5m2fnuz",
+    }  # fmt: skip
+    assert (sidecar["engine"]["accumulator_bits"], sidecar["engine"]["flag_bits"]) == (67, 2)
+    assert all(port["meaning"] for port in sidecar["ports"])
+    assert (out / "systoliq_engine.h").read_text() == c_header(FLOAT8_MAP) != c_header()
+    vectors = np.load(out / "engine_vectors.npz")
+    one, kinds = np.float32(1), (E4M3FN.dtype, E5M2.dtype, E5M2FNUZ.dtype)
+    points = [np.zeros((), kind) for kind in kinds]
+    for index in range(len(sidecar["vectors"]["jobs"])):
+        a, b, scale, y = (vectors[f"job{index}_{name}"] for name in ("a", "b", "scale", "y"))
+        inputs = a.view(kinds[0]), one, points[0], b.view(kinds[1]), scale, points[1], one, points[2]
+        np.testing.assert_array_equal(y, qlinear_matmul(*inputs).view(np.uint8))
+    if not find("verilator").found:
+        pytest.skip("no Verilator")
+    for options in (["-Wall", "--top-module", "engine"], ["--timing", "--top-module", "engine_tb", "engine_tb.v"]):
+        assert lint(out, *options, "engine.vlt", "engine.v") == ""
 
 
 def lint(folder, *arguments):

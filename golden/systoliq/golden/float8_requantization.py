@@ -15,6 +15,8 @@ from .operand import Format
 from .parameters import as_scale
 
 MANTISSA_BITS = 24  # of float32, the leading one included
+EXPONENTS = range(-149 - (MANTISSA_BITS - 1), 128 - (MANTISSA_BITS - 1))
+"""Those of every positive and finite float32, subnormal ones too, with a multiplier of `MANTISSA_BITS` bits."""
 
 
 @dataclass(frozen=True, kw_only=True)

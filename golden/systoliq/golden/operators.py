@@ -59,8 +59,9 @@ def qlinear_matmul(
     result_scale = one_element("y_scale", as_scale("y_scale", y_scale))
     scale = combined_scale(row_scale, column_scale, result_scale)
     zero_point = float8_zero("y_zero_point", as_operand("y_zero_point", y_zero_point, float8=True))
-    offset = int(one_element("y_zero_point", zero_point))
+    element = one_element("y_zero_point", zero_point)
     output = Float8Format.of(zero_point.dtype)  # of the array: an element of it no longer says its format
+    offset = int(element) if output is None else 0  # of a file, an element of float8 is no number
     if output is None and not _is_float8(a) and not _is_float8(b):
         acc = _accumulate(a, b, a_zero_point, b_zero_point)
         return unpromote(requantize_float32(acc, scale, offset, IntFormat.of(zero_point.dtype)), a, b)

@@ -25,7 +25,8 @@ def as_operand(name: str, value: npt.ArrayLike, *, float8: bool = False) -> npt.
     is_float8 = Float8Format.of(array.dtype) is not None
     if is_float8 and not float8:
         raise TypeError(
-            f"{name} must be int8 or uint8, not {type_name(array.dtype)}: only golden's qlinear_matmul takes float8"
+            f"{name} must be int8 or uint8, not {type_name(array.dtype)}: float8 is for golden's qlinear_matmul, "
+            "and for engines of float8"
         )
     if not is_float8 and array.dtype.name not in ("int8", "uint8"):
         allowed = f"int8, uint8 or one of {', '.join(form.name for form in FLOAT8)}" if float8 else "int8 or uint8"

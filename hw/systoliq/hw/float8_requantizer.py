@@ -19,7 +19,7 @@ from .float8_rounding import Float8Rounding
 from .hierarchy import place
 from .integer_rounding import IntegerRounding
 
-__all__ = ["Float8Requantizer", "Float8RequantizerConfig", "exponents_of"]
+__all__ = ["Float8Requantizer", "Float8RequantizerConfig", "exponent_offset", "exponents_of"]
 
 _NORMALIZING = DIGIT_BITS.bit_length()  # cycles, for each power of two that the leading digit moves by
 
@@ -59,9 +59,14 @@ class Float8RequantizerConfig:
 
 def exponents_of(requantization: Float8Requantization, config: ArrayConfig) -> list[int]:
     """``exponent`` of each column: the exponent field of a product of scale and sum whose leading one is bit 0."""
-    output = requantization.output
+    offset = exponent_offset(config, requantization.output)
+    return [exponent + offset for exponent in requantization.exponent]
+
+
+def exponent_offset(config: ArrayConfig, output: Format) -> int:
+    """What `exponents_of` adds to the exponents of scales: that of the sums' unit, and the bias of ``output``."""
     bias = output.bias if isinstance(output, Float8Format) else IntegerRounding.bias_of(output)
-    return [exponent + config.unit + bias for exponent in requantization.exponent]
+    return config.unit + bias
 
 
 class Float8Requantizer(wiring.Component):
@@ -118,7 +123,7 @@ class Float8Requantizer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         product, rounding = self._product, self._rounding
-        m.submodules.product = place(product, platform)
+        m.submodules.digit_product = place(product, platform)  # none of its own signals has that name
         m.submodules.rounding = place(rounding, platform)
         acc = delay(m, self.acc, 1, name="acc")
         number, flags = acc[: self.config.sum_bits], acc[self.config.sum_bits :]

@@ -73,8 +73,8 @@ def test_a_changed_table_shows_everywhere():
 
 def test_a_new_error_shows_in_docs_and_header():
     errors = {**ERRORS, "TOO_COLD": (11, "Warm the engine.")}
-    assert "| 11 | TOO_COLD | Warm the engine. |" in markdown(errors=errors)
-    assert "#define SYSTOLIQ_ENGINE_ERROR_TOO_COLD 11u" in c_header(errors=errors)
+    assert "| 11 | TOO_COLD | Warm the engine. |" in markdown(Map(errors=errors))
+    assert "#define SYSTOLIQ_ENGINE_ERROR_TOO_COLD 11u" in c_header(Map(errors=errors))
 
 
 def test_files_are_up_to_date():

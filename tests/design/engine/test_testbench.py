@@ -12,6 +12,7 @@ import pytest
 
 from systoliq.build.design import EngineDesign
 from systoliq.build.package import make_package
+from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import REGISTERS, EngineConfig
 from systoliq.sim.tools import find, missing_text
 
@@ -20,6 +21,7 @@ CONFIGS = {
     "output-stationary": EngineConfig(rows=2, cols=4, depth=2, lanes=2, **SMALL),
     "weight-stationary": EngineConfig(rows=2, cols=3, lanes=3, **SMALL, dataflow="weight-stationary"),
     "ecp5 cells": EngineConfig(rows=2, cols=2, lanes=1, **SMALL, cells="ecp5"),
+    "float8": EngineConfig(rows=2, cols=3, depth=2, lanes=1, **SMALL, a=E4M3FN, b=E5M2, y=E4M3FN),
 }
 
 

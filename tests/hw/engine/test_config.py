@@ -6,8 +6,11 @@ import itertools
 
 import pytest
 
+from systoliq.golden import E4M3FN, E5M2
+from systoliq.golden import FLOAT8 as FLOAT8_FORMATS
 from systoliq.hw.engine import EngineConfig, JobShape
 
+FLOAT8 = {"a": E5M2, "b": E4M3FN, "y": E5M2}
 NAMES = ["rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows"]
 
 
@@ -33,11 +36,30 @@ def test_memories_are_powers_of_two(name, values):
         ({"cols": 129, "lanes": 129, "max_columns": 1 << 16}, "column table at most 65536 entries"),
         ({"cells": "none"}, "cells must be one of"),
         ({"dataflow": "none"}, "dataflow must be one of"),
+        ({"a": E5M2}, "b must be float8 as a is: a, b and y are, or none of them"),
+        ({"b": E5M2, "y": E5M2}, "a must be float8 as b is"),
+        (FLOAT8 | {"dataflow": "weight-stationary"}, "dataflow must be output-stationary for float8, not 'weight"),
     ],
 )
 def test_what_cannot_be_is_refused(fields, message):
     with pytest.raises(ValueError, match=message):
         EngineConfig(**fields)
+
+
+def test_formats_are_float8():
+    with pytest.raises(TypeError, match="y must be a Float8Format, or None for integers, not 'e5m2'"):
+        EngineConfig(**FLOAT8 | {"y": "e5m2"})
+    with pytest.raises(ValueError, match="a, b and y must be float8, which they are not"):
+        EngineConfig().float8_formats  # noqa: B018
+    assert EngineConfig(**FLOAT8).float8 == EngineConfig(**FLOAT8).float8_formats == (E5M2, E4M3FN, E5M2)
+
+
+@pytest.mark.parametrize("a", FLOAT8_FORMATS, ids=str)
+@pytest.mark.parametrize("b", FLOAT8_FORMATS, ids=str)
+def test_accumulators_of_float8_hold_every_sum_of_a_job(a, b):
+    """The greatest in units of the least values, by Python's integers."""
+    config = EngineConfig(a=a, b=b, y=a)
+    assert 2 ** (config.array.accumulator_bits - 1) > 65535 * a.max_units * b.max_units
 
 
 @pytest.mark.parametrize(("columns", "lanes"), [(2, 1), (16, 4), (32, 3), (64, 64), (256, 5)])

@@ -68,8 +68,10 @@ HARDWARE_OPTIONS = (
     ),
     click.option("--a-signed/--a-unsigned", default=None, help="Sign of A, for the source array.  [signed]"),
     click.option("--b-signed/--b-unsigned", default=None, help="Sign of B, for the source array.  [signed]"),
-    click.option("--a-format", metavar="F", help="A of the source array in float8: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz."),
-    click.option("--b-format", metavar="F", help="B of the source array in float8; with --a-format."),
+    click.option(
+        "--a-format", metavar="F", help="A of the source array or engine in float8: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz."
+    ),
+    click.option("--b-format", metavar="F", help="B of the source array or engine in float8; with --a-format."),
     click.option(
         "--accumulator-bits",
         type=_AccumulatorBits(),
@@ -114,6 +116,7 @@ def _size(option: str, text: str) -> Callable[[Any], Any]:
 
 
 ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--y-format", metavar="F", help="engine: Y in float8; with --a-format and --b-format."),
     click.option(
         "--lanes",
         type=int,

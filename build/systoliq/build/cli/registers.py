@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from systoliq.hw.engine.float8_registers import FLOAT8_MAP
+from systoliq.hw.engine.registers import RegisterMap
+
 from ..design.engine.register_map import c_header, markdown
 from ..files import write_file
 from .options import PATH
@@ -18,15 +21,24 @@ __all__ = ["registers"]
     help="""Write the engine's register map into DIR: registers.md and, for C and C++, systoliq_engine.h.
 
 \b
-Example
+Examples
   systoliq registers out/registers
+  systoliq registers out/registers --operands float8
 """
 )
 @click.argument("directory", metavar="DIR", type=PATH)
+@click.option(
+    "--operands",
+    type=click.Choice(["integers", "float8"]),
+    default="integers",
+    show_default=True,
+    help="What the engine multiplies.",
+)
 @debug_option
-def registers(directory: Path) -> None:
+def registers(directory: Path, operands: str) -> None:
     """See `help`."""
     directory.mkdir(parents=True, exist_ok=True)
-    for name, text in (("registers.md", markdown()), ("systoliq_engine.h", c_header())):
+    found = FLOAT8_MAP if operands == "float8" else RegisterMap()
+    for name, text in (("registers.md", markdown(found)), ("systoliq_engine.h", c_header(found))):
         write_file(directory / name, text.encode())
         click.echo(f"wrote {directory / name}")

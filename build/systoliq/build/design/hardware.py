@@ -25,7 +25,7 @@ from .float8_hardware import float8_array, parse_format, refuse_integer_options
 __all__ = ["REQUANTIZERS", "Hardware"]
 
 _SUM_BITS = 32  # ONNX sums in int32
-_ONLY_ENGINE = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
+_ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
 
@@ -41,8 +41,8 @@ class Hardware:
     a_bits, b_bits, a_signed, b_signed
         operands, 2 to 16 bits: a layer's activations may be narrowed, and its multipliers' B side widened; an array's
         are free; an engine takes int8 and uint8.
-    a_format, b_format
-        of an array of float8, both of them: names such as "e4m3fn".
+    a_format, b_format, y_format
+        of an array of float8 the first two, of an engine of float8 all: names such as "e4m3fn".
     accumulator_bits
         the most that an accumulator may have; a layer's are no wider than its sums need.
     requantizer, multiplier_bits
@@ -69,6 +69,7 @@ class Hardware:
     b_signed: bool | None = None
     a_format: str | None = None
     b_format: str | None = None
+    y_format: str | None = None
     accumulator_bits: int | Literal["auto"] | None = None
     requantizer: str = Rounding.NEAR_TIE.value
     multiplier_bits: int | None = None
@@ -91,7 +92,7 @@ class Hardware:
             bits = getattr(self, name)
             if bits is not None and not 2 <= bits <= 16:
                 raise ValueError(f"{name} must be 2 to 16, not {bits}")
-        for name in ("a_format", "b_format"):
+        for name in ("a_format", "b_format", "y_format"):
             if getattr(self, name) is not None:
                 parse_format(name, getattr(self, name))
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Shape, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..axi import accept, axi_stream
 from ..delay import delay
+from ..float8_requantizer import exponent_offset
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
 from .core import EngineCore
 from .counters import Counters
-from .engine_lane import column_entry
-from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, VERSION, Register
+from .float8_registers import FORMAT_NUMBERS, map_of
+from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register
 from .status import Status
 from .y_packer import YPacker
 
@@ -34,8 +35,9 @@ def lane_slots(config: EngineConfig) -> int:
 class AxiEngine(wiring.Component):
     """`EngineCore` with ``s_axi_ctrl_*``, ``s_axis_a_*``, ``s_axis_b_*``, ``m_axis_y_*`` and ``irq``.
 
-    The registers are those of `registers.REGISTERS`. ``m_axis_y_tdata`` holds ``lanes`` * 4 bytes of Y without gaps:
-    every beat is full but a job's last, in which ``m_axis_y_tkeep`` marks the bytes that count, always the lowest.
+    ``map`` has its registers: `registers.REGISTERS` or, of float8, `float8_registers.FLOAT8_MAP`. ``m_axis_y_tdata``
+    holds ``lanes`` * 4 bytes of Y without gaps: every beat is full but a job's last, in which ``m_axis_y_tkeep`` marks
+    the bytes that count, always the lowest.
 
     After an error CONTROL.clear empties the engine. A beat of Y that is offered stays until it is taken, and a frame of
     Y that has begun gets one more beat with ``tlast``: to recover, write clear, keep the receiver of Y running until
@@ -46,13 +48,14 @@ class AxiEngine(wiring.Component):
 
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
+        self.map = map_of(config)
         self.core = EngineCore(config)
         self.packer = YPacker(config.lanes)
         self.settings = {  # field name -> register of the job's settings
             (register.name, field.name): Signal(
                 Shape(field.bits, field.signed), name=f"{register.name}_{field.name}".lower()
             )
-            for register in REGISTERS
+            for register in self.map.registers
             if register.access == "rw"
             for field in register.fields
         }
@@ -66,11 +69,11 @@ class AxiEngine(wiring.Component):
 
     def constants(self) -> dict[tuple[str, str], int]:
         """(register, field) -> value of what never changes: identification and parameters."""
-        config = self.config
-        return {
-            ("ID", "id"): 0x5351,
-            ("VERSION", "major"): VERSION[0],
-            ("VERSION", "minor"): VERSION[1],
+        config, (major, minor) = self.config, self.map.version
+        constants = {
+            ("ID", "id"): self.map.identification,
+            ("VERSION", "major"): major,
+            ("VERSION", "minor"): minor,
             ("ARRAY", "rows"): config.rows,
             ("ARRAY", "cols"): config.cols,
             ("ARRAY", "depth"): config.depth,
@@ -79,8 +82,12 @@ class AxiEngine(wiring.Component):
             ("BUFFERS", "a_words_log2"): config.a_words.bit_length() - 1,
             ("BUFFERS", "b_words_log2"): config.b_words.bit_length() - 1,
             ("BUFFERS", "max_columns_log2"): config.max_columns.bit_length() - 1,
-            ("BUFFERS", "max_rows_log2"): config.max_rows.bit_length() - 1,
         }
+        if config.float8 is None:
+            return constants | {("BUFFERS", "max_rows_log2"): config.max_rows.bit_length() - 1}
+        constants |= {("FORMATS", name): FORMAT_NUMBERS[form] for name, form in zip("aby", config.float8, strict=True)}
+        offset = exponent_offset(config.array, config.float8[2])
+        return constants | {("EXPONENT_OFFSET", "offset"): offset & 0xFFFFFFFF}
 
     def cycles(self, shape: JobShape) -> int:
         """Cycle model: BUSY_CYCLES of an unstalled job, from the first word of A or B taken to the last beat of Y."""
@@ -105,12 +112,13 @@ class AxiEngine(wiring.Component):
         for name in ("m", "k", "n"):  # many look at them: registers of their own, which a start comes later than
             length = settings[name.upper(), name]
             m.d.comb += getattr(job, name).eq(delay(m, length, 1, name=f"job_{name}"))
-        m.d.comb += [
-            job.a_zero_point.eq(settings["ZERO_POINTS", "a"]),
-            job.y_zero_point.eq(settings["ZERO_POINTS", "y"]),
-        ]
-        for name in ("a_unsigned", "b_unsigned", "y_unsigned", "y_int32", "row_zero_points"):
-            m.d.comb += getattr(job, name).eq(settings["FORMAT", name])
+        if not self.config.float8:
+            m.d.comb += [
+                job.a_zero_point.eq(settings["ZERO_POINTS", "a"]),
+                job.y_zero_point.eq(settings["ZERO_POINTS", "y"]),
+            ]
+            for name in ("a_unsigned", "b_unsigned", "y_unsigned", "y_int32", "row_zero_points"):
+                m.d.comb += getattr(job, name).eq(settings["FORMAT", name])
         self._streams(m, platform, status)
         readable: dict[tuple[str, str], Value] = {key: Const(value) for key, value in self.constants().items()}
         readable |= settings
@@ -129,25 +137,28 @@ class AxiEngine(wiring.Component):
         looked at two cycles late, which no write sees: busy rises at most two cycles after a command, and from one
         write to the next there are four at the least.
         """
-        config, address, entry = self.config, bus.write_address, 4 + self._lane_bits
+        config, address, word_bits = self.config, bus.write_address, self._word_bits
+        entry = word_bits + self._lane_bits
         in_registers, in_columns, in_rows, busy = Signal(), Signal(), Signal(), Signal()
         m.d.sync += [
             busy.eq(status.busy),
             in_registers.eq(_in_registers(address)),
             in_columns.eq(
                 address[_COLUMNS_BIT]
-                & _below(address[4:entry], config.lanes)
+                & _below(address[word_bits:entry], config.lanes)
                 & _below(address[entry:_COLUMNS_BIT], config.table_words)
             ),
-            in_rows.eq(~address[_COLUMNS_BIT] & address[_ROWS_BIT] & _below(address[2:_ROWS_BIT], config.max_rows)),
         ]
+        if self.map.row_table is not None:
+            below = _below(address[2:_ROWS_BIT], config.max_rows)
+            m.d.sync += in_rows.eq(~address[_COLUMNS_BIT] & address[_ROWS_BIT] & below)
         m.d.comb += bus.write_known.eq(in_registers | in_columns | in_rows)
         here = {
             register.name: in_registers & (address[2:_REGISTER_BITS] == register.offset >> 2)
-            for register in REGISTERS
+            for register in self.map.registers
             if register.access != "ro"
         }
-        for table, in_table in ((COLUMN_TABLE, in_columns), (ROW_TABLE, in_rows)):
+        for table, in_table in zip(self.map.tables, (in_columns, in_rows), strict=False):
             for word in table.words:
                 of_entry = address[2 : (table.stride - 1).bit_length()]
                 here[f"{table.name}_{word.name}"] = in_table & (of_entry == word.offset >> 2)
@@ -162,7 +173,7 @@ class AxiEngine(wiring.Component):
     ) -> dict[tuple[str, str], Value]:
         """Commands, and what reports their course."""
         core, settings = self.core, self.settings
-        control = next(register for register in REGISTERS if register.name == "CONTROL")
+        control = next(register for register in self.map.registers if register.name == "CONTROL")
         m.d.comb += [
             status.write.eq(strobes[control.name]),
             *(getattr(status, field.name).eq(bus.write_data[field.lsb]) for field in control.fields),
@@ -196,7 +207,7 @@ class AxiEngine(wiring.Component):
 
     def _settings(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> None:
         """Writes of the registers that keep what is written."""
-        for register in REGISTERS:
+        for register in self.map.registers:
             if register.access == "rw":
                 with m.If(strobes[register.name]):
                     for field in register.fields:
@@ -209,7 +220,7 @@ class AxiEngine(wiring.Component):
         words = [Signal(32, name=f"word_{half}", reset_less=True) for half in range(2)]
         m.d.sync += known.eq(_in_registers(bus.read_address))
         *low, high = bus.read_address[2:_REGISTER_BITS]
-        values = [_word(register, readable) for register in REGISTERS]
+        values = [_word(register, readable) for register in self.map.registers]
         for bit in low:
             values = [Mux(bit, odd, even) for even, odd in zip(values[::2], values[1::2], strict=True)]
         m.d.sync += [word.eq(value) for word, value in zip(words, values, strict=True)]
@@ -223,26 +234,34 @@ class AxiEngine(wiring.Component):
         """Bits of an address in the column table that name the lane; those above name the entry of its table."""
         return (lane_slots(self.config) - 1).bit_length()
 
+    @property
+    def _word_bits(self) -> int:
+        """Bits of an address in the column table that name the word of an entry; those above name the entry."""
+        return (self.map.column_table.stride - 1).bit_length()
+
     def _tables(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> None:
         """Writes into the row table and, entry by entry, into the lanes' column tables, a cycle later."""
-        core, lane_bits = self.core, self._lane_bits
+        core, table, lane_at = self.core, self.map.column_table, self._word_bits
+        entry_at = lane_at + self._lane_bits
         address, word = bus.write_address, bus.write_data
-        of_row = strobes[f"{ROW_TABLE.name}_{ROW_TABLE.words[-1].name}"]
-        of_columns = [strobes[f"{COLUMN_TABLE.name}_{register.name}"] for register in COLUMN_TABLE.words]
+        of_columns = [strobes[f"{table.name}_{register.name}"] for register in table.words]
         column_write = Signal(self.config.lanes)
-        column_value = Signal(column_entry, reset_less=True)
+        column_value = Signal(core.column_value.shape(), reset_less=True)
+        if (rows := self.map.row_table) is not None:
+            m.d.comb += [
+                core.row_write.eq(strobes[f"{rows.name}_{rows.words[-1].name}"]),
+                core.row_address.eq(address[2:]),
+                core.row_value.eq(word[:8]),
+            ]
         m.d.comb += [
-            core.row_write.eq(of_row),
-            core.row_address.eq(address[2:]),
-            core.row_value.eq(word[:8]),
             core.column_write.eq(column_write),
-            core.column_address.eq(address[4 + lane_bits :]),
+            core.column_address.eq(address[entry_at:]),
             core.column_value.eq(column_value),
         ]
         for lane in range(self.config.lanes):
-            here = address[4 : 4 + lane_bits] == lane if lane_bits else Const(1, 1)
+            here = address[lane_at:entry_at] == lane if self._lane_bits else Const(1, 1)
             m.d.sync += column_write[lane].eq(of_columns[-1] & here)
-        for register, strobe in zip(COLUMN_TABLE.words, of_columns, strict=True):
+        for register, strobe in zip(table.words, of_columns, strict=True):
             with m.If(strobe):
                 part = Value.cast(column_value[register.name.lower()])
                 m.d.sync += part.eq(word[: len(part)])
@@ -256,12 +275,12 @@ class AxiEngine(wiring.Component):
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
         m.d.comb += [
-            packer.wide.eq(core.job.y_int32),
+            packer.wide.eq(0 if self.config.float8 else core.job.y_int32),
             packer.abort.eq(status.core_clear),
             status.drained.eq(packer.idle),
             packer.i.valid.eq(core.y.valid),
             core.y.ready.eq(packer.i.ready),
-            packer.i.payload.data.eq(Value.cast(results.data)),
+            packer.i.payload.data.eq(Cat(_in_a_word(each) for each in results.data)),
             packer.i.payload.columns.eq(results.flags.columns),
             packer.i.payload.last.eq(results.flags.last),
             self.m_axis_y_tdata.eq(beat.data),
@@ -270,6 +289,11 @@ class AxiEngine(wiring.Component):
             self.m_axis_y_tlast.eq(beat.last),
             packer.o.ready.eq(self.m_axis_y_tready),
         ]
+
+
+def _in_a_word(result: Value) -> Value:
+    """``result`` in the low bits of 32."""
+    return Cat(result, Const(0, 32 - len(result)))
 
 
 def _in_registers(address: Value) -> Value:

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 
+from systoliq.golden.float8 import Float8Format
+from systoliq.golden.float8_matmul import sum_bits
 from systoliq.golden.formats import INT8
 
 from ..array import SystolicArray
 from ..cells import CELLS, PACKED_BITS
 from ..config import ArrayConfig
 
-__all__ = ["DATAFLOWS", "ENGINE_CELLS", "EngineConfig", "JobShape"]
+__all__ = ["DATAFLOWS", "ENGINE_CELLS", "LARGEST", "EngineConfig", "JobShape"]
 
 DATAFLOWS = ("output-stationary", "weight-stationary")
 ENGINE_CELLS = tuple(name for name in CELLS if name not in PACKED_BITS)
 """Sets of cells that multiply 8 by 8 bits, as jobs want it."""
+LARGEST = 65535
+"""M, K and N of a job at the most: registers of 16 bits."""
+_FORMATS = ("a", "b", "y")
 
 
 def _ceil_div(a: int, b: int) -> int:
@@ -23,7 +28,7 @@ def _ceil_div(a: int, b: int) -> int:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """A ``rows`` x ``cols`` array of ``depth`` int8 multipliers an element, with operand buffers and ``lanes``.
+    """A ``rows`` x ``cols`` array of ``depth`` multipliers an element, with operand buffers and ``lanes``.
 
     ``a_words`` and ``b_words`` are the depths of the operand buffers, in words of ``rows * depth`` elements of A and
     ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), that of B
@@ -35,6 +40,10 @@ class EngineConfig:
     * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
 
     ``cells`` names the cells that multiply: those of `ArrayConfig` that take 8 bits, `ENGINE_CELLS`.
+
+    ``a``, ``b`` and ``y`` are the formats of a float8 engine, which is output-stationary and has no row table; its
+    accumulators hold the exact sum of any K up to `LARGEST`. Without them operands are int8 or uint8, and Y int8, uint8
+    or int32, as each job says.
     """
 
     rows: int = 4
@@ -47,15 +56,19 @@ class EngineConfig:
     max_rows: int = 256
     dataflow: str = "output-stationary"
     cells: str = "portable"
+    a: Float8Format | None = None
+    b: Float8Format | None = None
+    y: Float8Format | None = None
 
     def __post_init__(self) -> None:
+        self._check_formats()
         if self.cells not in ENGINE_CELLS:
             reason = ": its operands are too narrow for an engine's" if self.cells in CELLS else ""
             raise ValueError(f"cells must be one of {', '.join(ENGINE_CELLS)}, not {self.cells!r}{reason}")
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):
-            if field.name in ("dataflow", "cells"):
+            if field.name in ("dataflow", "cells", *_FORMATS):
                 continue
             value = getattr(self, field.name)
             if not isinstance(value, int) or isinstance(value, bool):
@@ -78,6 +91,18 @@ class EngineConfig:
             if getattr(self, name) > 256:
                 raise ValueError(f"{name} must be at most 256, not {getattr(self, name)!r}")
 
+    def _check_formats(self) -> None:
+        """Whether all formats are float8, on a dataflow that has them, or none is given."""
+        given = {name: form for name in _FORMATS if (form := getattr(self, name)) is not None}
+        for name, form in given.items():
+            if not isinstance(form, Float8Format):
+                raise TypeError(f"{name} must be a Float8Format, or None for integers, not {form!r}")
+        missing = [name for name in _FORMATS if name not in given]
+        if given and missing:
+            raise ValueError(f"{missing[0]} must be float8 as {next(iter(given))} is: a, b and y are, or none of them")
+        if given and self.dataflow != "output-stationary":
+            raise ValueError(f"dataflow must be output-stationary for float8, not {self.dataflow!r}")
+
     def replace(self, **changes: object) -> EngineConfig:
         """A copy with ``changes`` made, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
@@ -88,14 +113,41 @@ class EngineConfig:
         return self.cols // self.lanes
 
     @property
+    def float8(self) -> tuple[Float8Format, Float8Format, Float8Format] | None:
+        """The formats of A, B and Y where they are float8; None where they are integers."""
+        return None if self.a is None or self.b is None or self.y is None else (self.a, self.b, self.y)
+
+    @property
+    def float8_formats(self) -> tuple[Float8Format, Float8Format, Float8Format]:
+        """`float8`, or a ValueError where they are integers."""
+        if self.float8 is None:
+            raise ValueError("a, b and y must be float8, which they are not on an engine of integers")
+        return self.float8
+
+    @property
+    def ones(self) -> int:
+        """Rows, and columns, of ones in the array: one where zero points need the sums of operands."""
+        return int(self.float8 is None)
+
+    @property
+    def first_slot(self) -> int:
+        """Cycles of a tile's drain before its rows: those of the column sums, or one in which the rows are counted."""
+        return self.interval if self.ones else 1
+
+    @property
     def drain_cycles(self) -> int:
-        """Cycles between two tiles at the least: a slot for the column sums, one for each row. See `SystolicArray`."""
-        return SystolicArray.drain_cycles_of(self.array, self.interval, broadcast=not self.pipelined)
+        """Cycles between two tiles at the least: the first slot, and one for each row. See `SystolicArray`."""
+        drained = SystolicArray.drain_cycles_of(self.array, self.interval, broadcast=not self.pipelined)
+        return max(drained, self.first_slot + self.rows * self.interval)
 
     @property
     def array(self) -> ArrayConfig:
-        """The array with its row and column of ones, which give the column sums of B and the row sums of A."""
-        return ArrayConfig(rows=self.rows + 1, cols=self.cols + 1, depth=self.depth, a=INT8, b=INT8, cells=self.cells)
+        """The array; that of integers with a row and a column of ones, for the column sums of B and row sums of A."""
+        array = ArrayConfig(rows=self.rows + self.ones, cols=self.cols + self.ones, depth=self.depth, cells=self.cells)
+        if not self.float8:
+            return array.replace(a=INT8, b=INT8)
+        a, b, _ = self.float8
+        return array.replace(a=a, b=b, accumulator_bits=sum_bits(a, b, LARGEST))
 
     @property
     def zero_point_cells(self) -> str:

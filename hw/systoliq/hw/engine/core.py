@@ -15,7 +15,8 @@ from ..hierarchy import place
 from ..result_buffer import ResultBuffer
 from .config import EngineConfig, JobShape
 from .drain_control import DrainControl
-from .engine_lane import EngineLane, LaneRow, column_entry, engine_flags, lane_step
+from .engine_lane import EngineLane, LaneRow
+from .float8_lane import Float8EngineLane
 from .loader import Loader, operand_word
 from .operand_buffer import OperandBuffer
 from .output_stationary import OutputStationary
@@ -28,21 +29,26 @@ _CHECKING = 3  # cycles from a start to its verdict: the checks' registers, and 
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
-job_settings = data.StructLayout(
-    {
-        "m": unsigned(16),
-        "k": unsigned(16),
-        "n": unsigned(16),
-        "a_unsigned": 1,
-        "b_unsigned": 1,
-        "y_unsigned": 1,
-        "y_int32": 1,
-        "row_zero_points": 1,
-        "a_zero_point": signed(8),
-        "y_zero_point": signed(8),
-    }
-)
-"""What a job is; must not change while one runs. Zero points are less 128 where their operand is unsigned."""
+_LENGTHS = {"m": unsigned(16), "k": unsigned(16), "n": unsigned(16)}
+_OF_INTEGERS = {
+    "a_unsigned": 1,
+    "b_unsigned": 1,
+    "y_unsigned": 1,
+    "y_int32": 1,
+    "row_zero_points": 1,
+    "a_zero_point": signed(8),
+    "y_zero_point": signed(8),
+}
+
+
+def job_settings(config: EngineConfig) -> data.StructLayout:
+    """What a job is; must not change while one runs. Zero points are less 128 where their operand is unsigned."""
+    return data.StructLayout(_LENGTHS if config.float8 else _LENGTHS | _OF_INTEGERS)
+
+
+def engine_flags(lanes: int) -> data.StructLayout:
+    """What goes with a beat of results: tile and job ends, and how many lanes hold a result."""
+    return data.StructLayout({"last": 1, "tile_last": 1, "columns": unsigned(lanes.bit_length())})
 
 
 class EngineCore(wiring.Component):
@@ -63,13 +69,14 @@ class EngineCore(wiring.Component):
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
         self.dataflow = _DATAFLOWS[config.dataflow](config)
-        self.lanes = [EngineLane(config) for _ in range(config.lanes)]
+        lane = Float8EngineLane if config.float8 else EngineLane
+        self.lanes = [lane(config) for _ in range(config.lanes)]
         dataflow = self.dataflow
         # From a tile's last beat to its credit's return, and to where the dataflow sees that.
         out = self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 2
         flight = dataflow.drain_start() + config.cols + dataflow.tile_beats + out
         self.result_buffer = ResultBuffer(
-            unsigned(32),
+            self.lanes[0].y.shape(),
             engine_flags(config.lanes),
             lanes=config.lanes,
             tile_beats=dataflow.tile_beats,
@@ -78,7 +85,7 @@ class EngineCore(wiring.Component):
         )
         super().__init__(
             {
-                "job": In(job_settings),
+                "job": In(job_settings(config)),
                 "start": In(1),
                 "busy": Out(1),
                 "done": Out(1),
@@ -88,12 +95,10 @@ class EngineCore(wiring.Component):
                 "a": In(stream.Signature(operand_word(dataflow.a_word.shape()))),
                 "b": In(stream.Signature(operand_word(dataflow.b_word.shape()))),
                 "y": Out(stream.Signature(self.result_buffer.o.payload.shape())),
-                "row_write": In(1),
-                "row_address": In(range(config.max_rows)),
-                "row_value": In(signed(8)),
+                **({} if config.float8 else _row_table(config)),
                 "column_write": In(config.lanes),
                 "column_address": In(range(config.table_words)),
-                "column_value": In(column_entry),
+                "column_value": In(self.lanes[0].column_value.shape()),
             }
         )
 
@@ -140,8 +145,6 @@ class EngineCore(wiring.Component):
             dataflow.m.eq(job.m),
             dataflow.k.eq(job.k),
             dataflow.n.eq(job.n),
-            dataflow.a_unsigned.eq(job.a_unsigned),
-            dataflow.b_unsigned.eq(job.b_unsigned),
             dataflow.credit.eq(buffer.credit),
             buffer.reserve.eq(dataflow.reserve),
             self.input_stall.eq(dataflow.starved),
@@ -173,8 +176,10 @@ class EngineCore(wiring.Component):
             (job.n == 0, "ILLEGAL_SHAPE"),
             *self.dataflow.too_large(m, job.m, job.k, job.n),
             (job.n > config.max_columns, "TOO_MANY_COLUMNS"),
-            (delay(m, job.m > config.max_rows, 1, name="rows_beyond") & job.row_zero_points, "TOO_MANY_ROWS"),
         ]
+        if not config.float8:
+            beyond = delay(m, job.m > config.max_rows, 1, name="rows_beyond")
+            conditions.append((beyond & job.row_zero_points, "TOO_MANY_ROWS"))
         code: Value = Const(0, 8)
         for index, (condition, name) in reversed(list(enumerate(conditions))):
             code = Mux(delay(m, condition, 1, name=f"wrong_{index}"), ERRORS[name][0], code)
@@ -252,8 +257,49 @@ class EngineCore(wiring.Component):
             control.begin.eq(begin),
             control.start.eq(dataflow.drain),
             control.m.eq(job.m),
-            control.k.eq(job.k),
             control.n.eq(job.n),
+        ]
+        row: Value = Const(0) if config.float8 else self._context(m, control)
+        step = Signal(self.lanes[0].step.shape())
+        m.d.comb += [step[name].eq(control.step[name]) for name in step.shape().members]
+        # What becomes of a result is known from its step on: it goes past the lanes, which hold data only.
+        push, flags = control.step.push, Signal(buffer.flags.shape())
+        wait = self.lanes[0].latency
+        settings: Value = Const(0) if config.float8 else Cat(job.y_unsigned, job.y_int32, job.y_zero_point)
+        m.d.comb += [flags[name].eq(control.step[name]) for name in flags.shape().members]
+        for index, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            push = delay(m, push, config.interval if index else wait, name=f"push_{index}", reset_less=False)
+            m.d.comb += lane.step.eq(step)
+            if isinstance(lane, EngineLane):
+                settings = delay(m, settings, int(config.pipelined), name=f"settings_{index}")  # steady: no way is long
+                m.d.comb += [lane.row.eq(row), Cat(lane.y_unsigned, lane.int32, lane.zero_point).eq(settings)]
+                row = lane.row_next
+            m.d.comb += [
+                lane.column_write.eq(self.column_write[index]),
+                lane.column_address.eq(self.column_address),
+                lane.column_value.eq(self.column_value),
+                buffer.push[index].eq(push),
+                buffer.y[index].eq(lane.y),
+            ]
+            for i in range(config.interval):
+                m.d.comb += lane.sums[i].eq(dataflow.sums[config.ones + index * config.interval + i])
+            step = lane.step_next
+        wait += (config.lanes - 1) * config.interval
+        if config.pipelined:
+            line = DelayLine(flags.shape(), cycles=wait, cells=config.cells)
+            m.submodules.flags = place(line, platform)
+            m.d.comb += [line.i.eq(flags), buffer.flags.eq(line.o)]
+        else:
+            m.d.comb += buffer.flags.eq(delay(m, Value.cast(flags), wait, name="flags"))
+
+    def _context(self, m: Module, control: DrainControl) -> Value:
+        """The row at hand, as lanes of integers need it: its zero point and its sum; and the signs of A and B."""
+        job, dataflow = self.job, self.dataflow
+        m.d.comb += [
+            dataflow.a_unsigned.eq(job.a_unsigned),
+            dataflow.b_unsigned.eq(job.b_unsigned),
+            control.k.eq(job.k),
             control.per_row.eq(job.row_zero_points),
             control.zero_point.eq(job.a_zero_point),
             control.row_write.eq(self.row_write),
@@ -265,34 +311,9 @@ class EngineCore(wiring.Component):
             row.zero_point.eq(control.row.zero_point),
             row.row_sum.eq(dataflow.sums[0] - control.row.k_zero_point),
         ]
-        step = Signal(lane_step(config))
-        m.d.comb += [step[name].eq(control.step[name]) for name in step.shape().members]
-        # What becomes of a result is known from its step on: it goes past the lanes, which hold data only.
-        push, flags = control.step.push, Signal(buffer.flags.shape())
-        wait = self.lanes[0].latency
-        m.d.comb += [flags[name].eq(control.step[name]) for name in flags.shape().members]
-        settings: Value = Cat(job.y_unsigned, job.y_int32, job.y_zero_point)
-        for index, lane in enumerate(self.lanes):
-            m.submodules[f"lane_{index}"] = place(lane, platform)
-            push = delay(m, push, config.interval if index else wait, name=f"push_{index}", reset_less=False)
-            settings = delay(m, settings, int(config.pipelined), name=f"settings_{index}")  # steady: no way is long
-            m.d.comb += [
-                lane.step.eq(step),
-                lane.row.eq(row),
-                Cat(lane.y_unsigned, lane.int32, lane.zero_point).eq(settings),
-                lane.column_write.eq(self.column_write[index]),
-                lane.column_address.eq(self.column_address),
-                lane.column_value.eq(self.column_value),
-                buffer.push[index].eq(push),
-                buffer.y[index].eq(lane.y),
-            ]
-            for i in range(config.interval):
-                m.d.comb += lane.sums[i].eq(dataflow.sums[1 + index * config.interval + i])
-            step, row = lane.step_next, lane.row_next
-        wait += (config.lanes - 1) * config.interval
-        if config.pipelined:
-            line = DelayLine(flags.shape(), cycles=wait, cells=config.cells)
-            m.submodules.flags = place(line, platform)
-            m.d.comb += [line.i.eq(flags), buffer.flags.eq(line.o)]
-        else:
-            m.d.comb += buffer.flags.eq(delay(m, Value.cast(flags), wait, name="flags"))
+        return row
+
+
+def _row_table(config: EngineConfig) -> dict[str, wiring.Member]:
+    """Ports that write the row table."""
+    return {"row_write": In(1), "row_address": In(range(config.max_rows)), "row_value": In(signed(8))}

@@ -28,8 +28,8 @@ class Dataflow(wiring.Component):
     begins a job, of ``m`` x ``k`` times ``k`` x ``n``, which have been steady for a cycle and stay so. ``credit``
     allows results of another tile (``reserve`` takes it). ``drain`` comes `DrainControl.latency_of` cycles before the
     first sum that it announces reaches lane 0: ``sums[1]``, then ``sums[2]`` a cycle later and so on, each row after
-    ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's sum. Once a job's last result has come,
-    the next job may start when it ``rests``.
+    ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's sum, and is not there for float8: then
+    columns begin with it. Once a job's last result has come, the next job may start when it ``rests``.
     """
 
     a_span: int
@@ -48,16 +48,15 @@ class Dataflow(wiring.Component):
 
     def __init__(self, config: EngineConfig) -> None:
         self.config = config
-        a_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.rows)
-        b_word = data.ArrayLayout(operand_layout(INT8, config.depth), config.cols)
+        a_word = data.ArrayLayout(operand_layout(config.a or INT8, config.depth), config.rows)
+        b_word = data.ArrayLayout(operand_layout(config.b or INT8, config.depth), config.cols)
         super().__init__(
             {
                 "start": In(1),
                 "m": In(16),
                 "k": In(16),
                 "n": In(16),
-                "a_unsigned": In(1),
-                "b_unsigned": In(1),
+                **({} if config.float8 else {"a_unsigned": In(1), "b_unsigned": In(1)}),
                 "a_coming": In(1),
                 "a_read": Out(1),
                 "a_fresh": Out(1),
@@ -75,7 +74,7 @@ class Dataflow(wiring.Component):
                 "starved": Out(1),
                 "rests": Out(1),
                 "drain": Out(1),
-                "sums": Out(data.ArrayLayout(signed(32), config.cols + 1)),
+                "sums": Out(data.ArrayLayout(signed(config.array.word_bits), config.cols + config.ones)),
             }
         )
 
@@ -112,13 +111,12 @@ class Dataflow(wiring.Component):
         word: data.View | None = None,
         skewed: bool = True,
     ) -> None:
-        """Register ``word`` (default: that read) of operand ``name``, flipped to signed and ``skewed``, as ``side``.
+        """Register ``word`` (default: that read) of operand ``name``, integers signed and ``skewed``, as ``side``.
 
         ``keep[lane * depth + i]`` or, if shorter, ``keep[i]`` says which elements count; the others enter as zeros.
         ``ones[i]`` goes before the word's lanes, if ``side`` has a place for it.
         """
         word = getattr(self, f"{name}_word") if word is None else word
-        is_unsigned = getattr(self, f"{name}_unsigned")
         lanes, depth = word.shape().length, self.config.depth
         extra = side.shape().length - lanes
         entry = Signal(side.shape(), name=f"{name}_entry", reset_less=True)
@@ -126,9 +124,11 @@ class Dataflow(wiring.Component):
             if extra:
                 m.d.sync += entry[0][i].eq(ones[i])
             for lane in range(lanes):
-                flipped = Value.cast(word[lane][i]) ^ (is_unsigned << 7)
+                number = Value.cast(word[lane][i])
+                if not self.config.float8:  # an unsigned one less 128
+                    number = (number ^ (getattr(self, f"{name}_unsigned") << 7))[:8].as_signed()
                 kept = keep[(lane * depth + i) % len(keep)]
-                m.d.sync += entry[lane + extra][i].eq(Mux(kept, flipped[:8].as_signed(), Const(0, 8)))
+                m.d.sync += entry[lane + extra][i].eq(Mux(kept, number, Const(0, 8)))
         if not skewed:
             m.d.comb += side.eq(entry)
             return

@@ -13,16 +13,16 @@ from ..multiplier import Multiplier
 from .config import EngineConfig
 from .loop import Countdown
 
-__all__ = ["DrainControl", "RowContext", "drain_step"]
+__all__ = ["DrainControl", "RowContext", "drain_step", "lane_step"]
 
 
 def drain_step(config: EngineConfig) -> data.StructLayout:
     """What a lane needs to know of the sum that it reads in a cycle.
 
-    ``column_sum``: it is the sum of a column of B, not a result. ``push``: it is a result that Y has. ``step``: which
-    of the lane's columns. ``entry``: the column's place in the lane's constant table, as many cycles early as the table
-    takes to read. ``columns``: how many of the lanes have a column of Y in this cycle. ``tile_last`` and ``last``: the
-    tile's or job's last cycle with a result.
+    ``column_sum``: it is in the first slot, the sum of a column of B or nothing. ``push``: it is a result that Y has.
+    ``step``: which of the lane's columns. ``entry``: the column's place in the lane's constant table, as many cycles
+    early as the table takes to read. ``columns``: how many of the lanes have a column of Y in this cycle.
+    ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
     """
     return data.StructLayout(
         {
@@ -37,23 +37,31 @@ def drain_step(config: EngineConfig) -> data.StructLayout:
     )
 
 
+def lane_step(config: EngineConfig, *names: str) -> data.StructLayout:
+    """What of a `drain_step` a lane needs."""
+    fields = drain_step(config).members
+    return data.StructLayout({name: fields[name] for name in names})
+
+
 RowContext = data.StructLayout({"zero_point": signed(8), "k_zero_point": signed(24)})
 """Zero point of a row of A, and K times it."""
 
 
 class DrainControl(wiring.Component):
-    """Follows the tiles of a job through the drain: column sums first, then the rows, ``interval`` cycles each.
+    """Follows the tiles of a job through the drain: the first slot, then the rows, ``interval`` cycles each.
+
+    The first slot has the column sums and is as long as a row; of float8 it has nothing and takes a cycle.
 
     ``begin`` comes before a job's first token, when M, K and N have been steady for a cycle. ``step`` describes a sum
-    ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the lane reads its first
-    column sum in ``t + latency``. ``row`` is valid a cycle before the first step of each row. Tiles are counted, in the
-    order of `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result
-    itself can leave the lanes, nothing here depends on M, K or N any more.
+    ``latency`` cycles after the token ``start`` reached its slot: for a token in cycle t, the first slot begins in
+    ``t + latency``. ``row`` is valid a cycle before the first step of each row. Tiles are counted, in the order of
+    `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result itself
+    can leave the lanes, nothing here depends on M, K or N any more.
 
-    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile: a slot for the column sums and one
-    for each row that it has; with it each slot has a token of its own.
+    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile: the first slot and one for each row
+    that it has; with it each slot has a token of its own.
 
-    The row table is written by ``row_write``, ``row_address``, ``row_value``.
+    The row table is written by ``row_write``, ``row_address``, ``row_value``. There are no rows' contexts of float8.
     """
 
     kind = "drain_control"
@@ -64,53 +72,57 @@ class DrainControl(wiring.Component):
         self.per_slot = per_slot
         self._table = BlockRam(signed(8), depth=config.max_rows, cells=config.cells)
         self._multiplier = Multiplier(8, 17, cells=config.zero_point_cells, pipelined=config.pipelined)
-        super().__init__(
-            {
-                "begin": In(1),
-                "start": In(1),
-                "m": In(16),
-                "k": In(16),
-                "n": In(16),
-                "per_row": In(1),
-                "zero_point": In(signed(8)),
-                "row_write": In(1),
-                "row_address": In(range(config.max_rows)),
-                "row_value": In(signed(8)),
-                "step": Out(drain_step(config)),
-                "row": Out(RowContext),
-            }
-        )
+        ports = {
+            "begin": In(1),
+            "start": In(1),
+            "m": In(16),
+            "k": In(16),
+            "n": In(16),
+            "per_row": In(1),
+            "zero_point": In(signed(8)),
+            "row_write": In(1),
+            "row_address": In(range(config.max_rows)),
+            "row_value": In(signed(8)),
+            "step": Out(drain_step(config)),
+            "row": Out(RowContext),
+        }
+        walk = ("begin", "start", "m", "n", "step")
+        super().__init__({name: ports[name] for name in walk} if config.float8 else ports)
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
-        """Register of the token, row table, [choice of the zero point,] K times it, a register behind ``row``."""
+        """Register of the token, row table, [choice of the zero point,] K times it, a register behind ``row``.
+
+        Of float8 the column table takes the row table's time, behind a register of its address.
+        """
+        if config.float8:
+            return 2 + BlockRam.latency_of(config.cells)
         product = Multiplier.latency_of(config.zero_point_cells, pipelined=config.pipelined)
         return 1 + BlockRam.latency_of(config.cells) + config.pipelined + product + 1
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         now, row = self._walk(m)
-        chosen = self._zero_point(m, platform, row)
-        table, multiplier = self._table, self._multiplier
+        chosen = None if self.config.float8 else self._zero_point(m, platform, row)
         latency = self.latency_of(self.config) - 1  # from ``now``
         step = data.View(now.shape(), delay(m, Value.cast(now), latency, name="step", reset_less=False))
         m.d.comb += [
             self.step.eq(step),
-            self.step.entry.eq(delay(m, now.entry, latency - table.latency, name="entry")),
-            self.row.zero_point.eq(delay(m, chosen, multiplier.latency, name="zero_point")),
-            self.row.k_zero_point.eq(multiplier.product),
+            self.step.entry.eq(delay(m, now.entry, latency - BlockRam.latency_of(self.config.cells), name="entry")),
         ]
+        if chosen is not None:
+            zero_point = delay(m, chosen, self._multiplier.latency, name="zero_point")
+            m.d.comb += [self.row.zero_point.eq(zero_point), self.row.k_zero_point.eq(self._multiplier.product)]
         return m
 
     def _walk(self, m: Module) -> tuple[data.View, Value]:
         """The step that a token announces, or the one after it, and its row of the job."""
         config = self.config
-        slow = config.interval > 1  # a slot takes two cycles, and the first of a tile is that of the column sums
-        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=slow)
-        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=slow)
+        column = Countdown(m, self.n, config.cols, name="n", load=self.begin, slow=config.first_slot > 1)
+        group = Countdown(m, self.m, self.rows, name="m", load=self.begin, slow=config.first_slot > 1)
         step = Signal(range(config.interval))
-        last_step = Signal(init=config.interval == 1)
-        in_rows = Signal()  # past the slot of the column sums
+        last_step = Signal(init=config.first_slot == 1)
+        in_rows = Signal()  # past the first slot
         row_in_tile = Signal(range(self.rows))
         rows_left = Signal(range(self.rows + 1))  # with this one
         last_row = Signal()  # of those
@@ -144,10 +156,12 @@ class DrainControl(wiring.Component):
                 row_ends.eq(has_columns & ~row_ends & (columns_left <= 2 * config.lanes)),
             ]
             with m.If(last_step):
+                if config.first_slot < config.interval:
+                    m.d.sync += last_step.eq(last_row)  # then the first slot, of one cycle, comes next
                 m.d.sync += [columns_left.eq(column.taken), has_columns.eq(1)]
                 m.d.sync += row_ends.eq(Mux(column.final, column.left <= config.lanes, config.cols <= config.lanes))
-                m.d.sync += row_in_tile.eq(row_in_tile + in_rows)
-                m.d.sync += [rows_left.eq(rows_left - 1), last_row.eq(rows_left == 2)]
+                m.d.sync += [row_in_tile.eq(row_in_tile + in_rows), rows_left.eq(rows_left - 1)]
+                m.d.sync += last_row.eq(rows_left == 2)
                 with m.If(~in_rows):
                     m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
                 with m.If(last_row):
@@ -158,7 +172,7 @@ class DrainControl(wiring.Component):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
         with m.If(delay(m, job_ends, 1, name="ended", reset_less=False)):  # steps that have no columns are left out
-            m.d.sync += [step.eq(0), last_step.eq(config.interval == 1)]
+            m.d.sync += [step.eq(0), last_step.eq(config.first_slot == 1)]
             m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0), first_row.eq(0)]
         return now, first_row + row_in_tile
 

@@ -15,10 +15,10 @@ from ..delay_line import DelayLine
 from ..hierarchy import place
 from ..requantizer import Requantizer, RequantizerConfig
 from .config import EngineConfig
-from .drain_control import drain_step
+from .drain_control import lane_step
 from .zero_point_product import ZeroPointProduct
 
-__all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry", "engine_flags", "lane_step"]
+__all__ = ["MAX_SHIFT", "MIN_SHIFT", "EngineLane", "LaneRow", "column_entry"]
 
 MIN_SHIFT, MAX_SHIFT = 14, 63
 """Shifts of a 24-bit multiplier with its top bit set: 14 belongs to a scale of 2^9 to 2^10, which saturates all."""
@@ -33,17 +33,6 @@ column_entry = data.StructLayout(
     {"bias": signed(32), "multiplier": unsigned(24), "shift": unsigned(6), "zero_point": signed(8)}
 )
 """An entry of the column table."""
-
-
-def engine_flags(lanes: int) -> data.StructLayout:
-    """What goes with a beat of results: tile and job ends, and how many lanes hold a result."""
-    return data.StructLayout({"last": 1, "tile_last": 1, "columns": unsigned(lanes.bit_length())})
-
-
-def lane_step(config: EngineConfig) -> data.StructLayout:
-    """What of a `drain_step` the lanes need."""
-    fields = drain_step(config).members
-    return data.StructLayout({name: fields[name] for name in ("column_sum", "push", "step", "entry")})
 
 
 class EngineLane(wiring.Component):
@@ -77,10 +66,11 @@ class EngineLane(wiring.Component):
                 scale_later=self._scale_later,
             )
         )
+        step = lane_step(config, "column_sum", "push", "step", "entry")
         super().__init__(
             {
-                "step": In(lane_step(config)),
-                "step_next": Out(lane_step(config)),
+                "step": In(step),
+                "step_next": Out(step),
                 "row": In(LaneRow),
                 "row_next": Out(LaneRow),
                 "sums": In(data.ArrayLayout(signed(32), config.interval)),

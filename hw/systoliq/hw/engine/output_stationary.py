@@ -24,7 +24,8 @@ class OutputStationary(Dataflow):
     """For each group of ``rows`` rows of A, for each column tile: a tile of K / ``depth`` beats.
 
     The stream of A brings group after group, beat after beat, that of B column tile after column tile, beat after
-    beat. A group of A and all of B are read again and again. The row of ones makes the column sums, which drain first.
+    beat. A group of A and all of B are read again and again. The row of ones makes the column sums, which drain first;
+    there are none of float8.
     """
 
     kind = "output_stationary"
@@ -33,7 +34,9 @@ class OutputStationary(Dataflow):
 
     def __init__(self, config: EngineConfig) -> None:
         super().__init__(config)
-        self.array = SystolicArray(config.array, interval=config.interval, ones=True, broadcast=not config.pipelined)
+        self.array = SystolicArray(
+            config.array, interval=config.interval, ones=config.ones > 0, broadcast=not config.pipelined
+        )
         self.a_span = config.rows
         self.a_depth = config.depth
         self.slot_rows = config.rows
@@ -41,8 +44,8 @@ class OutputStationary(Dataflow):
         self.drain_cycles = config.drain_cycles
 
     def drain_start(self) -> int:
-        """Buffer read, entry register, array, column of ones."""
-        return self.enter_latency + self.array.latency + 1
+        """Buffer read, entry register, array, [column of ones]; of float8 the first slot is the cycle before."""
+        return self.enter_latency + self.array.latency + (1 if self.config.ones else -self.config.first_slot)
 
     def last_beat(self, shape: JobShape) -> int:
         tiles = shape.groups * shape.column_tiles
@@ -50,7 +53,7 @@ class OutputStationary(Dataflow):
 
     def last_slot(self, shape: JobShape) -> int:
         rows = shape.m - (shape.groups - 1) * self.config.rows
-        return rows * self.config.interval
+        return self.config.first_slot + (rows - 1) * self.config.interval
 
     def too_large(self, module: Module, m: Value, k: Value, n: Value) -> list[tuple[Value, str]]:
         beyond = delay(module, k > self.config.a_words * self.config.depth, 1, name="k_beyond")

@@ -1,10 +1,14 @@
-"""The engine's register map: the one description from which hardware, documentation, C header and drivers are made."""
+"""The register map of an engine of integers: the one description from which all else is made.
+
+Hardware, documentation, C header and drivers. `float8_registers` has what is different of float8.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
-__all__ = ["COLUMN_TABLE", "ERRORS", "REGISTERS", "ROW_TABLE", "Field", "Register", "Table"]
+__all__ = ["COLUMN_TABLE", "ERRORS", "REGISTERS", "ROW_TABLE", "Field", "Register", "RegisterMap", "Table", "whole"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -49,12 +53,13 @@ class Table:
     words: tuple[Register, ...]
 
 
-def _whole(name: str, doc: str, bits: int = 32, *, signed: bool = False) -> tuple[Field, ...]:
+def whole(name: str, doc: str, bits: int = 32, *, signed: bool = False) -> tuple[Field, ...]:
+    """The fields of a register that has one, from bit 0 up."""
     return (Field(name=name, lsb=0, bits=bits, doc=doc, signed=signed),)
 
 
 REGISTERS: tuple[Register, ...] = (
-    Register(name="ID", offset=0x00, access="ro", doc="Identification: 0x5351, 'SQ'.", fields=_whole("id", "0x5351")),
+    Register(name="ID", offset=0x00, access="ro", doc="Identification: 0x5351, 'SQ'.", fields=whole("id", "0x5351")),
     Register(
         name="VERSION",
         offset=0x04,
@@ -83,7 +88,7 @@ REGISTERS: tuple[Register, ...] = (
         ),
     ),
     Register(
-        name="LANES", offset=0x0C, access="ro", doc="Drain lanes.", fields=_whole("lanes", "Results a beat of Y.", 9)
+        name="LANES", offset=0x0C, access="ro", doc="Drain lanes.", fields=whole("lanes", "Results a beat of Y.", 9)
     ),
     Register(
         name="BUFFERS",
@@ -146,9 +151,9 @@ REGISTERS: tuple[Register, ...] = (
             Field(name="on_error", lsb=1, bits=1, doc="While error is not 0."),
         ),
     ),
-    Register(name="M", offset=0x20, access="rw", doc="Rows of A and Y.", fields=_whole("m", "1 to 65535.", 16)),
-    Register(name="K", offset=0x24, access="rw", doc="Columns of A.", fields=_whole("k", "1 to 65535.", 16)),
-    Register(name="N", offset=0x28, access="rw", doc="Columns of B and Y.", fields=_whole("n", "1 to 65535.", 16)),
+    Register(name="M", offset=0x20, access="rw", doc="Rows of A and Y.", fields=whole("m", "1 to 65535.", 16)),
+    Register(name="K", offset=0x24, access="rw", doc="Columns of A.", fields=whole("k", "1 to 65535.", 16)),
+    Register(name="N", offset=0x28, access="rw", doc="Columns of B and Y.", fields=whole("n", "1 to 65535.", 16)),
     Register(
         name="FORMAT",
         offset=0x2C,
@@ -177,21 +182,21 @@ REGISTERS: tuple[Register, ...] = (
         offset=0x34,
         access="ro",
         doc="Cycles of the job: from the first beat of A or B taken to the last of Y, both included.",
-        fields=_whole("cycles", "Wraps at 2^32."),
+        fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="INPUT_STALLS",
         offset=0x38,
         access="ro",
         doc="Cycles of the job in which the array waited for A or B.",
-        fields=_whole("cycles", "Wraps at 2^32."),
+        fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="OUTPUT_STALLS",
         offset=0x3C,
         access="ro",
         doc="Cycles of the job in which a beat of Y waited for the receiver.",
-        fields=_whole("cycles", "Wraps at 2^32."),
+        fields=whole("cycles", "Wraps at 2^32."),
     ),
 )
 
@@ -202,27 +207,27 @@ COLUMN_TABLE = Table(
     doc="Constants of column n of Y: entry (n // lanes) * lane_slots + n % lanes, lane_slots = lanes rounded up to a "
     "power of two.",
     words=(
-        Register(name="BIAS", offset=0x0, access="wo", doc="Added to the sum.", fields=_whole("bias", "", signed=True)),
+        Register(name="BIAS", offset=0x0, access="wo", doc="Added to the sum.", fields=whole("bias", "", signed=True)),
         Register(
             name="MULTIPLIER",
             offset=0x4,
             access="wo",
             doc="Mantissa of the scale.",
-            fields=_whole("multiplier", "", 24),
+            fields=whole("multiplier", "", 24),
         ),
         Register(
             name="SHIFT",
             offset=0x8,
             access="wo",
             doc="y = acc * multiplier / 2^shift; the hardware takes 14 to 63.",
-            fields=_whole("shift", "", 6),
+            fields=whole("shift", "", 6),
         ),
         Register(
             name="ZERO_POINT",
             offset=0xC,
             access="wo",
             doc="Zero point of B, less 128 where B is unsigned. Writing it commits the entry.",
-            fields=_whole("zero_point", "", 8, signed=True),
+            fields=whole("zero_point", "", 8, signed=True),
         ),
     ),
 )
@@ -238,7 +243,7 @@ ROW_TABLE = Table(
             offset=0x0,
             access="wo",
             doc="Commits the entry.",
-            fields=_whole("zero_point", "", 8, signed=True),
+            fields=whole("zero_point", "", 8, signed=True),
         ),
     ),
 )
@@ -267,3 +272,23 @@ ERRORS: dict[str, tuple[int, str]] = {
 """Name -> (code in STATUS.error, meaning)."""
 
 VERSION = (2, 0)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RegisterMap:
+    """Registers, tables and errors of a kind of engine, and what ID and VERSION say of them; by default of integers.
+
+    The registers follow each other from address 0, a power of two of them.
+    """
+
+    identification: int = 0x5351
+    version: tuple[int, int] = VERSION
+    registers: tuple[Register, ...] = REGISTERS
+    column_table: Table = COLUMN_TABLE
+    row_table: Table | None = ROW_TABLE
+    errors: Mapping[str, tuple[int, str]] = dataclasses.field(default_factory=lambda: ERRORS)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables that are there."""
+        return (self.column_table,) if self.row_table is None else (self.column_table, self.row_table)

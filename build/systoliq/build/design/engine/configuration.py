@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.hw.engine import EngineConfig
 
 from ...errors import InputError
+from ..float8_hardware import parse_format
 from ..hardware import Hardware
 from .workloads import OWN, choose_dataflow, read_workloads
 
@@ -15,13 +17,11 @@ __all__ = ["AUTO", "LANES_LIMIT", "engine_config"]
 AUTO = "auto"  # of the dataflow: whichever takes fewer cycles
 LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
 _NO_ENGINE = {
-    "a_bits": "its operands are int8 or uint8, as each job says",
-    "b_bits": "its operands are int8 or uint8, as each job says",
-    "a_format": "it multiplies integers",
-    "b_format": "it multiplies integers",
-    "a_signed": "each job says whether A is signed",
-    "b_signed": "each job says whether B is signed",
-    "accumulator_bits": "its sums have 32 bits",
+    "a_bits": "its operands have 8 bits",
+    "b_bits": "its operands have 8 bits",
+    "a_signed": "each job of integers says whether A is signed",
+    "b_signed": "each job of integers says whether B is signed",
+    "accumulator_bits": "its sums have 32 bits, and as many as are exact of float8",
     "requantizer": "it rounds as the float32 formula does",
     "multiplier_bits": "its multipliers come with each job",
     "wrap": "its sums wrap as ONNX's int32 does",
@@ -42,10 +42,23 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
     given.setdefault("lanes", _lanes(given.get("cols", EngineConfig.cols)))
-    config = EngineConfig(**given, cells=hardware.cells)
+    config = EngineConfig(**given | _formats(hardware), cells=hardware.cells)
     if hardware.dataflow == AUTO:
         return choose_dataflow(config, OWN if hardware.workload is None else read_workloads(hardware.workload))
     return config if hardware.dataflow is None else config.replace(dataflow=hardware.dataflow)
+
+
+def _formats(hardware: Hardware) -> dict[str, Float8Format]:
+    """The formats of an engine of float8; none of one of integers."""
+    texts = {name: getattr(hardware, name) for name in ("a_format", "b_format", "y_format")}
+    if all(text is None for text in texts.values()):
+        return {}
+    for name, text in texts.items():
+        if text is None:
+            raise InputError(f"{name} must be given too: a, b and y of an engine are all float8 or all integers")
+    if hardware.max_rows is not None:
+        raise InputError("max_rows must be left out for an engine of float8: it has no zero points, and no row table")
+    return {name[0]: parse_format(name, text) for name, text in texts.items()}
 
 
 def _lanes(cols: int) -> int:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 
-from ..facts import RESET
+from ..facts import RESET, format_facts
 
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["MEANINGS", "describe", "stream_notes"]
+__all__ = ["MEANINGS", "config_facts", "describe", "stream_notes"]
 
 _WRITE_ADDRESS, _WRITE, _ANSWER = "AXI4-Lite, address of a write", "AXI4-Lite, data of a write", "AXI4-Lite, its answer"
 _READ_ADDRESS, _READ = "AXI4-Lite, address of a read", "AXI4-Lite, what was read"
@@ -46,9 +46,9 @@ def describe(design: EngineDesign) -> dict[str, Any]:
     rows, cols, depth = config.rows, config.cols, config.depth
     shapes = [(1, 1, 1), (rows, 16 * depth, cols), (2 * rows + 1, 16 * depth, 2 * cols + 1)]
     return {
-        "computes": "MatMulInteger and QLinearMatMul as ONNX defines them, one product A [M, K] x B [K, N] a job: "
-        "registers.md and systoliq_engine.h are its registers",
-        "engine": dataclasses.asdict(config),
+        "computes": f"{_operators(config)}, one product A [M, K] x B [K, N] a job: registers.md and systoliq_engine.h "
+        "are its registers",
+        "engine": config_facts(config),
         "packing": EnginePacking(config).facts(),
         "latency": {
             "cycles": design.cycles(1, 1, 1) - 1,
@@ -74,6 +74,23 @@ def describe(design: EngineDesign) -> dict[str, Any]:
             ]
         },
     }
+
+
+def _operators(config: EngineConfig) -> str:
+    if not config.float8:
+        return "MatMulInteger and QLinearMatMul as ONNX defines them"
+    return "QLinearMatMul of float8, exact sums times a scale, rounded once"
+
+
+def config_facts(config: EngineConfig) -> dict[str, Any]:
+    """Sizes, dataflow and cells, ready for JSON; of float8 also the formats, the bits of sums, and of their flags."""
+    facts = {name: value for name, value in dataclasses.asdict(config).items() if name not in ("a", "b", "y")}
+    if not config.float8:
+        return facts
+    del facts["max_rows"]
+    formats = {name: format_facts(form) for name, form in zip("aby", config.float8, strict=True)}
+    sums = {"accumulator_bits": config.array.accumulator_bits, "flag_bits": config.array.flag_bits}
+    return facts | {"formats": formats} | sums
 
 
 def stream_notes(config: EngineConfig) -> list[str]:

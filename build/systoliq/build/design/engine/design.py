@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
+from systoliq.hw.engine.float8_registers import map_of
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
@@ -33,6 +34,7 @@ _VECTORS = (
     "golden vectors of the testbench: jobI_y = jobI_a x jobI_b less their zero points, plus bias; where there is a "
     "scale, times it, rounded, plus y_zero_point"
 )
+_FLOAT8_VECTORS = "golden vectors of the testbench: jobI_y = jobI_a x jobI_b times jobI_scale of its column, as codes"
 
 
 class EngineDesign(Design):
@@ -87,7 +89,7 @@ class EngineDesign(Design):
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """All that an operation takes, from an .npz archive: see `model`."""
         if quantize:
-            raise InputError("quantize must be left out for the source engine: its operands are integers")
+            raise InputError("quantize must be left out for the source engine: it takes operands as they are")
         return read_operation(path)
 
     def simulate(
@@ -128,13 +130,10 @@ class EngineDesign(Design):
         """Golden vectors, and its registers for readers and for C."""
         vectors: Arrays = {}
         for index, each in enumerate(self.stimulus):
-            arrays = {field: getattr(each.job, field) for field in ("a", "b", "a_zero_point", "b_zero_point", "bias")}
-            if each.job.scale is not None:
-                zero_point = each.y.dtype.type(each.job.y_zero_point)
-                arrays |= {"scale": each.job.scale, "y_zero_point": zero_point}
-            vectors |= {f"job{index}_{key}": array for key, array in (arrays | {"y": each.y}).items()}
+            vectors |= {f"job{index}_{key}": array for key, array in each.arrays.items()}
+        registers = map_of(self.config)
         return {
-            f"{self.name}_vectors.npz": (_VECTORS, npz_bytes(vectors)),
-            "registers.md": ("the register map", markdown().encode()),
-            "systoliq_engine.h": ("the register map for C and C++", c_header().encode()),
+            f"{self.name}_vectors.npz": (_FLOAT8_VECTORS if self.config.float8 else _VECTORS, npz_bytes(vectors)),
+            "registers.md": ("the register map", markdown(registers).encode()),
+            "systoliq_engine.h": ("the register map for C and C++", c_header(registers).encode()),
         }

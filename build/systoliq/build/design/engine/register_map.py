@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from systoliq.hw.engine.host import Map
-from systoliq.hw.engine.registers import ERRORS, VERSION, Field, Table
+from systoliq.hw.engine.registers import Field, RegisterMap, Table
 
 __all__ = ["c_header", "markdown"]
 
@@ -13,13 +12,13 @@ ACCESS = {"rw": "read, write", "ro": "read", "wo": "write"}
 PREFIX = "SYSTOLIQ_ENGINE"
 
 
-def markdown(registers: Map | None = None, errors: Mapping[str, tuple[int, str]] = ERRORS) -> str:
-    """The map as tables in Markdown."""
-    registers = registers or Map()
+def markdown(registers: RegisterMap | None = None) -> str:
+    """The map, by default that of integers, as tables in Markdown."""
+    registers = registers or RegisterMap()
     lines = [
         "# Registers of the engine",
         "",
-        f"Version {VERSION[0]}.{VERSION[1]}; made by `systoliq registers docs`, do not edit.",
+        f"Version {registers.version[0]}.{registers.version[1]}; made by `systoliq registers`, do not edit.",
         "",
         "All registers have 32 bits; bits not named read as 0. Writes of less than four bytes and accesses to",
         "addresses that are not below (those beyond the last entry of a table among them) answer SLVERR. While",
@@ -33,7 +32,7 @@ def markdown(registers: Map | None = None, errors: Mapping[str, tuple[int, str]]
             f"| 0x{register.offset:02X} | **{register.name}** | {ACCESS[register.access]} | | | {register.doc} |"
         )
         lines += [_row(field) for field in register.fields]
-    for table in (registers.row_table, registers.column_table):
+    for table in reversed(registers.tables):
         lines += [
             "",
             f"## {table.name} (0x{table.base:06X}, {table.stride} bytes an entry, write only)",
@@ -47,30 +46,31 @@ def markdown(registers: Map | None = None, errors: Mapping[str, tuple[int, str]]
             (field,) = word.fields
             lines.append(f"| 0x{word.offset:X} | {word.name} | {_bits(field)} | {_signed(field)}{word.doc} |")
     lines += ["", "## Errors (STATUS.error)", "", "| code | name | |", "|---|---|---|"]
-    lines += [f"| {code} | {name} | {meaning} |" for name, (code, meaning) in errors.items()]
+    lines += [f"| {code} | {name} | {meaning} |" for name, (code, meaning) in registers.errors.items()]
     return "\n".join([*lines, ""])
 
 
-def c_header(registers: Map | None = None, errors: Mapping[str, tuple[int, str]] = ERRORS) -> str:
+def c_header(registers: RegisterMap | None = None) -> str:
     """The map as a header for C and C++: offsets, masks, shifts, tables and error codes."""
-    registers = registers or Map()
+    registers = registers or RegisterMap()
     guard = f"{PREFIX}_H"
     lines = [
         "/* Registers of the systoliq engine; made by `systoliq registers`, do not edit. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",
-        f"#define {PREFIX}_MAP_MAJOR {VERSION[0]}u",
-        f"#define {PREFIX}_MAP_MINOR {VERSION[1]}u",
+        f"#define {PREFIX}_MAP_MAJOR {registers.version[0]}u",
+        f"#define {PREFIX}_MAP_MINOR {registers.version[1]}u",
     ]
     for register in registers.registers:
         name = f"{PREFIX}_{register.name}"
         lines += ["", f"/* {register.doc} ({ACCESS[register.access]}) */", f"#define {name} 0x{register.offset:02X}u"]
         lines += _field_macros(name, register.fields)
-    for table in (registers.row_table, registers.column_table):
+    for table in reversed(registers.tables):
         lines += ["", f"/* {table.doc} */", *_table_macros(table)]
     lines += ["", "/* Values of STATUS.error. */"]
-    lines += [f"#define {PREFIX}_ERROR_{name} {code}u /* {meaning} */" for name, (code, meaning) in errors.items()]
+    for name, (code, meaning) in registers.errors.items():
+        lines.append(f"#define {PREFIX}_ERROR_{name} {code}u /* {meaning} */")
     return "\n".join([*lines, "", f"#endif /* {guard} */", ""])
 
 

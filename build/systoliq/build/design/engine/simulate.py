@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.float8 import Float8Format
 from systoliq.hw.engine.host import Plan
 from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
@@ -17,6 +17,7 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError
 from ..operands import read_operand_file
 from ..simulated import Simulated
+from .describe import config_facts
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -56,9 +57,9 @@ def run_engine(
     is_qlinear = "y_scale" in operation
     (result,) = engine.run([_plan(engine, operation, is_qlinear)], stalls=(stalls,) * 3, seed=seed)
     reports = result.reports
-    wrong = np.argwhere(np.atleast_1d(result.y != expected))
+    y, right = (np.atleast_1d(_codes(each)) for each in (result.y, expected))
+    wrong = np.argwhere(y != right)
     cycles, macs = sum(each.cycles for each in reports), sum(each.shape.macs for each in reports)
-    y, right = np.atleast_1d(result.y), np.atleast_1d(expected)
     report = {
         "name": design.name,
         "simulator": simulator,
@@ -89,9 +90,14 @@ def run_engine(
             }
             for each in reports
         ],
-        "engine": dataclasses.asdict(design.config),
+        "engine": config_facts(design.config),
     }
     return Simulated(y=result.y, report=report, passed=not len(wrong))
+
+
+def _codes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Results that can be compared: integers, or the codes of float8."""
+    return y if Float8Format.of(y.dtype) is None else y.view(np.uint8)
 
 
 def _plan(engine: Engine, operation: dict[str, npt.NDArray[Any]], is_qlinear: bool) -> Plan:

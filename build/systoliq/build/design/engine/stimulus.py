@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
 from systoliq.golden.formats import IntFormat
-from systoliq.hw.engine.host import EnginePacking, Job, blocks
+from systoliq.hw.engine.host import EnginePacking, Float8Job, Job, blocks
+from systoliq.hw.engine.host.job import AnyJob
 from systoliq.hw.packing import Words
 
 from ..beats import SEED, Beat, beats_of, random_operands
+from .float8_stimulus import float8_job
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -25,15 +27,29 @@ _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but j
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EngineJob:
-    """A job, what it is for, golden's answer `y` [M, N], its words on the streams, its bytes of Y, and its cycles."""
+    """A job, what it is for, golden's answer `y` [M, N], its words on the streams, its bytes of Y, and its cycles.
+
+    `types` says what is multiplied and what comes of it, for a reader.
+    """
 
     title: str
-    job: Job
+    job: AnyJob
+    types: str
     y: npt.NDArray[Any]
     a_beats: tuple[Beat, ...]
     b_beats: tuple[Beat, ...]
     y_bytes: bytes
     cycles: int
+
+    @property
+    def arrays(self) -> dict[str, npt.NDArray[Any]]:
+        """What a reader needs to check the job: operands and constants, by their names, and `y`."""
+        if isinstance(self.job, Float8Job):
+            return {"a": self.job.a, "b": self.job.b, "scale": self.job.scale, "y": self.y}
+        arrays = {field: getattr(self.job, field) for field in ("a", "b", "a_zero_point", "b_zero_point", "bias")}
+        if self.job.scale is not None:
+            arrays |= {"scale": self.job.scale, "y_zero_point": self.y.dtype.type(self.job.y_zero_point)}
+        return arrays | {"y": self.y}
 
 
 def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
@@ -55,14 +71,23 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
     packing = EnginePacking(config)
     jobs = []
     for title, (m, k, n), a_format, b_format, y_format, per_row in kinds:
+        per_row = per_row and not config.float8
         m = min(m, config.max_rows) if per_row else m
         most_rows, most_columns = blocks(config, m, k, n, per_row)
         shape = (min(m, most_rows), k, min(n, most_columns))
-        job, y = _job(shape, a_format, b_format, y_format, per_row, generator, extreme=title == "extremes")
+        extreme = title == "extremes"
+        job: AnyJob
+        if config.float8:
+            job, y = float8_job(shape, config.float8, generator, extreme=extreme)
+            a_type, b_type, y_type = map(str, config.float8)
+        else:
+            job, y = _job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)
+            a_type, b_type, y_type = (each.dtype.name for each in (job.a, job.b, y))
         jobs.append(
             EngineJob(
                 title=title,
                 job=job,
+                types=f"{a_type} x {b_type} to {y_type}",
                 y=y,
                 a_beats=_stream(packing.pack_a(job.a, generator)),  # what is beyond M, K and N must not matter
                 b_beats=_stream(packing.pack_b(job.b, generator)),

@@ -306,8 +306,7 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         ),
     )
     kinds = "; ".join(
-        f"{index}: {job.title}, M = {job.job.m}, K = {job.job.k}, N = {job.job.n}, {job.job.a.dtype} x "
-        f"{job.job.b.dtype} to {job.y.dtype}"
+        f"{index}: {job.title}, M = {job.job.m}, K = {job.job.k}, N = {job.job.n}, {job.types}"
         for index, job in enumerate(jobs)
     )
     story = (

@@ -14,11 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import INT8, Requantization
+from systoliq.golden.float8_requantization import Float8Requantization
 
+from ...float8_requantizer import exponents_of
 from ..axi_engine import lane_slots
 from ..config import EngineConfig
-from ..registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register, Table
-from .job import Job
+from ..float8_registers import map_of
+from ..registers import Register, RegisterMap, Table
+from .job import AnyJob, Float8Job, Job
 
 __all__ = ["DriverStep", "Map", "column_constants", "describe", "recovery", "sequence"]
 
@@ -27,12 +30,14 @@ ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Map:
+class Map(RegisterMap):
     """The register description that a driver works with."""
 
-    registers: Sequence[Register] = REGISTERS
-    column_table: Table = COLUMN_TABLE
-    row_table: Table = ROW_TABLE
+    @classmethod
+    def of(cls, config: EngineConfig) -> Map:
+        """That of an engine of `config`."""
+        found = map_of(config)
+        return cls(**{field.name: getattr(found, field.name) for field in dataclasses.fields(found)})
 
     def register(self, name: str) -> Register:
         """The register called `name`."""
@@ -94,46 +99,23 @@ class DriverStep:
         return f"{what}: {self.text}" if self.text else what
 
 
-def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> list[DriverStep]:
+def sequence(job: AnyJob, config: EngineConfig, registers: Map | None = None) -> list[DriverStep]:
     """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`.
 
     The next job's settings and tables may be written once STATUS.busy reads 0: until then they are ignored.
     """
-    registers = registers or Map()
-    per_row = len(job.a_zero_point) > 1
-    a_offset = 128 if job.a.dtype == np.uint8 else 0
-    y_offset = 0 if job.y_format.signed else 128
-    steps = [
+    registers = registers or Map.of(config)
+    if isinstance(job, Float8Job) != bool(config.float8):
+        kind = "Float8Job" if config.float8 else "Job"
+        raise TypeError(f"job must be a {kind} on this engine, not a {type(job).__name__}")
+    return [
         registers.write("INTERRUPT", on_done=1, on_error=1),
         registers.write("M", m=job.m),
         registers.write("K", k=job.k),
         registers.write("N", n=job.n),
-        registers.write(
-            "FORMAT",
-            a_unsigned=int(job.a.dtype == np.uint8),
-            b_unsigned=int(job.b.dtype == np.uint8),
-            y_unsigned=int(not job.y_format.signed),
-            y_int32=int(job.scale is None),
-            row_zero_points=int(per_row),
-        ),
-        registers.write("ZERO_POINTS", a=int(job.a_zero_point[0]) - a_offset, y=job.y_zero_point - y_offset),
+        *([] if isinstance(job, Float8Job) else _formats(job, registers)),
         *column_table(job, config, registers.column_table),
-    ]
-    if per_row:
-        values = (job.a_zero_point[: config.max_rows].astype(np.int64) - a_offset) & 0xFF
-        entries = np.zeros((len(values), registers.row_table.stride // 4), "<u4")
-        entries[:, registers.row_table.words[0].offset // 4] = values
-        steps.append(
-            DriverStep(
-                action="fill",
-                name=registers.row_table.name,
-                address=registers.row_table.base,
-                data=entries.tobytes(),
-                text="zero point of each row of A",
-            )
-        )
-    return [
-        *steps,
+        *([] if isinstance(job, Float8Job) else _row_table(job, config, registers.row_table)),
         DriverStep(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
         DriverStep(
             action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"
@@ -148,6 +130,23 @@ def sequence(job: Job, config: EngineConfig, registers: Map | None = None) -> li
         registers.read("INPUT_STALLS"),
         registers.read("OUTPUT_STALLS"),
         registers.write("CONTROL", acknowledge=1),
+    ]
+
+
+def _formats(job: Job, registers: Map) -> list[DriverStep]:
+    """Steps that say what a job of integers has for all rows and columns."""
+    a_offset = 128 if job.a.dtype == np.uint8 else 0
+    y_offset = 0 if job.y_format.signed else 128
+    return [
+        registers.write(
+            "FORMAT",
+            a_unsigned=int(job.a.dtype == np.uint8),
+            b_unsigned=int(job.b.dtype == np.uint8),
+            y_unsigned=int(not job.y_format.signed),
+            y_int32=int(job.scale is None),
+            row_zero_points=int(len(job.a_zero_point) > 1),
+        ),
+        registers.write("ZERO_POINTS", a=int(job.a_zero_point[0]) - a_offset, y=job.y_zero_point - y_offset),
     ]
 
 
@@ -183,21 +182,52 @@ def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int
     return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
 
 
-def column_table(job: Job, config: EngineConfig, table: Table) -> list[DriverStep]:
-    """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
-    n = np.arange(min(job.n, config.table_words * config.lanes))
-    entry = n // config.lanes * lane_slots(config) + n % config.lanes
-    words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
+def _row_table(job: Job, config: EngineConfig, table: Table | None) -> list[DriverStep]:
+    """Steps that fill the row table, where zero points are per row."""
+    if table is None or len(job.a_zero_point) == 1:
+        return []
+    a_offset = 128 if job.a.dtype == np.uint8 else 0
+    values = (job.a_zero_point[: config.max_rows].astype(np.int64) - a_offset) & 0xFF
+    entries = np.zeros((len(values), table.stride // 4), "<u4")
+    entries[:, table.words[0].offset // 4] = values
+    return [
+        DriverStep(
+            action="fill",
+            name=table.name,
+            address=table.base,
+            data=entries.tobytes(),
+            text="zero point of each row of A",
+        )
+    ]
+
+
+def _column_values(job: AnyJob, config: EngineConfig) -> dict[str, npt.NDArray[Any]]:
+    """Word of the column table -> its values [n]."""
+    if isinstance(job, Float8Job):
+        _, _, output = config.float8_formats
+        constants = Float8Requantization.from_scales(job.scale, output)
+        exponents = exponents_of(constants, config.array)
+        return {"MULTIPLIER": np.array(constants.multiplier), "EXPONENT": np.array(exponents)}
     multipliers, shifts = column_constants(np.zeros(job.n, np.float32) if job.scale is None else job.scale)
-    values: dict[str, npt.NDArray[Any]] = {
+    return {
         "BIAS": job.bias.astype(np.int64),
         "MULTIPLIER": multipliers,
         "SHIFT": shifts,
         "ZERO_POINT": job.b_zero_point.astype(np.int64) - (128 if job.b.dtype == np.uint8 else 0),
     }
+
+
+def column_table(job: AnyJob, config: EngineConfig, table: Table) -> list[DriverStep]:
+    """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
+    n = np.arange(min(job.n, config.table_words * config.lanes))
+    entry = n // config.lanes * lane_slots(config) + n % config.lanes
+    words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
+    values = _column_values(job, config)
     for register in table.words:
         field = register.fields[0]
         words[entry, register.offset // 4] = (values[register.name][: len(n)] << field.lsb) & field.mask
+    *names, last = (register.name.lower().replace("_", " ") for register in table.words)
+    what = f"{', '.join(names)} and {last}"
     slots = lane_slots(config)
     stretch, filled = (len(words), len(words)) if slots == config.lanes else (slots, config.lanes)
     return [
@@ -206,7 +236,7 @@ def column_table(job: Job, config: EngineConfig, table: Table) -> list[DriverSte
             name=table.name,
             address=table.base + first * table.stride,
             data=words[first : first + filled].tobytes(),
-            text="bias, multiplier, shift and zero point of each column of B; once for all jobs that share them",
+            text=f"{what} of each column of B; once for all jobs that share them",
         )
         for first in range(0, len(words), stretch)
     ]

@@ -1,4 +1,4 @@
-"""A job of the engine: one 2-D product with a constant table per column, and how large one may be."""
+"""Jobs of the engine: one 2-D product each, with a constant table per column, and how large one may be."""
 
 from __future__ import annotations
 
@@ -11,30 +11,19 @@ import numpy.typing as npt
 from systoliq.golden import UINT8
 from systoliq.golden.formats import IntFormat
 
-from ..config import EngineConfig
+from ..config import LARGEST, EngineConfig
 
-__all__ = ["LARGEST", "Job", "blocks"]
+__all__ = ["AnyJob", "Float8Job", "Job", "blocks"]
 
 Array = npt.NDArray[Any]
-LARGEST = 65535  # M, K and N are registers of 16 bits
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Job:
-    """One job: a [m, k] times b [k, n], each int8 or uint8.
-
-    `a_zero_point` has one entry, or m; `b_zero_point` and `bias` (int32) have n. `scale` (float32, n entries) rescales
-    to `y_format` with `y_zero_point`; None asks for the int32 sums.
-    """
+class Product:
+    """The operands of a job: a [m, k] times b [k, n]."""
 
     a: Array
     b: Array
-    a_zero_point: Array
-    b_zero_point: Array
-    bias: Array
-    scale: Array | None = None
-    y_zero_point: int = 0
-    y_format: IntFormat = UINT8
 
     @property
     def m(self) -> int:
@@ -51,10 +40,44 @@ class Job:
         """Columns of B and Y."""
         return int(self.b.shape[1])
 
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Job(Product):
+    """One job of integers: a [m, k] times b [k, n], each int8 or uint8.
+
+    `a_zero_point` has one entry, or m; `b_zero_point` and `bias` (int32) have n. `scale` (float32, n entries) rescales
+    to `y_format` with `y_zero_point`; None asks for the int32 sums.
+    """
+
+    a_zero_point: Array
+    b_zero_point: Array
+    bias: Array
+    scale: Array | None = None
+    y_zero_point: int = 0
+    y_format: IntFormat = UINT8
+
     @property
     def y_dtype(self) -> np.dtype[Any]:
         """Type of the job's results."""
         return np.dtype(np.int32) if self.scale is None else np.dtype(self.y_format.dtype)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Float8Job(Product):
+    """One job of float8: codes a [m, k] times codes b [k, n], uint8, of the engine's formats.
+
+    `scale` (float32, n entries, positive and finite) is what the exact sums of a column are multiplied by.
+    """
+
+    scale: Array
+
+    @property
+    def y_dtype(self) -> np.dtype[Any]:
+        """Type of the job's results: codes."""
+        return np.dtype(np.uint8)
+
+
+AnyJob = Job | Float8Job
 
 
 def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:

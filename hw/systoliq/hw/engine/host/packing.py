@@ -42,6 +42,7 @@ class EnginePacking:
         """The packing in words, ready for JSON."""
         config = self.config
         rows, cols, depth, lanes = config.rows, config.cols, config.depth, config.lanes
+        size = "1 byte each" if self.config.float8 else "1 byte each, or 4 where Y is int32"
         group = "all rows of A" if self._stationary_weights else f"each group of {rows} rows of A"
         return {
             "a": {
@@ -59,8 +60,8 @@ class EnginePacking:
             },
             "y": {
                 "bytes_per_beat": 4 * lanes,
-                "layout": f"for {group}, for each tile of {cols} columns, for each row: its columns of the tile, 1 "
-                "byte each, or 4 where Y is int32; the bytes that tkeep marks, one beat's after the other's",
+                "layout": f"for {group}, for each tile of {cols} columns, for each row: its columns of the tile, "
+                f"{size}; the bytes that tkeep marks, one beat's after the other's",
             },
             "padding": "what lies beyond M, K or N in a word of A or B may be anything; the lowest byte is the first",
         }

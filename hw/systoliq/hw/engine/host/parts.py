@@ -12,33 +12,15 @@ import numpy.typing as npt
 from systoliq.golden import combined_scale
 from systoliq.golden.formats import IntFormat
 
-from ..config import EngineConfig
-from .job import LARGEST, Job, blocks
+from ..config import LARGEST, EngineConfig
+from .job import AnyJob, Job, blocks
+from .placed import Placed
 from .rising import rising
 
-__all__ = ["Part", "Placed", "Rescale", "Scales"]
+__all__ = ["Part", "Rescale", "Scales"]
 
 Array = npt.NDArray[Any]
 Scales = tuple[Array, Array, Any]  # of rows, of columns, of Y
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Placed:
-    """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not.
-
-    `complemented`: Y is ~y of the job's y, see `rising`.
-    """
-
-    job: Job
-    rows: Array
-    columns: Array
-    transposed: bool = False
-    complemented: bool = False
-
-    def result(self, y: Array) -> Array:
-        """What the job's `y` [m, n] says of those rows and columns."""
-        y = ~y if self.complemented else y
-        return y.T if self.transposed else y
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -89,16 +71,17 @@ class Part:
         )
 
     def by_constants(
-        self, scales: Scales | None, bias: Array | None
+        self, scales: Scales | None, bias: Array | None, *, may_turn: bool = True
     ) -> Iterator[tuple[Part, Array | None, Array | None]]:
         """Parts whose rows have the same constants, and these for each column: scales and biases, where there are any.
 
-        `scales` are those of rows, of columns and of Y; `bias` is [r, c].
+        `scales` are those of rows, of columns and of Y; `bias` is [r, c]. Where there are fewer of them along the
+        columns, and it `may_turn`, parts are transposed.
         """
         by_row = _groups(len(self.rows), scales, bias)
         turned = None if scales is None else (scales[1], scales[0], scales[2])
         by_column = _groups(len(self.columns), turned, None if bias is None else bias.T)
-        turn = len(by_column) < len(by_row)
+        turn = may_turn and len(by_column) < len(by_row)
         part = self.transpose() if turn else self
         for which, scale, column_bias in by_column if turn else by_row:
             yield part.take(which, slice(None)), scale, column_bias
@@ -126,23 +109,31 @@ class Part:
         """The part as jobs that fit buffers and tables; `constants` are those of `Job`, `scale` [c] among them."""
         zero_point = np.unique(self.a_zero_point)
         per_row = len(zero_point) > 1
-        rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
         bias = np.zeros(self.b.shape[1], np.int32) if bias is None else bias
+        for part, own in self.pieces(config, per_row=per_row):
+            scale = {"scale": constants["scale"][own]} if constants else {}
+            job = Job(
+                a=part.a,
+                b=part.b,
+                a_zero_point=part.a_zero_point if per_row else zero_point,
+                b_zero_point=part.b_zero_point,
+                bias=bias[own],
+                **constants | scale,
+            )
+            yield part.placed(job)
+
+    def pieces(self, config: EngineConfig, *, per_row: bool = False) -> Iterator[tuple[Part, slice]]:
+        """Parts that fit buffers and tables, and which of the columns each has."""
+        rows, columns = blocks(config, self.a.shape[0], self.a.shape[1], self.b.shape[1], per_row)
         for column in range(0, self.b.shape[1], columns):
             own = slice(column, column + columns)
-            scale = {"scale": constants["scale"][own]} if constants else {}
             for row in range(0, self.a.shape[0], rows):
-                part = self.take(slice(row, row + rows), own)
-                job = Job(
-                    a=part.a,
-                    b=part.b,
-                    a_zero_point=part.a_zero_point if per_row else zero_point,
-                    b_zero_point=part.b_zero_point,
-                    bias=bias[own],
-                    **constants | scale,
-                )
-                down, across = (part.columns, part.rows) if part.transposed else (part.rows, part.columns)
-                yield Placed(job=job, rows=down, columns=across, transposed=part.transposed)
+                yield self.take(slice(row, row + rows), own), own
+
+    def placed(self, job: AnyJob, **options: Any) -> Placed:
+        """The `job` that computes this part, with options of `Placed`."""
+        down, across = (self.columns, self.rows) if self.transposed else (self.rows, self.columns)
+        return Placed(job=job, rows=down, columns=across, transposed=self.transposed, **options)
 
 
 def _groups(count: int, scales: Scales | None, bias: Array | None) -> list[tuple[Array, Array | None, Array | None]]:

@@ -15,7 +15,6 @@ A job is one 2-D product with a constant table per column. What the operators al
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,43 +25,15 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.operators import matmul_operands, unpromote
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, one_element
 
-from ..config import EngineConfig
-from .job import LARGEST, Job
-from .parts import Part, Placed, Rescale, Scales
+from ..config import LARGEST, EngineConfig
+from .batches import Batches
+from .float8_plan import plan_float8_matmul
+from .parts import Rescale, Scales
+from .placed import Placed, Plan
 
-__all__ = ["Plan", "plan_matmul_integer", "plan_qlinear_matmul"]
+__all__ = ["plan_matmul_integer", "plan_qlinear_matmul"]
 
 Array = npt.NDArray[Any]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
-class Plan:
-    """The jobs of one operation and how their results become its result.
-
-    `fill` holds the results that no job computes, one for all or each: those of K = 0. `then`, where there is one,
-    makes the plan that follows of this one's result; the operation's result is that of the last plan.
-    """
-
-    placed: tuple[Placed, ...]
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    fill: int | Array = 0
-    then: Callable[[Array], Plan] | None = None
-
-    @property
-    def jobs(self) -> tuple[Job, ...]:
-        """The jobs, in the order in which they run."""
-        return tuple(placed.job for placed in self.placed)
-
-    def assemble(self, results: Sequence[Array]) -> Array:
-        """The plan's result from those of its jobs, [m, n] each; where several have a place, their sum modulo 2^32."""
-        flat = np.full(self.shape, self.fill, self.dtype)
-        if flat.size:
-            columns = max((int(placed.columns.max()) + 1 for placed in self.placed), default=1)
-            y = flat.reshape(-1, columns)
-            for placed, result in zip(self.placed, results, strict=True):
-                y[np.ix_(placed.rows, placed.columns)] += placed.result(result)
-        return flat
 
 
 def plan_matmul_integer(
@@ -75,6 +46,8 @@ def plan_matmul_integer(
     bias: npt.ArrayLike | None = None,
 ) -> Plan:
     """Plan `systoliq.golden.matmul_integer` with its arguments, plus `bias`: int32 that broadcasts to the result."""
+    if config.float8:
+        raise TypeError(f"matmul_integer must run on an engine of integers, not on one of {config.a} x {config.b}")
     return _plan(config, _Operands(*matmul_operands(a, b), a_zero_point, b_zero_point, bias), None)
 
 
@@ -93,8 +66,14 @@ def plan_qlinear_matmul(
 ) -> Plan:
     """Plan `systoliq.golden.qlinear_matmul` with its arguments, or com.microsoft's QGemm where there is a `bias`.
 
-    `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps.
+    `bias` is int32 in units of a_scale * b_scale and broadcasts to the result; the sum with it wraps. A float8 engine
+    takes its formats, and no bias.
     """
+    if config.float8:
+        if bias is not None:
+            raise TypeError(f"bias must be None on an engine of float8, not {type(bias).__name__}")
+        inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
+        return plan_float8_matmul(config, *inputs)
     a, b = matmul_operands(a, b)
     zero_point = one_element("y_zero_point", as_operand("y_zero_point", y_zero_point))
     rescale = Rescale(
@@ -105,47 +84,6 @@ def plan_qlinear_matmul(
         output=IntFormat.of(zero_point.dtype),
     )
     return _plan(config, _Operands(a, b, a_zero_point, b_zero_point, bias), rescale)
-
-
-class _Batches:
-    """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B."""
-
-    def __init__(self, a: Array, b: Array) -> None:
-        self.m, self.k = a.shape[-2:]
-        self.n = b.shape[-1]
-        self.shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        self.count = int(np.prod(self.shape, dtype=int))
-        self._own = b.shape[:-2]
-        self._b_count = int(np.prod(self._own, dtype=int))
-        self.a = np.broadcast_to(a, (*self.shape, self.m, self.k)).reshape(self.count, self.m, self.k)
-        self.b = b.reshape(self._b_count, self.k, self.n)
-        self._b_of = np.broadcast_to(np.arange(self._b_count).reshape(self._own), self.shape).reshape(self.count)
-
-    def of_rows(self, value: Array) -> Array:
-        """What each row of A has, [batches, m]."""
-        return np.broadcast_to(value, (*self.shape, self.m, 1)).reshape(self.count, self.m)
-
-    def of_columns(self, value: Array) -> Array:
-        """What each column of B has, [batches of B, n]."""
-        return np.broadcast_to(value, (*self._own, 1, self.n)).reshape(self._b_count, self.n)
-
-    def products(
-        self, a_zero_point: Array, b_zero_point: Array, scales: Scales | None, biases: Array | None
-    ) -> Iterator[tuple[Part, Scales | None, Array | None]]:
-        """One for each batch of B, with the scales of its rows, columns and Y, and its bias."""
-        a_zero_point, b_zero_point = self.of_rows(a_zero_point), self.of_columns(b_zero_point)
-        for index in range(self._b_count):
-            which = np.flatnonzero(self._b_of == index)
-            part = Part(
-                a=self.a[which].reshape(-1, self.k),
-                b=self.b[index],
-                a_zero_point=a_zero_point[which].reshape(-1),
-                b_zero_point=b_zero_point[index],
-                rows=(which[:, np.newaxis] * self.m + np.arange(self.m)).reshape(-1),
-                columns=np.arange(self.n),
-            )
-            own_scales = None if scales is None else (scales[0][which].reshape(-1), scales[1][index], scales[2])
-            yield part, own_scales, None if biases is None else biases[which].reshape(-1, self.n)
 
 
 class _Operands(NamedTuple):
@@ -165,7 +103,7 @@ def _plan(config: EngineConfig, operands: _Operands, rescale: Rescale | None) ->
     a_zp, b_zp = along("row", "a_zero_point", a_zp, a.shape), along("column", "b_zero_point", b_zp, b.shape)
     if a.shape[-1] > LARGEST and rescale is not None:
         return _in_two_steps(config, operands, rescale)
-    batches = _Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
+    batches = Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
     full = (*batches.shape, batches.m, batches.n)
     shape = unpromote(np.empty(full, bool), a, b).shape
     dtype = np.dtype(np.int32) if rescale is None else np.dtype(rescale.output.dtype)
