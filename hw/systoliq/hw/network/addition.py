@@ -63,7 +63,7 @@ class SumOfTables(wiring.Component):
 
 
 class Addition(wiring.Component):
-    """The sums of ``i_0`` and ``i_1``, beats of ``lanes`` codes of ``operand``, one a cycle; ``last`` is that of both."""
+    """The sums of ``i_0`` and ``i_1``, a beat of ``lanes`` codes of ``operand`` a cycle; ``last`` is that of both."""
 
     def __init__(self, tables: SumTables, operand: IntFormat, *, lanes: int, cells: str, kind: str) -> None:
         self.lane = SumOfTables(tables, operand, cells=cells, kind=f"{kind}_lane")

@@ -24,6 +24,8 @@ class Convolution(wiring.Component):
     Raises ValueError for any other layer.
     """
 
+    namespace = True
+
     def __init__(self, windows: ImageWindow, dense: Dense, *, padding: int, kind: str) -> None:
         config = dense.config
         if dense.layer.k != windows.elements:
@@ -35,12 +37,11 @@ class Convolution(wiring.Component):
         self.windows = windows
         self.dense = dense
         self.kind = kind
-        dense.kind = f"{kind}_dense"
         element = signed(config.a.bits) if config.a.signed else unsigned(config.a.bits)
         self.buffer: WindowBuffer | None = None
         if windows.moves:
             self.buffer = WindowBuffer(
-                windows, element, word=config.depth, padding=padding, cells=config.cells, kind=f"{kind}_window"
+                windows, element, word=config.depth, padding=padding, cells=config.cells, kind="window"
             )
         result = dense.y.payload.data.shape()
         super().__init__(
@@ -52,8 +53,7 @@ class Convolution(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        m.submodules.dense = dense = place(self.dense, platform)
-        del dense
+        m.submodules.dense = place(self.dense, platform)
         source: stream.Interface = wiring.flipped(self.i)
         if self.buffer is not None:
             m.submodules.window = place(self.buffer, platform)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
 
 from systoliq.golden.network import Window
@@ -83,7 +84,7 @@ class ImageWindow:
         """Lines of the image that nobody needs any more after each row of windows."""
         starts = [row * self.window.strides[0] - self.window.pads[0] for row in range(self.out[0])]
         first = [*(min(max(start, 0), self.image[0]) for start in starts), self.image[0]]
-        return [after - before for before, after in zip(first, first[1:], strict=False)]
+        return [after - before for before, after in itertools.pairwise(first)]
 
     @property
     def lines(self) -> int:
