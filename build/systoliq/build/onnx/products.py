@@ -18,7 +18,7 @@ from .operators import REFUSED, TAKEN
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Product", "is_model", "onnx_layer", "onnx_product", "read_onnx", "read_products"]
+__all__ = ["Product", "is_model", "layer_name", "onnx_layer", "onnx_product", "read_onnx", "read_products"]
 
 _LISTED = 12  # products in an error; `systoliq layers` lists them all
 _SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.DOTALL)
@@ -134,7 +134,7 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
         try:
             fields = read(graph, node)
             host = fields.pop("host", None)
-            layer = _made(MatMulLayer(name=_layer_name(name), **fields))
+            layer = _made(MatMulLayer(name=layer_name(name), **fields))
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
     m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
@@ -151,7 +151,7 @@ def _made(layer: MatMulLayer) -> MatMulLayer:
     return layer
 
 
-def _layer_name(name: str) -> str:
+def layer_name(name: str) -> str:
     """A node's name as part of a file's and a module's: /fc/Gemm becomes fc_Gemm."""
     return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layer"
 
