@@ -19,7 +19,8 @@ def layer_of(k, n, *, a=INT8, b=INT8, y=INT8, b_zero_point=0, seed=0, weights=No
     form = b
     weights = rng.integers(form.min, form.max + 1, (k, n)).astype(form.dtype) if weights is None else weights
     return MatMulLayer(
-        b=weights, a_scale=0.02, b_scale=rng.uniform(0.005, 0.02, n).astype(np.float32), y_scale=np.float32(0.02 * np.sqrt(k)),
+        b=weights, a_scale=0.02, b_scale=rng.uniform(0.005, 0.02, n).astype(np.float32),
+        y_scale=np.float32(0.02 * np.sqrt(k)),
         a_zero_point=np.array(a.min + 100, a.dtype), b_zero_point=np.array(b_zero_point, b.dtype),
         y_zero_point=np.array(y.min + 120, y.dtype), bias=rng.integers(-500, 500, n).astype(np.int32),
     )  # fmt: skip

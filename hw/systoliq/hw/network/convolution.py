@@ -18,7 +18,7 @@ __all__ = ["Convolution"]
 class Convolution(wiring.Component):
     """``dense`` for each window of ``windows``: its K is the window's elements, pixel by pixel, channels innermost.
 
-    ``dense`` takes one row at a time; its depth divides the channels, and its columns the output channels. ``i`` gives
+    ``dense`` takes one row at a time; its depth divides the channels, and its lanes the output channels. ``i`` gives
     images in beats of depth channels, ``o`` those of the outputs in beats of its lanes.
 
     Raises ValueError for any other layer.
@@ -32,8 +32,11 @@ class Convolution(wiring.Component):
             raise ValueError(f"the layer's K must be the window's {windows.elements} elements, not {dense.layer.k}")
         if config.rows != 1:
             raise ValueError(f"rows must be 1, not {config.rows}")
-        if dense.layer.n % config.cols:
-            raise ValueError(f"cols must divide the {dense.layer.n} output channels, not {config.cols}")
+        if dense.layer.n % dense.schedule.lanes:
+            raise ValueError(
+                f"the lanes, {dense.schedule.lanes} for {config.cols} columns, must divide the {dense.layer.n} output "
+                "channels"
+            )
         self.windows = windows
         self.dense = dense
         self.kind = kind

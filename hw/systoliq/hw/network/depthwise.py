@@ -21,7 +21,7 @@ from ..mac import operand_layout
 from ..requantizers import requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
 from ..schedule import Schedule
-from ..sequencer import Sequencer, a_beat
+from ..sequencer import Sequencer
 from ..weights import WeightColumn
 
 __all__ = ["Depthwise"]

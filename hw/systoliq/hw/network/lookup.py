@@ -21,7 +21,7 @@ __all__ = ["Lookup"]
 
 
 class Lookup(wiring.Component):
-    """``entries``, 256 codes of ``output`` by the codes of ``operand``, the least first: a beat of ``lanes`` a cycle."""
+    """``entries``: 256 codes of ``output`` by those of ``operand``, the least first. A beat of ``lanes`` a cycle."""
 
     def __init__(
         self,

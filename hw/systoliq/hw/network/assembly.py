@@ -1,0 +1,127 @@
+"""Assembly: a network of integer operators as a pipeline of stages."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Mapping
+
+import numpy as np
+from amaranth.hdl import signed, unsigned
+
+from systoliq.golden import network
+
+from .pipeline import Joint, Pipeline
+from .reach import Reach, waiting_pixels
+from .stages import Order, Parallelism, Stage, stage_of
+
+__all__ = ["Assembly", "assemble"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Assembly:
+    """A ``pipeline`` and its ``stages`` by the names of their nodes; ``tensors`` says which each stream is.
+
+    Moves are no stages: their tensors are those that they move, in another order.
+    """
+
+    pipeline: Pipeline
+    stages: Mapping[str, Stage]
+    tensors: Mapping[str, network.Tensor]
+
+    @property
+    def image_cycles(self) -> int:
+        """Cycles from one image to the next where neither side waits: those of the slowest stage."""
+        return max(stage.image_cycles for stage in self.stages.values())
+
+    @property
+    def multipliers(self) -> int:
+        """Products a cycle, those of requantizers not among them."""
+        return sum(stage.multipliers for stage in self.stages.values())
+
+
+@dataclasses.dataclass(frozen=True)
+class _Stream:
+    """The stream ``name`` as ``tensor``, whose elements come in ``order`` (None: its own raster order)."""
+
+    name: str
+    tensor: network.Tensor
+    order: Order | None
+
+
+def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, cells: str = "portable") -> Assembly:
+    """The stages of ``net``, each with the parallelism under its node's name, behind one stream and before one.
+
+    Raises ValueError for networks of several inputs or outputs, and for what `stage_of` has no hardware.
+    """
+    if len(net.sources) != 1 or len(net.outputs) != 1:
+        raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
+    (source,) = net.inputs
+    streams = {source.name: _Stream(source.name, source, None)}
+    reaches = {source.name: Reach.of_source(source)}
+    stages: dict[str, Stage] = {}
+    joints: list[Joint] = []
+    for number, node in enumerate(net.nodes):
+        taken = [streams[tensor.name] for tensor in node.inputs if tensor.value is None]
+        if isinstance(node, network.Move):
+            streams[node.output.name] = _moved(node, taken[0])
+            continue
+        kind = f"s{number}_{_plain(node.name)}"
+        (order,) = {id(each.order): each.order for each in taken}.values()
+        stage = stage_of(node, parallelism.get(node.name, Parallelism()), cells=cells, kind=kind, order=order)
+        joint = Joint(name=node.output.name, component=stage.component, inputs=tuple(each.name for each in taken))
+        reaches[joint.name] = Reach.of_node(node, [reaches[name] for name in joint.inputs])
+        if len(taken) > 1:
+            pixels = waiting_pixels([reaches[name] for name in joint.inputs])
+            waiting = tuple(
+                _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
+                for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
+            )
+            joint = dataclasses.replace(joint, waiting=waiting)
+        stages[node.name] = stage
+        joints.append(joint)
+        streams[joint.name] = _Stream(joint.name, node.output, None)
+    output = streams[net.outputs[0].name]
+    if output.order is not None:
+        raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
+    lanes = next(joint.port(0).payload.data.shape().length for joint in joints if source.name in joint.inputs)
+    shape = signed(8) if source.format.signed else unsigned(8)
+    pipeline = Pipeline(joints, source=source.name, shape=shape, lanes=lanes, output=output.name, cells=cells)
+    tensors = {name: each.tensor for name, each in streams.items() if each.name == name}
+    return Assembly(pipeline=pipeline, stages=stages, tensors=tensors)
+
+
+def _moved(node: network.Move, given: _Stream) -> _Stream:
+    """The same stream as the tensor that ``node`` makes of it."""
+    x, y = node.inputs[0], node.output
+    count = math.prod(x.shape[1:])
+    if math.prod(y.shape[1:]) != count:
+        raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
+    places = np.arange(count)
+    there = y.raster(node.apply(_unraster(places, x))).reshape(-1)  # for each element of y: which of x it is
+    order = np.argsort(there)  # for each element of x, as it comes: where in y's order it is
+    if given.order is not None:
+        order = order[given.order]
+    return _Stream(given.name, y, None if (order == places).all() else order)
+
+
+def _unraster(elements: Order, tensor: network.Tensor) -> Order:
+    """``elements`` in raster order as an array [1, ...] of ``tensor``."""
+    shape = (1, *tensor.shape[1:])
+    index = tensor.raster(np.arange(len(elements)).reshape(shape)).reshape(-1)
+    array = np.empty_like(elements)
+    array[index] = elements
+    shaped: Order = array.reshape(shape)
+    return shaped
+
+
+def _depth(pixels: int, tensor: network.Tensor, lanes: int) -> int:
+    """Beats, a power of two, that hold so many pixels; none where none must wait."""
+    channels = tensor.raster(np.zeros((1, *tensor.shape[1:]), np.int8)).shape[-1]
+    beats: int = -(-pixels * channels // lanes)
+    return 1 << max(beats - 1, 1).bit_length()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\W+", "_", name).strip("_").lower()[-24:].strip("_") or "node"
