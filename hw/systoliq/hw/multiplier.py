@@ -97,6 +97,11 @@ class WideMultiplier(wiring.Component):
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
+    def count(self) -> int:
+        """Multipliers of one cell's worth that it is made of."""
+        return (1 + self._cut_a) * (1 + self._cut_b)
+
+    @property
     def latency(self) -> int:
         """The cell, and an addition for each operand that was cut, and for the few bits in the fabric."""
         additions = self._cut_a + self._cut_b + (self._few > 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from amaranth.hdl import signed, unsigned
@@ -13,32 +13,34 @@ from amaranth.hdl import signed, unsigned
 from systoliq.golden import network
 
 from .pipeline import Joint, Pipeline
+from .rate import Parallelism, image_cycles, multipliers
 from .reach import Reach, waiting_pixels
-from .stages import Order, Parallelism, Stage, stage_of
+from .stages import Order, stage_of
 
 __all__ = ["Assembly", "assemble"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
-    """A ``pipeline`` and its ``stages`` by the names of their nodes; ``tensors`` says which each stream is.
+    """A ``pipeline``, the ``nodes`` that are its stages with their ``parallelism``, and which tensor each stream is.
 
     Moves are no stages: their tensors are those that they move, in another order.
     """
 
     pipeline: Pipeline
-    stages: Mapping[str, Stage]
+    nodes: Sequence[network.Node]
+    parallelism: Mapping[str, Parallelism]
     tensors: Mapping[str, network.Tensor]
 
     @property
     def image_cycles(self) -> int:
         """Cycles from one image to the next where neither side waits: those of the slowest stage."""
-        return max(stage.image_cycles for stage in self.stages.values())
+        return max(image_cycles(node, self.parallelism[node.name]) for node in self.nodes)
 
     @property
     def multipliers(self) -> int:
         """Products a cycle, those of requantizers not among them."""
-        return sum(stage.multipliers for stage in self.stages.values())
+        return sum(multipliers(node, self.parallelism[node.name]) for node in self.nodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,8 +52,16 @@ class _Stream:
     order: Order | None
 
 
-def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, cells: str = "portable") -> Assembly:
+def assemble(
+    net: network.Network,
+    parallelism: Mapping[str, Parallelism],
+    *,
+    requantize: Requantize,
+    cells: str = "portable",
+) -> Assembly:
     """The stages of ``net``, each with the parallelism under its node's name, behind one stream and before one.
+
+    ``requantize`` chooses the integer constants of each layer.
 
     Raises ValueError for networks of several inputs or outputs, and for what `stage_of` has no hardware.
     """
@@ -60,7 +70,7 @@ def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, ce
     (source,) = net.inputs
     streams = {source.name: _Stream(source.name, source, None)}
     reaches = {source.name: Reach.of_source(source)}
-    stages: dict[str, Stage] = {}
+    nodes: list[network.Node] = []
     joints: list[Joint] = []
     for number, node in enumerate(net.nodes):
         taken = [streams[tensor.name] for tensor in node.inputs if tensor.value is None]
@@ -69,8 +79,9 @@ def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, ce
             continue
         kind = f"s{number}_{_plain(node.name)}"
         (order,) = {id(each.order): each.order for each in taken}.values()
-        stage = stage_of(node, parallelism.get(node.name, Parallelism()), cells=cells, kind=kind, order=order)
-        joint = Joint(name=node.output.name, component=stage.component, inputs=tuple(each.name for each in taken))
+        asked = parallelism.get(node.name, Parallelism())
+        stage = stage_of(node, asked, cells=cells, kind=kind, requantize=requantize, order=order)
+        joint = Joint(name=node.output.name, component=stage, inputs=tuple(each.name for each in taken))
         reaches[joint.name] = Reach.of_node(node, [reaches[name] for name in joint.inputs])
         if len(taken) > 1:
             pixels = waiting_pixels([reaches[name] for name in joint.inputs])
@@ -79,7 +90,7 @@ def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, ce
                 for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
             )
             joint = dataclasses.replace(joint, waiting=waiting)
-        stages[node.name] = stage
+        nodes.append(node)
         joints.append(joint)
         streams[joint.name] = _Stream(joint.name, node.output, None)
     output = streams[net.outputs[0].name]
@@ -89,7 +100,8 @@ def assemble(net: network.Network, parallelism: Mapping[str, Parallelism], *, ce
     shape = signed(8) if source.format.signed else unsigned(8)
     pipeline = Pipeline(joints, source=source.name, shape=shape, lanes=lanes, output=output.name, cells=cells)
     tensors = {name: each.tensor for name, each in streams.items() if each.name == name}
-    return Assembly(pipeline=pipeline, stages=stages, tensors=tensors)
+    built = {node.name: parallelism.get(node.name, Parallelism()) for node in nodes}
+    return Assembly(pipeline=pipeline, nodes=nodes, parallelism=built, tensors=tensors)
 
 
 def _moved(node: network.Move, given: _Stream) -> _Stream:

@@ -137,7 +137,7 @@ def cosimulate_network(
     words = _words(expected[source.name], pipeline.lanes)
     lanes = _lanes(assembly, output.name)
     wanted = _words(expected[output.name], lanes)
-    unstalled = assembly.image_cycles * (count + len(assembly.stages))
+    unstalled = assembly.image_cycles * (count + len(assembly.nodes))
     run = BenchRun(
         a=words,
         a_last=_lasts(len(words), count),
