@@ -14,6 +14,7 @@ from onnx import helper
 from systoliq.golden.network import Network
 
 INTEGRAL = ("QuantizeLinear", "QGemm", "QLinear")
+CHOOSING = ("MaxPool", "Resize", "Concat", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity")
 
 
 def session(model: onnx.ModelProto, fused: Path | None = None) -> onnxruntime.InferenceSession:
@@ -33,7 +34,10 @@ def seen(path: Path, network: Network) -> tuple[onnx.ModelProto, list[str]]:
     A QuantizeLinear's output, or that of an operator on integers, may leave the graph without changing what is fused.
     """
     model = onnx.load(path)
-    made = {name for node in model.graph.node if node.op_type.startswith(INTEGRAL) for name in node.output}
+    made: set[str] = set()
+    for node in model.graph.node:  # in their order
+        if node.op_type.startswith(INTEGRAL) or (node.op_type in CHOOSING and made & set(node.input)):
+            made |= set(node.output)
     have = {info.name for info in model.graph.output}
     tensors = {t.name: t for t in (*network.inputs, *(node.output for node in network.nodes)) if t.name in made | have}
     for name, tensor in tensors.items():
