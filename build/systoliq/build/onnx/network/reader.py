@@ -135,7 +135,7 @@ class Reader:
         return Fate.STAGE, "", False
 
     def _given(self, node: NodeProto) -> Given | None:
-        """What a node gives that has the graph's input alone, for the host to compute; its shape as the model has it."""
+        """The result of a node on the graph's input alone, for the host; its shape as the model states it."""
         values = [self.values.get(name) for name in node.input if name and not self.graph.is_constant(name)]
         shape = self.graph.shape(node.output[0]) or [None]
         sizes = tuple(size for size in shape if isinstance(size, int))
