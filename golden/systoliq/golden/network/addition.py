@@ -29,6 +29,8 @@ class Addition(Node):
         a, b = self.inputs
         self.expect_same_format()
         self.expect_shape(np.broadcast_shapes(a.shape, b.shape))
+        if not all(np.isfinite(each) for each in (*self.ratios, self.offset)):
+            raise ValueError(f"the scales of {a.name!r} and {b.name!r} must be finite in units of the output's")
 
     @property
     def ratios(self) -> tuple[np.float32, np.float32]:

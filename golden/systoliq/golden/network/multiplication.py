@@ -25,6 +25,8 @@ class Multiplication(Node):
         a, b = self.inputs
         self.expect_same_format()
         self.expect_shape(np.broadcast_shapes(a.shape, b.shape))
+        if not np.isfinite(self.scale):
+            raise ValueError(f"the product of the scales of {a.name!r} and {b.name!r} must be finite in the output's")
 
     @property
     def scale(self) -> npt.NDArray[np.float32]:

@@ -17,6 +17,8 @@ __all__ = ["Node"]
 class Node(ABC):
     """An operator on `inputs` that gives `output`, all of 8 bits; `name` is the name of its node in ONNX.
 
+    An input has the scale and zero point that the operator takes it by; those of the node that makes it may be others.
+
     Arrays are shaped as their tensors are, but for the batch, which is any. A ValueError says which shape or format
     does not fit the operator.
     """

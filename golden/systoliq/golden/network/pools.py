@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..requantization import Requantization
 from ..rescale import requantize_float32
 from .node import Node
 from .window import Window
@@ -61,12 +62,20 @@ class WholeAverage(Node):
         with np.errstate(all="ignore"):
             return np.asarray(self.inputs[0].scale / (self.output.scale * np.float32(self.pixels)), np.float32)
 
+    @property
+    def requantization(self) -> Requantization:
+        """The same rescaling in integers."""
+        return Requantization.from_scales(self.scale, self.output.zero_point, self.output.format)
+
+    def sums(self, x: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+        """Of x - zero point: [batch, C, 1, 1]."""
+        axes = tuple(range(2, x.ndim))
+        return np.asarray((x.astype(np.int64) - self.inputs[0].zero_point).sum(axis=axes, keepdims=True))
+
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """[batch, C, 1, 1]."""
         (x,) = inputs
-        axes = tuple(range(2, x.ndim))
-        sums = (x.astype(np.int64) - self.inputs[0].zero_point).sum(axis=axes, keepdims=True)
-        return requantize_float32(sums, self.scale, self.output.zero_point, self.output.format)
+        return requantize_float32(self.sums(x), self.scale, self.output.zero_point, self.output.format)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

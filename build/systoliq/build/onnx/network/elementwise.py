@@ -12,7 +12,7 @@ from systoliq.golden.network import Addition, Multiplication, Node, Table, Tenso
 from systoliq.golden.network.table import Function, entries_of
 
 from ..graph import Graph, NotTakenError, attribute
-from .quantizers import bounds_of, constant_tensor, named, tensor_of
+from .quantizers import bounds_of, constant_tensor, named, operand, result
 from .reader import Reader
 from .values import Constant, Given, Make, Pending, Value
 
@@ -92,8 +92,8 @@ def _table(node: NodeProto, x: Tensor, applied: Function) -> Make:
 def qlinear_function(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
     compute, parameters = FUNCTIONS[node.op_type.removeprefix("QLinear")]
-    x = _operand(reader, *node.input[:3])
-    y = _result(reader, node, x.shape, *node.input[3:5])
+    x = operand(reader, node, 0, "x")
+    y = result(reader, node, x.shape, 3)
     reader.emit(node, _table(node, x, partial(compute, **parameters(reader.graph, node)))(y))
     return y
 
@@ -138,9 +138,9 @@ def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
 
 
 def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type[Multiplication]) -> Value:
-    a, b = _operand(reader, *node.input[:3]), _operand(reader, *node.input[3:6])
+    a, b = operand(reader, node, 0, "a"), operand(reader, node, 3, "b")
     make, shape = _of_two(node, a, b, kind)
-    y = _result(reader, node, shape, *node.input[6:8])
+    y = result(reader, node, shape, 6)
     reader.emit(node, make(y))
     return y
 
@@ -164,19 +164,3 @@ def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
     """Whether onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
     last = next((i for i in range(1, len(b) + 1) if b[-i] != 1), None)
     return last is not None and (last > len(a) or a[-last] == 1)
-
-
-def _operand(reader: Reader, name: str, scale: str, zero_point: str) -> Tensor:
-    graph = reader.graph
-    constants = graph.constant(scale, f"the scale of {name!r}"), graph.constant(zero_point, f"that of {name!r}")
-    if graph.is_constant(name):
-        value = graph.constant(name, "its input")
-        return tensor_of(name, value.shape, *constants).replace(value=value)
-    return tensor_of(name, reader.integers(name).shape, *constants)
-
-
-def _result(reader: Reader, node: NodeProto, shape: tuple[int, ...], scale: str, zero_point: str) -> Tensor:
-    graph = reader.graph
-    return tensor_of(
-        node.output[0], shape, graph.constant(scale, "y_scale"), graph.constant(zero_point, "y_zero_point")
-    )

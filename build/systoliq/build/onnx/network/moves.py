@@ -13,7 +13,7 @@ from systoliq.golden.network.moves import Movement
 
 from ..graph import NotTakenError, attribute
 from .pools import on_integers
-from .quantizers import constant_tensor, named, tensor_of
+from .quantizers import constant_tensor, named, operand, result
 from .reader import Reader
 from .resize import nearest_of
 from .values import Constant, Given, Make, Pending, Result, Value
@@ -139,19 +139,9 @@ def concat(reader: Reader, node: NodeProto) -> Value:
 
 def qlinear_concat(reader: Reader, node: NodeProto) -> Value:
     """Inputs: y_scale, y_zero_point, then x, x_scale, x_zero_point of each."""
-    graph = reader.graph
-    parts = []
-    for name, scale, zero_point in zip(node.input[2::3], node.input[3::3], node.input[4::3], strict=True):
-        constants = graph.constant(scale, f"the scale of {name!r}"), graph.constant(zero_point, "its zero point")
-        if graph.is_constant(name):
-            value = graph.constant(name, "its input")
-            parts.append(tensor_of(name, value.shape, *constants).replace(value=value))
-        else:
-            parts.append(tensor_of(name, reader.integers(name).shape, *constants))
-    shape, make = _concatenation(node, tuple(parts))
-    y = tensor_of(
-        node.output[0], shape, graph.constant(node.input[0], "y_scale"), graph.constant(node.input[1], "y_zero_point")
-    )
+    parts = tuple(operand(reader, node, place, f"input {place}") for place in range(2, len(node.input), 3))
+    shape, make = _concatenation(node, parts)
+    y = result(reader, node, shape, 0)
     reader.emit(node, make(y))
     return y
 

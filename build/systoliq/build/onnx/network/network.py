@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,9 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError
-from ..graph import MOVES, Graph, read_model
+from ..graph import MOVES, Graph, NotTakenError, is_operator, read_model
 from . import elementwise, moves, pools, quantizers, sums
+from .quantizers import inputs_of, tensor_of
 from .reader import Handler, Reader
 from .values import Given, Unknown, Value
 from .verdict import Fate, Verdict
@@ -137,5 +138,16 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
     if len(sizes) < len(shape):
         return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {shape}"
     if kind is not None and kind.name in ("int8", "uint8"):
-        return Tensor(name=name, shape=tuple(sizes), format=IntFormat.of(kind), scale=np.float32(1), zero_point=0), None
+        return _integers(graph, name, tuple(sizes), kind), None
     return Given(name=name, origin=tuple(sizes), shape=tuple(sizes)), None
+
+
+def _integers(graph: Graph, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> Tensor:
+    """The graph's integer input `name`, counted as the first node does that says how; else in units of 1."""
+    plain = Tensor(name=name, shape=shape, format=IntFormat.of(kind), scale=np.float32(1), zero_point=0)
+    for user in graph.consumers(name):
+        place = list(user.input).index(name)
+        if is_operator(user, "DequantizeLinear") or user.op_type.startswith(("QLinear", "QGemm")):
+            with contextlib.suppress(NotTakenError, ValueError):
+                return tensor_of(name, shape, *inputs_of(graph, user, place + 1, "its scale", "its zero point"))
+    return plain

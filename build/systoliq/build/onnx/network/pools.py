@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from systoliq.golden.network import MaxPool, Node, Tensor, WholeAverage, WindowedAverage
 
 from ..graph import NotTakenError, attribute
-from .quantizers import named, tensor_of
+from .quantizers import named, operand, result
 from .reader import Reader
 from .sums import window_of
 from .values import Make, Pending, Value
@@ -58,32 +58,19 @@ def global_average_pool(reader: Reader, node: NodeProto) -> Value:
 def qlinear_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
     _refuse_channels_last(node)
-    x = _operand(reader, node)
+    x = operand(reader, node, 0, "x")
     return _emitted(reader, node, *_average(node, x))
 
 
 def qlinear_global_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
     _refuse_channels_last(node)
-    x = _operand(reader, node)
+    x = operand(reader, node, 0, "x")
     return _emitted(reader, node, _averaged(x), _whole(node, x))
 
 
-def _operand(reader: Reader, node: NodeProto) -> Tensor:
-    source = reader.integers(node.input[0])
-    scale, zero_point = (
-        reader.graph.constant(name, f"x_{role}")
-        for name, role in zip(node.input[1:3], ("scale", "zero_point"), strict=True)
-    )
-    return tensor_of(source.name, source.shape, scale, zero_point)
-
-
 def _emitted(reader: Reader, node: NodeProto, shape: tuple[int, ...], make: Make) -> Tensor:
-    scale, zero_point = (
-        reader.graph.constant(name, f"y_{role}")
-        for name, role in zip(node.input[3:5], ("scale", "zero_point"), strict=True)
-    )
-    y = tensor_of(node.output[0], shape, scale, zero_point)
+    y = result(reader, node, shape, 3)
     reader.emit(node, make(y))
     return y
 

@@ -19,7 +19,17 @@ from .values import Given, Pending, Real, Unknown, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["constant_tensor", "dequantize_linear", "named", "quantize_linear", "tensor_of"]
+__all__ = [
+    "bounds_of",
+    "constant_tensor",
+    "dequantize_linear",
+    "inputs_of",
+    "named",
+    "operand",
+    "quantize_linear",
+    "result",
+    "tensor_of",
+]
 
 
 def named(node: NodeProto) -> str:
@@ -40,6 +50,31 @@ def tensor_of(name: str, shape: tuple[int, ...], scale: npt.NDArray[Any], zero_p
         scale=np.float32(scale.reshape(())[()]),
         zero_point=int(zero_point.reshape(())[()]),
     )
+
+
+def inputs_of(graph: Graph, node: NodeProto, first: int, *roles: str) -> list[npt.NDArray[Any]]:
+    """The constant inputs of `node` from the place `first` on, one for each of `roles`; all must be given."""
+    names = [*node.input, *[""] * (first + len(roles))][first : first + len(roles)]
+    for name, role in zip(names, roles, strict=True):
+        if not name:
+            raise NotTakenError(f"{role} must be given")
+    return [graph.constant(name, role) for name, role in zip(names, roles, strict=True)]
+
+
+def operand(reader: Reader, node: NodeProto, place: int, role: str) -> Tensor:
+    """The integers at an input's place of an operator on integers, whose scale and zero point are the next two."""
+    parameters = inputs_of(reader.graph, node, place + 1, f"{role}_scale", f"{role}_zero_point")
+    name = node.input[place]
+    if reader.graph.is_constant(name):
+        value = reader.graph.constant(name, role)
+        return tensor_of(name, value.shape, *parameters).replace(value=value)
+    source = reader.integers(name)
+    return tensor_of(name, source.shape, *parameters)
+
+
+def result(reader: Reader, node: NodeProto, shape: tuple[int, ...], place: int) -> Tensor:
+    """The output of an operator on integers, whose scale and zero point are at `place` and behind."""
+    return tensor_of(node.output[0], shape, *inputs_of(reader.graph, node, place, "y_scale", "y_zero_point"))
 
 
 def constant_tensor(graph: Graph, name: str) -> Tensor:

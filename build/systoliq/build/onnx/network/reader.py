@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Network, Node, Source, Tensor
 
-from ..graph import Graph, NotTakenError, domain, is_operator, label
+from ..graph import MOVES, Graph, NotTakenError, domain, is_operator, label
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
 
@@ -18,6 +18,7 @@ __all__ = ["Handler", "Reader", "UnknownInputError"]
 
 Handler = Callable[["Reader", "NodeProto"], Value]
 
+_QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 _INTEGRAL = ("QuantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "QGemm")
 
 
@@ -32,7 +33,7 @@ class Reader:
     the result. A handler gives the value of its node's first output and raises NotTakenError, ValueError or TypeError.
     """
 
-    def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: dict[tuple[str, str], Handler]) -> None:
+    def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: Mapping[tuple[str, str], Handler]) -> None:
         self.graph = graph
         self.values = dict(inputs)
         self._handlers = handlers
@@ -41,7 +42,7 @@ class Reader:
         self._outputs: dict[str, Tensor] = {}
         self._stages: dict[str, list[Node]] = {}  # by the first output of the model's node
         self._folded: dict[str, str] = {}
-        self._late = _late_outputs(graph)
+        self._late = _late_outputs(graph, handlers)
 
     def walk(self) -> tuple[Verdict, ...]:
         """The verdicts on all nodes, in the model's order."""
@@ -109,13 +110,17 @@ class Reader:
             self.values[output] = Constant(name=output)
             return Fate.FOLDED, "a constant", False
         handler = self._handlers.get((domain(node), node.op_type))
-        if is_operator(node, "QuantizeLinear", "DequantizeLinear"):
+        if is_operator(node, *_QUANTIZERS):
             handler = self._handlers["", node.op_type]
-        elif self._is_late(node, handler):
+        if self._is_late(node, handler):
             for name in node.input:
                 self._leaves(name)
             self.values[output] = Result()
-            return Fate.HOST, "behind the last integers", False
+            sums = multiply_accumulates(self.graph, node) != 0
+            return Fate.HOST, "its result stays real numbers" if sums else "behind the last integers", False
+        if handler is None and (given := self._given(node)) is not None:
+            self.values[output] = given
+            return Fate.HOST, "before the first integers", False
         try:
             if handler is None:
                 where = f" of {node.domain}" if domain(node) else ""
@@ -129,6 +134,16 @@ class Reader:
             return Fate.HOST, "before the first integers", False
         return Fate.STAGE, "", False
 
+    def _given(self, node: NodeProto) -> Given | None:
+        """The result of a node on the graph's input alone, for the host; its shape as the model states it."""
+        values = [self.values.get(name) for name in node.input if name and not self.graph.is_constant(name)]
+        shape = self.graph.shape(node.output[0]) or [None]
+        sizes = tuple(size for size in shape if isinstance(size, int))
+        first = values[0] if values else None
+        if not isinstance(first, Given) or any(value is not first for value in values) or len(sizes) < len(shape):
+            return None
+        return Given(name=first.name, origin=first.origin, shape=sizes, movements=None)
+
     def _is_constant(self, node: NodeProto) -> bool:
         given = [name for name in node.input if name]
         if is_operator(node, "DequantizeLinear"):
@@ -137,7 +152,9 @@ class Reader:
 
     def _is_late(self, node: NodeProto, handler: Handler | None) -> bool:
         """Whether the host takes `node`: no integers come after it, and it does not itself move integers."""
-        if node.output[0] not in self._late:
+        if any(isinstance(self.values.get(name), Result) for name in node.input):
+            return True
+        if node.output[0] not in self._late or is_operator(node, *_QUANTIZERS):
             return False
         integers = any(isinstance(self.values.get(name), Tensor) for name in node.input)
         return not (integers and handler is not None)
@@ -173,12 +190,20 @@ class Reader:
         )
 
 
-def _late_outputs(graph: Graph) -> set[str]:
-    """First outputs of nodes that give no integers and lead to none."""
+def _late_outputs(graph: Graph, handlers: Mapping[tuple[str, str], Handler]) -> set[str]:
+    """First outputs of nodes that give no integers and lead to none but their own: the host's at the end.
+
+    A node that nothing reads (Softmax) may be quantized again there, and moved, as long as nothing else follows.
+    """
     late: set[str] = set()
+    only_followed: set[str] = set()  # by these, Q, DQ and moves
     for node in reversed(graph.graph.node):
-        integral = node.op_type in _INTEGRAL or node.op_type.startswith("QLinear")
         users = [user for name in node.output for user in graph.consumers(name)]
-        if not integral and all(user.output[0] in late for user in users):
+        foreign = (domain(node), node.op_type) not in handlers and not is_operator(node, *_QUANTIZERS)
+        follows = all(user.output[0] in only_followed for user in users)
+        if follows and (foreign or is_operator(node, *_QUANTIZERS, *MOVES)):
+            only_followed.add(node.output[0])
+        integral = node.op_type in _INTEGRAL or node.op_type.startswith("QLinear")
+        if (foreign and follows) or (not integral and all(user.output[0] in late for user in users)):
             late.add(node.output[0])
     return late

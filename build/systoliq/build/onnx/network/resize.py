@@ -1,7 +1,9 @@
-"""Resize: the rows and columns that its nearest mode picks, by onnxruntime's arithmetic in float32."""
+"""Resize: the rows and columns that its nearest mode picks, where float32 cannot err about them."""
 
 from __future__ import annotations
 
+from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["nearest_of"]
 
 _MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+_NEAR = Fraction(1, 1 << 16)  # some hundred last places of float32
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
@@ -39,6 +42,8 @@ def nearest_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Nearest
     scales, sizes = _scales(graph, node, shape)
     if sizes[:2] != list(shape[:2]):
         raise NotTakenError(f"it must keep batch and channels, {list(shape[:2])}, not make them {sizes[:2]}")
+    if sizes == list(shape):
+        return Nearest(tuple(range(shape[2])), tuple(range(shape[3])))
     rows, columns = (_picked(shape[i], sizes[i], scales[i], transformation, rounding) for i in (2, 3))
     return Nearest(rows, columns)
 
@@ -58,24 +63,35 @@ def _scales(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.
 
 def _picked(size: int, resized: int, scale: np.float32, transformation: str, rounding: str) -> tuple[int, ...]:
     """The place along one axis that each resized place takes its element from."""
-    half = np.float32(0.5)
-    place: npt.NDArray[np.float32] = np.arange(resized).astype(np.float32)
-    if resized == size and scale == 1:
-        return tuple(range(size))
+    return tuple(
+        min(max(_rounded(_place(index, size, resized, scale, transformation), rounding), 0), size - 1)
+        for index in range(resized)
+    )
+
+
+def _place(index: int, size: int, resized: int, scale: np.float32, transformation: str) -> Fraction:
+    """The place before resizing of one after it."""
+    half = Fraction(1, 2)
+    if transformation == "align_corners":
+        return Fraction(index * (size - 1), resized - 1) if resized > 1 else Fraction(0)
     if transformation == "asymmetric":
-        place = place / scale
-    elif transformation == "align_corners":
-        place = place * np.float32(size - 1) / np.float32(resized - 1) if resized > 1 else place * np.float32(0)
-    elif transformation == "pytorch_half_pixel" and resized == 1:
-        place = place * np.float32(0)
-    else:
-        place = (place + half) / scale - half
+        return index / Fraction(float(scale))
+    if transformation == "pytorch_half_pixel" and resized == 1:
+        return Fraction(0)
+    return (index + half) / Fraction(float(scale)) - half
+
+
+def _rounded(place: Fraction, rounding: str) -> int:
+    """`place` to an integer; a NotTakenError so near to where that changes that float32 may be on the other side."""
+    half = Fraction(1, 2)
+    step = place if rounding in ("floor", "ceil") else place - half
+    if 0 < abs(step - round(step)) <= _NEAR * (1 + abs(place)):
+        raise NotTakenError(
+            f"its scales must keep places clear of rounding in float32, and {float(place):.9g} lies next to a step of "
+            f"{rounding}"
+        )
     if rounding == "floor":
-        found = np.floor(place)
-    elif rounding == "ceil":
-        found = np.ceil(place)
-    elif rounding == "round_prefer_floor":
-        found = np.where(place == np.floor(place) + half, np.floor(place), np.floor(place + half))
-    else:
-        found = np.floor(place + half)
-    return tuple(int(index) for index in np.clip(found, 0, size - 1))
+        return floor(place)
+    if rounding == "ceil":
+        return ceil(place)
+    return ceil(place - half) if rounding == "round_prefer_floor" else floor(place + half)

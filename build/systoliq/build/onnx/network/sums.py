@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..graph import NotTakenError, attribute, channel_axis, is_operator, togethe
 from ..operators import TAKEN, check_attributes
 from ..products import layer_name
 from ..quantized import Parameters, bias_of, parameters_of, weights
-from .quantizers import named, tensor_of
+from .quantizers import inputs_of, named, operand, result, tensor_of
 from .reader import Reader
 from .values import Constant, Make, Pending, Value
 
@@ -28,16 +28,11 @@ __all__ = ["conv", "dense_operator", "gemm", "matmul", "qlinear_conv"]
 
 def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or ''."""
-    names = ("x_scale", "x_zero_point", "w", "w_scale", "w_zero_point", "y_scale", "y_zero_point", "bias")
-    given = dict(zip(names, node.input[1:], strict=False))
-    x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point = (
-        reader.graph.constant(given[name], name) for name in names[:-1]
-    )
-    source = reader.integers(node.input[0])
-    x = tensor_of(source.name, source.shape, x_scale, x_zero_point)
+    x = operand(reader, node, 0, "x")
+    w, w_scale, w_zero_point = inputs_of(reader.graph, node, 3, "w", "w_scale", "w_zero_point")
     window, groups, shape = _geometry(node, x.shape, w.shape)
-    y = tensor_of(node.output[0], shape, y_scale, y_zero_point)
-    bias = reader.graph.constant(given["bias"], "bias") if given.get("bias") else None
+    y = result(reader, node, shape, 6)
+    bias = reader.graph.constant(node.input[8], "bias") if len(node.input) > 8 and node.input[8] else None
     found = Parameters(scale=w_scale.reshape(-1), zero_point=w_zero_point.reshape(-1))
     layer = _layer(node, x, columns_of_kernels(w), found, bias)(y)
     stage = Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer)
@@ -96,8 +91,10 @@ def _geometry(node: NodeProto, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[
     return window, groups, (x[0], w[0], *window.positions(x[2:]))
 
 
-def window_of(node: NodeProto, image: tuple[int, ...], kernel: tuple[int, ...]) -> Window:
+def window_of(node: NodeProto, image: tuple[int, ...], kernel: Sequence[int] | None) -> Window:
     """The window that the attributes of a convolution or pool mean for an image of (rows, columns)."""
+    if kernel is None:
+        raise NotTakenError("kernel_shape must be given")
     return Window.of(
         image,
         kernel=kernel,
