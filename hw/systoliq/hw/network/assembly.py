@@ -15,7 +15,7 @@ from systoliq.golden import network
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, multipliers
 from .reach import Reach, waiting_pixels
-from .stages import Order, stage_of
+from .stages import Order, Requantize, stage_of
 
 __all__ = ["Assembly", "assemble"]
 

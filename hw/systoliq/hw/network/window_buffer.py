@@ -9,6 +9,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..block_ram import BlockRam
+from ..delay import delay
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from ..way_out import way_out
@@ -70,7 +71,7 @@ class WindowBuffer(wiring.Component):
         windows, ram = self.windows, self.ram
         m.submodules.ram = place(ram, platform)
         freed = Signal(range(max(windows.lines_freed()) + 1))
-        came = self._take(m, freed)
+        came = delay(m, self._take(m, freed), 1, name="came", reset_less=False)
 
         granted, begins = Signal(), Signal()
         self._grant(m, granted, came, begins)

@@ -24,7 +24,15 @@ from ..process import SimulationError
 from ..runner import SimulatorName
 from .simulate import simulate
 
-__all__ = ["NETWORK_TOP", "NetworkResult", "TensorResult", "cosimulate_network", "network_verilog"]
+__all__ = [
+    "NETWORK_TOP",
+    "NetworkResult",
+    "TensorResult",
+    "beat_lanes",
+    "cosimulate_network",
+    "image_beats",
+    "network_verilog",
+]
 
 NETWORK_TOP = "network"
 
@@ -42,6 +50,15 @@ class TensorResult:
     streamed: npt.NDArray[Any]
     expected: npt.NDArray[Any]
     there: npt.NDArray[np.bool_]
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The tensor as ONNX shapes it, [images, ...]; what never came is 0."""
+        shape = (len(self.streamed), *self.tensor.shape[1:])
+        if len(shape) != 4:
+            return self.streamed.reshape(shape)
+        images, channels, rows, columns = shape
+        return np.ascontiguousarray(self.streamed.reshape(images, rows, columns, channels).transpose(0, 3, 1, 2))
 
     @property
     def mismatches(self) -> int:
@@ -68,6 +85,7 @@ class NetworkResult:
     """
 
     tensors: Mapping[str, TensorResult]
+    images: int
     violations: tuple[str, ...]
     cycles: int
     seconds: float
@@ -102,8 +120,14 @@ class NetworkResult:
 def network_verilog(assembly: Assembly) -> str:
     """The Verilog that `cosimulate_network` runs: the network's, and the models of its vendor cells."""
     pipeline = assembly.pipeline
-    image_beats = _elements(assembly.tensors[pipeline.source]) // pipeline.lanes
-    return emit_verilog(AxiPipeline(pipeline, image_beats=image_beats), NETWORK_TOP) + models_verilog(pipeline.cells)
+    top = AxiPipeline(pipeline, image_beats=image_beats(assembly))
+    return emit_verilog(top, NETWORK_TOP) + models_verilog(pipeline.cells)
+
+
+def image_beats(assembly: Assembly) -> int:
+    """Beats of an image as it enters."""
+    elements: int = math.prod(assembly.tensors[assembly.pipeline.source].shape[1:])
+    return elements // assembly.pipeline.lanes
 
 
 def cosimulate_network(
@@ -135,7 +159,7 @@ def cosimulate_network(
     expected = {name: tensor.raster(made[tensor.name]) for name, tensor in assembly.tensors.items()}
     count = len(expected[source.name])
     words = _words(expected[source.name], pipeline.lanes)
-    lanes = _lanes(assembly, output.name)
+    lanes = beat_lanes(assembly, output.name)
     wanted = _words(expected[output.name], lanes)
     unstalled = assembly.image_cycles * (count + len(assembly.nodes))
     run = BenchRun(
@@ -151,7 +175,11 @@ def cosimulate_network(
         limit=int(4 * unstalled / ((1 - stalls[0]) * (1 - stalls[1]))) + 10_000,
     )
     taps = [
-        Tap(net=f"pipeline.{pipeline.tap(joint.name)}", bits=8 * _lanes(assembly, joint.name), file=f"tap_{index}.bin")
+        Tap(
+            net=f"pipeline.{pipeline.tap(joint.name)}",
+            bits=8 * beat_lanes(assembly, joint.name),
+            file=f"tap_{index}.bin",
+        )
         for index, joint in enumerate(pipeline.joints)
     ]
     ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(8 * lanes), sums=0)
@@ -172,6 +200,7 @@ def cosimulate_network(
     cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0
     return NetworkResult(
         tensors=results,
+        images=count,
         violations=tuple(violations),
         cycles=cycles,
         seconds=outcome.seconds,
@@ -182,11 +211,8 @@ def cosimulate_network(
     )
 
 
-def _elements(tensor: Tensor) -> int:
-    return math.prod(tensor.shape[1:])
-
-
-def _lanes(assembly: Assembly, name: str) -> int:
+def beat_lanes(assembly: Assembly, name: str) -> int:
+    """Elements of a beat of the stream that a stage gives."""
     joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)
     lanes: int = joint.component.o.payload.data.shape().length
     return lanes
