@@ -18,7 +18,7 @@ from systoliq.hw.cells import models_verilog
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.packing.words import from_words, to_words
 
-from ..exchange import BenchRun
+from ..exchange import BenchOutcome, BenchRun
 from ..harness import Ports, Tap
 from ..process import SimulationError
 from ..runner import SimulatorName
@@ -155,14 +155,48 @@ def cosimulate_network(
     """
     pipeline = assembly.pipeline
     made = network.golden(inputs)
-    source, output = assembly.tensors[pipeline.source], assembly.tensors[pipeline.output]
     expected = {name: tensor.raster(made[tensor.name]) for name, tensor in assembly.tensors.items()}
-    count = len(expected[source.name])
-    words = _words(expected[source.name], pipeline.lanes)
-    lanes = beat_lanes(assembly, output.name)
-    wanted = _words(expected[output.name], lanes)
+    count = len(expected[pipeline.source])
+    run = _run(assembly, expected, stalls, seed)
+    taps = [
+        Tap(net=f"pipeline.{pipeline.tap(name)}", bits=8 * beat_lanes(assembly, name), file=f"tap_{index}.bin")
+        for index, name in enumerate(joint.name for joint in pipeline.joints)
+    ]
+    out_bits = 8 * beat_lanes(assembly, pipeline.output)
+    ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(out_bits), sums=0)
+    text = network_verilog(assembly) if verilog is None else verilog
+    (outcome,), log = simulate(
+        text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
+    )
+    results = {
+        joint.name: _read(log.parent / tap.file, tap.bits, assembly.tensors[joint.name], expected[joint.name])
+        for tap, joint in zip(taps, pipeline.joints, strict=True)
+    }
+    macs = network.multiply_accumulates * count
+    cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0
+    return NetworkResult(
+        tensors=results,
+        images=count,
+        violations=(*outcome.violations, *_violations(run, outcome)),
+        cycles=cycles,
+        seconds=outcome.seconds,
+        simulator=simulator,
+        macs=macs,
+        utilization=macs / (assembly.multipliers * cycles) if cycles else 0.0,
+        log=log,
+    )
+
+
+def _run(
+    assembly: Assembly, expected: Mapping[str, npt.NDArray[Any]], stalls: tuple[float, float], seed: int
+) -> BenchRun:
+    """The beats of all images and of their results."""
+    pipeline = assembly.pipeline
+    count = len(expected[pipeline.source])
+    words = _words(expected[pipeline.source], pipeline.lanes)
+    wanted = _words(expected[pipeline.output], beat_lanes(assembly, pipeline.output))
     unstalled = assembly.image_cycles * (count + len(assembly.nodes))
-    run = BenchRun(
+    return BenchRun(
         a=words,
         a_last=_lasts(len(words), count),
         b=np.zeros((0, 0), np.uint8),
@@ -174,41 +208,13 @@ def cosimulate_network(
         seed=seed,
         limit=int(4 * unstalled / ((1 - stalls[0]) * (1 - stalls[1]))) + 10_000,
     )
-    taps = [
-        Tap(
-            net=f"pipeline.{pipeline.tap(joint.name)}",
-            bits=8 * beat_lanes(assembly, joint.name),
-            file=f"tap_{index}.bin",
-        )
-        for index, joint in enumerate(pipeline.joints)
-    ]
-    ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(8 * lanes), sums=0)
-    text = network_verilog(assembly) if verilog is None else verilog
-    (outcome,), log = simulate(
-        text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
-    )
-    results = {}
-    for tap, joint in zip(taps, pipeline.joints, strict=True):
-        tensor = assembly.tensors[joint.name]
-        results[joint.name] = _read(log.parent / tap.file, tap.bits, tensor, expected[joint.name])
-    violations = [*outcome.violations]
-    if len(outcome.words) != len(wanted):
-        violations.append(f"{len(outcome.words)} beats came, not {len(wanted)}")
-    elif outcome.wrong:
-        violations.append(f"{outcome.wrong} beats of m_axis_y differ in data or last")
-    macs = network.multiply_accumulates * count
-    cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0
-    return NetworkResult(
-        tensors=results,
-        images=count,
-        violations=tuple(violations),
-        cycles=cycles,
-        seconds=outcome.seconds,
-        simulator=simulator,
-        macs=macs,
-        utilization=macs / (assembly.multipliers * cycles) if cycles else 0.0,
-        log=log,
-    )
+
+
+def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:
+    """Beats too many or too few at the end, or wrong ones."""
+    if len(outcome.words) != len(run.expected):
+        return [f"{len(outcome.words)} beats came, not {len(run.expected)}"]
+    return [f"{outcome.wrong} beats of m_axis_y differ in data or last"] if outcome.wrong else []
 
 
 def beat_lanes(assembly: Assembly, name: str) -> int:
