@@ -22,11 +22,13 @@ __all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "re
 class Parallelism:
     """How much a stage does in a cycle: ``cols`` output channels, each of ``depth`` products of its own.
 
-    Where an operator has no products of many channels, depth is 1, and cols are its lanes.
+    Where an operator has no products of many channels, depth is 1, and cols are its lanes. ``cells`` make its products
+    where they are not those of the whole pipeline.
     """
 
     cols: int = 1
     depth: int = 1
+    cells: str = ""
 
     def __post_init__(self) -> None:
         for name in ("cols", "depth"):
