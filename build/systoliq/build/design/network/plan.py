@@ -31,7 +31,7 @@ PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes witho
 
 
 def lane_cells(cells: str) -> str:
-    """The cells of requantizers in a network of ``cells``: on ECP5, which has tables to spare, none that products want."""
+    """The cells of requantizers in a network of ``cells``: on ECP5 lookup tables, of which there are more."""
     return LUT_CELLS if is_ecp5(cells) else cells
 
 
