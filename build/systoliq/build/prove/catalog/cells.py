@@ -239,7 +239,7 @@ PROPERTIES = (
     *macs("portable", _HELD_FOR_EVER),
     *macs("ecp5", _CLEARED_EARLY),
     *(
-        # A solver cannot multiply 8 x 8 bits out; narrower products have rows of every kind too, last ones alone or not.
+        # A solver cannot multiply 8 x 8 bits out; narrower products have rows of every kind too.
         mac(config_of(depth=depth, bits=bits, signs=signs, cells="ecp5-lut"), _ROWS_ALIKE, quick=bits == 3)
         for depth, bits, signs in ((1, 3, "ss"), (1, 4, "us"), (2, 4, "ss"), (1, 5, "ss"))
     ),
