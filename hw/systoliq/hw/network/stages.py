@@ -42,9 +42,9 @@ def stage_of(
     parallelism: Parallelism,
     *,
     cells: str,
-    lane_cells: str,
     kind: str,
     requantize: Requantize,
+    lane_cells: str | None = None,
     order: Order | None = None,
 ) -> wiring.Component:
     """The hardware of ``node``: streams ``i``, or ``i_0`` and ``i_1``, and ``o``; ``kind`` begins its modules' names.
@@ -52,7 +52,7 @@ def stage_of(
     ``order``: where elements come in another order than that of `Tensor.raster`, that of each in it. Only a product of
     whole images can take them so.
 
-    ``lane_cells`` are those of its requantizers.
+    ``lane_cells`` are those of its requantizers, where they are not the others'.
 
     Raises ValueError where there is none, or not for this order or parallelism.
     """
@@ -60,7 +60,7 @@ def stage_of(
         raise ValueError(f"node {node.name!r}: its elements must come in raster order, channels last")
     try:
         made: wiring.Component = _make(
-            node, _Made(parallelism, parallelism.cells or cells, lane_cells, kind, requantize, order)
+            node, _Made(parallelism, parallelism.cells or cells, lane_cells or cells, kind, requantize, order)
         )
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
