@@ -101,6 +101,17 @@ def test_inputs_of_a_network():
         np.testing.assert_array_equal(found["y"], [[2, 3, 0, 255]])
 
 
+def test_forks_of_a_network():
+    first, second = (tensor(name, 1, 4) for name in ("p", "q"))
+    nodes = [Move(name=t.name, inputs=(X,), output=t, movement=Reshape((4,))) for t in (first, second)]
+    join = Addition(name="a", inputs=(first, second), output=Y)
+    network = _network(nodes=(*nodes, join))
+    assert [node.name for node in network.consumers("x")] == ["p", "q"]
+    assert network.consumers("q") == (join,)
+    assert network.consumers("y") == ()
+    np.testing.assert_array_equal(network.golden({"x": np.array([[3, 4, 0, 255]], np.uint8)})["y"], [[3, 5, 0, 255]])
+
+
 INPUTS = {
     "nothing": ({}, ValueError, "inputs must hold real or x, and has only nothing"),
     "another": ({"x": np.zeros((1, 4), np.uint8), "z": 1}, ValueError, "inputs must be among real, x, not z"),

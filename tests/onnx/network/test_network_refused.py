@@ -173,6 +173,11 @@ REFUSED = {
         f"f = DequantizeLinear(a, negative, z) {Q}",
         "its input's scale must be positive and finite in DequantizeLinear 'f', not -0.1",
     ),
+    "types": (
+        f"{ROW} a",
+        "y = com.microsoft.QLinearMul(a, s, i, a, s, i, s, i)",
+        "QLinearMul 'y': the zero point of 'a' must be of uint8, not of int8",
+    ),
     "missing parameters": (
         f"{ROW} a",
         "y = com.microsoft.QLinearAdd(a, s, z, a, s, z, s)",
@@ -248,6 +253,24 @@ def test_every_node_has_a_verdict(tmp_path, call):
     assert lines[0] == "as a network: 2 stages of 14 nodes, 64 multiply-accumulates a batch, 100.0 % of all:"
     assert "conv Conv convolution 1 x 1, 4 -> 4 1 x 4 x 2 x 2 64 100.0 %" in lines
     assert "soft Softmax host: behind the last integers 1 x 4" in lines
+
+
+def test_a_node_whose_result_is_not_taken(tmp_path):
+    inputs, nodes, _ = REFUSED["relu with effect"]
+    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    found = {verdict.name: (verdict.fate, verdict.derived) for verdict in reading.verdicts}
+    assert found["t"] == (Fate.REFUSED, True)
+    assert found["y"] == (Fate.REFUSED, False)
+    assert len(reading.problems) == 1
+
+
+def test_a_node_behind_one_that_is_not_taken(tmp_path):
+    """It says so, and is no reason of its own, whatever else is wrong with it."""
+    nodes = f"{A} {W} t = Softmax(fa) b = Reshape(t, flat) f = Conv(b, fw, bias) {Q}"
+    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({IMAGE} a) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    found = {verdict.name: (verdict.text, verdict.derived) for verdict in reading.verdicts}
+    assert found["f"] == ("its input 'b' comes from Reshape 'b', which is not taken", True)
+    assert [problem[:12] for problem in reading.problems] == ["Softmax 't':"]
 
 
 def test_a_product_that_stays_real(tmp_path):

@@ -176,6 +176,8 @@ class Reader:
             if not text and is_operator(node, "DequantizeLinear"):
                 inside = [user for user in users if user.output[0] not in host]
                 fate, text = (Fate.FOLDED, f"in {label(inside[0])}") if inside else (Fate.HOST, "the last integers")
+            elif not text:
+                fate, text, derived = Fate.REFUSED, "what takes its result is not taken", True
         shape = stages[-1].output.shape if stages else self.graph.shape(node.output[0])
         count = sum(stage.multiply_accumulates for stage in stages)
         return Verdict(

@@ -16,7 +16,7 @@ from ..graph import NotTakenError, attribute, channel_axis, is_operator, togethe
 from ..operators import TAKEN, check_attributes
 from ..products import layer_name
 from ..quantized import Parameters, bias_of, parameters_of, weights
-from .quantizers import inputs_of, named, operand, result, tensor_of
+from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
 from .values import Constant, Make, Pending, Value
 
@@ -43,6 +43,7 @@ def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
 def conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x behind a DequantizeLinear, w and bias behind theirs, constant."""
     graph = reader.graph
+    reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: _kernels(reader, node))
     window, groups, shape = _geometry(node, x.shape, w.shape)
     bias = None
@@ -145,7 +146,7 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     fields = TAKEN[key][2](reader.graph, node)
     layer = MatMulLayer(name=layer_name(named(node)), **fields)
     _ = layer.rising
-    x = tensor_of(source.name, source.shape, fields["a_scale"], fields["a_zero_point"])
+    x = counted(source, fields["a_scale"], fields["a_zero_point"])
     shape = (*x.shape[:-1], layer.n)
     y = tensor_of(node.output[0], shape, fields["y_scale"], fields["y_zero_point"])
     reader.emit(node, (Dense(name=named(node), inputs=(x,), output=y, layer=layer),))
