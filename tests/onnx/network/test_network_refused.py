@@ -18,7 +18,8 @@ CONSTANTS: dict[str, Any] = {
     "zeros": np.full(4, 3, np.uint8), "w": np.ones((4, 4, 1, 1), np.int8), "line": np.ones((4, 4, 1), np.int8),
     "wide": np.ones((4, 4, 7, 1), np.int8), "d": np.ones((4, 4), np.int8), "real": np.ones(4, np.float32),
     "sizes": np.array([1, 4, 10, 10]), "flat": np.array([4, -1]), "two": np.float32(2), "minus": np.float32(-1),
-    "negative": np.float32(-0.1), "bias": np.array([1, 2, 3, 0.05], np.float32),
+    "negative": np.float32(-0.1), "short": np.ones((4, 4), np.int16), "j": np.int16(0),
+    "bias": np.array([1, 2, 3, 0.05], np.float32),
 }  # fmt: skip
 IMAGE = "uint8[1, 4, 5, 5]"
 ROW = "uint8[1, 4]"
@@ -173,6 +174,11 @@ REFUSED = {
         f"f = DequantizeLinear(a, negative, z) {Q}",
         "its input's scale must be positive and finite in DequantizeLinear 'f', not -0.1",
     ),
+    "weights of 16 bits": (
+        f"{ROW} a",
+        f"{A} fd = DequantizeLinear(short, s, j) f = MatMul(fa, fd) {Q}",
+        "MatMul 'f': the weights must be of int8 or uint8, not of int16",
+    ),
     "types": (
         f"{ROW} a",
         "y = com.microsoft.QLinearMul(a, s, i, a, s, i, s, i)",
@@ -190,7 +196,7 @@ REFUSED = {
 @pytest.mark.parametrize(("inputs", "nodes", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(inputs, nodes, text, tmp_path):
     constants = CONSTANTS | {"zw": np.zeros(4, np.int8)}
-    path = write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", constants)
+    path = write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", constants, opset=21, ir=10)
     with pytest.raises(InputError) as caught:
         read_network(path)
     message = str(caught.value)

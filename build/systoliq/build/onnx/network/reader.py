@@ -29,8 +29,9 @@ class UnknownInputError(NotTakenError):
 class Reader:
     """The nodes of `graph` read by `handlers`, by domain and operator.
 
-    `inputs` are the values of the graph's inputs. After `walk`, `verdicts` has one for each node, and `network` gives
-    the result. A handler gives the value of its node's first output and raises NotTakenError, ValueError or TypeError.
+    `inputs` are the values of the graph's inputs. `walk` gives the verdicts on all nodes; after it, where all are good,
+    `network` gives the result. A handler gives the value of its node's first output, and raises NotTakenError,
+    ValueError or TypeError.
     """
 
     def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: Mapping[tuple[str, str], Handler]) -> None:
@@ -124,8 +125,10 @@ class Reader:
         try:
             if handler is None:
                 where = f" of {node.domain}" if domain(node) else ""
-                raise NotTakenError(f"the operator {node.op_type}{where} must be one that is read, or behind the last "
-                                    "QuantizeLinear, where the host takes it; see docs/networks.md")  # fmt: skip
+                raise NotTakenError(
+                    f"the operator {node.op_type}{where} must be one that is read, or behind the last QuantizeLinear, "
+                    "where the host takes it; see docs/networks.md"
+                )
             self.values[output] = handler(self, node)
         except (NotTakenError, TypeError, ValueError) as error:
             self.values[output] = Unknown(source=label(node))

@@ -52,9 +52,7 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     layer = _layer(node, x, columns_of_kernels(w), found, bias)
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (
-            Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),
-        )  # fmt: skip
+        return (Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),)
 
     return Pending(node=node, shape=shape, make=make)
 
@@ -161,6 +159,8 @@ def _layer(
     node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
 ) -> Callable[[Tensor], MatMulLayer]:
     """The layer of a sum, once its output is known."""
+    if b.dtype.name not in ("int8", "uint8"):
+        raise NotTakenError(f"the weights must be of int8 or uint8, not of {b.dtype.name}")
 
     def layer(y: Tensor) -> MatMulLayer:
         made = MatMulLayer(
