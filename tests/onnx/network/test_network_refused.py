@@ -239,7 +239,7 @@ def test_every_node_has_a_verdict(tmp_path, call):
         ("host", "before the first integers"),
         ("host", "before the first integers"),
         ("folded", "in Conv 'conv'"),
-        ("folded", "a constant"),
+        ("folded", "a constant of Conv 'conv'"),
         ("stage", ""),
         ("folded", "in Conv 'conv'"),
         ("folded", "in Conv 'conv'"),

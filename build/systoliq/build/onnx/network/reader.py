@@ -109,7 +109,8 @@ class Reader:
         output = node.output[0]
         if self._is_constant(node):
             self.values[output] = Constant(name=output)
-            return Fate.FOLDED, "a constant", False
+            users = self.graph.consumers(output)
+            return Fate.FOLDED, f"a constant of {label(users[0])}" if users else "a constant that nothing takes", False
         handler = self._handlers.get((domain(node), node.op_type))
         if is_operator(node, *_QUANTIZERS):
             handler = self._handlers["", node.op_type]
