@@ -65,6 +65,18 @@ def window_of(rng, image, *, largest=4):
             return window
 
 
+CORNERS = {
+    "one pixel": ((1, 1), Window(kernel=(1, 1))),
+    "one line": ((1, 7), Window(kernel=(1, 3), pads=(0, 1, 0, 1))),
+    "one column": ((6, 1), Window(kernel=(3, 1), strides=(2, 1), pads=(1, 0, 0, 0))),
+    "the whole image": ((3, 4), Window(kernel=(3, 4))),
+    "stride beyond the kernel": ((6, 5), Window(kernel=(1, 2), strides=(5, 3))),
+    "pads beyond the kernel": ((2, 3), Window(kernel=(2, 2), pads=(3, 3, 2, 4))),
+    "dilated": ((7, 6), Window(kernel=(3, 2), dilations=(2, 4), pads=(1, 0, 0, 1))),
+    "pixels that nobody sees": ((6, 6), Window(kernel=(2, 2), strides=(4, 4))),
+}
+
+
 def image_of(rng, *, most=6):
     return tuple(rng.choice([1, rng.randint(1, most), rng.randint(1, most)]) for _ in range(2))
 
