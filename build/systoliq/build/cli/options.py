@@ -151,6 +151,12 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="network: multiplier cells that its stages may take.  [those of the target, or of ecp5-85k]",
     ),
     click.option(
+        "--luts",
+        type=int,
+        metavar="N",
+        help="network on ECP5: sites of lookup tables that products beyond them may take.  [0]",
+    ),
+    click.option(
         "--plan",
         type=PATH,
         metavar="FILE.json",

@@ -25,7 +25,7 @@ from .float8_hardware import float8_array, is_float8, parse_format, refuse_integ
 __all__ = ["REQUANTIZERS", "Hardware"]
 
 _SUM_BITS = 32  # ONNX sums in int32
-_ONLY_NETWORK = ("throughput", "multipliers", "plan")
+_ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
 _ONLY_ENGINE = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
 _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
@@ -58,9 +58,9 @@ class Hardware:
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
         an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
-    throughput, multipliers, plan
-        a network's alone, one of them at the most: images a second at `clock_mhz`, multiplier cells that its stages may
-        take, or a file that says what each stage is.
+    throughput, multipliers, luts, plan
+        a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
+        lookup tables for more products, on ECP5; or a file that says what each stage is.
     clock_mhz, part_dsp
         of the part that it is for: the clock that figures of a network speak of, and its multiplier cells.
 
@@ -93,6 +93,7 @@ class Hardware:
     workload: Path | None = None
     throughput: float | None = None
     multipliers: int | None = None
+    luts: int | None = None
     plan: Path | None = None
     clock_mhz: float = 200.0
     part_dsp: int | None = None
@@ -142,9 +143,9 @@ class Hardware:
             if getattr(self, name) is not None:
                 raise InputError(f"{name} must be given for the source engine only, not for a network")
         given = [name for name in _ONLY_NETWORK if getattr(self, name) is not None]
-        if len(given) > 1:
+        if len(given) > 1 and not set(given) <= {"multipliers", "luts"}:
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
-        for name in ("throughput", "multipliers"):
+        for name in ("throughput", "multipliers", "luts"):
             value = getattr(self, name)
             if value is not None and not 0 < value < float("inf"):
                 raise InputError(f"{name} must be positive, not {value!r}")

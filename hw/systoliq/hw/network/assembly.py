@@ -58,10 +58,12 @@ def assemble(
     *,
     requantize: Requantize,
     cells: str = "portable",
+    lane_cells: str | None = None,
 ) -> Assembly:
     """The stages of ``net``, each with the parallelism under its node's name, behind one stream and before one.
 
-    ``requantize`` chooses the integer constants of each layer.
+    ``requantize`` chooses the integer constants of each layer; ``lane_cells`` are those that requantizers multiply
+    with, where they are not the others'.
 
     Raises ValueError for networks of several inputs or outputs, and for what `stage_of` has no hardware.
     """
@@ -80,7 +82,15 @@ def assemble(
         kind = f"s{number}_{_plain(node.name)}"
         (order,) = {id(each.order): each.order for each in taken}.values()
         asked = parallelism.get(node.name, Parallelism())
-        stage = stage_of(node, asked, cells=cells, kind=kind, requantize=requantize, order=order)
+        stage = stage_of(
+            node,
+            asked,
+            cells=cells,
+            lane_cells=lane_cells or cells,
+            kind=kind,
+            requantize=requantize,
+            order=order,
+        )
         joint = Joint(name=node.output.name, component=stage, inputs=tuple(each.name for each in taken))
         reaches[joint.name] = Reach.of_node(node, [reaches[name] for name in joint.inputs])
         if len(taken) > 1:

@@ -36,14 +36,21 @@ class Depthwise(wiring.Component):
     ``last`` as that of the beat that ends a batch.
 
     A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights
-    whose zero points do not fit into their bits have one bit more. Raises ValueError where ``lanes`` is no divisor, or
-    a sum needs more than 32 bits.
+    whose zero points do not fit into their bits have one bit more. ``lane_cells`` are those of the requantizers, where
+    they are not the others'. Raises ValueError where ``lanes`` is no divisor, or a sum needs more than 32 bits.
     """
 
     namespace = True
 
     def __init__(
-        self, layer: MatMulLayer, requantization: Requantization, *, lanes: int, cells: str, kind: str
+        self,
+        layer: MatMulLayer,
+        requantization: Requantization,
+        *,
+        lanes: int,
+        cells: str,
+        kind: str,
+        lane_cells: str | None = None,
     ) -> None:
         if layer.n % lanes:
             raise ValueError(f"lanes must divide the {layer.n} channels, not {lanes!r}")
@@ -68,6 +75,7 @@ class Depthwise(wiring.Component):
             operand_layout(self.folding.b_format, lanes), self._weight_words(), cells=cells, kind="weights"
         )
         self.array = SystolicArray(self.config)
+        self._lane_cells = lane_cells or cells
         self._drain = [self._lane(sum_bits, lane) for lane in range(lanes)]
         y_shape = self._drain[0].y.shape()
         self.result_buffer = ResultBuffer(
@@ -102,7 +110,7 @@ class Depthwise(wiring.Component):
 
         return DrainLane(
             self.schedule,
-            requantizer_config(self.requantization, self.config, sum_bits),
+            requantizer_config(self.requantization, self.config.replace(cells=self._lane_cells), sum_bits),
             [[constants(group * self.lanes + lane)] for group in range(self._groups)],
             zero_point=self.requantization.zero_point,
             uses_row_sums=False,

@@ -24,11 +24,13 @@ _ROW = 2  # cycles from one row of windows to the next, at the least
 class Parallelism:
     """How much a stage does in a cycle: ``cols`` output channels, each of ``depth`` products of its own.
 
-    Where an operator has no products of many channels, depth is 1, and cols are its lanes.
+    Where an operator has no products of many channels, depth is 1, and cols are its lanes. ``cells`` make its products
+    where they are not those of the whole pipeline.
     """
 
     cols: int = 1
     depth: int = 1
+    cells: str = ""
 
     def __post_init__(self) -> None:
         for name in ("cols", "depth"):

@@ -41,6 +41,7 @@ def stage_of(
     parallelism: Parallelism,
     *,
     cells: str,
+    lane_cells: str,
     kind: str,
     requantize: Requantize,
     order: Order | None = None,
@@ -50,12 +51,16 @@ def stage_of(
     ``order``: where elements come in another order than that of `Tensor.raster`, that of each in it. Only a product of
     whole images can take them so.
 
+    ``lane_cells`` are those of its requantizers.
+
     Raises ValueError where there is none, or not for this order or parallelism.
     """
     if order is not None and not isinstance(node, network.Dense):
         raise ValueError(f"node {node.name!r}: its elements must come in raster order, channels last")
     try:
-        made: wiring.Component = _make(node, _Made(parallelism, cells, kind, requantize, order))
+        made: wiring.Component = _make(
+            node, _Made(parallelism, parallelism.cells or cells, lane_cells, kind, requantize, order)
+        )
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
     return made
@@ -66,6 +71,7 @@ class _Made(NamedTuple):
 
     parallelism: Parallelism
     cells: str
+    lane_cells: str
     kind: str
     requantize: Requantize
     order: Order | None
@@ -106,7 +112,14 @@ def _whole_average(node: network.WholeAverage, how: _Made) -> wiring.Component:
 
 
 def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how: _Made) -> wiring.Component:
-    core = Depthwise(layer, how.requantize(layer), lanes=_lanes(how), cells=how.cells, kind="depthwise")
+    core = Depthwise(
+        layer,
+        how.requantize(layer),
+        lanes=_lanes(how),
+        cells=how.cells,
+        kind="depthwise",
+        lane_cells=how.lane_cells,
+    )
     return Sliding(windows, core, padding=padding, cells=how.cells, kind=how.kind)
 
 
@@ -158,7 +171,7 @@ def _dense(layer: MatMulLayer, how: _Made) -> Dense:
     if layer.k % how.parallelism.depth:
         raise ValueError(f"depth must divide the {layer.k} elements of K, not {how.parallelism.depth}")
     config = ArrayConfig(cols=how.parallelism.cols, depth=how.parallelism.depth, cells=how.cells)
-    return Dense(layer, how.requantize(layer), config, wrap=True)
+    return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells)
 
 
 def _lanes(how: _Made) -> int:

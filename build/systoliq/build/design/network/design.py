@@ -27,7 +27,7 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .describe import describe
-from .plan import Plan, plan_for_cycles, plan_for_dsp, read_plan
+from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
 from .stimulus import NetworkStimulus, network_stimulus
 from .testbench import network_testbench
 
@@ -66,7 +66,11 @@ class NetworkDesign(Design):
         self.plan = self._planned()
         try:
             self.assembly: Assembly = assemble(
-                network, self.plan.parallelism, requantize=self._requantize, cells=self.cells
+                network,
+                self.plan.parallelism,
+                requantize=self._requantize,
+                cells=self.cells,
+                lane_cells=lane_cells(self.cells),
             )
         except ValueError as error:
             raise InputError(f"{origin}: {error}") from error
@@ -79,7 +83,9 @@ class NetworkDesign(Design):
         if asked.throughput is not None:
             cycles = int(asked.clock_mhz * 1e6 / asked.throughput)
             return plan_for_cycles(self.network, cycles, cells=asked.cells)
-        return plan_for_dsp(self.network, asked.multipliers or asked.part_dsp or _DSP, cells=asked.cells)
+        return plan_for_budget(
+            self.network, asked.multipliers or asked.part_dsp or _DSP, asked.luts or 0, cells=asked.cells
+        )
 
     def _requantize(self, layer: MatMulLayer) -> Requantization:
         return choose_requantization(layer, self._hardware.requantizer).requantization
@@ -103,7 +109,7 @@ class NetworkDesign(Design):
     def choices(self) -> list[str]:
         """The plan."""
         plan, mhz = self.plan, self._hardware.clock_mhz
-        cells = f"{plan.multipliers} multipliers ({plan.dsp} with those of requantizers), {plan.utilization:.1%} busy"
+        cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {plan.dsp} multiplier cells in all"
         rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
         return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}"]
 

@@ -1,19 +1,21 @@
 """Plan: how much each stage of a network does in a cycle, so that none waits for another longer than it must.
 
-For a given time an image, each stage has one cheapest choice, whatever the others do: the plan for a budget of
-multipliers is that of the shortest time that all can afford together, and halving finds it.
+For a given time an image, each stage has one cheapest choice, whatever the others do: the plan for a budget is that of
+the shortest time that all can afford together, and halving finds it.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from systoliq.golden import network
+from systoliq.hw.cells import CELLS, is_ecp5
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network import rate
@@ -21,9 +23,16 @@ from systoliq.hw.network.rate import Parallelism
 
 from ...errors import InputError
 
-__all__ = ["Plan", "StagePlan", "plan_for_cycles", "plan_for_dsp", "read_plan", "stages_of"]
+__all__ = ["Plan", "StagePlan", "plan_for_budget", "plan_for_cycles", "read_plan", "stages_of"]
 
 _MANTISSA_BITS = 24
+LUT_CELLS = "ecp5-lut"
+PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
+
+
+def lane_cells(cells: str) -> str:
+    """The cells of requantizers in a network of ``cells``: on ECP5 lookup tables, of which there are more."""
+    return LUT_CELLS if is_ecp5(cells) else cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +88,7 @@ class Plan:
                 "operator": type(stage.node).__name__,
                 "cols": stage.parallelism.cols,
                 "depth": stage.parallelism.depth,
+                "cells": stage.parallelism.cells,
                 "image_cycles": stage.image_cycles,
                 "share_of_slowest": round(stage.image_cycles / self.image_cycles, 4),
                 "multipliers": stage.multipliers,
@@ -94,7 +104,7 @@ def stages_of(net: network.Network) -> list[network.Node]:
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
-    """The plan with the fewest multiplier cells that takes at most so many cycles from one image to the next.
+    """The plan with the fewest multipliers that takes at most so many cycles from one image to the next.
 
     Raises InputError where no parallelism of a stage is enough, with the fewest cycles that are.
     """
@@ -111,8 +121,9 @@ def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
     return Plan(stages=tuple(chosen))
 
 
-def plan_for_dsp(net: network.Network, dsp: int, *, cells: str) -> Plan:
-    """The plan with the fewest cycles from one image to the next that takes at most so many multiplier cells.
+def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str) -> Plan:
+    """The plan with the fewest cycles from one image to the next within so many multiplier cells, and so many sites of
+    lookup tables for products that find no cell (on ECP5).
 
     Raises InputError where even the smallest takes more.
     """
@@ -120,24 +131,57 @@ def plan_for_dsp(net: network.Network, dsp: int, *, cells: str) -> Plan:
     slowest = max(min(stage.image_cycles for stage in _choices(node, cells)) for node in nodes)
     times = sorted({stage.image_cycles for node in nodes for stage in _choices(node, cells)} | {slowest})
     times = [time for time in times if time >= slowest]
-    plans: Callable[[int], Plan] = functools.cache(lambda index: plan_for_cycles(net, times[index], cells=cells))
-    if plans(len(times) - 1).dsp > dsp:
-        raise InputError(
-            f"multipliers must be at least {plans(len(times) - 1).dsp} for {len(nodes)} stages and their requantizers, "
-            f"not {dsp}"
-        )
+
+    @functools.cache
+    def within(index: int) -> Plan | None:
+        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells)
+
+    if within(len(times) - 1) is None:
+        least = plan_for_cycles(net, times[-1], cells=cells).dsp
+        raise InputError(f"multipliers must be at least {least} for {len(nodes)} stages, not {dsp}")
     low, high = -1, len(times) - 1  # too dear, affordable
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if plans(middle).dsp <= dsp else (middle, high)
-    return plans(high)
+        low, high = (low, middle) if within(middle) else (middle, high)
+    return cast("Plan", within(high))
+
+
+def _placed(plan: Plan, dsp: int, luts: int, cells: str) -> Plan | None:
+    """`plan` with as many products in multiplier cells as there are, the other stages' in lookup tables; None where
+    these are too few as well.
+    """
+    if plan.dsp <= dsp:
+        return plan
+    if not is_ecp5(cells):
+        return None
+    best: dict[int, frozenset[int]] = {0: frozenset()}  # by cells taken: the stages that have them
+    for index, stage in enumerate(plan.stages):
+        best |= {
+            taken + stage.dsp: chosen | {index}
+            for taken, chosen in best.items()
+            if stage.dsp and taken + stage.dsp <= dsp and taken + stage.dsp not in best
+        }
+    in_cells = best[max(best)]
+    stages = tuple(
+        stage if index in in_cells or not stage.dsp else _stage(stage.node, _in_tables(stage.parallelism), cells)
+        for index, stage in enumerate(plan.stages)
+    )
+    outside = sum(stage.multipliers for stage in stages if stage.parallelism.cells)
+    return Plan(stages=stages) if outside * PRODUCT_SITES <= luts else None
+
+
+def _in_tables(parallelism: Parallelism) -> Parallelism:
+    return dataclasses.replace(parallelism, cells=LUT_CELLS)
 
 
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        asked = {str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"]) for each in content}
+        asked = {
+            str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"], cells=each.get("cells", ""))
+            for each in content
+        }
     except OSError as error:
         raise InputError(f"plan {path}: cannot be read ({error.strerror})") from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -153,7 +197,12 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
 
 def _possible(node: network.Node, parallelism: Parallelism, path: Path) -> Parallelism:
     possible = set(rate.choices(node))
-    if parallelism not in possible:
+    if parallelism.cells not in ("", *CELLS):
+        raise InputError(
+            f"plan {path}: cells of node {node.name!r} must be one of {', '.join(CELLS)}, or empty, not "
+            f"{parallelism.cells!r}"
+        )
+    if dataclasses.replace(parallelism, cells="") not in possible:
         near: Sequence[Parallelism] = [each for each in possible if each.depth == parallelism.depth]
         wanted = "cols" if near else "depth"
         values = sorted({getattr(each, wanted) for each in near or possible})
@@ -178,13 +227,14 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 def _stage(node: network.Node, parallelism: Parallelism, cells: str) -> StagePlan:
     multipliers = rate.multipliers(node, parallelism)
     bits = rate.requantizer_bits(node)
-    each = _cells_of_requantizer(min(bits, _MANTISSA_BITS + 1), cells) if bits else 0
+    each = _cells_of_requantizer(min(bits, _MANTISSA_BITS + 1), lane_cells(cells)) if bits else 0
+    in_cells = 0 if parallelism.cells == LUT_CELLS else multipliers
     return StagePlan(
         node=node,
         parallelism=parallelism,
         image_cycles=rate.image_cycles(node, parallelism),
         multipliers=multipliers,
-        dsp=multipliers + each * rate.lanes(node, parallelism),
+        dsp=in_cells + each * rate.lanes(node, parallelism),
     )
 
 
