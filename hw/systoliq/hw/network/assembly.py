@@ -80,7 +80,7 @@ def assemble(
             streams[node.output.name] = _moved(node, taken[0])
             continue
         kind = f"s{number}_{_plain(node.name)}"
-        (order,) = {id(each.order): each.order for each in taken}.values()
+        order = next((each.order for each in taken if each.order is not None), None)
         asked = parallelism.get(node.name, Parallelism())
         stage = stage_of(
             node,
@@ -104,6 +104,8 @@ def assemble(
         joints.append(joint)
         streams[joint.name] = _Stream(joint.name, node.output, None)
     output = streams[net.outputs[0].name]
+    if output.name == source.name:
+        raise ValueError(f"output {output.tensor.name!r} must be made by a stage, and is the input, moved at most")
     if output.order is not None:
         raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
     lanes = next(joint.port(0).payload.data.shape().length for joint in joints if source.name in joint.inputs)
