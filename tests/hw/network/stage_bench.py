@@ -163,6 +163,10 @@ def lanes_of(port):
     return port.payload.data.shape().length
 
 
+class StuckError(Exception):
+    """Beats that should have come long ago."""
+
+
 class Bench:
     """`component` between streams: `run` for as long as beats are missing, then `done`, then nothing may come.
 
@@ -227,7 +231,8 @@ class Bench:
                     self.taken[name].append(payload)
                     self.times[name].append(self.cycle)
             self.cycle += 1
-            assert limit, f"stuck with { ({name: len(each) for name, each in self.taken.items()}) } of {wanted}"
+            if not limit:
+                raise StuckError(f"{ {name: len(each) for name, each in self.taken.items()} } of {wanted} beats came")
             limit -= 1
         for name in given:
             ctx.set(getattr(component, name).valid, 0)

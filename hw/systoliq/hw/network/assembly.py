@@ -94,12 +94,7 @@ def assemble(
         joint = Joint(name=node.output.name, component=stage, inputs=tuple(each.name for each in taken))
         reaches[joint.name] = Reach.of_node(node, [reaches[name] for name in joint.inputs])
         if len(taken) > 1:
-            pixels = waiting_pixels([reaches[name] for name in joint.inputs])
-            waiting = tuple(
-                _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
-                for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
-            )
-            joint = dataclasses.replace(joint, waiting=waiting)
+            joint = dataclasses.replace(joint, waiting=_waiting(joint, taken, reaches))
         nodes.append(node)
         joints.append(joint)
         streams[joint.name] = _Stream(joint.name, node.output, None)
@@ -138,6 +133,15 @@ def _unraster(elements: Order, tensor: network.Tensor) -> Order:
     array[index] = elements
     shaped: Order = array.reshape(shape)
     return shaped
+
+
+def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
+    """Beats that must find room before each input of a join."""
+    pixels = waiting_pixels([reaches[name] for name in joint.inputs])
+    return tuple(
+        _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
+        for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
+    )
 
 
 def _depth(pixels: int, tensor: network.Tensor, lanes: int) -> int:
