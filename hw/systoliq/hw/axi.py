@@ -14,8 +14,9 @@ from .bare_array import BareArray
 from .dense import Dense
 from .hierarchy import place
 from .last_check import LastCheck
+from .network.pipeline import Pipeline
 
-__all__ = ["AxiBareArray", "AxiDense", "accept", "axi_bits", "axi_stream"]
+__all__ = ["AxiBareArray", "AxiDense", "AxiPipeline", "accept", "axi_bits", "axi_stream"]
 
 
 def axi_bits(bits: int) -> int:
@@ -117,3 +118,42 @@ class AxiBareArray(wiring.Component):
 
 def _bits(port: stream.Interface) -> int:
     return int(Shape.cast(port.payload.data.shape()).width)
+
+
+class AxiPipeline(wiring.Component):
+    """`Pipeline` with ``s_axis_a_*`` for images and ``m_axis_y_*`` for results.
+
+    ``error`` is 1, until reset, after a ``s_axis_a_tlast`` with a beat that does not end an image of ``image_beats``.
+    """
+
+    kind = "axi_pipeline"
+
+    def __init__(self, pipeline: Pipeline, *, image_beats: int) -> None:
+        self.pipeline = pipeline
+        self.image_beats = image_beats
+        a, y = (axi_stream(name, _bits(port), flow) for name, port, flow in self._streams(pipeline))
+        super().__init__(a | y | {"error": Out(1)})
+
+    @staticmethod
+    def _streams(pipeline: Pipeline) -> list[tuple[str, stream.Interface, type[In] | type[Out]]]:
+        return [("s_axis_a", pipeline.i, In), ("m_axis_y", pipeline.o, Out)]
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        pipeline = self.pipeline
+        m.submodules.pipeline = place(pipeline, platform)
+        accept(m, self, "s_axis_a", pipeline.i)
+        m.d.comb += [
+            self.m_axis_y_tdata.eq(Value.cast(pipeline.o.payload.data)),
+            self.m_axis_y_tlast.eq(pipeline.o.payload.last),
+            self.m_axis_y_tvalid.eq(pipeline.o.valid),
+            pipeline.o.ready.eq(self.m_axis_y_tready),
+        ]
+        check = LastCheck(self.image_beats)
+        m.submodules.last_check = place(check, platform)
+        m.d.comb += [
+            check.taken.eq(self.s_axis_a_tvalid & self.s_axis_a_tready),
+            check.last.eq(self.s_axis_a_tlast),
+            self.error.eq(check.error),
+        ]
+        return m

@@ -56,7 +56,8 @@ class Dense(wiring.Component):
     of ``a`` carry one per row, the same in all beats of a group. Where they do, or a constant one meets float8 weights,
     ``config.a`` is the format of the differences.
 
-    The hardware computes `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
+    ``lane_cells`` are those that requantizers multiply with, where they are not the array's. The hardware computes
+    `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
     sums modulo 2^32, ONNX's int32, or they are the results, and the accumulator has at least 32 bits; or where the
@@ -72,6 +73,7 @@ class Dense(wiring.Component):
         config: ArrayConfig,
         *,
         wrap: bool = False,
+        lane_cells: str | None = None,
     ) -> None:
         _check_kind(layer, requantization)
         self.layer = layer
@@ -100,7 +102,8 @@ class Dense(wiring.Component):
         self._idle = words if has_infinities(self.config.b, self.folding.weights) else None  # where a word of zeros is
         self._weights_latency = WeightColumn.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
-        lane_config = requantizer_config(requantization, self.config, self.sum_bits)
+        lanes = self.config if lane_cells is None else self.config.replace(cells=lane_cells)
+        lane_config = requantizer_config(requantization, lanes, self.sum_bits)
         self.lanes = [self._lane(lane_config, index) for index in range(self.schedule.lanes)]
         y_shape = self.lanes[0].y.shape()
         self.result_buffer = ResultBuffer(

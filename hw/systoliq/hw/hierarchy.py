@@ -27,7 +27,8 @@ def place(component: wiring.Component, platform: object, *, clear: Value | None 
     """The submodule that stands for ``component`` under ``platform``.
 
     ``component.kind`` names the Verilog module: components with equal ``kind`` must have equal signatures and be made
-    with equal parameters, which is looked at (see `configuration`). ``clear`` resets the component, which the reset of
+    with equal parameters, which is looked at (see `configuration`). Where its class is a ``namespace``, kinds within it
+    are its own: their modules' names begin with its own name. ``clear`` resets the component, which the reset of
     its parent does not do by itself.
     """
     if isinstance(platform, Emission):
@@ -119,7 +120,11 @@ class Emission:
         made_from = configuration(component)
         first = self._made_from.setdefault(name, made_from)
         if name not in self._modules:
+            outside = self.prefix
+            if getattr(component, "namespace", False):
+                self.prefix = name
             self._modules[name] = self._convert(component, name)
+            self.prefix = outside
         for what in first.keys() | made_from.keys():
             if first.get(what) != made_from.get(what):
                 raise RuntimeError(

@@ -14,6 +14,7 @@ from .cells.ecp5 import mult18x18d
 from .cells.ice40 import sb_mac16
 from .delay import delay
 from .hierarchy import place
+from .lut_product import lut_product, lut_product_latency
 
 __all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
 
@@ -24,7 +25,11 @@ LIMB_BITS = {
     "ice40": 15,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
-_SAME = {"ecp5-alu": "ecp5", "ecp5-pair": "ecp5"}  # cells that differ in what they do besides one product
+_SAME = {
+    "ecp5-alu": "ecp5",
+    "ecp5-pair": "ecp5",
+    "ecp5-lut": "ecp5",
+}  # cells that differ in what they do besides one product
 
 
 class Multiplier(wiring.Component):
@@ -77,7 +82,8 @@ class WideMultiplier(wiring.Component):
     With a vendor's cells an operand that is too wide for one, but not for two, is cut into two limbs of which the
     lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
     additions, each with its own register. What a third limb of ``a`` would hold, if it is no more than `_FEW` bits, is
-    multiplied in the fabric. Other cells, and wider operands, leave the cutting to synthesis.
+    multiplied in the fabric. Other cells, and wider operands, leave the cutting to synthesis; ``ecp5-lut`` takes none
+    (`lut_product`).
 
     Where it is not ``pipelined``, all additions share one register, behind the last.
     """
@@ -86,6 +92,7 @@ class WideMultiplier(wiring.Component):
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True) -> None:
         self._each = int(pipelined)
+        self._in_tables = cells == "ecp5-lut"
         cells = _SAME.get(cells, cells)
         self._limb = limb = LIMB_BITS.get(cells, a_bits + b_bits)
         beyond = a_bits - 2 * limb
@@ -97,13 +104,23 @@ class WideMultiplier(wiring.Component):
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
 
     @property
+    def count(self) -> int:
+        """Multipliers of one cell's worth that it is made of."""
+        return 0 if self._in_tables else (1 + self._cut_a) * (1 + self._cut_b)
+
+    @property
     def latency(self) -> int:
         """The cell, and an addition for each operand that was cut, and for the few bits in the fabric."""
+        if self._in_tables:
+            return lut_product_latency(len(self.b))
         additions = self._cut_a + self._cut_b + (self._few > 0)
         return Multiplier.latency_of(self.cells) + (additions if self._each else min(additions, 1))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        if self._in_tables:
+            m.d.comb += self.product.eq(lut_product(m, self.a, self.b, name="product"))
+            return m
         limb = self._limb
         a = self.a
         result: Value = self.product

@@ -6,13 +6,14 @@ Python's part is to start a run and to wait for its end; the beats, and the paus
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 from systoliq.hw import BareArray, Dense
 from systoliq.hw.axi import axi_bits
 
 from .exchange import PATTERN_CYCLES
 
-__all__ = ["TOP", "Ports", "harness_verilog"]
+__all__ = ["TOP", "Ports", "Tap", "harness_verilog"]
 
 TOP = "harness"
 
@@ -54,7 +55,16 @@ class Ports:
         )
 
 
-def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Tap:
+    """A stream inside of the design, whose beats go to `file`: `<net>_valid`, `_ready` and `_data` of `bits`."""
+
+    net: str
+    bits: int
+    file: str
+
+
+def harness_verilog(design: str, ports: Ports, *, own_clock: bool, taps: Sequence[Tap] = ()) -> str:
     """Verilog of module `harness` around module `design`.
 
     It runs while `run` is 1: from `a.bin` (and `b.bin`) come beats, each a byte of `last` and the data, most
@@ -63,6 +73,8 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
     stream pauses in the cycles marked in `a_pauses.bin`, `b_pauses.bin` or `out_pauses.bin`, `PATTERN_CYCLES` bits
     each, most significant first. `done` rises `linger` cycles after `expected` results came, or after `limit` cycles.
     `error` is a layer's.
+
+    Beats of each of `taps` go to its file, as little-endian words of 32 bits, filled up with zeros.
 
     `own_clock`: the clock is made here, which costs Icarus less than VPI; Verilator needs it from outside.
     """
@@ -103,6 +115,10 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool) -> str:
         sink_declarations=sink["declarations"].format(**fields),
         sink_moving=sink["moving"].format(**fields),
         sink_connections=sink["connections"].format(**fields),
+        taps="".join(
+            _TAP.format(index=index, net=f"under_test.{tap.net}", file=tap.file, pad=-tap.bits % 32 or 32)
+            for index, tap in enumerate(taps)
+        ),
     )
 
 
@@ -177,7 +193,19 @@ module {top}(
 {connections}
 {sink_connections}
   );
-endmodule
+{taps}endmodule
+"""
+
+_TAP = """\
+  integer tap_{index} = 0;
+  always @(posedge clk) begin
+    if (run && !rst && !running)
+      tap_{index} = $fopen("{file}", "wb");
+    else if (running && !done && {net}_valid && {net}_ready)
+      $fwrite(tap_{index}, "%u", {{{pad}'d0, {net}_data}});
+    if (running && !done && lingered == linger)
+      $fclose(tap_{index});
+  end
 """
 
 _SOURCE_DECLARATIONS = """\

@@ -16,6 +16,7 @@ from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
+    NETWORK_OPTIONS,
     PATH,
     SOURCE_HELP,
     SOURCE_OPTIONS,
@@ -55,7 +56,7 @@ Examples
 @click.argument("source")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
 @click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
-@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option)
 def emit(
     source: str, out: Path, replace: bool, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any
 ) -> None:

@@ -20,7 +20,8 @@ from ..errors import InputError
 from ..synth.targets import Target
 
 __all__ = [
-    "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "PATH", "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS",
+    "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
+    "SOURCE_HELP", "SOURCE_OPTIONS",
     "add_options", "hardware_of",
 ]  # fmt: skip
 
@@ -37,8 +38,9 @@ SOURCE is one of
               (float8 too: the dtype of systoliq.golden.E4M3FN and its like). Without
               y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums;
               a_format, e.g. uint8, in place of a_zero_point, which then comes with A
-  FILE.onnx   a quantized product of an ONNX model, FILE.onnx#NODE where it has several:
-              systoliq layers FILE.onnx lists them"""
+  FILE.onnx   a quantized ONNX model as a whole: a network, or its product where it is
+              one alone
+  FILE.onnx#NODE  one product of it: systoliq layers FILE.onnx lists them"""
 
 
 class _AccumulatorBits(click.ParamType[Any]):
@@ -143,6 +145,29 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
 )
 
 
+NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    click.option("--throughput", type=float, metavar="N", help="network: images a second that it must reach."),
+    click.option(
+        "--multipliers",
+        type=int,
+        metavar="N",
+        help="network: multiplier cells that its stages may take.  [those of the target, or of ecp5-85k]",
+    ),
+    click.option(
+        "--luts",
+        type=int,
+        metavar="N",
+        help="network on ECP5: sites of lookup tables that products beyond them may take.  [0]",
+    ),
+    click.option(
+        "--plan",
+        type=PATH,
+        metavar="FILE.json",
+        help="network: each stage's cols and depth, as in NAME_plan.json.",
+    ),
+)
+
+
 def add_options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
     """A decorator that gives a command all of `options`, shown in this order."""
 
@@ -160,6 +185,8 @@ def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hard
     given = {name: arguments.pop(name) for name in names if name in arguments}
     if given.get("cells", "") is None:
         given["cells"] = "portable" if target is None else target.cells
+    if target is not None:
+        given |= {"part_dsp": target.capacity.get("dsp"), "clock_mhz": target.mhz or Hardware.clock_mhz}
     options = Hardware(**given)
     if target is not None and target.cells != "portable":
         suitable = ("portable", target.cells, *target.other_cells)

@@ -13,7 +13,8 @@ from rich.table import Table
 
 from systoliq.sim.runner import SimulatorName
 
-from ..design import open_source
+from ..design import Simulated, open_source
+from ..errors import InputError
 from ..files import check_file, json_bytes, npz_bytes, write_file
 from ..progress import Stages
 from ..synth import NETLISTS
@@ -22,6 +23,7 @@ from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
+    NETWORK_OPTIONS,
     PATH,
     SIMULATOR_OPTION,
     SOURCE_HELP,
@@ -72,6 +74,7 @@ Examples
     "--quantize", is_flag=True, help="The input is real numbers: quantize them with A's scale, as QuantizeLinear does."
 )
 @click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets y.")
+@click.option("--tensors", type=PATH, metavar="T.npz", help="network: archive that gets every tensor it makes.")
 @click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
 @SIMULATOR_OPTION
 @click.option("--waves", type=PATH, metavar="FILE", help="Write a trace: .vcd (or .fst under Icarus).")
@@ -90,14 +93,14 @@ Examples
     type=click.Choice(list(NETLISTS)),
     help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
 )
-@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option)
 def simulate(
-    source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, report: Path | None,
-    simulator: SimulatorName, waves: Path | None, stalls: float, seed: int, netlist: str | None, weights: Path | None,
-    no_bias: bool, name: str | None, **hardware: Any,
+    source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, tensors: Path | None,
+    report: Path | None, simulator: SimulatorName, waves: Path | None, stalls: float, seed: int, netlist: str | None,
+    weights: Path | None, no_bias: bool, name: str | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""
-    for option, path in (("output", output), ("report", report), ("waves", waves)):
+    for option, path in (("output", output), ("tensors", tensors), ("report", report), ("waves", waves)):
         check_file(option, path)
     stages = Stages()
     with stages.stage(f"design {source}"):
@@ -115,12 +118,20 @@ def simulate(
         figures = figures | {"onnxruntime_mismatches": len(differing)}
     if output is not None:
         write_file(output, npz_bytes(run.outputs))
+    if tensors is not None:
+        write_file(tensors, npz_bytes(_tensors(run)))
     if report is not None:
         write_file(report, json_bytes(figures))
     _show_run(figures)
     for line in differing[:_SHOWN]:
         click.echo(f"mismatch: {line}", err=True)
     return 0 if run.passed and not differing else 1
+
+
+def _tensors(run: Simulated) -> dict[str, npt.NDArray[Any]]:
+    if run.tensors is None:
+        raise InputError("tensors must be asked for a network, FILE.onnx, only")
+    return dict(run.tensors)
 
 
 def _differing(name: str, found: npt.NDArray[Any], right: npt.NDArray[Any]) -> list[str]:

@@ -20,6 +20,7 @@ from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
+    NETWORK_OPTIONS,
     SOURCE_HELP,
     SOURCE_OPTIONS,
     add_options,
@@ -64,7 +65,9 @@ Examples
 
 @click.command(help=_HELP + "\n" + SOURCE_HELP + _EXAMPLES)
 @click.argument("source")
-@add_options(*_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *SOURCE_OPTIONS, debug_option)
+@add_options(
+    *_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+)
 def synth(
     source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,
     liberty: Path | None, report: Path | None, **hardware: Any,

@@ -5,7 +5,17 @@ from .design import Design
 from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
+from .network import NetworkDesign
 from .simulated import Simulated
 from .sources import open_source
 
-__all__ = ["ArrayDesign", "Design", "EngineDesign", "Hardware", "LayerDesign", "Simulated", "open_source"]
+__all__ = [
+    "ArrayDesign",
+    "Design",
+    "EngineDesign",
+    "Hardware",
+    "LayerDesign",
+    "NetworkDesign",
+    "Simulated",
+    "open_source",
+]

@@ -25,7 +25,12 @@ from .float8_hardware import float8_array, parse_format, refuse_integer_options
 __all__ = ["REQUANTIZERS", "Hardware"]
 
 _SUM_BITS = 32  # ONNX sums in int32
+_ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
 _ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
+_NOT_NETWORK = (
+    "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
+    "multiplier_bits", "wrap",
+)  # fmt: skip
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
 
@@ -53,6 +58,11 @@ class Hardware:
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
         an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
+    throughput, multipliers, luts, plan
+        a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
+        lookup tables for more products, on ECP5; or a file that says what each stage is.
+    clock_mhz, part_dsp
+        of the part that it is for: the clock that figures of a network speak of, and its multiplier cells.
 
     Raises
     ------
@@ -82,6 +92,12 @@ class Hardware:
     max_rows: int | None = None
     dataflow: str | None = None
     workload: Path | None = None
+    throughput: float | None = None
+    multipliers: int | None = None
+    luts: int | None = None
+    plan: Path | None = None
+    clock_mhz: float = 200.0
+    part_dsp: int | None = None
 
     def __post_init__(self) -> None:
         if self.requantizer not in REQUANTIZERS:
@@ -106,10 +122,34 @@ class Hardware:
         return self.requantizer == AUTO
 
     def refuse_engines(self, source: str) -> None:
-        """An InputError where a field was set that an engine alone has; `source` is another."""
+        """An InputError where a field was set that an engine or a network alone has; `source` is neither."""
         for name in _ONLY_ENGINE:
             if getattr(self, name) is not None:
                 raise InputError(f"{name} must be given for the source engine only, not for {source!r}")
+        self.refuse_networks(source)
+
+    def refuse_networks(self, source: str) -> None:
+        """An InputError where a field was set that a network alone has; `source` is another."""
+        for name in _ONLY_NETWORK:
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be given for a network, FILE.onnx, only, not for {source!r}")
+
+    def refuse_for_networks(self) -> None:
+        """An InputError where a field was set that a network's plan decides, or two that decide the plan."""
+        usual = Hardware()
+        for name in _NOT_NETWORK:
+            if getattr(self, name) != getattr(usual, name):
+                raise InputError(f"{name} must be left out for a network: each stage has its own, by the plan")
+        for name in _ONLY_ENGINE:
+            if getattr(self, name) is not None:
+                raise InputError(f"{name} must be given for the source engine only, not for a network")
+        given = [name for name in _ONLY_NETWORK if getattr(self, name) is not None]
+        if len(given) > 1 and not set(given) <= {"multipliers", "luts"}:
+            raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
+        for name in ("throughput", "multipliers", "luts"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                raise InputError(f"{name} must be positive, not {value!r}")
 
     def bare_array(self) -> ArrayConfig:
         """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""

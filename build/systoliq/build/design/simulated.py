@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,17 +24,22 @@ _WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 class Simulated:
     """Outputs of a run, and its report, ready for JSON.
 
-    `sums` are the hardware's outputs where `y` is what the host makes of them.
+    `sums` are the hardware's outputs where `y` is what the host makes of them. A network's outputs are `named`, and
+    `tensors` are all that its hardware made.
     """
 
     y: npt.NDArray[Any]
     report: dict[str, Any]
     passed: bool
     sums: npt.NDArray[np.int32] | None = None
+    named: Mapping[str, npt.NDArray[Any]] | None = None
+    tensors: Mapping[str, npt.NDArray[Any]] | None = None
 
     @property
     def outputs(self) -> dict[str, npt.NDArray[Any]]:
-        """`y`, and `sums` where there are any, by name."""
+        """`y`, and `sums` where there are any, by name; or those that are `named`."""
+        if self.named is not None:
+            return dict(self.named)
         return {"y": self.y} if self.sums is None else {"sums": self.sums, "y": self.y}
 
     def check(self) -> Simulated:

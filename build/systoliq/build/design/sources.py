@@ -10,14 +10,18 @@ import numpy as np
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
+from systoliq.golden.network import Network
 
 from ..errors import InputError
-from ..onnx import is_model, onnx_layer, onnx_product
+from ..onnx import is_model, onnx_layer, onnx_product, read_products
+from ..onnx.network import read_network, read_nodes
 from .array import ArrayDesign
 from .design import Design
 from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
+from .network import NetworkDesign
+from .network.plan import stages_of
 
 __all__ = ["PRESETS", "open_layer", "open_source", "resnet8_fc_layer"]
 
@@ -60,15 +64,35 @@ def open_source(
         raise InputError(f"no_bias must be left out for the source {source}: it has no bias")
     if source == "engine":
         return EngineDesign(hardware, name=name)
-    hardware.refuse_engines(source)
     if source == "array":
+        hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)
     host = None
     if is_model(source):
+        network = _network(source)
+        if network is not None:
+            if not use_bias:
+                raise InputError("no_bias must be left out for a network")
+            return NetworkDesign(network, hardware, name=name, origin=f"the model {Path(source).name}")
+        hardware.refuse_engines(source)
         layer, origin, host = onnx_product(source)
     else:
+        hardware.refuse_engines(source)
         layer, origin = open_layer(source, weights)
     return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin, host=host)
+
+
+def _network(source: str) -> Network | None:
+    """The network that FILE.onnx is; None where a NODE is named, or where it is one product alone."""
+    if ".onnx#" in source:
+        return None
+    reading = read_nodes(source)
+    if reading.network is not None and len(stages_of(reading.network)) > 1:
+        return reading.network
+    products = [product for product in read_products(Path(source)) if product.layer is not None]
+    if len(products) == 1:
+        return None
+    return read_network(source)
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:

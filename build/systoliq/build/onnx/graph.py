@@ -105,6 +105,11 @@ class Graph:
         self._infos = {info.name: info.type.tensor_type for info in infos}
         self._outputs = {info.name for info in self.graph.output}
 
+    @property
+    def initializers(self) -> set[str]:
+        """Names of the constants that the graph holds."""
+        return set(self._initializers)
+
     def producer(self, name: str) -> NodeProto | None:
         """The node that makes the tensor `name`, or None: an input, an initializer or nothing makes it."""
         return self._producers.get(name)

@@ -31,7 +31,7 @@ from .surroundings import float_host_part
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["REFUSED", "TAKEN"]
+__all__ = ["REFUSED", "TAKEN", "check_attributes"]
 
 _NOT_READ = (
     "of the operators of com.microsoft only QGemm, QLinearMatMul, DynamicQuantizeMatMul and MatMulIntegerToFloat are "
@@ -69,7 +69,7 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "bias", "y_scale", "y_zero_point")
     named = names if node.input[6] else tuple(n.replace("bias", "") for n in names)
     fields: dict[str, Any]
-    _, fields = together(lambda: _check_attributes(node), lambda: _operator(graph, node, named))
+    _, fields = together(lambda: check_attributes(node), lambda: _operator(graph, node, named))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
     if "bias" in fields and _has_float8(*(fields[f"{operand}_zero_point"] for operand in "aby")):
@@ -81,7 +81,9 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
     """The constant inputs after the first, under `names`; those without a name are left out."""
-    given = {name: node.input[i] for i, name in enumerate(names, 1) if name}
+    given = {name: (*node.input, *[""] * len(names))[i] for i, name in enumerate(names, 1) if name}
+    if missing := [name for name, tensor in given.items() if not tensor]:
+        raise NotTakenError(f"{missing[0]} must be given")
     values = together(*(partial(graph.constant, tensor, name) for name, tensor in given.items()))
     return dict(zip(given, values, strict=True))
 
@@ -91,7 +93,7 @@ def _gemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     transposed = bool(attribute(node, "transB", 0))
     fields: dict[str, Any]
     _, fields = together(
-        lambda: _check_attributes(node, beta=bool(given)),
+        lambda: check_attributes(node, beta=bool(given)),
         lambda: _dequantized(graph, node, given or None, transposed=transposed),
     )
     return fields
@@ -148,7 +150,8 @@ def _fields(operand: str, parameters: Parameters) -> dict[str, npt.NDArray[Any]]
     return {f"{operand}_scale": parameters.scale, f"{operand}_zero_point": parameters.zero_point}
 
 
-def _check_attributes(node: NodeProto, *, beta: bool = False) -> None:
+def check_attributes(node: NodeProto, *, beta: bool = False) -> None:
+    """A NotTakenError for a Gemm with transA, alpha or, where it counts, beta."""
     factors = {name: attribute(node, name, 1.0) for name in ("alpha", *["beta"] * beta)}
     reasons = ["transA must be 0: rows of A arrive one after the other"] * bool(attribute(node, "transA", 0))
     if reasons := reasons + [f"{name} must be 1, not {value:g}" for name, value in factors.items() if value != 1]:

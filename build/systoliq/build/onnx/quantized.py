@@ -27,7 +27,17 @@ from .narrow import format_of, is_integer
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Output", "Parameters", "activations", "bias_of", "check_positive", "follow_output", "weights"]
+__all__ = [
+    "Output",
+    "Parameters",
+    "activations",
+    "bias_of",
+    "check_positive",
+    "follow_output",
+    "output_type",
+    "parameters_of",
+    "weights",
+]
 
 _BIAS_LIMIT = 1 << 24  # float32 tells whole numbers apart up to here
 _BIAS_TOLERANCE = 2.0**-20  # of an int32 bias' scale: quantizers multiply a_scale * b_scale in their own precision
@@ -55,8 +65,8 @@ def activations(graph: Graph, name: str) -> Parameters:
     kind = graph.type_of(node.input[0])
     source = graph.producer(node.input[0])
     if kind is None and source is not None and is_operator(source, "QuantizeLinear"):
-        kind = _parameters(graph, source, "a", _output_type(source)).zero_point.dtype
-    return _one(_parameters(graph, node, "a", kind), "a")
+        kind = parameters_of(graph, source, "a", output_type(source)).zero_point.dtype
+    return _one(parameters_of(graph, node, "a", kind), "a")
 
 
 def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[Any], Parameters]:
@@ -66,7 +76,7 @@ def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[A
     """
     node = _back(graph, name, "b", ("Identity", "Transpose"))
     b = graph.constant(node.input[0], "b")
-    found = _parameters(graph, node, "b", b.dtype)
+    found = parameters_of(graph, node, "b", b.dtype)
     if b.ndim != 2:
         raise NotTakenError(f"b must have two dimensions, not the shape {list(b.shape)}")
     axis = channel_axis(node, found.scale, b.shape)
@@ -98,7 +108,7 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
     stored = graph.constant(node.input[0], "the bias")
     if not is_integer(stored.dtype):
         raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
-    found = _parameters(graph, node, "the bias", stored.dtype)
+    found = parameters_of(graph, node, "the bias", stored.dtype)
     axis = channel_axis(node, found.scale, stored.shape)
     shape = [1] * stored.ndim if axis is None else [-1 if i == axis else 1 for i in range(stored.ndim)]
     scale = np.broadcast_to(found.scale.reshape(shape), stored.shape)
@@ -140,7 +150,7 @@ def follow_output(graph: Graph, node: NodeProto) -> Output:
         else:
             raise _stays_float(graph, name, f"its result must go to a QuantizeLinear, not to {label(user)}")
         name = user.output[0]
-    y = _one(_parameters(graph, user, "y", _output_type(user)), "y")
+    y = _one(parameters_of(graph, user, "y", output_type(user)), "y")
     if Float8Format.of(y.zero_point.dtype) is not None:
         check_saturates(user)
         if relu is not None:
@@ -173,7 +183,7 @@ def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProt
     return node
 
 
-def _parameters(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> Parameters:
+def parameters_of(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> Parameters:
     """Of a Q or DQ; `kind` is the type of a zero point that is left out."""
     scale, zero_point = together(
         lambda: _float_scale(graph, node, role),
@@ -207,7 +217,7 @@ def _zero_point(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | 
     return np.zeros((), kind)
 
 
-def _output_type(node: NodeProto) -> np.dtype[Any]:
+def output_type(node: NodeProto) -> np.dtype[Any]:
     """The type that a QuantizeLinear without a zero point gives."""
     from onnx import TensorProto, helper
 

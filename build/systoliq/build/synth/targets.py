@@ -55,7 +55,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 place=(f"--{size}k", "--speed", str(speed), *flow),
                 placer="static",
                 cells="ecp5",
-                other_cells=("ecp5-alu", "ecp5-pair"),
+                other_cells=("ecp5-alu", "ecp5-pair", "ecp5-lut"),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
                 mhz=200.0,
             )

@@ -12,18 +12,19 @@ from pathlib import Path
 
 __all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "is_ecp5", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
+CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
 timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products of narrow operands in each of ECP5's, for neighbouring
-columns.
+columns. ``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
 """
 
 _MODELS = {
     "ecp5": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
     "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v", "dp16kd.v"),
     "ecp5-pair": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
+    "ecp5-lut": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
     "ice40": ("sb_mac16.v",),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),

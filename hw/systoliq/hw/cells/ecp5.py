@@ -8,9 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from amaranth.hdl import ClockSignal, Const, Instance, Module, Signal, Value
+from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Signal, Value
 
-__all__ = ["WIDTH", "adder", "clearing_adder", "clocking", "mult18x18d", "registers", "signed_mult18x18d"]
+__all__ = [
+    "WIDTH",
+    "adder",
+    "clearing_adder",
+    "clocking",
+    "mult18x18d",
+    "registers",
+    "rows_adder",
+    "signed_mult18x18d",
+]
 
 WIDTH = 18  # of a multiplier's operand
 
@@ -61,6 +70,8 @@ def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
 # Lookup tables of CCU2C, indexed by DCBA, D tied to 1; the lowest four bits (BA) say what is carried on where the upper
 # half looks up 0. A half with an upper half of zero never passes its carry-in on.
 _ADD_UNLESS = 0xA6AA  # A + (B and not C)
+_BOTH_ROWS = 0x7888  # (A and B) + (C and D)
+_LAST_ROW = 0x8788  # (A and B) + (D and not C)
 _FEED = 0x000A  # A becomes the carry
 _NOTHING = 0x0000  # no carry: begins a chain, for one place where nextpnr's feeding in of a constant costs two
 
@@ -85,6 +96,18 @@ def clearing_adder(
     return _chain(m, places + [(0, 0, 0)] * carry_out, carry_in, name)
 
 
+def rows_adder(m: Module, a: Value, b: Value, *, name: str, negative: bool = False) -> Value:
+    """``a * (b[0] + 2 * b[1])`` for signed ``a`` and two bits ``b``, two bits wider than ``a``; with ``negative`` the
+    second bit counts -2.
+
+    Two rows of a multiplication for one lookup table a bit: both are masked inside the carry chain.
+    """
+    init = _LAST_ROW if negative else _BOTH_ROWS
+    places = [(init, (_at(a, i), b[0], _at(a, i - 1), b[1])) for i in range(1, len(a) + 2)]
+    upper = _carry_chain(m, places, b[1] if negative else None, name)  # less a: its complement and 1
+    return Cat(a[0] & b[0], upper)
+
+
 def _at(value: Value, i: int) -> Value:
     """Bit i of a sign-extended value."""
     return value[min(i, len(value) - 1)]
@@ -92,21 +115,30 @@ def _at(value: Value, i: int) -> Value:
 
 def _chain(m: Module, places: list[tuple[object, object, object]], carry_in: Value | None, name: str) -> Value:
     """The sum over ``places`` (A, B, whether B is left out)."""
-    start = (_NOTHING, (0, 0, 0)) if carry_in is None else (_FEED, (carry_in, 0, 0))
-    halves = [start, *((_ADD_UNLESS, place) for place in places)]
-    halves += [(_NOTHING, (0, 0, 0))] * (len(halves) % 2)
+    return _carry_chain(m, [(_ADD_UNLESS, (*place, 1)) for place in places], carry_in, name)
+
+
+def _carry_chain(
+    m: Module, places: Sequence[tuple[int, tuple[object, ...]]], carry_in: Value | None, name: str
+) -> Value:
+    """The sum over ``places``: lookup tables and their inputs A, B, C, D."""
+    start: tuple[int, tuple[object, ...]] = (_NOTHING, (0, 0, 0, 1))
+    if carry_in is not None:
+        start = (_FEED, (carry_in, 0, 0, 1))
+    halves = [start, *places]
+    halves += [(_NOTHING, (0, 0, 0, 1))] * (len(halves) % 2)
     total = Signal(len(halves), name=f"{name}_total")
     carry: Value | int = 0
     for i in range(0, len(halves), 2):
         pins: dict[str, object] = {}
-        for half, (init, (a, b, c)) in enumerate(halves[i : i + 2]):
+        for half, (init, (a, b, c, d)) in enumerate(halves[i : i + 2]):
             pins |= {
                 f"p_INIT{half}": Const(init, 16),
                 f"p_INJECT1_{half}": "NO",
                 f"i_A{half}": a,
                 f"i_B{half}": b,
                 f"i_C{half}": c,
-                f"i_D{half}": 1,
+                f"i_D{half}": d,
                 f"o_S{half}": total[i + half],
             }
         following = Signal(name=f"{name}_carry_{i + 2}")

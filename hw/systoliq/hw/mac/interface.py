@@ -15,6 +15,7 @@ from .dsp48e2 import Dsp48E2Form
 from .dsp48e2_pair import Dsp48E2PairForm
 from .ecp5 import Ecp5Form
 from .ecp5_alu import AluForm
+from .ecp5_lut import Ecp5LutForm
 from .ecp5_pair import Ecp5PairForm
 from .fabric import FabricForm
 from .float8 import float8_form
@@ -28,6 +29,7 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5": Ecp5Form,
     "ecp5-alu": AluForm,
     "ecp5-pair": Ecp5PairForm,
+    "ecp5-lut": Ecp5LutForm,
     "ice40": ice40_form,
     "xilinx": XilinxForm,
     "dsp48e2": Dsp48E2Form,

@@ -24,10 +24,12 @@ def simulate(
     *,
     waves: Path | None,
     progress: Callable[[str], None] | None,
+    taps: Sequence[harness.Tap] = (),
 ) -> tuple[list[BenchOutcome], Path]:
     """Outcomes of runs, in their order, and the log: those driven by Python come first, then those in bulk.
 
-    A run is in bulk where the second of its pair says so. `top` is the design's module; its bench is `<top>_bench`.
+    A run is in bulk where the second of its pair says so; the files of `taps` are then those of the last run. `top` is
+    the design's module; its bench is `<top>_bench`.
     """
     outcomes: dict[int, BenchOutcome] = {}
     log = Path()
@@ -35,7 +37,7 @@ def simulate(
         chosen = [index for index, (_, in_bulk) in enumerate(runs) if in_bulk is bulk]
         if not chosen:
             continue
-        simulation = _build(verilog, ports, top, simulator, bulk, waves is not None, progress)
+        simulation = _build(verilog, ports, top, simulator, bulk, waves is not None, progress, taps)
         folder = run_directory()
         write_runs(folder, [runs[index][0] for index in chosen])
         if progress is not None:
@@ -60,9 +62,10 @@ def _build(
     bulk: bool,
     waves: bool,
     progress: Callable[[str], None] | None,
+    taps: Sequence[harness.Tap],
 ) -> Simulation:
     if bulk:
-        verilog += harness.harness_verilog(top, ports, own_clock=simulator == "icarus")
+        verilog += harness.harness_verilog(top, ports, own_clock=simulator == "icarus", taps=taps)
     with warnings.catch_warnings():
         # Yosys writes `!vector` and shifts wider than their target; the lint of the emitted Verilog is its own test.
         warnings.simplefilter("ignore", SimulatorWarning)

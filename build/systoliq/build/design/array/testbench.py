@@ -113,6 +113,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
         senders=senders,
         results=stimulus.sums.size,
         cycles=stimulus.cycles,
+        longest=stimulus.cycles,
         quiet=2 * (design.array.latency + config.rows + config.cols),
         declarations=fill(
             _DECLARATIONS,

@@ -115,6 +115,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         senders=[sender],
         results=len(stimulus.y_beats),
         cycles=stimulus.cycles,
+        longest=stimulus.cycles,
         quiet=2 * dense.latency + 2 * dense.schedule.tile_cycles,
         declarations=fill(
             _DECLARATIONS,

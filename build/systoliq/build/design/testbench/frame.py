@@ -124,15 +124,18 @@ def shell(*, name: str, story: str, phases: str, body: str) -> str:
 
 def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, cycles: int, quiet: int, declarations: str,
-    step: str, reset: str, contents: str,
+    step: str, reset: str, contents: str, longest: int,
 ) -> str:  # fmt: skip
-    """The text of a testbench: `senders` send, `step` takes and checks `results` results with the counter `taken`."""
+    """The text of a testbench: `senders` send, `step` takes and checks `results` results with the counter `taken`.
+
+    Without stalls all are there after `longest` cycles.
+    """
     body = fill(
         _TESTBENCH,
         results=results,
         cycles=cycles,
         # five phases, the slow ones with pauses of up to 255 cycles at one result in 16
-        time_out=5 * (12 * cycles + 32 * results + 2000),
+        time_out=5 * (12 * longest + 32 * results + 2000),
         quiet=quiet,
         declarations="\n".join([*(sender.declarations for sender in senders), declarations]),
         reset="\n".join([*(sender.reset for sender in senders), reset]),

@@ -1,0 +1,5 @@
+"""Whole networks as designs."""
+
+from .design import NetworkDesign
+
+__all__ = ["NetworkDesign"]

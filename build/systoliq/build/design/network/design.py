@@ -1,0 +1,234 @@
+"""A whole network as a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
+from systoliq.golden.requantization import Requantization
+from systoliq.hw.axi import AxiPipeline
+from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.network.assembly import Assembly, assemble
+from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError
+from ...files import json_bytes, npz_bytes
+from ..choose import choose_requantization
+from ..design import Arrays, Design, File
+from ..hardware import Hardware
+from ..names import module_name
+from ..operands import read_operand_file
+from ..simulated import Simulated, check_run
+from .describe import describe
+from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
+from .report import network_report
+from .stimulus import NetworkStimulus, network_stimulus
+from .testbench import network_testbench
+
+__all__ = ["NetworkDesign"]
+
+_DSP = 156  # of the plan where nobody says how much there is: those of an LFE5U-85F
+
+
+class NetworkDesign(Design):
+    """A network as one pipeline of stages, by the plan that `hardware` asks for; `origin` says where it comes from."""
+
+    kind: ClassVar[str] = "network"
+    meanings: ClassVar[Mapping[str, str]] = {
+        "rst": "synchronous reset, active high; the contents of the weight memories stay",
+        "s_axis_a_tdata": "pixels of images, see packing.a",
+        "s_axis_a_tvalid": "a beat of pixels is offered",
+        "s_axis_a_tready": "the beat of pixels is taken",
+        "s_axis_a_tlast": "the last beat of an image; with any other beat it is an error",
+        "m_axis_y_tlast": "the last beat of an image's results",
+        "error": "1 until reset: an s_axis_a_tlast came with a beat that ends no image",
+    }
+
+    def __init__(
+        self,
+        network: Network,
+        hardware: Hardware | None = None,
+        *,
+        name: str | None = None,
+        origin: str = "a network given in Python",
+    ) -> None:
+        self._hardware = hardware or Hardware()
+        self._hardware.refuse_for_networks()
+        self.name = module_name(name, network.name)
+        self.origin = origin
+        self.network = network
+        self.plan = self._planned()
+        try:
+            self.assembly: Assembly = assemble(
+                network,
+                self.plan.parallelism,
+                requantize=self._requantize,
+                cells=self.cells,
+                lane_cells=lane_cells(self.cells),
+            )
+        except ValueError as error:
+            raise InputError(f"{origin}: {error}") from error
+        for joint in self.assembly.pipeline.joints:  # for its cycle model alone, as long as no Verilog is asked for
+            mark_used(joint.component)
+        mark_used(self.assembly.pipeline)
+
+    def _planned(self) -> Plan:
+        asked = self._hardware
+        if asked.plan is not None:
+            return read_plan(self.network, asked.plan, cells=asked.cells)
+        if asked.throughput is not None:
+            cycles = int(asked.clock_mhz * 1e6 / asked.throughput)
+            return plan_for_cycles(self.network, cycles, cells=asked.cells)
+        return plan_for_budget(
+            self.network, asked.multipliers or asked.part_dsp or _DSP, asked.luts or 0, cells=asked.cells
+        )
+
+    def _requantize(self, layer: MatMulLayer) -> Requantization:
+        return choose_requantization(layer, self._hardware.requantizer).requantization
+
+    @cached_property
+    def top(self) -> AxiPipeline:
+        """The module with AXI4-Stream ports."""
+        return AxiPipeline(self.assembly.pipeline, image_beats=image_beats(self.assembly))
+
+    @property
+    def cells(self) -> str:
+        """Of all its stages."""
+        return self._hardware.cells
+
+    @property
+    def macs_per_cycle(self) -> int:
+        """Multiply-accumulates that all its stages do in a cycle."""
+        return self.plan.multipliers
+
+    @property
+    def choices(self) -> list[str]:
+        """The plan."""
+        plan, mhz = self.plan, self._hardware.clock_mhz
+        cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {plan.dsp} multiplier cells in all"
+        rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
+        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}"]
+
+    def model(self, inputs: Mapping[str, npt.ArrayLike]) -> Arrays:  # type: ignore[override]
+        """Every integer tensor of the network by its name: see `Network.golden`."""
+        return self.network.golden(inputs)
+
+    def cycles(self, images: int) -> int:
+        """Cycles from the first result of the first image to the last of the last, where neither side waits."""
+        return (images - 1) * self.assembly.image_cycles
+
+    def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
+        """`inputs`: the arrays of an .npz archive by their names, or that of a .npy file as the only input."""
+        if quantize:
+            raise InputError("quantize must be left out for a network: real numbers of its float inputs are quantized")
+        arrays = read_operand_file(path)
+        names = [source.name for source in self.network.sources]
+        if path.suffix == ".npy":
+            arrays = {names[0]: arrays["a"]}
+        return {"inputs": self.check_inputs(arrays, str(path))}  # type: ignore[dict-item]
+
+    def check_inputs(self, arrays: Arrays, where: str) -> Arrays:
+        """The arrays that the network takes, of at least one image; InputError names what is wrong."""
+        known = {name for source in self.network.sources for name in (source.name, source.tensor.name)}
+        taken = {name: array for name, array in arrays.items() if name in known}
+        try:
+            for source in self.network.sources:
+                if source.tensor.name in taken:
+                    source.tensor.check(taken[source.tensor.name])
+                elif source.name in taken:
+                    source.quantize(taken[source.name])
+                else:
+                    held = ", ".join(arrays) or "nothing"
+                    raise InputError(f"input must hold {source.name!r}, the network's input, and holds {held}")
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{where}: {error}") from error
+        if not all(len(array) for array in taken.values()):
+            raise InputError(f"{where}: input must hold at least one image, and holds none")
+        return taken
+
+    def simulate(
+        self,
+        inputs: Mapping[str, npt.NDArray[Any]],
+        *,
+        simulator: SimulatorName = "verilator",
+        stalls: float = 0.0,
+        seed: int = 0,
+        waves: Path | None = None,
+        netlist: str | None = None,
+        progress: Callable[[str], None] | None = None,
+    ) -> Simulated:
+        """Run images through the Verilog and compare every tensor that it makes with golden; see `Design.simulate`.
+
+        `inputs` are as `Network.golden` takes them.
+        """
+        check_run(simulator, stalls, waves)
+        if netlist is not None:
+            raise InputError("netlist must be left out for a network: its stages are looked into by their names")
+        result = cosimulate_network(
+            self.network, self.assembly, inputs, simulator=simulator, stalls=(stalls, stalls), seed=seed, waves=waves,
+            progress=progress,
+        )  # fmt: skip
+        tensors = {each.tensor.name: each.array for each in result.tensors.values()}
+        outputs = {tensor.name: tensors[self._made_as(tensor.name)] for tensor in self.network.outputs}
+        y = next(iter(outputs.values()))
+        return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
+
+    def _made_as(self, name: str) -> str:
+        """The tensor whose stream an output is: moves change nothing of it."""
+        return self.assembly.tensors[self.assembly.pipeline.output].name if name not in self.assembly.tensors else name
+
+    def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
+        wrong = [
+            f"tensor {name!r}: {each.mismatches} of {each.expected.size} elements differ; {each.first}"
+            for name, each in result.tensors.items()
+            if each.mismatches
+        ]
+        return {
+            "name": self.name,
+            "simulator": result.simulator,
+            "outputs": sum(each.expected.size for each in result.tensors.values()),
+            "mismatches": result.mismatches,
+            "violations": list(result.violations),
+            "first_mismatches": wrong[:10],
+            "images": result.images,
+            "cycles": result.cycles,
+            "image_cycles": self.assembly.image_cycles,
+            "macs": result.macs,
+            "utilization": result.utilization,
+            "seconds": round(result.seconds, 3),
+            "stalls": stalls,
+            "tensors": {
+                name: {"elements": int(each.expected.size), "mismatches": each.mismatches}
+                for name, each in result.tensors.items()
+            },
+            "plan": self.plan.as_json(),
+        }
+
+    @cached_property
+    def stimulus(self) -> NetworkStimulus:
+        """What its testbench sends and expects."""
+        return network_stimulus(self)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Design.describe`."""
+        return describe(self)
+
+    def testbench(self) -> str:
+        """See `Design.testbench`."""
+        return network_testbench(self, self.stimulus)
+
+    def files(self) -> dict[str, File]:
+        """Golden vectors of every tensor, the plan, and a page that shows it."""
+        vectors = npz_bytes(self.stimulus.tensors)
+        return {
+            f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
+            f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.plan.as_json())),
+            "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),
+        }

@@ -1,0 +1,245 @@
+"""Plan: how much each stage of a network does in a cycle, so that none waits for another longer than it must.
+
+For a given time an image, each stage has one cheapest choice, whatever the others do: the plan for a budget is that of
+the shortest time that all can afford together, and halving finds it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from systoliq.golden import network
+from systoliq.hw.cells import CELLS, is_ecp5
+from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.multiplier import WideMultiplier
+from systoliq.hw.network import rate
+from systoliq.hw.network.rate import Parallelism
+
+from ...errors import InputError
+
+__all__ = ["Plan", "StagePlan", "plan_for_budget", "plan_for_cycles", "read_plan", "stages_of"]
+
+_MANTISSA_BITS = 24
+LUT_CELLS = "ecp5-lut"
+PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
+
+
+def lane_cells(cells: str) -> str:
+    """The cells of requantizers in a network of ``cells``: on ECP5 lookup tables, of which there are more."""
+    return LUT_CELLS if is_ecp5(cells) else cells
+
+
+@dataclass(frozen=True, kw_only=True)
+class StagePlan:
+    """One stage: `image_cycles` from one image to the next where nobody waits; `dsp`: cells of the family that it takes
+    for products and requantizers.
+    """
+
+    node: network.Node
+    parallelism: Parallelism
+    image_cycles: int
+    multipliers: int
+    dsp: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The stages of a network in their order."""
+
+    stages: tuple[StagePlan, ...]
+
+    @property
+    def image_cycles(self) -> int:
+        """Cycles from one image to the next: those of the slowest stage."""
+        return max(stage.image_cycles for stage in self.stages)
+
+    @property
+    def multipliers(self) -> int:
+        """Products that all stages do in a cycle."""
+        return sum(stage.multipliers for stage in self.stages)
+
+    @property
+    def dsp(self) -> int:
+        """Multiplier cells, those of requantizers among them."""
+        return sum(stage.dsp for stage in self.stages)
+
+    @property
+    def parallelism(self) -> dict[str, Parallelism]:
+        """By the names of the nodes."""
+        return {stage.node.name: stage.parallelism for stage in self.stages}
+
+    @property
+    def utilization(self) -> float:
+        """Share of what the multipliers could do that multiply-accumulates of an image are."""
+        macs = sum(stage.node.multiply_accumulates for stage in self.stages)
+        return macs / (self.multipliers * self.image_cycles)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """A stage each, as `read_plan` takes them: the rest is for people."""
+        return [
+            {
+                "node": stage.node.name,
+                "operator": type(stage.node).__name__,
+                "cols": stage.parallelism.cols,
+                "depth": stage.parallelism.depth,
+                "cells": stage.parallelism.cells,
+                "image_cycles": stage.image_cycles,
+                "share_of_slowest": round(stage.image_cycles / self.image_cycles, 4),
+                "multipliers": stage.multipliers,
+                "dsp": stage.dsp,
+            }
+            for stage in self.stages
+        ]
+
+
+def stages_of(net: network.Network) -> list[network.Node]:
+    """The nodes that become stages: all but moves."""
+    return [node for node in net.nodes if not isinstance(node, network.Move)]
+
+
+def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
+    """The plan with the fewest multipliers that takes at most so many cycles from one image to the next.
+
+    Raises InputError where no parallelism of a stage is enough, with the fewest cycles that are.
+    """
+    chosen = []
+    for node in stages_of(net):
+        fitting = [stage for stage in _choices(node, cells) if stage.image_cycles <= cycles]
+        if not fitting:
+            least = min(stage.image_cycles for stage in _choices(node, cells))
+            raise InputError(
+                f"an image must have at least {least} cycles for node {node.name!r}, whatever its parallelism, not "
+                f"{cycles}"
+            )
+        chosen.append(fitting[0])
+    return Plan(stages=tuple(chosen))
+
+
+def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str) -> Plan:
+    """The plan with the fewest cycles from one image to the next within so many multiplier cells, and so many sites of
+    lookup tables for products that find no cell (on ECP5).
+
+    Raises InputError where even the smallest takes more.
+    """
+    nodes = stages_of(net)
+    slowest = max(min(stage.image_cycles for stage in _choices(node, cells)) for node in nodes)
+    times = sorted({stage.image_cycles for node in nodes for stage in _choices(node, cells)} | {slowest})
+    times = [time for time in times if time >= slowest]
+
+    @functools.cache
+    def within(index: int) -> Plan | None:
+        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells)
+
+    if within(len(times) - 1) is None:
+        least = plan_for_cycles(net, times[-1], cells=cells).dsp
+        raise InputError(f"multipliers must be at least {least} for {len(nodes)} stages, not {dsp}")
+    low, high = -1, len(times) - 1  # too dear, affordable
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if within(middle) else (middle, high)
+    return cast("Plan", within(high))
+
+
+def _placed(plan: Plan, dsp: int, luts: int, cells: str) -> Plan | None:
+    """`plan` with as many products in multiplier cells as there are, the other stages' in lookup tables; None where
+    these are too few as well.
+    """
+    if plan.dsp <= dsp:
+        return plan
+    if not is_ecp5(cells):
+        return None
+    best: dict[int, frozenset[int]] = {0: frozenset()}  # by cells taken: the stages that have them
+    for index, stage in enumerate(plan.stages):
+        best |= {
+            taken + stage.dsp: chosen | {index}
+            for taken, chosen in best.items()
+            if stage.dsp and taken + stage.dsp <= dsp and taken + stage.dsp not in best
+        }
+    in_cells = best[max(best)]
+    stages = tuple(
+        stage if index in in_cells or not stage.dsp else _stage(stage.node, _in_tables(stage.parallelism), cells)
+        for index, stage in enumerate(plan.stages)
+    )
+    outside = sum(stage.multipliers for stage in stages if stage.parallelism.cells)
+    return Plan(stages=stages) if outside * PRODUCT_SITES <= luts else None
+
+
+def _in_tables(parallelism: Parallelism) -> Parallelism:
+    return dataclasses.replace(parallelism, cells=LUT_CELLS)
+
+
+def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
+    """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        asked = {
+            str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"], cells=each.get("cells", ""))
+            for each in content
+        }
+    except OSError as error:
+        raise InputError(f"plan {path}: cannot be read ({error.strerror})") from error
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
+        raise InputError(
+            f"plan {path}: must be a JSON list of objects with node, cols and depth ({type(error).__name__}: {error})"
+        ) from error
+    nodes = {node.name: node for node in stages_of(net)}
+    for problem, names in (("unknown", asked.keys() - nodes), ("missing", nodes.keys() - asked)):
+        if names:
+            raise InputError(f"plan {path}: must name each stage once; {problem}: {', '.join(sorted(names))}")
+    return Plan(stages=tuple(_stage(node, _possible(node, asked[name], path), cells) for name, node in nodes.items()))
+
+
+def _possible(node: network.Node, parallelism: Parallelism, path: Path) -> Parallelism:
+    possible = set(rate.choices(node))
+    if parallelism.cells not in ("", *CELLS):
+        raise InputError(
+            f"plan {path}: cells of node {node.name!r} must be one of {', '.join(CELLS)}, or empty, not "
+            f"{parallelism.cells!r}"
+        )
+    if dataclasses.replace(parallelism, cells="") not in possible:
+        near: Sequence[Parallelism] = [each for each in possible if each.depth == parallelism.depth]
+        wanted = "cols" if near else "depth"
+        values = sorted({getattr(each, wanted) for each in near or possible})
+        raise InputError(
+            f"plan {path}: {wanted} of node {node.name!r} must be one of {', '.join(map(str, values))}, not "
+            f"{getattr(parallelism, wanted)}"
+        )
+    return parallelism
+
+
+@functools.cache
+def _choices(node: network.Node, cells: str) -> Sequence[StagePlan]:
+    """All that a stage can be, the cheapest first; of those as cheap the narrowest, then the quickest."""
+    stages = [_stage(node, each, cells) for each in rate.choices(node)]
+    return sorted(stages, key=_price)
+
+
+def _price(stage: StagePlan) -> tuple[int, int, int]:
+    return stage.dsp, stage.parallelism.cols + stage.parallelism.depth, stage.image_cycles
+
+
+def _stage(node: network.Node, parallelism: Parallelism, cells: str) -> StagePlan:
+    multipliers = rate.multipliers(node, parallelism)
+    bits = rate.requantizer_bits(node)
+    each = _cells_of_requantizer(min(bits, _MANTISSA_BITS + 1), lane_cells(cells)) if bits else 0
+    in_cells = 0 if parallelism.cells == LUT_CELLS else multipliers
+    return StagePlan(
+        node=node,
+        parallelism=parallelism,
+        image_cycles=rate.image_cycles(node, parallelism),
+        multipliers=multipliers,
+        dsp=in_cells + each * rate.lanes(node, parallelism),
+    )
+
+
+@functools.cache
+def _cells_of_requantizer(bits: int, cells: str) -> int:
+    multiplier = WideMultiplier(bits, _MANTISSA_BITS, cells=cells)
+    mark_used(multiplier)
+    return multiplier.count

@@ -1,0 +1,105 @@
+"""The plain Verilog testbench of a network: images in, results out, compared with golden's answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from systoliq.sim.cosimulation.network import beat_lanes
+
+from ..testbench.frame import testbench
+from ..testbench.streams import Receiver, Sender
+from ..testbench.text import calls, fill, literal
+from .stimulus import NetworkStimulus
+
+if TYPE_CHECKING:
+    from .design import NetworkDesign
+
+__all__ = ["network_testbench"]
+
+_DECLARATIONS = """\
+<<task>>
+
+  reg [<<y_top>>:0] y_data [0:RESULTS-1];
+  reg y_last [0:RESULTS-1];
+  task y(input [<<y_top>>:0] data, input last);
+    begin y_data[i] = data; y_last[i] = last; i = i + 1; end
+  endtask
+
+<<receiver>>
+  localparam BEATS = <<beats>>;  // of an image's results
+  integer image_end = 0;
+  wire error;
+
+  <<name>> dut (
+    .clk(clk),
+    .rst(rst),
+    .s_axis_a_tdata(s_axis_a_tdata),
+    .s_axis_a_tvalid(s_axis_a_tvalid),
+    .s_axis_a_tready(s_axis_a_tready),
+    .s_axis_a_tlast(s_axis_a_tlast),
+    .m_axis_y_tdata(m_axis_y_tdata),
+    .m_axis_y_tvalid(m_axis_y_tvalid),
+    .m_axis_y_tready(m_axis_y_tready),
+    .m_axis_y_tlast(m_axis_y_tlast),
+    .error(error)
+  );"""
+
+_STEP = """\
+<<receiver>>
+      if ((^{m_axis_y_tvalid, s_axis_a_tready}) === 1'bx && !done) begin
+        $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", m_axis_y_tvalid, s_axis_a_tready, phase);
+        finish;
+      end
+      if (error !== 1'b0 && !done) begin
+        $display("FAIL: error is %b, and every tlast was in its place (phase %0d)", error, phase);
+        finish;
+      end
+      if (m_axis_y_tvalid && m_axis_y_tready) begin
+        if (taken < RESULTS) begin
+          if ({m_axis_y_tlast, m_axis_y_tdata} !== {y_last[taken], y_data[taken]} && !done) begin
+            $display("FAIL: image %0d beat %0d: expected %h tlast %b, got %h tlast %b (phase %0d)", taken / BEATS,
+                     taken % BEATS, y_data[taken], y_last[taken], m_axis_y_tdata, m_axis_y_tlast, phase);
+            finish;
+          end
+          checked <= checked + <<lanes>>;
+          taken <= taken + 1;
+        end else if (!done) begin
+          $display("FAIL: more than %0d beats came (phase %0d)", RESULTS, phase);
+          finish;
+        end
+        if (m_axis_y_tlast) image_end <= cycle;
+        if (phase == 3'd0 && taken == RESULTS - 1 && cycle - image_end != MODEL_CYCLES && !done) begin
+          $display("FAIL: expected %0d cycles from image to image, got %0d", MODEL_CYCLES, cycle - image_end);
+          finish;
+        end
+      end"""
+
+
+def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
+    """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
+    assembly = design.assembly
+    lanes = beat_lanes(assembly, assembly.pipeline.output)
+    width = 8 * lanes
+    sender = Sender("a", stimulus.a_beats, 8 * assembly.pipeline.lanes, has_last=True, random_bit=3)
+    receiver = Receiver({"tdata": width, "tlast": 1})
+    expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
+    return testbench(
+        name=design.name,
+        story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's.",
+        senders=[sender],
+        results=len(stimulus.y_beats),
+        cycles=assembly.image_cycles,
+        quiet=assembly.image_cycles // 4 + 200,
+        longest=assembly.image_cycles * (stimulus.images + len(assembly.nodes)),
+        declarations=fill(
+            _DECLARATIONS,
+            task=sender.task,
+            name=design.name,
+            y_top=width - 1,
+            beats=len(stimulus.y_beats) // stimulus.images,
+            receiver=receiver.declarations,
+        ),
+        step=fill(_STEP, receiver=receiver.step, lanes=lanes),
+        reset=receiver.reset,
+        contents=f"    i = 0;\n{expected}",
+    )

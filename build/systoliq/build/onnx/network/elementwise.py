@@ -1,0 +1,166 @@
+"""Operators on elements: Add and Mul of two tensors, and functions of one, each in QDQ form and of com.microsoft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from systoliq.golden.network import Addition, Multiplication, Node, Table, Tensor, functions
+from systoliq.golden.network.table import Function, entries_of
+
+from ..graph import Graph, NotTakenError, attribute
+from .quantizers import bounds_of, constant_tensor, named, operand, result
+from .reader import Reader
+from .values import Constant, Given, Make, Pending, Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["FUNCTIONS", "add", "function", "mul", "qlinear_add", "qlinear_function", "qlinear_mul"]
+
+
+def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, float]]:
+    return lambda graph, node: {name: float(attribute(node, name, default))}
+
+
+def _no_parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
+    return {}
+
+
+def _bounds(graph: Graph, node: NodeProto) -> dict[str, float]:
+    least, most = bounds_of(graph, node)
+    return {"least": least, "most": most}
+
+
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], dict[str, float]]]] = {
+    "Relu": (functions.relu, _no_parameters),
+    "Clip": (functions.clip, _bounds),
+    "LeakyRelu": (functions.leaky_relu, _alpha("alpha", 0.01)),
+    "Sigmoid": (functions.sigmoid, _no_parameters),
+    "Tanh": (functions.tanh, _no_parameters),
+    "HardSigmoid": (
+        functions.hard_sigmoid,
+        lambda graph, node: {"alpha": attribute(node, "alpha", 0.2), "beta": attribute(node, "beta", 0.5)},
+    ),
+    "HardSwish": (functions.hard_swish, _no_parameters),
+}
+"""Operators of ONNX that are functions of one number, and what reads their parameters."""
+
+
+def function(reader: Reader, node: NodeProto) -> Value:
+    """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums."""
+    value = reader.value(node.input[0])
+    if isinstance(value, Given):
+        return Given(name=value.name, origin=value.origin, shape=value.shape, movements=None)
+    compute, parameters = FUNCTIONS[node.op_type]
+    applied: Function = partial(compute, **parameters(reader.graph, node))
+    if isinstance(value, Pending) and value.counts is None:
+        return _behind(reader, node, value, applied)
+    x = reader.tensor(node.input[0])
+    return Pending(node=node, shape=x.shape, make=_table(node, x, applied), table=(x, applied))
+
+
+def _behind(reader: Reader, node: NodeProto, value: Pending, applied: Function) -> Pending:
+    reader.fold(node, value.node)
+    if len(reader.graph.consumers(node.input[0])) != 1 or reader.graph.is_output(node.input[0]):
+        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+    if value.table is not None:
+        x, before = value.table
+
+        def both(real: Any) -> Any:
+            return applied(before(real))
+
+        return Pending(node=value.node, shape=value.shape, make=_table(value.node, x, both), table=(x, both))
+    if node.op_type not in ("Relu", "Clip"):
+        raise NotTakenError(
+            f"its input must be quantized first, as onnxruntime would compute both in float, not come from "
+            f"{reader.graph.source(node.input[0])}"
+        )
+    return Pending(node=value.node, shape=value.shape, make=value.make, clamps=(*value.clamps, node))
+
+
+def _table(node: NodeProto, x: Tensor, applied: Function) -> Make:
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (Table(name=named(node), inputs=(x,), output=y, entries=entries_of(x, y, applied)),)
+
+    return make
+
+
+def qlinear_function(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
+    compute, parameters = FUNCTIONS[node.op_type.removeprefix("QLinear")]
+    x = operand(reader, node, 0, "x")
+    y = result(reader, node, x.shape, 3)
+    reader.emit(node, _table(node, x, partial(compute, **parameters(reader.graph, node)))(y))
+    return y
+
+
+def add(reader: Reader, node: NodeProto) -> Value:
+    """Of two tensors, one of which may be constant; or of a constant bias to a matrix product."""
+    values = [reader.value(name) for name in node.input]
+    for value, other in (values, values[::-1]):
+        if isinstance(value, Pending) and value.biased is not None and isinstance(other, Constant):
+            if len(reader.graph.consumers(node.input[values.index(value)])) != 1:
+                raise NotTakenError("the product that it adds a bias to must have this one use")
+            reader.fold(node, value.node)
+            return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
+    return _binary(reader, node, values, Addition)
+
+
+def mul(reader: Reader, node: NodeProto) -> Value:
+    """Of two tensors, one of which may be constant."""
+    return _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
+
+
+def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: type[Addition] | type[Multiplication]) -> Value:
+    given = next((value for value in values if isinstance(value, Given)), None)
+    if given is not None and any(isinstance(value, Constant) for value in values):
+        return Given(name=given.name, origin=given.origin, shape=given.shape, movements=None)
+    a, b = (
+        constant_tensor(reader.graph, name) if isinstance(value, Constant) else reader.tensor(name)
+        for name, value in zip(node.input, values, strict=True)
+    )
+    make, shape = _of_two(node, a, b, kind)
+    return Pending(node=node, shape=shape, make=make)
+
+
+def qlinear_add(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
+    return _qlinear_binary(reader, node, Addition)
+
+
+def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
+    """Inputs as those of QLinearAdd."""
+    return _qlinear_binary(reader, node, Multiplication)
+
+
+def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type[Multiplication]) -> Value:
+    a, b = operand(reader, node, 0, "a"), operand(reader, node, 3, "b")
+    make, shape = _of_two(node, a, b, kind)
+    y = result(reader, node, shape, 6)
+    reader.emit(node, make(y))
+    return y
+
+
+def _of_two(
+    node: NodeProto, a: Tensor, b: Tensor, kind: type[Addition] | type[Multiplication]
+) -> tuple[Make, tuple[int, ...]]:
+    exchanged = {"exchanged": True} if kind is Addition and _repeats(a.shape, b.shape) else {}
+    try:
+        shape = tuple(np.broadcast_shapes(a.shape, b.shape))
+    except ValueError:
+        raise NotTakenError(f"its inputs must broadcast, and {list(a.shape)} and {list(b.shape)} do not") from None
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (kind(name=named(node), inputs=(a, b), output=y, **exchanged),)
+
+    return make, shape
+
+
+def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
+    last = next((i for i in range(1, len(b) + 1) if b[-i] != 1), None)
+    return last is not None and (last > len(a) or a[-last] == 1)

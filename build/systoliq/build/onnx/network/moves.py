@@ -1,0 +1,155 @@
+"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Transpose, Resize nearest and Concat, on integers or between
+DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, Transpose
+from systoliq.golden.network.moves import Movement
+
+from ..graph import NotTakenError, attribute
+from .pools import on_integers
+from .quantizers import constant_tensor, named, operand, result
+from .reader import Reader
+from .resize import nearest_of
+from .values import Constant, Given, Make, Pending, Result, Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["concat", "move", "qlinear_concat"]
+
+
+def move(reader: Reader, node: NodeProto) -> Value:
+    """Any of the operators that move elements, of whatever kind they are."""
+    value = reader.value(node.input[0])
+    if isinstance(value, Given):
+        return _given(reader, node, value)
+    if isinstance(value, Pending) and value.counts is None:
+        return _behind_sum(reader, node, value)
+    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    movement = _movement(reader, node, x.shape)
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (Move(name=named(node), inputs=(x,), output=y, movement=movement),)
+
+    pending = Pending(node=node, shape=_moved(movement, x.shape), make=make, counts=x)
+    return on_integers(reader, node, value, pending)
+
+
+def _given(reader: Reader, node: NodeProto, value: Given) -> Value:
+    """Numbers that the host moves before it quantizes them."""
+    movement = _movement(reader, node, value.shape)
+    before = value.movements
+    return Given(
+        name=value.name,
+        origin=value.origin,
+        shape=_moved(movement, value.shape),
+        movements=None if before is None else (*before, movement),
+    )
+
+
+def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
+    """A result that is moved before it is quantized: it is quantized first, which is the same."""
+    movement = _movement(reader, node, value.shape)
+    if len(reader.graph.consumers(node.input[0])) != 1:
+        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        inner = y.replace(name=node.input[0], shape=value.shape)
+        return (*value.make(inner), Move(name=named(node), inputs=(inner,), output=y, movement=movement))
+
+    reader.fold(node, value.node)
+    return Pending(node=value.node, shape=_moved(movement, value.shape), make=make, clamps=value.clamps)
+
+
+def _moved(movement: Movement, shape: tuple[int, ...]) -> tuple[int, ...]:
+    return movement.apply(np.empty(shape, np.uint8)).shape
+
+
+def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+    graph, kind = reader.graph, node.op_type
+    if kind == "Transpose":
+        return Transpose(tuple(attribute(node, "perm", range(len(shape))[::-1])))
+    if kind == "Resize":
+        return nearest_of(graph, node, shape)
+    if kind == "Identity":
+        return Reshape(shape[1:])
+    if kind == "Flatten":
+        axis = int(attribute(node, "axis", 1)) % len(shape)
+        target: tuple[int, ...] = (int(np.prod(shape[:axis])), int(np.prod(shape[axis:])))
+    else:
+        given = node.input[1] if len(node.input) > 1 else ""
+        role = "its shape" if kind == "Reshape" else "its axes"
+        numbers = attribute(node, "axes") if not given else graph.constant(given, role).reshape(-1).tolist()
+        target = _SHAPES[kind](node, shape, numbers)
+    if target[:1] != shape[:1]:
+        raise NotTakenError(f"it must keep the batch, {shape[0]}, as the first dimension, not give {list(target)}")
+    return Reshape(target[1:])
+
+
+def _reshaped(node: NodeProto, shape: tuple[int, ...], numbers: list[int]) -> tuple[int, ...]:
+    copied = not attribute(node, "allowzero", 0)
+    sizes = [shape[i] if size == 0 and copied and i < len(shape) else size for i, size in enumerate(numbers)]
+    rest = int(np.prod([size for size in sizes if size != -1]))
+    total = int(np.prod(shape))
+    target = tuple(total // max(1, rest) if size == -1 else size for size in sizes)
+    if int(np.prod(target)) != total:
+        raise NotTakenError(f"its shape must keep the {total} elements of {list(shape)}, not be {list(numbers)}")
+    return target
+
+
+def _squeezed(node: NodeProto, shape: tuple[int, ...], axes: list[int] | None) -> tuple[int, ...]:
+    gone = {i for i, size in enumerate(shape) if size == 1} if axes is None else {a % len(shape) for a in axes}
+    return tuple(size for i, size in enumerate(shape) if i not in gone)
+
+
+def _unsqueezed(node: NodeProto, shape: tuple[int, ...], axes: list[int]) -> tuple[int, ...]:
+    rank = len(shape) + len(axes)
+    new = {axis % rank for axis in axes}
+    old = iter(shape)
+    return tuple(1 if i in new else next(old) for i in range(rank))
+
+
+_SHAPES = {"Reshape": _reshaped, "Squeeze": _squeezed, "Unsqueeze": _unsqueezed}
+
+
+def concat(reader: Reader, node: NodeProto) -> Value:
+    """On integers, or on what DequantizeLinears give; where these count alike, integers stay as they are."""
+    values = [reader.value(name) for name in node.input]
+    if any(isinstance(value, Result) for value in values):
+        raise NotTakenError("its inputs must all come from integers")
+    if any(isinstance(value, Tensor) for value in values):
+        given = [reader.integers(name) for name in node.input]
+        parts = tuple(given[0].replace(name=part.name, shape=part.shape) for part in given)  # there are no scales
+    else:
+        parts = tuple(
+            constant_tensor(reader.graph, name) if isinstance(value, Constant) else reader.tensor(name)
+            for name, value in zip(node.input, values, strict=True)
+        )
+    shape, make = _concatenation(node, parts)
+    alike = all(part.counts_as(parts[0]) for part in parts)
+    pending = Pending(node=node, shape=shape, make=make, counts=parts[0] if alike else None)
+    return on_integers(reader, node, values[0], pending)
+
+
+def qlinear_concat(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: y_scale, y_zero_point, then x, x_scale, x_zero_point of each."""
+    parts = tuple(operand(reader, node, place, f"input {place}") for place in range(2, len(node.input), 3))
+    shape, make = _concatenation(node, parts)
+    y = result(reader, node, shape, 0)
+    reader.emit(node, make(y))
+    return y
+
+
+def _concatenation(node: NodeProto, parts: tuple[Tensor, ...]) -> tuple[tuple[int, ...], Make]:
+    if not parts or len({len(part.shape) for part in parts}) > 1:
+        raise NotTakenError(f"its inputs must be at least one, all of as many dimensions, not {len(parts)}")
+    rank = len(parts[0].shape)
+    axis = int(attribute(node, "axis", 1)) % rank
+    shape = tuple(sum(part.shape[i] for part in parts) if i == axis else parts[0].shape[i] for i in range(rank))
+    return shape, lambda y: (Concatenation(name=named(node), inputs=parts, output=y, axis=axis),)

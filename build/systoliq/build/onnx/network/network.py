@@ -1,0 +1,154 @@
+"""A whole ONNX model as a network of integer operators, or why not: QDQ and QOperator alike."""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.network import Network, Source, Tensor
+
+from ...errors import InputError
+from ..graph import MOVES, Graph, NotTakenError, is_operator, read_model
+from . import elementwise, moves, pools, quantizers, sums
+from .quantizers import counted, inputs_of
+from .reader import Handler, Reader
+from .values import Given, Unknown, Value
+from .verdict import Fate, Verdict
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["Reading", "read_network", "read_nodes"]
+
+_LISTED = 5  # reasons in an error; `systoliq layers` has them all
+
+HANDLERS: dict[tuple[str, str], Handler] = {
+    ("", "QuantizeLinear"): quantizers.quantize_linear,
+    ("", "DequantizeLinear"): quantizers.dequantize_linear,
+    ("", "Conv"): sums.conv,
+    ("", "MatMul"): sums.matmul,
+    ("", "Gemm"): sums.gemm,
+    ("", "QLinearConv"): sums.qlinear_conv,
+    ("", "QLinearMatMul"): sums.dense_operator,
+    ("com.microsoft", "QLinearMatMul"): sums.dense_operator,
+    ("com.microsoft", "QGemm"): sums.dense_operator,
+    ("", "Add"): elementwise.add,
+    ("", "Mul"): elementwise.mul,
+    ("com.microsoft", "QLinearAdd"): elementwise.qlinear_add,
+    ("com.microsoft", "QLinearMul"): elementwise.qlinear_mul,
+    **{("", name): elementwise.function for name in elementwise.FUNCTIONS},
+    ("com.microsoft", "QLinearSigmoid"): elementwise.qlinear_function,
+    ("com.microsoft", "QLinearLeakyRelu"): elementwise.qlinear_function,
+    ("", "MaxPool"): pools.max_pool,
+    ("", "AveragePool"): pools.average_pool,
+    ("", "GlobalAveragePool"): pools.global_average_pool,
+    ("com.microsoft", "QLinearAveragePool"): pools.qlinear_average_pool,
+    ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
+    ("", "Concat"): moves.concat,
+    ("com.microsoft", "QLinearConcat"): moves.qlinear_concat,
+    **{("", name): moves.move for name in (*MOVES, "Resize")},
+}
+"""What reads each operator, by domain and name."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Reading:
+    """The model in the file `path`: a verdict on each node, and the network where none is refused."""
+
+    path: Path
+    verdicts: tuple[Verdict, ...]
+    network: Network | None
+    problems: tuple[str, ...]
+
+    @property
+    def multiply_accumulates(self) -> int:
+        """Of all nodes, as far as shapes are known."""
+        return sum(verdict.multiply_accumulates or 0 for verdict in self.verdicts)
+
+
+def read_nodes(path: str | Path) -> Reading:
+    """A verdict on each node of the ONNX model in the file `path`; InputError where it is no valid model.
+
+    A first dimension without a number is the batch, and counts as 1.
+    """
+    path = Path(path)
+    model = _with_batch(read_model(path))
+    graph = Graph(model, path.parent)
+    reader = Reader(graph, {}, HANDLERS)
+    problems = []
+    for info in graph.graph.input:
+        if info.name in graph.initializers:
+            continue
+        value, problem = _input(graph, info.name)
+        if isinstance(value, Tensor):
+            reader.add_source(Source(name=info.name, shape=value.shape, movements=(), tensor=value))
+        reader.values[info.name] = value
+        problems += [problem] if problem else []
+    verdicts = reader.walk()
+    refused = [verdict for verdict in verdicts if verdict.fate is Fate.REFUSED]
+    problems += [f"{verdict.operator} {verdict.name!r}: {verdict.text}" for verdict in refused if not verdict.derived]
+    network = None
+    if not problems and not refused:
+        network = reader.network(path.stem)
+        if not network.nodes:
+            problems.append("it must have at least one operator on integers, and has none: see docs/networks.md")
+    return Reading(path=path, verdicts=verdicts, network=None if problems else network, problems=tuple(problems))
+
+
+def read_network(path: str | Path) -> Network:
+    """The ONNX model in the file `path` as a network; InputError names the nodes that are not taken, and why."""
+    reading = read_nodes(path)
+    if reading.network is None:
+        more = len(reading.problems) - _LISTED
+        rest = [f"and {more} more: systoliq layers {path}"] if more > 0 else []
+        text = "; ".join([*reading.problems[:_LISTED], *rest])
+        raise InputError(f"{path}: cannot be taken as a network: {' '.join(text.split())}")
+    return reading.network
+
+
+def _with_batch(model: ModelProto) -> ModelProto:
+    """`model` with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow."""
+    import onnx
+
+    initializers = {tensor.name for tensor in model.graph.initializer}
+    changed = False
+    for info in model.graph.input:
+        dims = info.type.tensor_type.shape.dim
+        if info.name not in initializers and dims and not dims[0].HasField("dim_value"):
+            dims[0].dim_value = 1
+            changed = True
+    if changed:
+        del model.graph.value_info[:]
+        with contextlib.suppress(onnx.shape_inference.InferenceError):
+            model = onnx.shape_inference.infer_shapes(model)
+    return model
+
+
+def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
+    """The value of the graph's input `name`, and what is wrong with it."""
+    shape, kind = graph.shape(name), graph.type_of(name)
+    unknown = Unknown(source=f"the graph's input {name!r}")
+    if not shape:
+        return unknown, f"input {name!r} must have a shape with a batch first, not {'none' if shape is None else []}"
+    sizes = [size for size in shape if isinstance(size, int) and size > 0]
+    if len(sizes) < len(shape):
+        return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {shape}"
+    if kind is not None and kind.name in ("int8", "uint8"):
+        return _integers(graph, name, tuple(sizes), kind), None
+    return Given(name=name, origin=tuple(sizes), shape=tuple(sizes)), None
+
+
+def _integers(graph: Graph, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> Tensor:
+    """The graph's integer input `name`, counted as the first node does that says how; else in units of 1."""
+    plain = Tensor(name=name, shape=shape, format=IntFormat.of(kind), scale=np.float32(1), zero_point=0)
+    for user in graph.consumers(name):
+        place = list(user.input).index(name)
+        if is_operator(user, "DequantizeLinear") or user.op_type.startswith(("QLinear", "QGemm")):
+            with contextlib.suppress(NotTakenError, ValueError):
+                return counted(plain, *inputs_of(graph, user, place + 1, "its scale", "its zero point"))
+    return plain

@@ -1,0 +1,111 @@
+"""Pools: MaxPool, AveragePool and GlobalAveragePool, in QDQ form and of com.microsoft on integers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from systoliq.golden.network import MaxPool, Node, Tensor, WholeAverage, WindowedAverage
+
+from ..graph import NotTakenError, attribute
+from .quantizers import named, operand, result
+from .reader import Reader
+from .sums import window_of
+from .values import Make, Pending, Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["average_pool", "global_average_pool", "max_pool", "qlinear_average_pool", "qlinear_global_average_pool"]
+
+
+def max_pool(reader: Reader, node: NodeProto) -> Value:
+    """On integers, or on what a DequantizeLinear gives: the same integers."""
+    if len(node.output) > 1 and node.output[1]:
+        raise NotTakenError(f"it must have one output, not also the indices {node.output[1]!r}")
+    value = reader.value(node.input[0])
+    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    window = window_of(node, _image(x), attribute(node, "kernel_shape"))
+    shape = (*x.shape[:2], *window.positions(x.shape[2:]))
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (MaxPool(name=named(node), inputs=(x,), output=y, window=window),)
+
+    return on_integers(reader, node, value, Pending(node=node, shape=shape, make=make, counts=x))
+
+
+def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending) -> Value:
+    """`pending`, an operator that only chooses among integers; made at once where `value` is integers itself."""
+    if not isinstance(value, Tensor) or pending.counts is None:
+        return pending
+    y = pending.counts.replace(name=node.output[0], shape=pending.shape, value=None)
+    reader.emit(node, pending.make(y))
+    return y
+
+
+def average_pool(reader: Reader, node: NodeProto) -> Value:
+    """Of what a DequantizeLinear gives."""
+    x = reader.tensor(node.input[0])
+    shape, make = _average(node, x)
+    return Pending(node=node, shape=shape, make=make)
+
+
+def global_average_pool(reader: Reader, node: NodeProto) -> Value:
+    """Of what a DequantizeLinear gives."""
+    x = reader.tensor(node.input[0])
+    return Pending(node=node, shape=_averaged(x), make=_whole(node, x))
+
+
+def qlinear_average_pool(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
+    _refuse_channels_last(node)
+    x = operand(reader, node, 0, "x")
+    return _emitted(reader, node, *_average(node, x))
+
+
+def qlinear_global_average_pool(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
+    _refuse_channels_last(node)
+    x = operand(reader, node, 0, "x")
+    return _emitted(reader, node, _averaged(x), _whole(node, x))
+
+
+def _emitted(reader: Reader, node: NodeProto, shape: tuple[int, ...], make: Make) -> Tensor:
+    y = result(reader, node, shape, 3)
+    reader.emit(node, make(y))
+    return y
+
+
+def _refuse_channels_last(node: NodeProto) -> None:
+    if attribute(node, "channels_last", 0):
+        raise NotTakenError("channels_last must be 0, not 1: channels are the second dimension")
+
+
+def _image(x: Tensor) -> tuple[int, ...]:
+    if len(x.shape) != 4:
+        raise NotTakenError(f"its input must have the shape [batch, channels, rows, columns], not {list(x.shape)}")
+    return x.shape[2:]
+
+
+def _averaged(x: Tensor) -> tuple[int, ...]:
+    return (*x.shape[:2], *[1] * len(_image(x)))
+
+
+def _whole(node: NodeProto, x: Tensor) -> Make:
+    return lambda y: (WholeAverage(name=named(node), inputs=(x,), output=y),)
+
+
+def _average(node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
+    """The output's shape of an AveragePool, and the operator: that of the whole image is another than of windows."""
+    image = _image(x)
+    window = window_of(node, image, attribute(node, "kernel_shape"))
+    if window.covers(image):
+        return _averaged(x), _whole(node, x)
+    counts_padding = bool(attribute(node, "count_include_pad", 0))
+    if counts_padding and attribute(node, "ceil_mode", 0):
+        raise NotTakenError("ceil_mode must be 0 where count_include_pad is 1, not 1: what is counted would be unclear")
+    shape = (*x.shape[:2], *window.positions(image))
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (WindowedAverage(name=named(node), inputs=(x,), output=y, window=window, counts_padding=counts_padding),)
+
+    return shape, make

@@ -1,0 +1,215 @@
+"""Reader of a model as a network: walks its nodes once, from values to values, with a verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from systoliq.golden.network import Network, Node, Source, Tensor
+
+from ..graph import MOVES, Graph, NotTakenError, domain, is_operator, label
+from .values import Constant, Given, Pending, Real, Result, Unknown, Value
+from .verdict import Fate, Verdict, multiply_accumulates
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["Handler", "Reader", "UnknownInputError"]
+
+Handler = Callable[["Reader", "NodeProto"], Value]
+
+_QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
+_INTEGRAL = ("QuantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "QGemm")
+
+
+class UnknownInputError(NotTakenError):
+    """A node is not taken because another one before it is not, or an input has no shape."""
+
+
+class Reader:
+    """The nodes of `graph` read by `handlers`, by domain and operator.
+
+    `inputs` are the values of the graph's inputs. `walk` gives the verdicts on all nodes; after it, where all are good,
+    `network` gives the result. A handler gives the value of its node's first output, and raises NotTakenError,
+    ValueError or TypeError.
+    """
+
+    def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: Mapping[tuple[str, str], Handler]) -> None:
+        self.graph = graph
+        self.values = dict(inputs)
+        self._handlers = handlers
+        self._nodes: list[Node] = []
+        self._sources: list[Source] = []
+        self._outputs: dict[str, Tensor] = {}
+        self._stages: dict[str, list[Node]] = {}  # by the first output of the model's node
+        self._folded: dict[str, str] = {}
+        self._late = _late_outputs(graph, handlers)
+
+    def walk(self) -> tuple[Verdict, ...]:
+        """The verdicts on all nodes, in the model's order."""
+        nodes = list(self.graph.graph.node)
+        fates = [self._read(node) for node in nodes]
+        for info in self.graph.graph.output:
+            self._leaves(info.name)
+        host = {node.output[0] for node, (fate, _, _) in zip(nodes, fates, strict=True) if fate is Fate.HOST}
+        return tuple(self._verdict(node, *fate, host) for node, fate in zip(nodes, fates, strict=True))
+
+    def network(self, name: str) -> Network:
+        """What was read, where every verdict is good."""
+        return Network(
+            name=name, sources=tuple(self._sources), nodes=tuple(self._nodes), outputs=tuple(self._outputs.values())
+        )
+
+    # what handlers ask for
+
+    def value(self, name: str) -> Value:
+        """Of the tensor `name`; UnknownInputError where it has none."""
+        if self.graph.is_constant(name):
+            return Constant(name=name)
+        value = self.values.get(name, Unknown(source=self.graph.source(name)))
+        if isinstance(value, Unknown):
+            raise UnknownInputError(f"its input {name!r} comes from {value.source}, which is not taken")
+        return value
+
+    def tensor(self, name: str) -> Tensor:
+        """The integers that the real tensor `name` stands for, made by a stage of its own where they are not yet."""
+        value = self.value(name)
+        if isinstance(value, Pending) and value.counts is not None:
+            made = value.counts.replace(name=name, shape=value.shape, value=None)
+            self.emit(value.node, value.make(made))
+            value = self.values[name] = Real(tensor=made)
+        if isinstance(value, Real):
+            return value.tensor
+        raise NotTakenError(f"its input {name!r} must come from a DequantizeLinear, not from {self.graph.source(name)}")
+
+    def integers(self, name: str) -> Tensor:
+        """The integer tensor `name`."""
+        value = self.value(name)
+        if isinstance(value, Tensor):
+            return value
+        raise NotTakenError(f"its input {name!r} must be of integers, not from {self.graph.source(name)}")
+
+    def emit(self, node: NodeProto, made: tuple[Node, ...]) -> None:
+        """Add operators that the model's `node` becomes."""
+        self._nodes += made
+        self._stages.setdefault(node.output[0], []).extend(made)
+
+    def add_source(self, source: Source) -> None:
+        """Add an input of the network."""
+        self._sources.append(source)
+
+    def fold(self, node: NodeProto, into: NodeProto) -> None:
+        """Say that `node` is part of what `into` becomes."""
+        self._folded[node.output[0]] = f"in {label(into)}"
+
+    # the walk
+
+    def _read(self, node: NodeProto) -> tuple[Fate, str, bool]:
+        """The fate of a node, what to say of it, and whether that follows from another node's; sets its value."""
+        output = node.output[0]
+        if self._is_constant(node):
+            self.values[output] = Constant(name=output)
+            users = self.graph.consumers(output)
+            return Fate.FOLDED, f"a constant of {label(users[0])}" if users else "a constant that nothing takes", False
+        handler = self._handlers.get((domain(node), node.op_type))
+        if is_operator(node, *_QUANTIZERS):
+            handler = self._handlers["", node.op_type]
+        if self._is_late(node, handler):
+            for name in node.input:
+                self._leaves(name)
+            self.values[output] = Result()
+            sums = multiply_accumulates(self.graph, node) != 0
+            return Fate.HOST, "its result stays real numbers" if sums else "behind the last integers", False
+        if handler is None and (given := self._given(node)) is not None:
+            self.values[output] = given
+            return Fate.HOST, "before the first integers", False
+        try:
+            if handler is None:
+                where = f" of {node.domain}" if domain(node) else ""
+                raise NotTakenError(
+                    f"the operator {node.op_type}{where} must be one that is read, or behind the last QuantizeLinear, "
+                    "where the host takes it; see docs/networks.md"
+                )
+            self.values[output] = handler(self, node)
+        except (NotTakenError, TypeError, ValueError) as error:
+            self.values[output] = Unknown(source=label(node))
+            return Fate.REFUSED, str(error), isinstance(error, UnknownInputError)
+        if isinstance(self.values[output], Given) or any(source.tensor.name == output for source in self._sources):
+            return Fate.HOST, "before the first integers", False
+        return Fate.STAGE, "", False
+
+    def _given(self, node: NodeProto) -> Given | None:
+        """The result of a node on the graph's input alone, for the host; its shape as the model states it."""
+        values = [self.values.get(name) for name in node.input if name and not self.graph.is_constant(name)]
+        shape = self.graph.shape(node.output[0]) or [None]
+        sizes = tuple(size for size in shape if isinstance(size, int))
+        first = values[0] if values else None
+        if not isinstance(first, Given) or any(value is not first for value in values) or len(sizes) < len(shape):
+            return None
+        return Given(name=first.name, origin=first.origin, shape=sizes, movements=None)
+
+    def _is_constant(self, node: NodeProto) -> bool:
+        given = [name for name in node.input if name]
+        if is_operator(node, "DequantizeLinear"):
+            return self.graph.is_constant(given[0])
+        return self.graph.is_constant(node.output[0])
+
+    def _is_late(self, node: NodeProto, handler: Handler | None) -> bool:
+        """Whether the host takes `node`: no integers come after it, and it does not itself move integers."""
+        if any(isinstance(self.values.get(name), Result) for name in node.input):
+            return True
+        if node.output[0] not in self._late or is_operator(node, *_QUANTIZERS):
+            return False
+        integers = any(isinstance(self.values.get(name), Tensor) for name in node.input)
+        return not (integers and handler is not None)
+
+    def _leaves(self, name: str) -> None:
+        """Note that the host takes the tensor `name`, where it is one of the network's."""
+        value = self.values.get(name)
+        if isinstance(value, Pending) and value.counts is not None:
+            value = Real(tensor=self.tensor(name))
+        if isinstance(value, Real | Tensor):
+            tensor = value.tensor if isinstance(value, Real) else value
+            self._outputs.setdefault(tensor.name, tensor)
+
+    def _verdict(self, node: NodeProto, fate: Fate, text: str, derived: bool, host: set[str]) -> Verdict:
+        stages = tuple(self._stages.get(node.output[0], ()))
+        if fate is Fate.STAGE and not stages:
+            fate, text = Fate.FOLDED, self._folded.get(node.output[0], "")
+            users = self.graph.consumers(node.output[0])
+            if not text and is_operator(node, "DequantizeLinear"):
+                inside = [user for user in users if user.output[0] not in host]
+                fate, text = (Fate.FOLDED, f"in {label(inside[0])}") if inside else (Fate.HOST, "the last integers")
+            elif not text:
+                fate, text, derived = Fate.REFUSED, "what takes its result is not taken", True
+        shape = stages[-1].output.shape if stages else self.graph.shape(node.output[0])
+        count = sum(stage.multiply_accumulates for stage in stages)
+        return Verdict(
+            name=node.name or node.output[0],
+            operator=node.op_type,
+            fate=fate,
+            text=text,
+            shape=None if shape is None else tuple(shape),
+            multiply_accumulates=count if stages else multiply_accumulates(self.graph, node),
+            stages=stages,
+            derived=derived,
+        )
+
+
+def _late_outputs(graph: Graph, handlers: Mapping[tuple[str, str], Handler]) -> set[str]:
+    """First outputs of nodes that give no integers and lead to none but their own: the host's at the end.
+
+    A node that nothing reads (Softmax) may be quantized again there, and moved, as long as nothing else follows.
+    """
+    late: set[str] = set()
+    only_followed: set[str] = set()  # by these, Q, DQ and moves
+    for node in reversed(graph.graph.node):
+        users = [user for name in node.output for user in graph.consumers(name)]
+        foreign = (domain(node), node.op_type) not in handlers and not is_operator(node, *_QUANTIZERS)
+        follows = all(user.output[0] in only_followed for user in users)
+        if follows and (foreign or is_operator(node, *_QUANTIZERS, *MOVES)):
+            only_followed.add(node.output[0])
+        integral = node.op_type in _INTEGRAL or node.op_type.startswith("QLinear")
+        if (foreign and follows) or (not integral and all(user.output[0] in late for user in users)):
+            late.add(node.output[0])
+    return late

@@ -1,0 +1,97 @@
+"""Resize: the rows and columns that its nearest mode picks, where float32 cannot err about them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil, floor
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.network import Nearest
+
+from ..graph import Graph, NotTakenError, attribute
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["nearest_of"]
+
+_MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
+_NEAR = Fraction(1, 1 << 16)  # some hundred last places of float32
+_NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+
+
+def nearest_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Nearest:
+    """What a Resize picks of an image of `shape` [batch, C, H, W]; a NotTakenError where it does more than pick."""
+    mode = attribute(node, "mode", b"nearest").decode()
+    transformation = attribute(node, "coordinate_transformation_mode", b"half_pixel").decode()
+    rounding = attribute(node, "nearest_mode", b"round_prefer_floor").decode()
+    for name, given, allowed in (
+        ("mode", mode, ("nearest",)),
+        ("coordinate_transformation_mode", transformation, _MODES),
+        ("nearest_mode", rounding, _NEAREST),
+    ):
+        if given not in allowed:
+            raise NotTakenError(f"{name} must be {' or '.join(allowed)}, not {given}")
+    if len(shape) != 4 or attribute(node, "axes") is not None or attribute(node, "antialias", 0):
+        raise NotTakenError("it must resize [batch, channels, rows, columns], without axes and antialias")
+    if (policy := attribute(node, "keep_aspect_ratio_policy", b"stretch").decode()) != "stretch":
+        raise NotTakenError(f"keep_aspect_ratio_policy must be stretch, not {policy}")
+    scales, sizes = _scales(graph, node, shape)
+    if sizes[:2] != list(shape[:2]):
+        raise NotTakenError(f"it must keep batch and channels, {list(shape[:2])}, not make them {sizes[:2]}")
+    if sizes == list(shape):
+        return Nearest(tuple(range(shape[2])), tuple(range(shape[3])))
+    rows, columns = (_picked(shape[i], sizes[i], scales[i], transformation, rounding) for i in (2, 3))
+    return Nearest(rows, columns)
+
+
+def _scales(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.NDArray[np.float32], list[int]]:
+    given = [*node.input, "", "", ""]
+    if given[2]:
+        scales = graph.constant(given[2], "scales").astype(np.float32).reshape(-1)
+        if scales.size == len(shape):
+            return scales, [int(size) for size in np.floor(np.asarray(shape, np.float32) * scales)]
+    if given[3]:
+        sizes = graph.constant(given[3], "sizes").reshape(-1).tolist()
+        if len(sizes) == len(shape):
+            return np.asarray(np.divide(sizes, shape, dtype=np.float32)), sizes
+    raise NotTakenError(f"scales or sizes must have {len(shape)} numbers")
+
+
+def _picked(size: int, resized: int, scale: np.float32, transformation: str, rounding: str) -> tuple[int, ...]:
+    """The place along one axis that each resized place takes its element from."""
+    return tuple(
+        min(max(_rounded(_place(index, size, resized, scale, transformation), rounding), 0), size - 1)
+        for index in range(resized)
+    )
+
+
+def _place(index: int, size: int, resized: int, scale: np.float32, transformation: str) -> Fraction:
+    """The place before resizing of one after it."""
+    half = Fraction(1, 2)
+    if transformation == "align_corners":
+        return Fraction(index * (size - 1), resized - 1) if resized > 1 else Fraction(0)
+    if transformation == "asymmetric":
+        return index / Fraction(float(scale))
+    if transformation == "pytorch_half_pixel" and resized == 1:
+        return Fraction(0)
+    return (index + half) / Fraction(float(scale)) - half
+
+
+def _rounded(place: Fraction, rounding: str) -> int:
+    """`place` to an integer; a NotTakenError so near to where that changes that float32 may be on the other side."""
+    half = Fraction(1, 2)
+    step = place if rounding in ("floor", "ceil") else place - half
+    if 0 < abs(step - round(step)) <= _NEAR * (1 + abs(place)):
+        raise NotTakenError(
+            f"its scales must keep places clear of rounding in float32, and {float(place):.9g} lies next to a step of "
+            f"{rounding}"
+        )
+    if rounding == "floor":
+        return floor(place)
+    if rounding == "ceil":
+        return ceil(place)
+    return ceil(place - half) if rounding == "round_prefer_floor" else floor(place + half)

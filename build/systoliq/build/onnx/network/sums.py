@@ -1,0 +1,182 @@
+"""Convolutions and matrix products: QLinearConv, QLinearMatMul, QGemm; Conv, MatMul and Gemm between DQ and Q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Convolution, Dense, Node, Tensor, Window
+from systoliq.golden.network.convolution import columns_of_kernels
+
+from ..graph import NotTakenError, attribute, channel_axis, is_operator, together
+from ..operators import TAKEN, check_attributes
+from ..products import layer_name
+from ..quantized import Parameters, bias_of, parameters_of, weights
+from .quantizers import counted, inputs_of, named, operand, result, tensor_of
+from .reader import Reader
+from .values import Constant, Make, Pending, Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["conv", "dense_operator", "gemm", "matmul", "qlinear_conv"]
+
+
+def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or ''."""
+    x = operand(reader, node, 0, "x")
+    w, w_scale, w_zero_point = inputs_of(reader.graph, node, 3, "w", "w_scale", "w_zero_point")
+    window, groups, shape = _geometry(node, x.shape, w.shape)
+    y = result(reader, node, shape, 6)
+    bias = reader.graph.constant(node.input[8], "bias") if len(node.input) > 8 and node.input[8] else None
+    found = Parameters(scale=w_scale.reshape(-1), zero_point=w_zero_point.reshape(-1))
+    layer = _layer(node, x, columns_of_kernels(w), found, bias)(y)
+    stage = Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer)
+    reader.emit(node, (stage,))
+    return y
+
+
+def conv(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x behind a DequantizeLinear, w and bias behind theirs, constant."""
+    graph = reader.graph
+    reader.value(node.input[0])  # where that is unknown, it is the one reason
+    x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: _kernels(reader, node))
+    window, groups, shape = _geometry(node, x.shape, w.shape)
+    bias = None
+    if len(node.input) > 2 and node.input[2]:
+        bias = bias_of(graph, node.input[2], _parameters(x), found, len(w))
+    layer = _layer(node, x, columns_of_kernels(w), found, bias)
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),)
+
+    return Pending(node=node, shape=shape, make=make)
+
+
+def _kernels(reader: Reader, node: NodeProto) -> tuple[npt.NDArray[Any], Parameters]:
+    """The weights [M, C / groups, rows, columns] behind their DequantizeLinear, with their parameters."""
+    graph, name = reader.graph, node.input[1]
+    source = graph.producer(name)
+    if source is None or not is_operator(source, "DequantizeLinear"):
+        raise NotTakenError(f"the weights must come from a DequantizeLinear, not from {graph.source(name)}")
+    w = graph.constant(source.input[0], "the weights")
+    found = parameters_of(graph, source, "the weights", w.dtype)
+    axis = channel_axis(source, found.scale, w.shape)
+    if axis not in (None, 0):
+        raise NotTakenError(f"the weights must have one scale or one per output channel, axis 0, not along axis {axis}")
+    return w, Parameters(scale=found.scale.reshape(-1), zero_point=found.zero_point.reshape(-1))
+
+
+def _geometry(node: NodeProto, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[Window, int, tuple[int, ...]]:
+    """The window, the groups and the output's shape of a convolution."""
+    if len(x) != 4 or len(w) != 4:
+        raise NotTakenError(
+            f"it must have 2 spatial dimensions, not {len(x) - 2} for an input of the shape {list(x)} and weights of "
+            f"{list(w)}"
+        )
+    kernel = attribute(node, "kernel_shape", list(w[2:]))
+    if list(kernel) != list(w[2:]):
+        raise NotTakenError(f"kernel_shape must be that of the weights, {list(w[2:])}, not {list(kernel)}")
+    groups = int(attribute(node, "group", 1))
+    if groups * w[1] != x[1]:
+        raise NotTakenError(
+            f"weights for {w[1]} channels in {groups} groups must fit the input's {x[1]} channels, and do not"
+        )
+    window = window_of(node, x[2:], w[2:])
+    return window, groups, (x[0], w[0], *window.positions(x[2:]))
+
+
+def window_of(node: NodeProto, image: tuple[int, ...], kernel: Sequence[int] | None) -> Window:
+    """The window that the attributes of a convolution or pool mean for an image of (rows, columns)."""
+    if kernel is None:
+        raise NotTakenError("kernel_shape must be given")
+    auto_pad, dilations = attribute(node, "auto_pad", b"NOTSET").decode(), attribute(node, "dilations", (1, 1))
+    if auto_pad.startswith("SAME") and any(step != 1 for step in dilations):
+        raise NotTakenError(f"auto_pad must be NOTSET or VALID beside dilations {list(dilations)}, not {auto_pad}")
+    return Window.of(
+        image,
+        kernel=kernel,
+        strides=attribute(node, "strides", (1, 1)),
+        dilations=dilations,
+        pads=attribute(node, "pads", (0, 0, 0, 0)),
+        auto_pad=auto_pad,
+        ceil_mode=bool(attribute(node, "ceil_mode", 0)),
+    )
+
+
+def gemm(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: a behind a DequantizeLinear; b and, where there is one, the bias, constant."""
+    bias = node.input[2] if len(node.input) > 2 else ""
+    check_attributes(node, beta=bool(bias))
+    return _product(reader, node, bias or None, transposed=bool(attribute(node, "transB", 0)))
+
+
+def matmul(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: a behind a DequantizeLinear, b constant; an Add of a constant bias may follow."""
+    return _product(reader, node, None, transposed=False)
+
+
+def _product(reader: Reader, node: NodeProto, bias: str | None, *, transposed: bool) -> Value:
+    graph = reader.graph
+    if isinstance(reader.value(node.input[0]), Constant) or not isinstance(reader.value(node.input[1]), Constant):
+        raise NotTakenError("its first input must be computed and its second constant: rows arrive, weights stay")
+    x, (b, found) = together(
+        lambda: reader.tensor(node.input[0]), lambda: weights(graph, node.input[1], transposed=transposed)
+    )
+
+    def biased(name: str | None) -> Make:
+        constant = None if name is None else bias_of(graph, name, _parameters(x), found, b.shape[1])
+        layer = _layer(node, x, b, found, constant)
+        return lambda y: (Dense(name=named(node), inputs=(x,), output=y, layer=layer(y)),)
+
+    shape = (*x.shape[:-1], b.shape[1])
+    return Pending(node=node, shape=shape, make=biased(bias), biased=None if bias else biased)
+
+
+def dense_operator(reader: Reader, node: NodeProto) -> Value:
+    """QLinearMatMul and QGemm; all but the first input are constant."""
+    key = (node.domain if node.domain != "ai.onnx" else "", node.op_type)
+    source = reader.integers(node.input[0])
+    fields = TAKEN[key][2](reader.graph, node)
+    layer = MatMulLayer(name=layer_name(named(node)), **fields)
+    _ = layer.rising
+    x = counted(source, fields["a_scale"], fields["a_zero_point"])
+    shape = (*x.shape[:-1], layer.n)
+    y = tensor_of(node.output[0], shape, fields["y_scale"], fields["y_zero_point"])
+    reader.emit(node, (Dense(name=named(node), inputs=(x,), output=y, layer=layer),))
+    return y
+
+
+def _parameters(x: Tensor) -> Parameters:
+    return Parameters(scale=np.asarray(x.scale), zero_point=np.asarray(x.zero_point, x.format.dtype))
+
+
+def _layer(
+    node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
+) -> Callable[[Tensor], MatMulLayer]:
+    """The layer of a sum, once its output is known."""
+    if b.dtype.name not in ("int8", "uint8"):
+        raise NotTakenError(f"the weights must be of int8 or uint8, not of {b.dtype.name}")
+
+    def layer(y: Tensor) -> MatMulLayer:
+        made = MatMulLayer(
+            name=layer_name(named(node)),
+            b=b,
+            a_scale=x.scale,
+            a_zero_point=x.zero_point,
+            b_scale=found.scale,
+            b_zero_point=found.zero_point,
+            y_scale=y.scale,
+            y_zero_point=y.zero_point,
+            bias=bias,
+            a_format=x.format,
+            y_format=y.format,
+        )
+        _ = made.rising  # a ValueError where hardware has no constants for its scales
+        return made
+
+    return layer

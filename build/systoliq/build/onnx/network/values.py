@@ -1,0 +1,84 @@
+"""Values of a model's tensors while it is read as a network: what is known of each, by its name.
+
+Given     real numbers that the host makes of the graph's input
+Tensor    integers; golden's own
+Real      what a DequantizeLinear makes of integers
+Constant  a constant of the model, as it is or behind a DequantizeLinear
+Pending   real numbers that a node computes, and whose QuantizeLinear is still to come
+Result    real numbers behind the last integers: the host's
+Unknown   what a node gives that is not taken
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from systoliq.golden.network import Node, Tensor
+from systoliq.golden.network.moves import Movement
+from systoliq.golden.network.table import Function
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["Constant", "Given", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
+
+Make = Callable[[Tensor], tuple[Node, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """The graph's input `name`, of the shape `origin`, after `movements`; None where the host does more than that."""
+
+    name: str
+    origin: tuple[int, ...]
+    shape: tuple[int, ...]
+    movements: tuple[Movement, ...] | None = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Real:
+    """The real numbers that the integers `tensor` stand for."""
+
+    tensor: Tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Constant:
+    """The constant tensor `name`."""
+
+    name: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pending:
+    """The real result of `node`, of `shape`; `make` gives the operators that end in the tensor that it is quantized to.
+
+    `counts`: the result is integers already, of that tensor's format, scale and zero point, as operators leave it that
+    only choose among integers. `table`: it is a function of that tensor's integers, one by one. `biased` gives the
+    sum with a constant, named. `clamps` are the Relu and Clip that follow.
+    """
+
+    node: NodeProto
+    shape: tuple[int, ...]
+    make: Make
+    counts: Tensor | None = None
+    table: tuple[Tensor, Function] | None = None
+    biased: Callable[[str], Make] | None = None
+    clamps: tuple[NodeProto, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Real numbers of the host."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unknown:
+    """The result of a node that is not taken, or an input without a shape; `source` names it."""
+
+    source: str
+
+
+Value = Given | Tensor | Real | Constant | Pending | Result | Unknown

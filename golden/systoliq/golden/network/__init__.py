@@ -1,0 +1,40 @@
+"""Whole networks of integer operators: every tensor as onnxruntime's fused graph gives it, to the bit.
+
+    Source: integers of the graph's inputs -> Node, Node, ... -> outputs          Network.golden(inputs)
+
+One file for each family of operators; `Tensor` says what integers stand for, `Window` where they come from.
+"""
+
+from .addition import Addition
+from .concatenation import Concatenation
+from .convolution import Convolution
+from .dense import Dense
+from .moves import Move, Nearest, Reshape, Transpose
+from .multiplication import Multiplication
+from .network import Network, Source
+from .node import Node
+from .pools import MaxPool, WholeAverage, WindowedAverage
+from .table import Table
+from .tensor import Tensor
+from .window import Window
+
+__all__ = [
+    "Addition",
+    "Concatenation",
+    "Convolution",
+    "Dense",
+    "MaxPool",
+    "Move",
+    "Multiplication",
+    "Nearest",
+    "Network",
+    "Node",
+    "Reshape",
+    "Source",
+    "Table",
+    "Tensor",
+    "Transpose",
+    "WholeAverage",
+    "Window",
+    "WindowedAverage",
+]

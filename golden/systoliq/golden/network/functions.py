@@ -1,0 +1,83 @@
+"""Functions of one real number in float32, as onnxruntime computes them: what a table holds between DQ and Q.
+
+Sigmoid and Tanh are the rational polynomials of its library MLAS, with fused multiply-adds: their last bit is not that
+of the true function, and next to a rounding step of the QuantizeLinear behind them that shows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from .fma import fma32
+
+__all__ = ["clip", "hard_sigmoid", "hard_swish", "leaky_relu", "relu", "sigmoid", "tanh"]
+
+Reals = npt.NDArray[np.float32]
+
+# onnxruntime/core/mlas/lib/logistic.cpp and tanh.cpp: greatest |x|; coefficients of p(x^2) * x / q(x^2), highest first
+_LOGISTIC_RANGE = 18
+_LOGISTIC_P = (
+    4.37031012579801e-11, 1.15627324459942e-07, 6.08574864600143e-05, 8.51377133304701e-03, 2.48287947061529e-01
+)  # fmt: skip
+_LOGISTIC_Q = (
+    6.10247389755681e-13, 5.76102136993427e-09, 6.29106785017040e-06, 1.70198817374094e-03, 1.16817656904453e-01,
+    9.93151921023180e-01,
+)  # fmt: skip
+_TANH_RANGE = 9
+_TANH_P = (
+    -2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08, 1.48572235717979e-05,
+    6.37261928875436e-04, 4.89352455891786e-03,
+)  # fmt: skip
+_TANH_Q = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
+
+
+def relu(x: Reals) -> Reals:
+    """Relu."""
+    return np.asarray(np.maximum(x, np.float32(0)))
+
+
+def clip(x: Reals, least: float, most: float) -> Reals:
+    """Clip to `least` and `most`, infinities where there is no bound."""
+    return np.asarray(np.minimum(np.maximum(x, np.float32(least)), np.float32(most)))
+
+
+def leaky_relu(x: Reals, alpha: float) -> Reals:
+    """LeakyRelu."""
+    return np.where(x >= 0, x, x * np.float32(alpha))
+
+
+def hard_sigmoid(x: Reals, alpha: float, beta: float) -> Reals:
+    """HardSigmoid."""
+    return clip(x * np.float32(alpha) + np.float32(beta), 0, 1)
+
+
+def hard_swish(x: Reals) -> Reals:
+    """HardSwish: x times its HardSigmoid of 1/6 and 1/2."""
+    return x * hard_sigmoid(x, 1 / 6, 0.5)
+
+
+def sigmoid(x: Reals) -> Reals:
+    """Sigmoid, MLAS's logistic."""
+    return clip(_rational(x, _LOGISTIC_RANGE, _LOGISTIC_P, _LOGISTIC_Q) + np.float32(0.5), 0, 1)
+
+
+def tanh(x: Reals) -> Reals:
+    """Tanh, MLAS's."""
+    return _rational(x, _TANH_RANGE, _TANH_P, _TANH_Q)
+
+
+def _rational(x: Reals, limit: float, p: Sequence[float], q: Sequence[float]) -> Reals:
+    """p(x^2) * x / q(x^2), `x` clipped to +-`limit`."""
+    bounded = clip(x, -limit, limit)
+    square = bounded * bounded
+    return _horner(square, p) * bounded / _horner(square, q)
+
+
+def _horner(x: Reals, coefficients: Sequence[float]) -> Reals:
+    total: Reals = np.full(x.shape, coefficients[0], np.float32)
+    for coefficient in coefficients[1:]:
+        total = fma32(total, x, np.float32(coefficient))
+    return total

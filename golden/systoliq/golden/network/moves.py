@@ -1,0 +1,96 @@
+"""Moves: integers in other places or shapes, or repeated, none changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .node import Node
+
+__all__ = ["Move", "Movement", "Nearest", "Reshape", "Transpose"]
+
+
+@dataclass(frozen=True)
+class Reshape:
+    """Another shape for the same elements in the same order: Reshape, Flatten, Squeeze, Unsqueeze, Identity.
+
+    `shape` is that of one image: the batch before it stays.
+    """
+
+    shape: tuple[int, ...]
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """[batch, *shape]."""
+        return x.reshape(len(x), *self.shape)
+
+
+@dataclass(frozen=True)
+class Transpose:
+    """Another order of the dimensions: `perm` as in ONNX, the batch first."""
+
+    perm: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.perm[:1] != (0,) or sorted(self.perm) != list(range(len(self.perm))):
+            raise ValueError(f"perm must be an order of dimensions with the batch, 0, first, not {list(self.perm)}")
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The dimensions of `x` in the order `perm`."""
+        return np.ascontiguousarray(x.transpose(self.perm))
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Rows and columns of an image [batch, C, H, W], picked by their indices, each any number of times: Resize."""
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """[batch, C, len(rows), len(columns)]."""
+        return x[:, :, self.rows][:, :, :, self.columns]
+
+
+Movement = Reshape | Transpose | Nearest
+_WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels"}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Move(Node):
+    """Integers moved as `movement` says; input and output count alike."""
+
+    movement: Movement
+
+    def __post_init__(self) -> None:
+        (x,) = self.inputs
+        self.expect_same_count()
+        self.expect_shape(self.movement.apply(np.zeros(x.shape, np.uint8)).shape)
+
+    @property
+    def kind(self) -> str:
+        """As its movement is called."""
+        same = isinstance(self.movement, Reshape) and self.output.shape == self.inputs[0].shape
+        return "identity" if same else _WORDS[type(self.movement)]
+
+    def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The moved integers."""
+        (x,) = inputs
+        return self.movement.apply(x)
+
+    @property
+    def order(self) -> npt.NDArray[np.int64]:
+        """Which element of the streamed input each element of the streamed output is: indices [pixels, channels].
+
+        Streams are as `Tensor.raster` has them; an index counts pixels * channels of the input. It is 0, 1, 2, ...
+        where the stream stays as it is.
+        """
+        (x,) = self.inputs
+        shape = (1, *x.shape[1:])
+        last = (1, *x.shape[2:], x.channels) if len(shape) == 4 else shape
+        indices = np.arange(x.pixels * x.channels).reshape(last)
+        source = np.moveaxis(indices, -1, 1) if len(shape) == 4 else indices
+        found: npt.NDArray[np.int64] = self.output.raster(self.movement.apply(source))[0]
+        return found

@@ -1,0 +1,47 @@
+"""Multiplication of two quantized tensors, element by element: com.microsoft.QLinearMul."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..rescale import combined_scale
+from .node import Node
+
+__all__ = ["Multiplication"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Multiplication(Node):
+    """The product of two tensors, broadcast: rint(f(f(f((a - za) * (b - zb)) * scale) + zy)), saturated.
+
+    f rounds to float32; the zero point is added before the rounding to an integer, unlike in a layer.
+    """
+
+    def __post_init__(self) -> None:
+        a, b = self.inputs
+        self.expect_same_format()
+        self.expect_shape(np.broadcast_shapes(a.shape, b.shape))
+        if not np.isfinite(self.scale):
+            raise ValueError(f"the product of the scales of {a.name!r} and {b.name!r} must be finite in the output's")
+
+    @property
+    def kind(self) -> str:
+        """A multiplication."""
+        return "multiplication"
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32]:
+        """From product to output: f(f(a_scale * b_scale) / y_scale)."""
+        a, b = self.inputs
+        return combined_scale(*(np.asarray(each.scale) for each in (a, b, self.output)))
+
+    def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The products, saturated."""
+        a, b = (x.astype(np.int32) - tensor.zero_point for x, tensor in zip(inputs, self.inputs, strict=True))
+        with np.errstate(over="ignore"):
+            y = (a * b).astype(np.float32) * self.scale + np.float32(self.output.zero_point)
+        return self.output.format.saturate(np.rint(y))

@@ -1,0 +1,111 @@
+"""Network: integer operators in order, from the tensors that the host gives to those that it gets back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .moves import Movement
+from .node import Node
+from .tensor import Tensor
+
+__all__ = ["Network", "Source"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Source:
+    """An input of the graph as the host makes integers of it: `movements`, then QuantizeLinear to `tensor`.
+
+    `name` and `shape` are those of the graph's input. Where `tensor` is that input itself, there is nothing to do;
+    where `movements` is None, real numbers cannot be taken, as the host does more than that.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    movements: tuple[Movement, ...] | None
+    tensor: Tensor
+
+    def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The integers of `tensor` for the real numbers `x` [batch, ...]."""
+        if self.movements is None:
+            raise ValueError(
+                f"{self.tensor.name} must be given: more than moves and a QuantizeLinear stands behind {self.name}"
+            )
+        array = np.asarray(x)
+        if array.dtype.kind != "f":
+            raise TypeError(f"{self.name} must hold real numbers, not {array.dtype.name}")
+        if array.ndim != len(self.shape) or array.shape[1:] != self.shape[1:]:
+            raise ValueError(f"{self.name} must have the shape {['batch', *self.shape[1:]]}, not {list(array.shape)}")
+        for movement in self.movements:
+            array = movement.apply(array)
+        return self.tensor.quantize(array)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Network:
+    """`nodes` in an order in which each has its inputs, from the tensors of `sources` to `outputs`.
+
+    Raises ValueError where a node asks for a tensor that is not made before it, and where two have one name.
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    nodes: tuple[Node, ...]
+    outputs: tuple[Tensor, ...]
+
+    def __post_init__(self) -> None:
+        made = {source.tensor.name for source in self.sources}
+        for node in self.nodes:
+            for tensor in node.inputs:
+                if tensor.value is None and tensor.name not in made:
+                    raise ValueError(f"{tensor.name!r} must be made before node {node.name!r}, and is not")
+            if node.output.name in made:
+                raise ValueError(f"{node.output.name!r} must be made by one node, not by {node.name!r} again")
+            made.add(node.output.name)
+        for tensor in self.outputs:
+            if tensor.name not in made:
+                raise ValueError(f"output {tensor.name!r} must be made by a node, and is not")
+
+    @property
+    def inputs(self) -> tuple[Tensor, ...]:
+        """The integer tensors that the host gives."""
+        return tuple(source.tensor for source in self.sources)
+
+    @property
+    def multiply_accumulates(self) -> int:
+        """Of one batch of the inputs' shapes."""
+        return sum(node.multiply_accumulates for node in self.nodes)
+
+    def consumers(self, name: str) -> tuple[Node, ...]:
+        """The nodes that take the tensor `name`, in order; more than one where the network forks."""
+        return tuple(node for node in self.nodes if any(tensor.name == name for tensor in node.inputs))
+
+    def golden(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
+        """Every integer tensor by its name in ONNX, those of the sources first.
+
+        `inputs` has, for each source, the real numbers under the name of the graph's input, or the integers under the
+        tensor's. Shapes are ONNX's, with any batch, the same for all.
+        """
+        made = {source.tensor.name: self._taken(source, inputs) for source in self.sources}
+        known = {name for source in self.sources for name in (source.name, source.tensor.name)}
+        if unknown := sorted(set(inputs) - known):
+            raise ValueError(f"inputs must be among {', '.join(sorted(known))}, not {', '.join(unknown)}")
+        if len(batches := {len(array) for array in made.values()}) > 1:
+            raise ValueError(f"all inputs must have the same batch, not {sorted(batches)}")
+        for node in self.nodes:
+            arrays = [made[t.name] if t.value is None else t.value for t in node.inputs]
+            made[node.output.name] = node.apply(*arrays)
+        return made
+
+    @staticmethod
+    def _taken(source: Source, inputs: Mapping[str, npt.ArrayLike]) -> npt.NDArray[Any]:
+        if source.tensor.name in inputs:
+            return source.tensor.check(inputs[source.tensor.name])
+        if source.name in inputs:
+            return source.quantize(inputs[source.name])
+        names = " or ".join(dict.fromkeys((source.name, source.tensor.name)))
+        raise ValueError(f"inputs must hold {names}, and has only {', '.join(inputs) or 'nothing'}")

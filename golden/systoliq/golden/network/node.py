@@ -1,0 +1,70 @@
+"""Nodes of a network: what every integer operator has, its contract with its tensors."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from .tensor import Tensor
+
+__all__ = ["Node"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Node(ABC):
+    """An operator on `inputs` that gives `output`, all of 8 bits; `name` is the name of its node in ONNX.
+
+    An input has the scale and zero point that the operator takes it by; those of the node that makes it may be others.
+
+    Arrays are shaped as their tensors are, but for the batch, which is any. A ValueError says which shape or format
+    does not fit the operator.
+    """
+
+    name: str
+    inputs: tuple[Tensor, ...]
+    output: Tensor
+
+    @abstractmethod
+    def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The output's integers for those of the inputs."""
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The operator in words, with its sizes."""
+
+    @property
+    def multiply_accumulates(self) -> int:
+        """Products that one batch of the tensors' shapes takes, those with padding included."""
+        return 0
+
+    def expect_shape(self, shape: tuple[int, ...]) -> None:
+        """A ValueError where the output has another shape."""
+        if self.output.shape != tuple(shape):
+            raise ValueError(
+                f"the output of {self.name!r} must have the shape {list(shape)}, not {list(self.output.shape)}"
+            )
+
+    def expect_same_format(self) -> None:
+        """A ValueError where inputs and output are not all of one format."""
+        formats = [tensor.format for tensor in (*self.inputs, self.output)]
+        if len(set(formats)) > 1:
+            raise ValueError(
+                f"inputs and output must be all of int8 or all of uint8, not of {', '.join(map(str, formats))}"
+            )
+
+    def expect_same_count(self) -> None:
+        """A ValueError where an input's integers stand for other real numbers than the output's."""
+        for tensor in self.inputs:
+            if not tensor.counts_as(self.output):
+                raise ValueError(
+                    f"{tensor.name!r} and {self.output.name!r} must have the same format, scale and zero point, not "
+                    f"{_count(tensor)} and {_count(self.output)}"
+                )
+
+
+def _count(tensor: Tensor) -> str:
+    return f"{tensor.format}, {float(tensor.scale):.6g}, {tensor.zero_point}"

@@ -1,0 +1,111 @@
+"""Tensors between the nodes of a network: names, shapes, and what their integers count."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..formats import IntFormat
+
+__all__ = ["Tensor"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tensor:
+    """Integers of 8 bits, q, that stand for the real numbers (q - zero_point) * scale.
+
+    `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions. Arrays given
+    to nodes may have any batch. `value` holds the integers of a constant; else it is None. The scale is positive and
+    finite.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    format: IntFormat
+    scale: np.float32
+    zero_point: int
+    value: npt.NDArray[Any] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ValueError(f"the name of a tensor must be a str that is not empty, not {self.name!r}")
+        label = f"tensor {self.name!r}"
+        object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
+        if any(size < 1 for size in self.shape):
+            raise ValueError(f"{label} must have dimensions of at least 1, not {list(self.shape)}")
+        if not isinstance(self.format, IntFormat) or self.format.bits != 8:
+            raise ValueError(f"{label} must be of int8 or uint8, not of {self.format}")
+        object.__setattr__(self, "scale", np.float32(self.scale))
+        if not (np.isfinite(self.scale) and self.scale > 0):
+            raise ValueError(f"{label} must have a positive, finite scale, not {float(self.scale)!r}")
+        if not self.format.contains(self.zero_point):
+            raise ValueError(f"{label} must have a zero point in {self.format}, not {self.zero_point!r}")
+        object.__setattr__(self, "zero_point", int(self.zero_point))
+        if self.value is not None:
+            value = np.array(self.value)
+            if value.dtype != self.format.dtype or value.shape != self.shape:
+                raise ValueError(
+                    f"{label} must have a value of {self.format} {list(self.shape)}, not {value.dtype} "
+                    f"{list(value.shape)}"
+                )
+            value.flags.writeable = False
+            object.__setattr__(self, "value", value)
+
+    def replace(self, **changes: Any) -> Tensor:
+        """A copy with some fields changed, validated again."""
+        return dataclasses.replace(self, **changes)
+
+    def counts_as(self, other: Tensor) -> bool:
+        """Whether equal integers of both stand for equal real numbers."""
+        return (self.format, self.scale, self.zero_point) == (other.format, other.scale, other.zero_point)
+
+    @property
+    def codes(self) -> npt.NDArray[Any]:
+        """All 256 integers in rising order."""
+        return np.arange(self.format.min, self.format.max + 1).astype(self.format.dtype)
+
+    def check(self, array: npt.ArrayLike) -> npt.NDArray[Any]:
+        """`array` where it has the type and, but for the batch, the shape of the tensor; else an error."""
+        found = np.asarray(array)
+        if found.dtype != self.format.dtype:
+            raise TypeError(f"{self.name} must be of {self.format}, not of {found.dtype.name}")
+        if found.ndim != len(self.shape) or found.shape[1:] != self.shape[1:]:
+            raise ValueError(f"{self.name} must have the shape {['batch', *self.shape[1:]]}, not {list(found.shape)}")
+        return found
+
+    def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
+        """QuantizeLinear: rint(f32(x / scale)) + zero_point, saturated; NaN gives the least integer."""
+        with np.errstate(all="ignore"):
+            levels = np.rint(np.asarray(x, np.float32) / self.scale)
+        offset = np.float32(self.zero_point)
+        least, most = np.float32(self.format.min) - offset, np.float32(self.format.max) - offset
+        clipped = np.where(np.isnan(levels), least, np.clip(levels, least, most)) + offset
+        saturated: npt.NDArray[Any] = clipped.astype(self.format.dtype)
+        return saturated
+
+    def dequantize(self, q: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """DequantizeLinear: f32(f32(q - zero_point) * scale)."""
+        with np.errstate(over="ignore"):
+            real: npt.NDArray[np.float32] = (q.astype(np.int32) - self.zero_point).astype(np.float32) * self.scale
+        return real
+
+    @property
+    def channels(self) -> int:
+        """Elements of a pixel: the second of four dimensions, else the last, where that is not the batch."""
+        if len(self.shape) < 2:
+            return 1
+        return self.shape[1 if len(self.shape) == 4 else -1]
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of one image: all elements but the batch and the channels."""
+        return int(np.prod(self.shape[1:])) // self.channels
+
+    def raster(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """`array`, of this tensor or any batch of it, as it is streamed: [batch, pixels, channels], in raster order."""
+        last = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
+        return last.reshape(len(array), self.pixels, self.channels)

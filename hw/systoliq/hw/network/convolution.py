@@ -1,0 +1,75 @@
+"""Convolution: a window buffer before a dense layer, whose rows of A are the windows."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Shape, Value, signed, unsigned
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..dense import Dense
+from ..hierarchy import place
+from ..result_buffer import y_beat
+from .image import ImageWindow
+from .window_buffer import WindowBuffer
+
+__all__ = ["Convolution"]
+
+
+class Convolution(wiring.Component):
+    """``dense`` for each window of ``windows``: its K is the window's elements, pixel by pixel, channels innermost.
+
+    ``dense`` takes one row at a time; its depth divides the channels, and its lanes the output channels. ``i`` gives
+    images in beats of depth channels, ``o`` those of the outputs in beats of its lanes.
+
+    Raises ValueError for any other layer.
+    """
+
+    namespace = True
+
+    def __init__(self, windows: ImageWindow, dense: Dense, *, padding: int, kind: str) -> None:
+        config = dense.config
+        if dense.layer.k != windows.elements:
+            raise ValueError(f"the layer's K must be the window's {windows.elements} elements, not {dense.layer.k}")
+        if config.rows != 1:
+            raise ValueError(f"rows must be 1, not {config.rows}")
+        if dense.layer.n % dense.schedule.lanes:
+            raise ValueError(
+                f"the lanes, {dense.schedule.lanes} for {config.cols} columns, must divide the {dense.layer.n} output "
+                "channels"
+            )
+        self.windows = windows
+        self.dense = dense
+        self.kind = kind
+        element = signed(config.a.bits) if config.a.signed else unsigned(config.a.bits)
+        self.buffer: WindowBuffer | None = None
+        if windows.moves:
+            self.buffer = WindowBuffer(
+                windows, element, word=config.depth, padding=padding, cells=config.cells, kind="window"
+            )
+        result = dense.y.payload.data.shape()
+        super().__init__(
+            {
+                "i": In(stream.Signature(y_beat(element, config.depth))),
+                "o": Out(stream.Signature(y_beat(Shape.cast(result.elem_shape), result.length))),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dense = place(self.dense, platform)
+        source: stream.Interface = wiring.flipped(self.i)
+        if self.buffer is not None:
+            m.submodules.window = place(self.buffer, platform)
+            wiring.connect(m, source, self.buffer.i)
+            source = self.buffer.o
+        a, y = self.dense.a, self.dense.y
+        m.d.comb += [
+            a.valid.eq(source.valid),
+            Value.cast(a.payload.data).eq(Value.cast(source.payload.data)),
+            a.payload.last.eq(source.payload.last),
+            source.ready.eq(a.ready),
+            self.o.valid.eq(y.valid),
+            self.o.payload.eq(y.payload),
+            y.ready.eq(self.o.ready),
+        ]
+        return m

@@ -1,0 +1,193 @@
+"""Depthwise product: each output channel a product of the pixels of one input channel with weights of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat, signed_bits
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import Requantization
+
+from ..array import SystolicArray
+from ..config import ArrayConfig
+from ..delay import delay
+from ..drain_lane import ColumnConstants, DrainLane
+from ..folding import Folding, fold
+from ..hierarchy import place
+from ..mac import operand_layout
+from ..requantizers import requantizer_config, requantizer_constants
+from ..result_buffer import ResultBuffer, result_flags, y_beat
+from ..schedule import Schedule
+from ..sequencer import Sequencer
+from ..weights import WeightColumn
+
+__all__ = ["Depthwise"]
+
+
+class Depthwise(wiring.Component):
+    """``y[c] = requantize(sum over k of (a[c, k] - a_zp) * (b[k, c] - b_zp[c]) + bias[c])``: column c of ``layer`` for
+    channel c alone.
+
+    ``lanes`` channels at a time, a divisor of all: ``i`` gives for the first of them k = 0, 1, ..., then for the next,
+    as `WindowBuffer` does with ``channels_last=False``. ``o`` gives a beat of results for each group of channels;
+    ``last`` as that of the beat that ends a batch.
+
+    A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights
+    whose zero points do not fit into their bits have one bit more. ``lane_cells`` are those of the requantizers, where
+    they are not the others'. Raises ValueError where ``lanes`` is no divisor, or a sum needs more than 32 bits.
+    """
+
+    namespace = True
+
+    def __init__(
+        self,
+        layer: MatMulLayer,
+        requantization: Requantization,
+        *,
+        lanes: int,
+        cells: str,
+        kind: str,
+        lane_cells: str | None = None,
+    ) -> None:
+        if layer.n % lanes:
+            raise ValueError(f"lanes must divide the {layer.n} channels, not {lanes!r}")
+        if not isinstance(layer.a_format, IntFormat) or not isinstance(layer.b_format, IntFormat):
+            raise ValueError(f"a and b must be integers, not {layer.a_format} and {layer.b_format}")
+        self.layer = layer
+        self.requantization = requantization
+        self.lanes = lanes
+        self.kind = kind
+        self.folding: Folding = fold(layer)
+        if self.folding.needs_row_sums:
+            self.folding = fold(layer, layer.b_format.bits + 1)
+        lows, highs = layer.rising.accumulator_range()
+        sum_bits = signed_bits(int(lows.min()), int(highs.max()))
+        if sum_bits > 32:
+            raise ValueError(f"sums must fit 32 bits, not {sum_bits}: {int(lows.min())} to {int(highs.max())}")
+        config = ArrayConfig(a=layer.a_format, b=self.folding.b_format, accumulator_bits=48, cells=cells)
+        self.config = config.replace(accumulator_bits=max(sum_bits, config.product_bits))
+        self.schedule = Schedule(k=layer.k, n=layer.n // lanes, config=self.config)  # a column is a group of channels
+        self._word = data.ArrayLayout(operand_layout(self.config.a, 1), lanes)
+        self._weights = WeightColumn(
+            operand_layout(self.folding.b_format, lanes), self._weight_words(), cells=cells, kind="weights"
+        )
+        self.array = SystolicArray(self.config)
+        self._lane_cells = lane_cells or cells
+        self._drain = [self._lane(sum_bits, lane) for lane in range(lanes)]
+        y_shape = self._drain[0].y.shape()
+        self.result_buffer = ResultBuffer(
+            y_shape,
+            result_flags(),
+            lanes=lanes,
+            tile_beats=1,
+            tiles=2 + -(-self.latency // self.schedule.tile_cycles),
+            cells=cells,
+        )
+        element = signed(layer.a_format.bits) if layer.a_format.signed else unsigned(layer.a_format.bits)
+        super().__init__(
+            {"i": In(stream.Signature(y_beat(element, lanes))), "o": Out(stream.Signature(y_beat(y_shape, lanes)))}
+        )
+
+    @property
+    def _groups(self) -> int:
+        return self.layer.n // self.lanes
+
+    def _weight_words(self) -> list[list[int]]:
+        """Words of the weights' memory: group after group of channels, k after k."""
+        weights = np.asarray(self.folding.weights).reshape(self.layer.k, self._groups, self.lanes)
+        words: list[list[int]] = weights.transpose(1, 0, 2).reshape(-1, self.lanes).tolist()
+        return words
+
+    def _lane(self, sum_bits: int, lane: int) -> DrainLane:
+        def constants(channel: int) -> ColumnConstants:
+            return ColumnConstants(
+                bias=int(self.folding.bias[channel]),
+                **requantizer_constants(self.requantization, self.config, channel),
+            )
+
+        return DrainLane(
+            self.schedule,
+            requantizer_config(self.requantization, self.config.replace(cells=self._lane_cells), sum_bits),
+            [[constants(group * self.lanes + lane)] for group in range(self._groups)],
+            zero_point=self.requantization.zero_point,
+            uses_row_sums=False,
+            index=lane,
+        )
+
+    @property
+    def _drain_start(self) -> int:
+        """Cycles from a group's last beat at the sequencer to its sums (1: the weights' address)."""
+        return 1 + self._weights.latency + self.array.latency
+
+    @property
+    def latency(self) -> int:
+        """Cycles from the last beat of a group of channels to its results."""
+        return self._drain_start + self._drain[0].latency + ResultBuffer.latency_of(self.config.cells)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.sequencer = sequencer = Sequencer(self.schedule, self._word)
+        m.d.comb += [
+            sequencer.i.valid.eq(self.i.valid),
+            Value.cast(sequencer.i.payload.data).eq(Value.cast(self.i.payload.data)),
+            sequencer.i.payload.last.eq(self.i.payload.last),
+            self.i.ready.eq(sequencer.i.ready),
+        ]
+        self._multiply(m, platform, sequencer)
+        buffer = self.result_buffer
+        m.submodules.result_buffer = place(buffer, platform)
+        m.d.comb += [buffer.reserve.eq(sequencer.last), sequencer.credit.eq(buffer.credit)]
+        token = delay(m, Cat(sequencer.last, sequencer.batch_last), self._drain_start, name="token", reset_less=False)
+        for index, lane in enumerate(self._drain):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [
+                lane.start.eq(token[0]),
+                lane.batch_last.eq(token[1]),
+                lane.sums[0].eq(self._sums[index]),
+                buffer.push[index].eq(lane.push),
+                buffer.y[index].eq(lane.y),
+            ]
+        m.d.comb += [
+            buffer.flags.eq(self._drain[-1].flags),
+            self.o.valid.eq(buffer.o.valid),
+            self.o.payload.data.eq(buffer.o.payload.data),
+            self.o.payload.last.eq(buffer.o.payload.flags.last),
+            buffer.o.ready.eq(self.o.ready),
+        ]
+        return m
+
+    def _multiply(self, m: Module, platform: object, sequencer: Sequencer) -> None:
+        """An element for each lane, its operands, and its sum."""
+        # Whether a beat is taken is known late: the operands are cleared a cycle after they come.
+        taken, ends, begins = Signal(), Signal(), Signal()
+        offered = Signal(self._word, reset_less=True)
+        word = Signal(self._word, reset_less=True)
+        m.d.sync += [
+            taken.eq(sequencer.i.valid & sequencer.i.ready),
+            offered.eq(sequencer.i.payload.data),
+            word.eq(Mux(taken, Value.cast(offered), 0)),
+            begins.eq(sequencer.first),
+            ends.eq(sequencer.last),
+        ]
+        weights = self._weights
+        m.submodules.weights = place(weights, platform)
+        m.d.comb += weights.address.eq(delay(m, sequencer.address, 1, name="address"))
+        waits = weights.latency - 1
+        operands = delay(m, Value.cast(word), waits, name="word")
+        first = delay(m, begins, 1 + waits, name="first", reset_less=False)
+        last = delay(m, ends, 1 + waits, name="last", reset_less=False)
+        self._sums = []
+        bits = self.config.a.bits
+        for index in range(self.lanes):
+            array = SystolicArray(self.config)
+            m.submodules[f"array_{index}"] = place(array, platform)
+            m.d.comb += [
+                array.first.eq(first),
+                array.last.eq(last),
+                Value.cast(array.a).eq(operands[index * bits : (index + 1) * bits]),
+                array.b[0][0].eq(weights.word[index]),
+            ]
+            self._sums.append(array.sums[0])

@@ -1,0 +1,61 @@
+"""FIFO: beats that wait, in a memory with its output register."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Shape, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..block_ram import SMALL, BlockRam
+from ..credit import Credit
+from ..hierarchy import place
+from ..way_out import way_out
+
+__all__ = ["Fifo"]
+
+
+class Fifo(wiring.Component):
+    """Gives the beats of ``i`` in their order. Takes ``depth`` of them, a power of two, before the first must leave.
+
+    ``i.ready`` is a register, and so are ``o``'s outputs.
+    """
+
+    moves_bits = True
+
+    def __init__(self, payload: object, *, depth: int, cells: str) -> None:
+        if depth < 2 or depth & (depth - 1):
+            raise ValueError(f"depth must be a power of two from 2 on, not {depth!r}")
+        width = Shape.cast(payload).width
+        self.depth = depth
+        self.cells = cells
+        self.ram = BlockRam(width, depth=depth, cells=cells, registered=depth > SMALL)
+        self.kind = f"fifo_{depth}x{width}"
+        super().__init__({"i": In(stream.Signature(payload)), "o": Out(stream.Signature(payload))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        ram = self.ram
+        m.submodules.ram = place(ram, platform)
+        came, fetched = Signal(), Signal()
+        room = Credit(m, self.depth, name="room", full=True, give=fetched, take=came)
+        there = Credit(m, self.depth, name="there", full=False, give=came, take=fetched)
+        out = way_out(m, available=there.any, ready=self.o.ready, latency=ram.latency)
+        newest, oldest = Signal(range(self.depth)), Signal(range(self.depth))
+        m.d.comb += [
+            came.eq(self.i.valid & room.any),
+            fetched.eq(out.fetch),
+            self.i.ready.eq(room.any),
+            ram.write.eq(came),
+            ram.write_address.eq(newest),
+            ram.write_data.eq(Value.cast(self.i.payload)),
+            ram.read.eq(out.fetch),
+            ram.read_address.eq(oldest),
+            ram.show.eq(out.show),
+            self.o.valid.eq(out.valid),
+            Value.cast(self.o.payload).eq(ram.read_data),
+        ]
+        with m.If(came):
+            m.d.sync += newest.eq(newest + 1)
+        with m.If(fetched):
+            m.d.sync += oldest.eq(oldest + 1)
+        return m

@@ -1,0 +1,41 @@
+"""Fork: one stream as several, each of which takes every beat in its own time."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["Fork"]
+
+
+class Fork(wiring.Component):
+    """Gives each beat of ``i`` to all of ``ways`` outputs, ``o_0`` and on; the next beat comes when all have taken it.
+
+    An output never waits for another one to be ready: its offer stands, and does not depend on theirs.
+    """
+
+    moves_bits = True
+
+    def __init__(self, payload: object, *, ways: int) -> None:
+        self.ways = ways
+        self.kind = f"fork_{ways}_of_{Value.cast(Signal(payload)).shape().width}"
+        signature = stream.Signature(payload)
+        super().__init__({"i": In(signature), **{f"o_{way}": Out(signature) for way in range(ways)}})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        done = Signal(self.ways)  # the ways that have taken the beat at hand
+        took = Signal(self.ways)
+        for way in range(self.ways):
+            out = getattr(self, f"o_{way}")
+            m.d.comb += [
+                out.valid.eq(self.i.valid & ~done[way]),
+                out.payload.eq(self.i.payload),
+                took[way].eq(done[way] | out.ready),
+            ]
+        m.d.comb += self.i.ready.eq(took.all())
+        with m.If(self.i.valid):
+            for way in range(self.ways):
+                m.d.sync += done[way].eq(took[way] & ~took.all())
+        return m

@@ -1,0 +1,82 @@
+"""Gearbox: a stream in beats of one width as a stream in beats of another."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Shape, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..counter import count
+from ..result_buffer import y_beat
+
+__all__ = ["Gearbox"]
+
+
+class Gearbox(wiring.Component):
+    """Takes beats of ``of`` elements and gives the same elements in beats of ``to``; one divides the other.
+
+    ``last`` is that of the beat whose last element it was. At full rate on the wider side's terms neither side waits.
+
+    Raises ValueError where neither width divides the other.
+    """
+
+    moves_bits = True
+
+    def __init__(self, shape: Shape, *, of: int, to: int) -> None:
+        if max(of, to) % min(of, to):
+            raise ValueError(f"one width must divide the other, not {of} and {to}")
+        self.of = of
+        self.to = to
+        self.kind = f"gearbox_{of}_to_{to}_of_{shape.width}"
+        super().__init__({"i": In(stream.Signature(y_beat(shape, of))), "o": Out(stream.Signature(y_beat(shape, to)))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        if self.of == self.to:
+            m.d.comb += [
+                Value.cast(self.o.payload).eq(Value.cast(self.i.payload)),
+                self.o.valid.eq(self.i.valid),
+                self.i.ready.eq(self.o.ready),
+            ]
+        elif self.of > self.to:
+            self._split(m)
+        else:
+            self._collect(m)
+        return m
+
+    def _split(self, m: Module) -> None:
+        """A register of the wide beat, which moves down."""
+        given = Value.cast(self.i.payload.data)
+        rest, last, there = Signal.like(given, name="rest", reset_less=True), Signal(reset_less=True), Signal()
+        leaves = there & self.o.ready
+        part = count(m, self.of // self.to, when=leaves, name="part")
+        m.d.comb += [
+            self.i.ready.eq(~there | (self.o.ready & part.last)),
+            self.o.valid.eq(there),
+            Value.cast(self.o.payload.data).eq(rest[: len(Value.cast(self.o.payload.data))]),
+            self.o.payload.last.eq(last & part.last),
+        ]
+        with m.If(self.i.valid & self.i.ready):
+            m.d.sync += [rest.eq(given), last.eq(self.i.payload.last), there.eq(1)]
+        with m.Elif(leaves):
+            m.d.sync += rest.eq(rest[len(Value.cast(self.o.payload.data)) :])
+            with m.If(part.last):
+                m.d.sync += there.eq(0)
+
+    def _collect(self, m: Module) -> None:
+        """A register of the wide beat, which is filled from the top and moves down."""
+        given = Value.cast(self.i.payload.data)
+        wide = Value.cast(self.o.payload.data)
+        held, last, full = Signal.like(wide, name="held", reset_less=True), Signal(reset_less=True), Signal()
+        comes = self.i.valid & self.i.ready
+        part = count(m, self.to // self.of, when=comes, name="part")
+        m.d.comb += [
+            self.i.ready.eq(~full | self.o.ready),
+            self.o.valid.eq(full),
+            wide.eq(held),
+            self.o.payload.last.eq(last),
+        ]
+        with m.If(comes):
+            m.d.sync += [held.eq(Cat(held[len(given) :], given)), last.eq(self.i.payload.last)]
+        with m.If(self.i.ready):
+            m.d.sync += full.eq(comes & part.last)

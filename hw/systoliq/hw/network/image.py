@@ -1,0 +1,96 @@
+"""Images under a sliding window: which pixels each output pixel is made of, in which order, and when they are there."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+
+from systoliq.golden.network import Window
+
+__all__ = ["ImageWindow", "Loop"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Loop:
+    """One loop of a walk over windows: ``count`` rounds, and how far each of them moves.
+
+    ``words`` is the way in the memory of an image, ``y`` and ``x`` that in rows and columns.
+    """
+
+    count: int
+    words: int
+    y: int = 0
+    x: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ImageWindow:
+    """A ``window`` that slides over images of (rows, columns) pixels of ``channels``."""
+
+    window: Window
+    image: tuple[int, int]
+    channels: int
+
+    @property
+    def out(self) -> tuple[int, int]:
+        """Rows and columns of output pixels."""
+        return self.window.positions(self.image)
+
+    @property
+    def pixels(self) -> int:
+        """Pixels of an image."""
+        return math.prod(self.image)
+
+    @property
+    def moves(self) -> bool:
+        """Whether windows are anything else than the pixels in their order."""
+        return self.window != Window(kernel=(1, 1))
+
+    @property
+    def elements(self) -> int:
+        """Elements of one window, padding included."""
+        return math.prod(self.window.kernel) * self.channels
+
+    def loops(self, words: int, *, channels_last: bool) -> tuple[Loop, ...]:
+        """The walk over all windows of an image, the innermost loop first, a pixel being ``words`` words.
+
+        With ``channels_last`` a window's pixels come one after the other, each with all of its words; else word by
+        word, each of all the window's pixels.
+        """
+        line = self.image[1] * words
+        (down, across), (by_y, by_x) = self.window.dilations, self.window.strides
+        pixel = Loop(words, 1)
+        column = Loop(self.window.kernel[1], across * words, x=across)
+        row = Loop(self.window.kernel[0], down * line, y=down)
+        out_down, out_across = self.out
+        return (
+            *((pixel, column, row) if channels_last else (column, row, pixel)),
+            Loop(out_across, by_x * words, x=by_x),
+            Loop(out_down, by_y * line, y=by_y),
+        )
+
+    def lines_needed(self) -> list[int]:
+        """Lines of the image that must have come before each row of windows can begin, counted from those before it.
+
+        The first row waits for a line even where it is all padding, so that nothing comes before its image; the last
+        one for the whole image, so that what follows is the next one.
+        """
+        window, height = self.window, self.image[0]
+        ends = [row * window.strides[0] + window.spans[0] - window.pads[0] for row in range(self.out[0])]
+        reach = [*(min(max(end, 1), height) for end in ends[:-1]), height]
+        return [now - before for before, now in zip([0, *reach], reach, strict=False)]
+
+    def lines_freed(self) -> list[int]:
+        """Lines of the image that nobody needs any more after each row of windows."""
+        starts = [row * self.window.strides[0] - self.window.pads[0] for row in range(self.out[0])]
+        first = [*(min(max(start, 0), self.image[0]) for start in starts), self.image[0]]
+        return [after - before for before, after in itertools.pairwise(first)]
+
+    @property
+    def lines(self) -> int:
+        """Lines that must be held so that the next ones can come while a row of windows is made."""
+        needed, freed = self.lines_needed(), self.lines_freed()
+        held = [sum(needed[: row + 1]) - sum(freed[:row]) for row in range(len(needed))]
+        coming = [*needed[1:], needed[0]]
+        return max(have + max(more, self.window.strides[0]) for have, more in zip(held, coming, strict=True))

@@ -1,0 +1,125 @@
+"""Rates: how many cycles a stage takes for an image and how many multipliers for that, before any of it is built."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Iterator
+
+from systoliq.golden import network
+from systoliq.golden.formats import signed_bits
+from systoliq.golden.layer import MatMulLayer
+
+from ..config import ArrayConfig
+from ..schedule import Schedule
+from .image import ImageWindow
+
+__all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_bits", "windows_of"]
+
+_ROW = 2  # cycles from one row of windows to the next, at the least
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, order=True)
+class Parallelism:
+    """How much a stage does in a cycle: ``cols`` output channels, each of ``depth`` products of its own.
+
+    Where an operator has no products of many channels, depth is 1, and cols are its lanes. ``cells`` make its products
+    where they are not those of the whole pipeline.
+    """
+
+    cols: int = 1
+    depth: int = 1
+    cells: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("cols", "depth"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name} must be a positive integer, not {value!r}")
+
+
+def windows_of(node: network.Node) -> ImageWindow:
+    """The windows that a node makes its output of: pixels as they are where it has none of its own."""
+    x = node.inputs[0]
+    if isinstance(node, network.Dense):
+        image, channels = (math.prod(x.shape[1:-1]), 1), x.shape[-1]
+    elif len(x.shape) == 4:
+        image, channels = (x.shape[2], x.shape[3]), x.shape[1]
+    else:
+        image, channels = (math.prod(x.shape[1:-1]), 1), x.shape[-1]
+    kernel = image if isinstance(node, network.WholeAverage) else (1, 1)
+    window = getattr(node, "window", None) or network.Window(kernel=kernel)
+    return ImageWindow(window=window, image=image, channels=channels)
+
+
+def is_product(node: network.Node) -> bool:
+    """Whether every output is a product of all channels: cols and depth are both free."""
+    return isinstance(node, network.Dense) or (isinstance(node, network.Convolution) and node.groups == 1)
+
+
+def choices(node: network.Node) -> Iterator[Parallelism]:
+    """All that a stage of the node can be: depths that divide the channels, columns up to those of the output."""
+    channels = windows_of(node).channels
+    depths = [depth for depth in range(1, channels + 1) if channels % depth == 0]
+    if not is_product(node):
+        yield from (Parallelism(cols=lanes) for lanes in depths)
+        return
+    layer = _layer(node)
+    for depth in depths:
+        for cols in range(1, layer.n + 1):
+            if layer.n % _schedule(layer, Parallelism(cols=cols, depth=depth)).lanes == 0:
+                yield Parallelism(cols=cols, depth=depth)
+
+
+def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
+    """Cycles from one image to the next, where neither side of the stage waits.
+
+    Rows of windows that lie in the padding as a whole may make it more: nothing can come meanwhile for those after.
+    """
+    windows = windows_of(node)
+    count = math.prod(windows.out)
+    slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+    if is_product(node):
+        slides = windows.moves
+        schedule = _schedule(_layer(node), parallelism)
+        made = count * schedule.column_tiles * schedule.tile_cycles
+        taken = windows.pixels * windows.channels // parallelism.depth if windows.moves else 0
+    else:
+        taken = windows.pixels * windows.channels // parallelism.cols
+        made = count * math.prod(windows.window.kernel) * (windows.channels // parallelism.cols)
+    return max(made, taken, _ROW * windows.out[0] if slides else 0)
+
+
+def multipliers(node: network.Node, parallelism: Parallelism) -> int:
+    """Products that the stage does in a cycle, those of its requantizers not among them."""
+    if is_product(node):
+        return parallelism.cols * parallelism.depth
+    return parallelism.cols if isinstance(node, network.Convolution | network.WholeAverage) else 0
+
+
+def lanes(node: network.Node, parallelism: Parallelism) -> int:
+    """Elements of a beat that the stage gives."""
+    return _schedule(_layer(node), parallelism).lanes if is_product(node) else parallelism.cols
+
+
+@functools.cache
+def requantizer_bits(node: network.Node) -> int:
+    """Bits of the sums that the requantizers of a stage take, one in each lane; 0 where it has none."""
+    if isinstance(node, network.WholeAverage):
+        return signed_bits(*(node.pixels * bound for bound in (-256, 255)))
+    layer = getattr(node, "layer", None)
+    if layer is None:
+        return 0
+    lows, highs = layer.rising.accumulator_range()
+    return min(signed_bits(int(lows.min()), int(highs.max())), 32)
+
+
+def _layer(node: network.Node) -> MatMulLayer:
+    layer: MatMulLayer = node.layer  # type: ignore[attr-defined]
+    return layer
+
+
+def _schedule(layer: MatMulLayer, parallelism: Parallelism) -> Schedule:
+    config = ArrayConfig(cols=parallelism.cols, depth=parallelism.depth)
+    return Schedule(k=layer.k, n=layer.n, config=config)

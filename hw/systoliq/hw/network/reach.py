@@ -1,0 +1,70 @@
+"""Reach: how much of an image must have come before so much of a tensor is made; and what has to wait at a join."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from systoliq.golden import network
+
+from .image import ImageWindow
+
+__all__ = ["Reach", "waiting_pixels"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Reach:
+    """``needed[j]``: pixels of the network's input that must have come before pixel j of a tensor is made.
+
+    ``line``: pixels of a line of the tensor, or of all of it where it has none.
+    """
+
+    needed: np.ndarray
+    line: int
+
+    @classmethod
+    def of_source(cls, tensor: network.Tensor) -> Reach:
+        """Of the input itself."""
+        pixels = _pixels(tensor)
+        return cls(np.arange(1, pixels + 1), tensor.shape[3] if len(tensor.shape) == 4 else pixels)
+
+    @classmethod
+    def of_node(cls, node: network.Node, given: Sequence[Reach]) -> Reach:
+        """Of a node's output, by the reaches of its inputs."""
+        line = node.output.shape[3] if len(node.output.shape) == 4 else _pixels(node.output)
+        window = getattr(node, "window", None)
+        if window is None:
+            needed = np.max([each.needed for each in given], axis=0)
+            if len(needed) != _pixels(node.output):  # of whole images
+                needed = np.full(_pixels(node.output), needed[-1])
+            return cls(needed, line)
+        (x,) = node.inputs
+        windows = ImageWindow(window=window, image=(x.shape[2], x.shape[3]), channels=x.shape[1])
+        if not windows.moves:
+            return cls(given[0].needed, line)
+        rows = [given[0].needed[lines * x.shape[3] - 1] for lines in itertools.accumulate(windows.lines_needed())]
+        return cls(np.repeat(rows, windows.out[1]), line)
+
+
+def waiting_pixels(inputs: Sequence[Reach]) -> list[int]:
+    """For each input of a join: pixels that must find room before it, so that none is held up by the others.
+
+    When the others' pixel j comes, as much of the image has come as it needs; by then this input may have made all
+    pixels that need no more, and j of them have left. A line more, so that nobody waits for room; and a pixel for
+    either end, as beats are parts of pixels.
+    """
+    found = []
+    for index, each in enumerate(inputs):
+        others = np.max([other.needed for place, other in enumerate(inputs) if place != index], axis=0)
+        made = np.searchsorted(each.needed, others, side="right")
+        most = int((made - np.arange(len(others))).max())
+        found.append(most + each.line + 2)
+    return found
+
+
+def _pixels(tensor: network.Tensor) -> int:
+    return math.prod(tensor.shape[2:]) if len(tensor.shape) == 4 else math.prod(tensor.shape[1:-1])

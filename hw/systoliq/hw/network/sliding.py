@@ -1,0 +1,54 @@
+"""Sliding: a window buffer before what makes a beat of each window, channel by channel."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..hierarchy import place
+from .depthwise import Depthwise
+from .image import ImageWindow
+from .maximum import Maximum
+from .window_buffer import WindowBuffer
+
+__all__ = ["Sliding"]
+
+
+class Sliding(wiring.Component):
+    """``core`` for the windows of images: a depthwise convolution or a pool; ``padding`` stands for what is outside.
+
+    ``i`` gives images in beats of the core's lanes, and ``o`` its results.
+    """
+
+    namespace = True
+
+    def __init__(self, windows: ImageWindow, core: Depthwise | Maximum, *, padding: int, cells: str, kind: str) -> None:
+        self.windows = windows
+        self.core = core
+        self.kind = kind
+        shape = core.i.payload.data.shape()
+        self.buffer = WindowBuffer(
+            windows,
+            shape.elem_shape,
+            word=shape.length,
+            padding=padding,
+            cells=cells,
+            kind="window",
+            channels_last=False,
+        )
+        super().__init__(
+            {
+                "i": In(stream.Signature(self.buffer.i.payload.shape())),
+                "o": Out(stream.Signature(core.o.payload.shape())),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.window = place(self.buffer, platform)
+        m.submodules.core = place(self.core, platform)
+        wiring.connect(m, wiring.flipped(self.i), self.buffer.i)
+        wiring.connect(m, self.buffer.o, self.core.i)
+        wiring.connect(m, self.core.o, wiring.flipped(self.o))
+        return m

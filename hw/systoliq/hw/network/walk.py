@@ -1,0 +1,55 @@
+"""A walk: nested loops whose place moves by one addition a step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Const, Module, Signal, Value
+
+from ..counter import Count, count
+
+__all__ = ["Walk"]
+
+
+class Walk:
+    """Nested loops of ``counts`` rounds, the innermost first, begun again for ever; it goes on with each ``step``.
+
+    ``last[i]`` says that loop i and all within it are in their last rounds, and ``counts[i]`` is its `Count`.
+    """
+
+    def __init__(self, m: Module, counts: Sequence[int], *, step: Value, name: str) -> None:
+        self._m = m
+        self._rounds = tuple(counts)
+        self._step = step
+        self.counts: list[Count] = []
+        self.last: list[Value] = []
+        inner: Value = Const(1, 1)
+        for level, rounds in enumerate(counts):
+            counted = count(m, rounds, when=step & inner, name=f"{name}_{level}")
+            inner = inner & counted.last
+            self.counts.append(counted)
+            self.last.append(inner)
+
+    def place(self, moves: Sequence[int], start: int, bits: int, *, name: str) -> Signal:
+        """A register of ``bits`` bits that is ``start`` plus each loop's round times its move, modulo 2^bits.
+
+        There may be one more of ``moves`` than there are loops: that of a loop around them which never ends.
+        """
+        at = Signal(bits, name=name, init=start % (1 << bits))
+        move = Signal(bits, name=f"{name}_move")
+        back = 0  # where a loop that ends goes back to
+        conditions: list[Value] = [~self.last[0], *(~last for last in self.last[1:])]
+        deltas = []
+        for rounds, each in zip([*self._rounds, 1], [*moves, 0][: len(self._rounds) + 1], strict=True):
+            deltas.append((each - back) % (1 << bits))
+            back += (rounds - 1) * each
+        with self._m.If(conditions[0]):
+            self._m.d.comb += move.eq(deltas[0])
+        for condition, delta in zip(conditions[1:], deltas[1:-1], strict=True):
+            with self._m.Elif(condition):
+                self._m.d.comb += move.eq(delta)
+        with self._m.Else():
+            self._m.d.comb += move.eq(deltas[-1])
+        with self._m.If(self._step):
+            self._m.d.sync += at.eq(at + move)
+        return at

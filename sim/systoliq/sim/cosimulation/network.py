@@ -1,0 +1,249 @@
+"""Cosimulation of a whole network: every integer tensor that the hardware makes, beside golden's."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.network import Network, Tensor
+from systoliq.hw import emit_verilog
+from systoliq.hw.axi import AxiPipeline, axi_bits
+from systoliq.hw.cells import models_verilog
+from systoliq.hw.network.assembly import Assembly
+from systoliq.hw.packing.words import from_words, to_words
+
+from ..exchange import BenchOutcome, BenchRun
+from ..harness import Ports, Tap
+from ..process import SimulationError
+from ..runner import SimulatorName
+from .simulate import simulate
+
+__all__ = [
+    "NETWORK_TOP",
+    "NetworkResult",
+    "TensorResult",
+    "beat_lanes",
+    "cosimulate_network",
+    "image_beats",
+    "network_verilog",
+]
+
+NETWORK_TOP = "network"
+
+Tensors = dict[str, npt.NDArray[Any]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class TensorResult:
+    """A tensor as the hardware made it, elements as they came: `streamed` and `expected` [images, pixels, channels].
+
+    Elements that never came are missing in `there`.
+    """
+
+    tensor: Tensor
+    streamed: npt.NDArray[Any]
+    expected: npt.NDArray[Any]
+    there: npt.NDArray[np.bool_]
+
+    @property
+    def array(self) -> npt.NDArray[Any]:
+        """The tensor as ONNX shapes it, [images, ...]; what never came is 0."""
+        shape = (len(self.streamed), *self.tensor.shape[1:])
+        if len(shape) != 4:
+            return self.streamed.reshape(shape)
+        images, channels, rows, columns = shape
+        return np.ascontiguousarray(self.streamed.reshape(images, rows, columns, channels).transpose(0, 3, 1, 2))
+
+    @property
+    def mismatches(self) -> int:
+        """Elements that differ, or did not come."""
+        return int(((self.streamed != self.expected) | ~self.there).sum())
+
+    @property
+    def first(self) -> str:
+        """The first element that differs: image, pixel, channel, expected, given."""
+        wrong = np.argwhere((self.streamed != self.expected) | ~self.there)
+        image, pixel, channel = (int(each) for each in wrong[0])
+        given = self.streamed[image, pixel, channel] if self.there[image, pixel, channel] else "nothing"
+        return (
+            f"image {image}, pixel {pixel}, channel {channel}: expected "
+            f"{self.expected[image, pixel, channel]}, got {given}"
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class NetworkResult:
+    """What a run gave: tensors in the order of the network's nodes; `cycles` from the first beat in to the last out.
+
+    `macs` are multiply-accumulates of all images, `utilization` their share of what the multipliers could do.
+    """
+
+    tensors: Mapping[str, TensorResult]
+    images: int
+    violations: tuple[str, ...]
+    cycles: int
+    seconds: float
+    simulator: SimulatorName
+    macs: int
+    utilization: float
+    log: Path
+
+    @property
+    def mismatches(self) -> int:
+        """Elements of all tensors that differ, or did not come."""
+        return sum(each.mismatches for each in self.tensors.values())
+
+    @property
+    def passed(self) -> bool:
+        """Whether every element of every tensor is right and no rule was broken."""
+        return not self.mismatches and not self.violations
+
+    def check(self) -> NetworkResult:
+        """Give this result back, or raise `SimulationError` with the first tensor that is wrong, and where."""
+        for name, each in self.tensors.items():
+            if each.mismatches:
+                raise SimulationError(
+                    f"tensor {name!r}: {each.mismatches} of {each.expected.size} elements differ from golden under "
+                    f"{self.simulator} (log: {self.log}): {each.first}"
+                )
+        if self.violations:
+            raise SimulationError(f"{'; '.join(self.violations[:5])} (log: {self.log})")
+        return self
+
+
+def network_verilog(assembly: Assembly) -> str:
+    """The Verilog that `cosimulate_network` runs: the network's, and the models of its vendor cells."""
+    pipeline = assembly.pipeline
+    top = AxiPipeline(pipeline, image_beats=image_beats(assembly))
+    return emit_verilog(top, NETWORK_TOP) + models_verilog(pipeline.cells)
+
+
+def image_beats(assembly: Assembly) -> int:
+    """Beats of an image as it enters."""
+    elements: int = math.prod(assembly.tensors[assembly.pipeline.source].shape[1:])
+    return elements // assembly.pipeline.lanes
+
+
+def cosimulate_network(
+    network: Network,
+    assembly: Assembly,
+    inputs: Mapping[str, npt.ArrayLike],
+    *,
+    simulator: SimulatorName = "verilator",
+    stalls: tuple[float, float] = (0.0, 0.0),
+    seed: int = 0,
+    waves: Path | None = None,
+    verilog: str | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> NetworkResult:
+    """Run images through the Verilog of a network and compare every tensor that it makes with golden's.
+
+    Parameters
+    ----------
+    inputs
+        as `Network.golden` takes them.
+    stalls
+        probabilities of a pause in a cycle, of the source of images and of the taker of results.
+    verilog
+        text to simulate in place of the emitted one; its top is called `network`.
+    """
+    pipeline = assembly.pipeline
+    golden = network.golden(inputs)
+    expected = {name: tensor.raster(golden[tensor.name]) for name, tensor in assembly.tensors.items()}
+    count = len(expected[pipeline.source])
+    run = _run(assembly, expected, stalls, seed)
+    made = [joint.name for joint in pipeline.joints if joint.name in assembly.tensors]
+    taps = [
+        Tap(net=f"pipeline.{pipeline.tap(name)}", bits=8 * beat_lanes(assembly, name), file=f"tap_{index}.bin")
+        for index, name in enumerate(made)
+    ]
+    out_bits = 8 * beat_lanes(assembly, pipeline.output)
+    ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(out_bits), sums=0)
+    text = network_verilog(assembly) if verilog is None else verilog
+    (outcome,), log = simulate(
+        text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
+    )
+    results = {
+        name: _read(log.parent / tap.file, tap.bits, assembly.tensors[name], expected[name])
+        for tap, name in zip(taps, made, strict=True)
+    }
+    macs = network.multiply_accumulates * count
+    cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0
+    return NetworkResult(
+        tensors=results,
+        images=count,
+        violations=(*outcome.violations, *_violations(run, outcome)),
+        cycles=cycles,
+        seconds=outcome.seconds,
+        simulator=simulator,
+        macs=macs,
+        utilization=macs / (assembly.multipliers * cycles) if cycles else 0.0,
+        log=log,
+    )
+
+
+def _run(
+    assembly: Assembly, expected: Mapping[str, npt.NDArray[Any]], stalls: tuple[float, float], seed: int
+) -> BenchRun:
+    """The beats of all images and of their results."""
+    pipeline = assembly.pipeline
+    count = len(expected[pipeline.source])
+    words = _words(expected[pipeline.source], pipeline.lanes)
+    wanted = _words(expected[pipeline.output], beat_lanes(assembly, pipeline.output))
+    unstalled = assembly.image_cycles * (count + len(assembly.nodes))
+    return BenchRun(
+        a=words,
+        a_last=_lasts(len(words), count),
+        b=np.zeros((0, 0), np.uint8),
+        expected=wanted,
+        expected_last=_lasts(len(wanted), count),
+        mask=np.full(wanted.shape, 0xFF, np.uint8),
+        stalls=np.array(stalls),
+        resets=np.zeros(0, np.int64),
+        seed=seed,
+        limit=int(4 * unstalled / ((1 - stalls[0]) * (1 - stalls[1]))) + 10_000,
+    )
+
+
+def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:
+    """Beats too many or too few at the end, or wrong ones."""
+    if len(outcome.words) != len(run.expected):
+        return [f"{len(outcome.words)} beats came, not {len(run.expected)}"]
+    return [f"{outcome.wrong} beats of m_axis_y differ in data or last"] if outcome.wrong else []
+
+
+def beat_lanes(assembly: Assembly, name: str) -> int:
+    """Elements of a beat of the stream that a stage gives."""
+    joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)
+    lanes: int = joint.component.o.payload.data.shape().length
+    return lanes
+
+
+def _words(elements: npt.NDArray[Any], lanes: int) -> npt.NDArray[np.uint8]:
+    return to_words(elements.reshape(-1, lanes), 8, lanes)
+
+
+def _lasts(beats: int, images: int) -> npt.NDArray[np.bool_]:
+    last = np.zeros((images, beats // images), bool)
+    last[:, -1] = True
+    return last.reshape(-1)
+
+
+def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> TensorResult:
+    """The beats of a tap as elements; those that are too many are left out."""
+    padded = bits // 8 + (-bits % 32 or 32) // 8
+    found = np.fromfile(file, np.uint8) if file.exists() else np.zeros(0, np.uint8)
+    words = found[: len(found) // padded * padded].reshape(-1, padded)[:, : bits // 8]
+    elements = from_words(words, 8, bits // 8, signed=tensor.format.signed).reshape(-1)[: expected.size]
+    streamed = np.zeros(expected.size, expected.dtype)
+    there = np.zeros(expected.size, bool)
+    streamed[: len(elements)], there[: len(elements)] = elements, True
+    return TensorResult(
+        tensor=tensor, streamed=streamed.reshape(expected.shape), expected=expected, there=there.reshape(expected.shape)
+    )

@@ -1,0 +1,81 @@
+"""Addition: both streams' elements through the tables, all pairs of bytes, whatever stalls."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+from systoliq.golden import INT8, UINT8
+from systoliq.golden.network import Addition, Tensor
+from systoliq.golden.network.sum_tables import SumTables
+from systoliq.hw.network import addition
+
+from ..bench import receive, send, simulate
+
+SCALES = [(0.031, 0.017, 0.043), (0.5, 0.5, 0.5), (0.25, 0.5, 1.0), (0.9, 0.002, 0.7)]
+
+
+def node(scales, form):
+    """A golden addition of [1, 256, 256], and its operands: all pairs."""
+    points = [form.min, form.min + 100, form.min + 131]
+    tensors = [
+        Tensor(name=name, shape=(1, 256, 256), format=form, scale=np.float32(scale), zero_point=point)
+        for name, scale, point in zip("aby", scales, points, strict=True)
+    ]
+    codes = tensors[0].codes
+    pairs = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
+    return Addition(name="sum", inputs=tuple(tensors[:2]), output=tensors[2]), pairs
+
+
+@pytest.mark.parametrize("form", [INT8, UINT8], ids=str)
+@pytest.mark.parametrize("scales", SCALES)
+def test_lane_gives_the_sum_of_all_pairs(scales, form):
+    golden, (a, b) = node(scales, form)
+    expected = golden.apply(a, b)[0]
+    tables = SumTables.of(expected, form)
+    block = addition.SumOfTables(tables, form, cells="portable", kind="lane")
+    rng = np.random.default_rng(0)
+    order = rng.permutation(65536)[:6000]
+    shown = []
+
+    async def bench(ctx):
+        for index in order:
+            ctx.set(block.a, int(a.reshape(-1)[index]) & 255)
+            ctx.set(block.b, int(b.reshape(-1)[index]) & 255)
+            *_, y = await ctx.tick().sample(block.y)
+            shown.append(y)
+        for _ in range(block.latency):
+            *_, y = await ctx.tick().sample(block.y)
+            shown.append(y)
+
+    simulate(block, bench, limit=7000)
+    assert shown[block.latency :] == [int(y) & 255 for y in expected.reshape(-1)[order]]
+
+
+@pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.5, 1.0), (1.0, 0.4), (0.6, 0.7)])
+def test_streams(comes, goes):
+    golden, (a, b) = node(SCALES[0], INT8)
+    expected = golden.apply(a, b)[0]
+    block = addition.Addition(SumTables.of(expected, INT8), INT8, lanes=2, cells="portable", kind="sum")
+    order = np.random.default_rng(1).integers(0, 65536, (80, 2))
+    y = expected.reshape(-1)[order]
+    lasts = [i % 7 == 6 for i in range(80)]
+    words = [int(r[0]) & 255 | (int(r[1]) & 255) << 8 | last << 16 for r, last in zip(y, lasts, strict=True)]
+    taken = []
+
+    def sender(port, operand, seed):
+        values = operand.reshape(-1)[order].tolist()
+        beats = [{"data": value, "last": last} for value, last in zip(values, lasts, strict=True)]
+
+        async def run(ctx):
+            await send(ctx, port, beats, random.Random(seed), comes)
+
+        return run
+
+    async def receiver(ctx):
+        taken.extend(await receive(ctx, block.o, len(words), random.Random(3), goes))
+
+    simulate(block, sender(block.i_0, a, 1), sender(block.i_1, b, 2), receiver)
+    assert taken == words

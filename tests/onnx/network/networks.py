@@ -1,0 +1,178 @@
+"""Float networks with seeded weights, and what onnxruntime's quantizer makes of them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
+
+U8, S8 = QuantType.QUInt8, QuantType.QInt8
+TYPES = {"u8s8": (U8, S8), "s8s8": (S8, S8), "u8u8": (U8, U8)}
+
+
+class Builder:
+    """A float model, node after node, from the input x."""
+
+    def __init__(self, shape: Sequence[int], seed: int = 1) -> None:
+        self.shape = list(shape)
+        self.rng = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.held: list[onnx.TensorProto] = []
+        self.last = "x"
+
+    def constant(self, array: np.ndarray, name: str = "c") -> str:
+        name = f"{name}{len(self.held)}"
+        self.held.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
+
+    def add(self, operator: str, *inputs: str, **attributes: object) -> str:
+        output = f"t{len(self.nodes)}"
+        name = f"/{operator.lower()}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs or [self.last], [output], name=name, **attributes))
+        self.last = output
+        return output
+
+    def conv(self, c: int, m: int, kernel: Sequence[int], *, groups: int = 1, **attributes: object) -> str:
+        fan = c // groups * int(np.prod(kernel))
+        w = self.rng.normal(0, 1 / np.sqrt(fan), (m, c // groups, *kernel)) * self.rng.uniform(0.3, 2, (m, 1, 1, 1))
+        b = self.rng.normal(0, 0.3, m)
+        names = self.constant(w.astype(np.float32), "w"), self.constant(b.astype(np.float32), "b")
+        return self.add("Conv", self.last, *names, kernel_shape=list(kernel), group=groups, **attributes)
+
+    def relu(self, *, six: bool = False) -> str:
+        if not six:
+            return self.add("Relu")
+        bounds = self.constant(np.float32(0)), self.constant(np.float32(6))
+        return self.add("Clip", self.last, *bounds)
+
+    def gemm(self, k: int, n: int, *, transposed: bool = True) -> str:
+        w = self.rng.normal(0, 1 / np.sqrt(k), (n, k) if transposed else (k, n)).astype(np.float32)
+        b = self.rng.normal(0, 0.3, n).astype(np.float32)
+        return self.add("Gemm", self.last, self.constant(w, "w"), self.constant(b, "b"), transB=int(transposed))
+
+    def matmul(self, k: int, n: int) -> str:
+        self.add("MatMul", self.last, self.constant(self.rng.normal(0, 1, (k, n)).astype(np.float32) / k**0.5, "w"))
+        return self.add("Add", self.last, self.constant(self.rng.normal(0, 0.3, n).astype(np.float32), "b"))
+
+    def model(self, opset: int = 13) -> onnx.ModelProto:
+        ends = (("x", self.shape), (self.last, None))
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in ends]
+        graph = helper.make_graph(self.nodes, "g", infos[:1], infos[1:], self.held)
+        ir = 8 if opset < 21 else 10
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir)
+
+
+def autoencoder(widths: Sequence[int] = (40, 16, 16, 4, 16, 40), batch: int | str = "N") -> Builder:
+    """Dense layers with Relu between, as MLPerf Tiny's for anomaly detection: 640, 128 x 4, 8, 128 x 4, 640."""
+    net = Builder([batch, widths[0]])
+    for i, (k, n) in enumerate(itertools.pairwise(widths)):
+        net.matmul(k, n) if i == 1 else net.gemm(k, n, transposed=i % 2 == 0)
+        if i + 2 < len(widths):
+            net.relu()
+    return net
+
+
+def ds_cnn(image: Sequence[int] = (13, 8), channels: int = 8, blocks: int = 2) -> Builder:
+    """A convolution of 10 x 4 and separable ones, as MLPerf Tiny's keyword spotter: 49 x 10, 64 channels, 4 blocks."""
+    net = Builder([1, 1, *image])
+    net.conv(1, channels, (10, 4), strides=[2, 2], pads=[4, 1, 5, 1])
+    net.relu()
+    for _ in range(blocks):
+        net.conv(channels, channels, (3, 3), groups=channels, pads=[1, 1, 1, 1])
+        net.relu()
+        net.conv(channels, channels, (1, 1))
+        net.relu()
+    net.add("GlobalAveragePool")
+    net.add("Flatten")
+    net.gemm(channels, 12)
+    net.add("Softmax", net.last, axis=1)
+    return net
+
+
+# channels out and stride of MobileNetV1's separable convolutions, in units of 32 channels
+MOBILENET = ((2, 1), (4, 2), (4, 1), (8, 2), (8, 1), (16, 2), *[(16, 1)] * 5, (32, 2), (32, 1))
+
+
+def mobilenet(image: int = 17, width: int = 4, blocks: Sequence[tuple[int, int]] = MOBILENET[:4]) -> Builder:
+    """MobileNetV1 with Relu6: MLPerf Tiny's person detector has 96 x 96 images and a width of 8 channels."""
+    net = Builder([1, 3, image, image])
+    net.conv(3, width, (3, 3), strides=[2, 2], auto_pad="SAME_UPPER")
+    net.relu(six=True)
+    c = width
+    for factor, stride in blocks:
+        net.conv(c, c, (3, 3), groups=c, strides=[stride, stride], auto_pad="SAME_UPPER")
+        net.relu(six=True)
+        net.conv(c, factor * width, (1, 1))
+        net.relu(six=True)
+        c = factor * width
+    net.add("GlobalAveragePool")
+    net.add("Reshape", net.last, net.constant(np.array([-1, c])))
+    net.gemm(c, 2)
+    return net
+
+
+def branches() -> Builder:
+    """A fork with every kind of join, pool, move and function that quantizers write."""
+    net = Builder([1, 3, 8, 8])
+    trunk = net.conv(3, 6, (3, 3), pads=[1, 1, 1, 1])
+    net.relu()
+    trunk = net.last
+    net.add("MaxPool", kernel_shape=[2, 2], strides=[2, 2])
+    net.conv(6, 6, (3, 3), pads=[2, 2, 2, 2], dilations=[2, 2], groups=2)
+    net.add("LeakyRelu", alpha=0.1)
+    low = net.add("Resize", net.last, "", net.constant(np.array([1, 1, 2, 2], np.float32)),
+                  mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")  # fmt: skip
+    net.add("Add", trunk, low)
+    total = net.relu()
+    net.last = trunk
+    net.conv(6, 6, (1, 1))
+    gate = net.add("Sigmoid")
+    net.add("Mul", total, gate)
+    gated = net.last
+    net.add("Concat", gated, low, axis=1)
+    net.add("AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    net.conv(12, 4, (1, 1))
+    net.add("Transpose", perm=[0, 2, 3, 1])
+    net.add("Reshape", net.last, net.constant(np.array([1, 64])))
+    net.gemm(64, 5, transposed=False)
+    return net
+
+
+NETWORKS: dict[str, Callable[[], Builder]] = {
+    "autoencoder": autoencoder, "ds_cnn": ds_cnn, "mobilenet": mobilenet, "branches": branches
+}  # fmt: skip
+
+
+def images(shape: Sequence[int | str], count: int, seed: int) -> np.ndarray:
+    """Seeded inputs [count, ...], smooth and of other ranges each."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(0, 1, (count, *shape[1:])) * rng.uniform(0.3, 2.5, (count, *[1] * (len(shape) - 1)))
+    return x.astype(np.float32)
+
+
+class _Batches(CalibrationDataReader):
+    def __init__(self, shape: Sequence[int | str]) -> None:
+        self._batches = iter([{"x": batch[None]} for batch in images(shape, 12, 5)])
+
+    def get_next(self):
+        return next(self._batches, None)
+
+
+def quantized(
+    folder: Path, net: Builder, *, form: str = "QDQ", types: str = "s8s8", opset: int = 13, **options: object
+) -> Path:
+    """The file of the quantized network; weights of 7 bits beside uint8, for processors without VNNI."""
+    path = folder / "quantized.onnx"
+    source = folder / "float.onnx"
+    onnx.save(net.model(opset), source)
+    activation, weight = TYPES[types]
+    quantize_static(
+        source, path, _Batches(net.shape), quant_format=QuantFormat[form], activation_type=activation,
+        weight_type=weight, reduce_range=types == "u8s8", **options,
+    )  # fmt: skip
+    return path

@@ -1,0 +1,78 @@
+"""Networks against onnxruntime: every integer tensor that both have, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnx import helper
+
+from systoliq.golden.network import Network
+
+INTEGRAL = ("QuantizeLinear", "QGemm", "QLinear")
+CHOOSING = ("MaxPool", "Resize", "Concat", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze", "Identity")
+
+
+def session(model: onnx.ModelProto, fused: Path | None = None) -> onnxruntime.InferenceSession:
+    """Of onnxruntime with its fusions, also those of int8 activations; the fused graph goes to `fused`."""
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    options.intra_op_num_threads = 1
+    options.add_session_config_entry("session.qdqisint8allowed", "1")
+    if fused is not None:
+        options.optimized_model_filepath = str(fused)
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def seen(path: Path, network: Network) -> tuple[onnx.ModelProto, list[str]]:
+    """The model with the integer tensors of `network` that it names as outputs too, and their names.
+
+    A QuantizeLinear's output, or that of an operator on integers, may leave the graph without changing what is fused.
+    """
+    model = onnx.load(path)
+    made: set[str] = set()
+    for node in model.graph.node:  # in their order
+        if node.op_type.startswith(INTEGRAL) or (node.op_type in CHOOSING and made & set(node.input)):
+            made |= set(node.output)
+    have = {info.name for info in model.graph.output}
+    tensors = {t.name: t for t in (*network.inputs, *(node.output for node in network.nodes)) if t.name in made | have}
+    for name, tensor in tensors.items():
+        if name not in have:
+            kind = helper.np_dtype_to_tensor_dtype(tensor.format.dtype)
+            model.graph.output.append(helper.make_tensor_value_info(name, kind, None))
+    return model, list(tensors)
+
+
+def check(path: Path, network: Network, inputs: Mapping[str, np.ndarray]) -> tuple[int, set[str]]:
+    """Compare every integer tensor for `inputs`, batch by batch; how many integers, and what operators ran."""
+    model, names = seen(path, network)
+    fused = path.with_suffix(".fused.onnx")
+    run = session(model, fused)
+    sizes = {info.name: info.shape[0] for info in run.get_inputs()}
+    golden = network.golden(inputs)
+    count = len(next(iter(inputs.values())))
+    step = next(size if isinstance(size, int) else count for size in sizes.values())
+    compared = 0
+    for start in range(0, count, step):
+        part = {name: array[start : start + step] for name, array in inputs.items()}
+        for name, expected in zip(names, run.run(names, part), strict=True):
+            found = golden[name][start : start + step]
+            assert (found.dtype, found.shape) == (expected.dtype, expected.shape), name
+            np.testing.assert_array_equal(found, expected, err_msg=name)
+            compared += found.size
+    return compared, {node.op_type for node in onnx.load(fused).graph.node}
+
+
+def write(path: Path, text: str, constants: Mapping[str, Any], *, opset: int = 17, ir: int = 8) -> Path:
+    """A model of one graph in ONNX's text form, with those of `constants` that it names."""
+    head = f'<ir_version: {ir}, opset_import: ["": {opset}, "com.microsoft": 1]>'
+    model = onnx.parser.parse_model(f"{head} {text}")
+    used = {name for node in model.graph.node for name in node.input}
+    held = (onnx.numpy_helper.from_array(np.asarray(v), k) for k, v in constants.items() if k in used)
+    model.graph.initializer.extend(held)
+    onnx.save(model, path)
+    return path
