@@ -19,7 +19,7 @@ from .values import Constant, Given, Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["FUNCTIONS", "add", "function", "mul", "qlinear_add", "qlinear_function", "qlinear_mul"]
+__all__ = ["FUNCTIONS", "add", "arithmetic", "function", "mul", "qlinear_add", "qlinear_function", "qlinear_mul"]
 
 
 def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, float]]:
@@ -46,27 +46,70 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], dict
         lambda graph, node: {"alpha": attribute(node, "alpha", 0.2), "beta": attribute(node, "beta", 0.5)},
     ),
     "HardSwish": (functions.hard_swish, _no_parameters),
+    "Abs": (np.abs, _no_parameters),
+    "Neg": (np.negative, _no_parameters),
+    "Sqrt": (functions.sqrt, _no_parameters),
+    "Reciprocal": (functions.reciprocal, _no_parameters),
+    "Floor": (np.floor, _no_parameters),
+    "Ceil": (np.ceil, _no_parameters),
+    "Round": (np.rint, _no_parameters),
+    "Sign": (np.sign, _no_parameters),
 }
 """Operators of ONNX that are functions of one number, and what reads their parameters."""
+
+_ARITHMETIC = {"Add": functions.add, "Sub": functions.subtract, "Mul": functions.multiply, "Div": functions.divide}
 
 
 def function(reader: Reader, node: NodeProto) -> Value:
     """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums."""
-    value = reader.value(node.input[0])
+    compute, parameters = FUNCTIONS[node.op_type]
+    return _applied(reader, node, node.input[0], partial(compute, **parameters(reader.graph, node)))
+
+
+def arithmetic(reader: Reader, node: NodeProto) -> Value:
+    """Sub and Div, of which one operand is a constant number: a table, too."""
+    found = _with_number(reader, node)
+    if found is None:
+        raise NotTakenError("one of its inputs must be a constant number, float32, and the other be computed")
+    return found
+
+
+def _with_number(reader: Reader, node: NodeProto) -> Value | None:
+    """Arithmetic with one constant float32 number as a function of the other operand; None where it is no such."""
+    graph = reader.graph
+    for place in (0, 1):
+        name, other = node.input[place], node.input[1 - place]
+        source = graph.producer(name)
+        if not graph.is_constant(name) or graph.is_constant(other) or (source and source.op_type == "QuantizeLinear"):
+            continue
+        number = graph.constant(name, "its constant")
+        if number.dtype == np.float32 and number.size == 1 and number.ndim <= 1:
+            compute = _ARITHMETIC[node.op_type]
+            scalar = number.reshape(())
+            applied = partial(compute, scalar) if place == 0 else partial(_exchanged, compute, scalar)
+            return _applied(reader, node, other, applied)
+    return None
+
+
+def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:
+    return compute(x, number)
+
+
+def _applied(reader: Reader, node: NodeProto, name: str, applied: Function) -> Value:
+    """`applied` to the tensor `name`."""
+    value = reader.value(name)
     if isinstance(value, Given):
         return Given(name=value.name, origin=value.origin, shape=value.shape, movements=None)
-    compute, parameters = FUNCTIONS[node.op_type]
-    applied: Function = partial(compute, **parameters(reader.graph, node))
     if isinstance(value, Pending) and value.counts is None:
-        return _behind(reader, node, value, applied)
-    x = reader.tensor(node.input[0])
+        return _behind(reader, node, name, value, applied)
+    x = reader.tensor(name)
     return Pending(node=node, shape=x.shape, make=_table(node, x, applied), table=(x, applied))
 
 
-def _behind(reader: Reader, node: NodeProto, value: Pending, applied: Function) -> Pending:
+def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied: Function) -> Pending:
     reader.fold(node, value.node)
-    if len(reader.graph.consumers(node.input[0])) != 1 or reader.graph.is_output(node.input[0]):
-        raise NotTakenError(f"its input {node.input[0]!r} must have this one use, as it is not yet quantized")
+    if len(reader.graph.consumers(name)) != 1 or reader.graph.is_output(name):
+        raise NotTakenError(f"its input {name!r} must have this one use, as it is not yet quantized")
     if value.table is not None:
         x, before = value.table
 
@@ -77,7 +120,7 @@ def _behind(reader: Reader, node: NodeProto, value: Pending, applied: Function) 
     if node.op_type not in ("Relu", "Clip"):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime would compute both in float, not come from "
-            f"{reader.graph.source(node.input[0])}"
+            f"{reader.graph.source(name)}"
         )
     return Pending(node=value.node, shape=value.shape, make=value.make, clamps=(*value.clamps, node))
 
@@ -107,12 +150,13 @@ def add(reader: Reader, node: NodeProto) -> Value:
                 raise NotTakenError("the product that it adds a bias to must have this one use")
             reader.fold(node, value.node)
             return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
-    return _binary(reader, node, values, Addition)
+    return _with_number(reader, node) or _binary(reader, node, values, Addition)
 
 
 def mul(reader: Reader, node: NodeProto) -> Value:
     """Of two tensors, one of which may be constant."""
-    return _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
+    found = _with_number(reader, node)
+    return found or _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
 
 
 def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: type[Addition] | type[Multiplication]) -> Value:

@@ -39,6 +39,8 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("com.microsoft", "QGemm"): sums.dense_operator,
     ("", "Add"): elementwise.add,
     ("", "Mul"): elementwise.mul,
+    ("", "Sub"): elementwise.arithmetic,
+    ("", "Div"): elementwise.arithmetic,
     ("com.microsoft", "QLinearAdd"): elementwise.qlinear_add,
     ("com.microsoft", "QLinearMul"): elementwise.qlinear_mul,
     **{("", name): elementwise.function for name in elementwise.FUNCTIONS},
