@@ -1,25 +1,27 @@
-"""Operators on elements: Add and Mul of two tensors, and functions of one, each in QDQ form and of com.microsoft."""
+"""Functions of one number: of a DequantizeLinear's result as tables, in QDQ form and of com.microsoft; arithmetic with
+a constant number is one, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from systoliq.golden.network import Addition, Multiplication, Node, Table, Tensor, functions
+from systoliq.golden.network import Node, Table, Tensor, functions
 from systoliq.golden.network.table import Function, entries_of
 
 from ..graph import Graph, NotTakenError, attribute
-from .quantizers import bounds_of, constant_tensor, named, operand, result
+from .quantizers import bounds_of, named, operand, result
 from .reader import Reader
 from .values import Constant, Given, Make, Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["FUNCTIONS", "add", "arithmetic", "function", "mul", "qlinear_add", "qlinear_function", "qlinear_mul"]
+__all__ = ["FUNCTIONS", "arithmetic", "function", "given_alone", "qlinear_function", "with_number"]
 
 
 def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, float]]:
@@ -68,13 +70,22 @@ def function(reader: Reader, node: NodeProto) -> Value:
 
 def arithmetic(reader: Reader, node: NodeProto) -> Value:
     """Sub and Div, of which one operand is a constant number: a table, too."""
-    found = _with_number(reader, node)
+    values = [reader.value(name) for name in node.input]
+    found = given_alone(values) or with_number(reader, node)
     if found is None:
         raise NotTakenError("one of its inputs must be a constant number, float32, and the other be computed")
     return found
 
 
-def _with_number(reader: Reader, node: NodeProto) -> Value | None:
+def given_alone(values: Sequence[Value]) -> Given | None:
+    """What the host computes of numbers of its own and constants; None where there is anything else."""
+    given = [value for value in values if isinstance(value, Given)]
+    if not given or not all(value is given[0] or isinstance(value, Constant) for value in values):
+        return None
+    return Given(name=given[0].name, origin=given[0].origin, shape=given[0].shape, movements=None)
+
+
+def with_number(reader: Reader, node: NodeProto) -> Value | None:
     """Arithmetic with one constant float32 number as a function of the other operand; None where it is no such."""
     graph = reader.graph
     for place in (0, 1):
@@ -139,72 +150,3 @@ def qlinear_function(reader: Reader, node: NodeProto) -> Value:
     y = result(reader, node, x.shape, 3)
     reader.emit(node, _table(node, x, partial(compute, **parameters(reader.graph, node)))(y))
     return y
-
-
-def add(reader: Reader, node: NodeProto) -> Value:
-    """Of two tensors, one of which may be constant; or of a constant bias to a matrix product."""
-    values = [reader.value(name) for name in node.input]
-    for value, other in (values, values[::-1]):
-        if isinstance(value, Pending) and value.biased is not None and isinstance(other, Constant):
-            if len(reader.graph.consumers(node.input[values.index(value)])) != 1:
-                raise NotTakenError("the product that it adds a bias to must have this one use")
-            reader.fold(node, value.node)
-            return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
-    return _with_number(reader, node) or _binary(reader, node, values, Addition)
-
-
-def mul(reader: Reader, node: NodeProto) -> Value:
-    """Of two tensors, one of which may be constant."""
-    found = _with_number(reader, node)
-    return found or _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
-
-
-def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: type[Addition] | type[Multiplication]) -> Value:
-    given = next((value for value in values if isinstance(value, Given)), None)
-    if given is not None and any(isinstance(value, Constant) for value in values):
-        return Given(name=given.name, origin=given.origin, shape=given.shape, movements=None)
-    a, b = (
-        constant_tensor(reader.graph, name) if isinstance(value, Constant) else reader.tensor(name)
-        for name, value in zip(node.input, values, strict=True)
-    )
-    make, shape = _of_two(node, a, b, kind)
-    return Pending(node=node, shape=shape, make=make)
-
-
-def qlinear_add(reader: Reader, node: NodeProto) -> Value:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
-    return _qlinear_binary(reader, node, Addition)
-
-
-def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
-    """Inputs as those of QLinearAdd."""
-    return _qlinear_binary(reader, node, Multiplication)
-
-
-def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type[Multiplication]) -> Value:
-    a, b = operand(reader, node, 0, "a"), operand(reader, node, 3, "b")
-    make, shape = _of_two(node, a, b, kind)
-    y = result(reader, node, shape, 6)
-    reader.emit(node, make(y))
-    return y
-
-
-def _of_two(
-    node: NodeProto, a: Tensor, b: Tensor, kind: type[Addition] | type[Multiplication]
-) -> tuple[Make, tuple[int, ...]]:
-    exchanged = {"exchanged": True} if kind is Addition and _repeats(a.shape, b.shape) else {}
-    try:
-        shape = tuple(np.broadcast_shapes(a.shape, b.shape))
-    except ValueError:
-        raise NotTakenError(f"its inputs must broadcast, and {list(a.shape)} and {list(b.shape)} do not") from None
-
-    def make(y: Tensor) -> tuple[Node, ...]:
-        return (kind(name=named(node), inputs=(a, b), output=y, **exchanged),)
-
-    return make, shape
-
-
-def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
-    last = next((i for i in range(1, len(b) + 1) if b[-i] != 1), None)
-    return last is not None and (last > len(a) or a[-last] == 1)
