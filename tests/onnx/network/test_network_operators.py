@@ -327,3 +327,17 @@ def test_moves(shape, inside, constant, kind, tmp_path):
     moved = requantized.replace("ys, yz", "as, az")
     for body in (requantized, moved, inside.replace("f =", "y =").replace("fa", "a")):
         compare(tmp_path, head, body, constants, {"a": x})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_real_inputs_next_to_every_step(kind, tmp_path):
+    """QuantizeLinear of numbers at, and by one and two last places beside, halves of the scale; and of no numbers."""
+    rng = np.random.default_rng(8)
+    body = "a = QuantizeLinear(x, as, az) fa = DequantizeLinear(a, as, az) f = Neg(fa) y = QuantizeLinear(f, ys, yz)"
+    for _ in range(SCALES):
+        constants = parameters(rng, kind, "a", "y")
+        ties = ((np.arange(-300, 301) + 0.5) * float(constants["as"])).astype(np.float32)
+        beside = [(ties.view(np.int32) + step).view(np.float32) for step in (-2, -1, 0, 1, 2)]
+        x = np.concatenate([*beside, np.array([np.nan, np.inf, -np.inf, 3e38, 1e-45, -0.0], np.float32)]).reshape(1, -1)
+        head = f"g (float[1, {x.size}] x) => ({kind}[n, c] y)"
+        compare(tmp_path, head, body, constants, {"x": x})
