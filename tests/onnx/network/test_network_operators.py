@@ -119,8 +119,16 @@ FUNCTIONS = {
     "Tanh": "f = Tanh(fa)",
     "HardSigmoid": "f = HardSigmoid<alpha = 0.3>(fa)",
     "HardSwish": "f = HardSwish(fa)",
+    **{name: f"f = {name}(fa)" for name in ("Abs", "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil", "Round", "Sign")},
+    **{f"{name} first": f"f = {name}(high, fa)" for name in ("Add", "Sub", "Mul", "Div")},
+    **{f"{name} second": f"f = {name}(fa, high)" for name in ("Add", "Sub", "Mul", "Div")},
     "two": "t = Relu(fa) f = Sigmoid(t)",
+    "hard swish": "t = Add(fa, three) u = Clip(t, zero, six) f = Div(u, six)",
     "none": "f = Identity(fa)",
+}  # fmt: skip
+NUMBERS = {
+    "low": np.float32(-1), "high": np.float32(1.3), "zero": np.float32(0), "three": np.float32([3]),
+    "six": np.float32(6),
 }  # fmt: skip
 FUNCTION_BODIES = {name: between(inside, "a") for name, inside in FUNCTIONS.items()} | {
     "QLinearSigmoid": "y = com.microsoft.QLinearSigmoid(a, as, az, ys, yz)",
@@ -134,7 +142,7 @@ def test_functions_of_every_integer(name, kind, tmp_path):
     rng = np.random.default_rng(6)
     head = f"g ({kind}[1, 256] a) => ({kind}[1, 256] y)"
     for draw in range(2 * SCALES):
-        constants = parameters(rng, kind, "a", "y") | {"low": np.float32(-1), "high": np.float32(1.5)}
+        constants = parameters(rng, kind, "a", "y") | NUMBERS
         if draw % 2 and any(part in name for part in ("Sigmoid", "Tanh", "two")):
             constants["ys"] = np.float32(rng.uniform(1, 1.1) / 256)
         compare(tmp_path, head, FUNCTION_BODIES[name], constants, {"a": codes(kind).reshape(1, 256)})
@@ -319,3 +327,17 @@ def test_moves(shape, inside, constant, kind, tmp_path):
     moved = requantized.replace("ys, yz", "as, az")
     for body in (requantized, moved, inside.replace("f =", "y =").replace("fa", "a")):
         compare(tmp_path, head, body, constants, {"a": x})
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_real_inputs_next_to_every_step(kind, tmp_path):
+    """QuantizeLinear of numbers at, and by one and two last places beside, halves of the scale; and of no numbers."""
+    rng = np.random.default_rng(8)
+    body = "a = QuantizeLinear(x, as, az) fa = DequantizeLinear(a, as, az) f = Neg(fa) y = QuantizeLinear(f, ys, yz)"
+    for _ in range(SCALES):
+        constants = parameters(rng, kind, "a", "y")
+        ties = ((np.arange(-300, 301) + 0.5) * float(constants["as"])).astype(np.float32)
+        beside = [(ties.view(np.int32) + step).view(np.float32) for step in (-2, -1, 0, 1, 2)]
+        x = np.concatenate([*beside, np.array([np.nan, np.inf, -np.inf, 3e38, 1e-45, -0.0], np.float32)]).reshape(1, -1)
+        head = f"g (float[1, {x.size}] x) => ({kind}[n, c] y)"
+        compare(tmp_path, head, body, constants, {"x": x})

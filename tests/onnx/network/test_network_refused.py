@@ -261,6 +261,18 @@ def test_every_node_has_a_verdict(tmp_path, call):
     assert "soft Softmax host: behind the last integers 1 x 4" in lines
 
 
+@pytest.mark.parametrize(
+    "inside", ["b = Sub(x, real)", "b = Div(x, real)", "b = Mul(real, x)", "b = Log(x)", "b = Relu(x)"]
+)
+def test_what_the_host_does_before(inside, tmp_path):
+    text = f"g (float[N, 4] x) => (uint8[N, 4] y) {{ {inside} a = QuantizeLinear(b, s, z) {A} f = Relu(fa) {Q} }}"
+    path = write(tmp_path / "model.onnx", text, CONSTANTS)
+    verdict = read_nodes(path).verdicts[0]
+    assert (verdict.fate, verdict.text) == (Fate.HOST, "before the first integers")
+    network = read_network(path)
+    assert (network.sources[0].movements, network.sources[0].tensor.shape) == (None, (1, 4))
+
+
 def test_a_node_whose_result_is_not_taken(tmp_path):
     inputs, nodes, _ = REFUSED["relu with effect"]
     reading = read_nodes(write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))

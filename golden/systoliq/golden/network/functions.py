@@ -13,7 +13,21 @@ import numpy.typing as npt
 
 from .fma import fma32
 
-__all__ = ["clip", "hard_sigmoid", "hard_swish", "leaky_relu", "relu", "sigmoid", "tanh"]
+__all__ = [
+    "add",
+    "clip",
+    "divide",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "multiply",
+    "reciprocal",
+    "relu",
+    "sigmoid",
+    "sqrt",
+    "subtract",
+    "tanh",
+]
 
 Reals = npt.NDArray[np.float32]
 
@@ -57,6 +71,41 @@ def hard_sigmoid(x: Reals, alpha: float, beta: float) -> Reals:
 def hard_swish(x: Reals) -> Reals:
     """HardSwish: x times its HardSigmoid of 1/6 and 1/2."""
     return x * hard_sigmoid(x, 1 / 6, 0.5)
+
+
+def sqrt(x: Reals) -> Reals:
+    """Sqrt; NaN of negative numbers."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.sqrt(x))
+
+
+def reciprocal(x: Reals) -> Reals:
+    """Reciprocal; infinity of 0."""
+    return divide(np.float32(1), x)
+
+
+def add(a: Reals | np.float32, b: Reals | np.float32) -> Reals:
+    """Add."""
+    with np.errstate(over="ignore"):
+        return np.asarray(a + b)
+
+
+def subtract(a: Reals | np.float32, b: Reals | np.float32) -> Reals:
+    """Sub."""
+    with np.errstate(over="ignore"):
+        return np.asarray(a - b)
+
+
+def multiply(a: Reals | np.float32, b: Reals | np.float32) -> Reals:
+    """Mul."""
+    with np.errstate(over="ignore"):
+        return np.asarray(a * b)
+
+
+def divide(a: Reals | np.float32, b: Reals | np.float32) -> Reals:
+    """Div; infinities and NaN by 0."""
+    with np.errstate(all="ignore"):
+        return np.asarray(a / b)
 
 
 def sigmoid(x: Reals) -> Reals:

@@ -2,7 +2,7 @@
 
     model.onnx  --network-->  Reader walks the nodes: values --handlers--> values  -->  golden's Network, verdicts
 
-`sums`, `elementwise`, `pools` and `moves` hold the handlers of their operators; `quantizers` those of Q and DQ.
+`sums`, `pairs`, `functions`, `pools` and `moves` hold the handlers of their operators; `quantizers` those of Q and DQ.
 """
 
 from .network import Reading, read_network, read_nodes

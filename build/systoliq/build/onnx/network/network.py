@@ -14,7 +14,7 @@ from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError
 from ..graph import MOVES, Graph, NotTakenError, is_operator, read_model
-from . import elementwise, moves, pools, quantizers, sums
+from . import functions, moves, pairs, pools, quantizers, sums
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
 from .values import Given, Unknown, Value
@@ -37,13 +37,15 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "QLinearMatMul"): sums.dense_operator,
     ("com.microsoft", "QLinearMatMul"): sums.dense_operator,
     ("com.microsoft", "QGemm"): sums.dense_operator,
-    ("", "Add"): elementwise.add,
-    ("", "Mul"): elementwise.mul,
-    ("com.microsoft", "QLinearAdd"): elementwise.qlinear_add,
-    ("com.microsoft", "QLinearMul"): elementwise.qlinear_mul,
-    **{("", name): elementwise.function for name in elementwise.FUNCTIONS},
-    ("com.microsoft", "QLinearSigmoid"): elementwise.qlinear_function,
-    ("com.microsoft", "QLinearLeakyRelu"): elementwise.qlinear_function,
+    ("", "Add"): pairs.add,
+    ("", "Mul"): pairs.mul,
+    ("", "Sub"): functions.arithmetic,
+    ("", "Div"): functions.arithmetic,
+    ("com.microsoft", "QLinearAdd"): pairs.qlinear_add,
+    ("com.microsoft", "QLinearMul"): pairs.qlinear_mul,
+    **{("", name): functions.function for name in functions.FUNCTIONS},
+    ("com.microsoft", "QLinearSigmoid"): functions.qlinear_function,
+    ("com.microsoft", "QLinearLeakyRelu"): functions.qlinear_function,
     ("", "MaxPool"): pools.max_pool,
     ("", "AveragePool"): pools.average_pool,
     ("", "GlobalAveragePool"): pools.global_average_pool,

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Network, Node, Source, Tensor
 
-from ..graph import MOVES, Graph, NotTakenError, domain, is_operator, label
+from ..graph import Graph, NotTakenError, domain, is_operator, label
+from .late import QUANTIZERS, late_outputs
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 __all__ = ["Handler", "Reader", "UnknownInputError"]
 
 Handler = Callable[["Reader", "NodeProto"], Value]
-
-_QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
-_INTEGRAL = ("QuantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "QGemm")
 
 
 class UnknownInputError(NotTakenError):
@@ -43,7 +41,7 @@ class Reader:
         self._outputs: dict[str, Tensor] = {}
         self._stages: dict[str, list[Node]] = {}  # by the first output of the model's node
         self._folded: dict[str, str] = {}
-        self._late = _late_outputs(graph, handlers)
+        self._late = late_outputs(graph, handlers)
 
     def walk(self) -> tuple[Verdict, ...]:
         """The verdicts on all nodes, in the model's order."""
@@ -112,7 +110,7 @@ class Reader:
             users = self.graph.consumers(output)
             return Fate.FOLDED, f"a constant of {label(users[0])}" if users else "a constant that nothing takes", False
         handler = self._handlers.get((domain(node), node.op_type))
-        if is_operator(node, *_QUANTIZERS):
+        if is_operator(node, *QUANTIZERS):
             handler = self._handlers["", node.op_type]
         if self._is_late(node, handler):
             for name in node.input:
@@ -158,7 +156,7 @@ class Reader:
         """Whether the host takes `node`: no integers come after it, and it does not itself move integers."""
         if any(isinstance(self.values.get(name), Result) for name in node.input):
             return True
-        if node.output[0] not in self._late or is_operator(node, *_QUANTIZERS):
+        if node.output[0] not in self._late or is_operator(node, *QUANTIZERS):
             return False
         integers = any(isinstance(self.values.get(name), Tensor) for name in node.input)
         return not (integers and handler is not None)
@@ -194,22 +192,3 @@ class Reader:
             stages=stages,
             derived=derived,
         )
-
-
-def _late_outputs(graph: Graph, handlers: Mapping[tuple[str, str], Handler]) -> set[str]:
-    """First outputs of nodes that give no integers and lead to none but their own: the host's at the end.
-
-    A node that nothing reads (Softmax) may be quantized again there, and moved, as long as nothing else follows.
-    """
-    late: set[str] = set()
-    only_followed: set[str] = set()  # by these, Q, DQ and moves
-    for node in reversed(graph.graph.node):
-        users = [user for name in node.output for user in graph.consumers(name)]
-        foreign = (domain(node), node.op_type) not in handlers and not is_operator(node, *_QUANTIZERS)
-        follows = all(user.output[0] in only_followed for user in users)
-        if follows and (foreign or is_operator(node, *_QUANTIZERS, *MOVES)):
-            only_followed.add(node.output[0])
-        integral = node.op_type in _INTEGRAL or node.op_type.startswith("QLinear")
-        if (foreign and follows) or (not integral and all(user.output[0] in late for user in users)):
-            late.add(node.output[0])
-    return late

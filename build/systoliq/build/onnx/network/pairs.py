@@ -1,0 +1,88 @@
+"""Add and Mul of two tensors, in QDQ form and of com.microsoft; one of both may be constant."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from systoliq.golden.network import Addition, Multiplication, Node, Tensor
+
+from ..graph import NotTakenError
+from .functions import given_alone, with_number
+from .quantizers import constant_tensor, named, operand, result
+from .reader import Reader
+from .values import Constant, Make, Pending, Value
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["add", "mul", "qlinear_add", "qlinear_mul"]
+
+
+def add(reader: Reader, node: NodeProto) -> Value:
+    """Of two tensors, one of which may be constant; or of a constant bias to a matrix product."""
+    values = [reader.value(name) for name in node.input]
+    for value, other in (values, values[::-1]):
+        if isinstance(value, Pending) and value.biased is not None and isinstance(other, Constant):
+            if len(reader.graph.consumers(node.input[values.index(value)])) != 1:
+                raise NotTakenError("the product that it adds a bias to must have this one use")
+            reader.fold(node, value.node)
+            return Pending(node=value.node, shape=value.shape, make=value.biased(other.name))
+    return with_number(reader, node) or _binary(reader, node, values, Addition)
+
+
+def mul(reader: Reader, node: NodeProto) -> Value:
+    """Of two tensors, one of which may be constant."""
+    found = with_number(reader, node)
+    return found or _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
+
+
+def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: type[Addition] | type[Multiplication]) -> Value:
+    if (given := given_alone(values)) is not None:
+        return given
+    a, b = (
+        constant_tensor(reader.graph, name) if isinstance(value, Constant) else reader.tensor(name)
+        for name, value in zip(node.input, values, strict=True)
+    )
+    make, shape = _of_two(node, a, b, kind)
+    return Pending(node=node, shape=shape, make=make)
+
+
+def qlinear_add(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
+    return _qlinear_binary(reader, node, Addition)
+
+
+def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
+    """Inputs as those of QLinearAdd."""
+    return _qlinear_binary(reader, node, Multiplication)
+
+
+def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type[Multiplication]) -> Value:
+    a, b = operand(reader, node, 0, "a"), operand(reader, node, 3, "b")
+    make, shape = _of_two(node, a, b, kind)
+    y = result(reader, node, shape, 6)
+    reader.emit(node, make(y))
+    return y
+
+
+def _of_two(
+    node: NodeProto, a: Tensor, b: Tensor, kind: type[Addition] | type[Multiplication]
+) -> tuple[Make, tuple[int, ...]]:
+    exchanged = {"exchanged": True} if kind is Addition and _repeats(a.shape, b.shape) else {}
+    try:
+        shape = tuple(np.broadcast_shapes(a.shape, b.shape))
+    except ValueError:
+        raise NotTakenError(f"its inputs must broadcast, and {list(a.shape)} and {list(b.shape)} do not") from None
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        return (kind(name=named(node), inputs=(a, b), output=y, **exchanged),)
+
+    return make, shape
+
+
+def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
+    last = next((i for i in range(1, len(b) + 1) if b[-i] != 1), None)
+    return last is not None and (last > len(a) or a[-last] == 1)
