@@ -18,6 +18,7 @@ def properties() -> tuple[Property, ...]:
         float8_requantizer,
         jobs,
         narrow_pairs,
+        networks,
         operands,
         packer,
         pairs,
@@ -43,6 +44,7 @@ def properties() -> tuple[Property, ...]:
         operands,
         drain,
         jobs,
+        networks,
     )
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
