@@ -14,7 +14,7 @@ from systoliq.hw.network.gearbox import Gearbox
 from systoliq.hw.network.image import ImageWindow
 from systoliq.hw.network.window_buffer import WindowBuffer
 
-from ..property import Property, SeededBug, Unbounded
+from ..property import Bounded, Property, SeededBug, Unbounded
 from .checkers import check_held, check_order
 
 __all__ = ["PROPERTIES"]
@@ -142,14 +142,14 @@ class WindowHarness(wiring.Component):
 
     def __init__(self, windows: ImageWindow, *, channels_last: bool = True) -> None:
         self.windows, self.channels_last = windows, channels_last
-        super().__init__({"valid": In(1), "pixel": In(_BITS), "ready": In(1), "mark": In(1)})
+        super().__init__({"valid": In(1), "pixel": In(1), "ready": In(1), "mark": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         windows = self.windows
         words = windows.pixels * windows.channels
         m.submodules.dut = dut = WindowBuffer(
-            windows, unsigned(_BITS), word=1, padding=1, cells="portable", kind="w", channels_last=self.channels_last
+            windows, unsigned(1), word=1, padding=1, cells="portable", kind="w", channels_last=self.channels_last
         )
         m.d.comb += [
             dut.i.valid.eq(self.valid),
@@ -166,7 +166,7 @@ class WindowHarness(wiring.Component):
         with m.If(dut.o.valid):
             m.d.comb += [Assert(dut.o.payload.last == ends), Assert(inside | (data == 1))]
             m.d.comb += Assert(~inside | (ahead != 0) | (index < came.value))
-        marked, kept, place, before = Signal(), Signal(_BITS), Signal(range(words)), Signal.like(ahead)
+        marked, kept, place, before = Signal(), Signal(), Signal(range(words)), Signal.like(ahead)
         with m.If(self.mark & put & ~marked):
             m.d.sync += [marked.eq(1), kept.eq(self.pixel), place.eq(came.value), before.eq(ahead - (take & ends))]
         with m.Elif(marked & take & ends):
@@ -195,6 +195,7 @@ class WindowHarness(wiring.Component):
         return index, inside, ends
 
 
+_WINDOW_CYCLES = 22
 _IDLE = 8  # cycles in which the window buffer neither takes nor offers
 
 
@@ -239,7 +240,7 @@ def _window(windows: ImageWindow, bug: SeededBug, *, channels_last: bool = True,
         name=f"network window buffer, {words}" + (", channel by channel" if not channels_last else ""),
         claim="each beat is its window's pixel, that came and was not overwritten, or padding; it never stands still",
         harness=lambda: WindowHarness(windows, channels_last=channels_last),
-        method=Unbounded(cover_cycles=30),
+        method=Bounded(cycles=_WINDOW_CYCLES),
         bug=bug,
         quick=quick,
     )
