@@ -232,7 +232,7 @@ def _gearbox(of: int, to: int, bug: SeededBug) -> Property:
     )
 
 
-def _window(windows: ImageWindow, bug: SeededBug, *, channels_last: bool = True, quick: bool = False) -> Property:
+def _window(windows: ImageWindow, bug: SeededBug, *, channels_last: bool = True) -> Property:
     kernel, strides, pads = windows.window.kernel, windows.window.strides, windows.window.pads
     shape = f"{windows.image[0]} x {windows.image[1]} x {windows.channels}"
     words = f"{kernel[0]} x {kernel[1]} windows on {shape}, strides {strides[0]} and {strides[1]}, pads {pads}"
@@ -242,7 +242,6 @@ def _window(windows: ImageWindow, bug: SeededBug, *, channels_last: bool = True,
         harness=lambda: WindowHarness(windows, channels_last=channels_last),
         method=Bounded(cycles=_WINDOW_CYCLES),
         bug=bug,
-        quick=quick,
     )
 
 
@@ -273,7 +272,7 @@ PROPERTIES = (
     _gearbox(6, 2, _SPLIT),
     _gearbox(1, 2, _COLLECT),
     _gearbox(2, 6, _COLLECT),
-    _window(_windows(2, 1, kernel=(1, 1)), _EARLY, quick=True),
+    _window(_windows(2, 1, kernel=(1, 1)), _EARLY),
     _window(_windows(3, 1, kernel=(2, 1)), _ROOM),
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
     _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _LATE),
