@@ -189,7 +189,9 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
             f"plan {path}: must be a JSON list of objects with node, cols and depth ({type(error).__name__}: {error})"
         ) from error
     nodes = {node.name: node for node in stages_of(net)}
-    for problem, names in (("unknown", asked.keys() - nodes), ("missing", nodes.keys() - asked)):
+    named = [str(each["node"]) for each in content]
+    twice = {name for name in named if named.count(name) > 1}
+    for problem, names in (("unknown", asked.keys() - nodes), ("missing", nodes.keys() - asked), ("twice", twice)):
         if names:
             raise InputError(f"plan {path}: must name each stage once; {problem}: {', '.join(sorted(names))}")
     return Plan(stages=tuple(_stage(node, _possible(node, asked[name], path), cells) for name, node in nodes.items()))

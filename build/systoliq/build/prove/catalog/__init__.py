@@ -19,6 +19,7 @@ def properties() -> tuple[Property, ...]:
         float8_rounding,
         jobs,
         narrow_pairs,
+        networks,
         operands,
         packer,
         pairs,
@@ -45,6 +46,7 @@ def properties() -> tuple[Property, ...]:
         operands,
         drain,
         jobs,
+        networks,
     )
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
