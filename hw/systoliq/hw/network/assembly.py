@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import re
 from collections.abc import Mapping, Sequence
 
@@ -137,26 +136,14 @@ class _Assembler:
 
 def _moved(node: network.Move, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
-    x, y = node.inputs[0], node.output
-    count = math.prod(x.shape[1:])
-    places = np.arange(count)
-    there = y.raster(node.apply(_unraster(places, x))).reshape(-1)  # for each element of y: which of x it is
+    x, there = node.inputs[0], node.order.reshape(-1)  # for each element of the output: which of the input it is
+    places = np.arange(x.pixels * x.channels)
     if sorted(there.tolist()) != places.tolist():
         raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
-    order = np.argsort(there)  # for each element of x, as it comes: where in y's order it is
+    order = np.argsort(there)  # for each element of the input, as it comes: where in the output's order it is
     if given.order is not None:
         order = order[given.order]
-    return _Stream(given.name, y, None if (order == places).all() else order)
-
-
-def _unraster(elements: Order, tensor: network.Tensor) -> Order:
-    """``elements`` in raster order as an array [1, ...] of ``tensor``."""
-    shape = (1, *tensor.shape[1:])
-    index = tensor.raster(np.arange(len(elements)).reshape(shape)).reshape(-1)
-    array = np.empty_like(elements)
-    array[index] = elements
-    shaped: Order = array.reshape(shape)
-    return shaped
+    return _Stream(given.name, node.output, None if (order == places).all() else order)
 
 
 def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
@@ -170,8 +157,7 @@ def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach
 
 def _depth(pixels: int, tensor: network.Tensor, lanes: int) -> int:
     """Beats, a power of two, that hold so many pixels; none where none must wait."""
-    channels = tensor.raster(np.zeros((1, *tensor.shape[1:]), np.int8)).shape[-1]
-    beats: int = -(-pixels * channels // lanes)
+    beats = -(-pixels * tensor.channels // lanes)
     return 1 << max(beats - 1, 1).bit_length()
 
 

@@ -42,15 +42,10 @@ class Parallelism:
 def windows_of(node: network.Node) -> ImageWindow:
     """The windows that a node makes its output of: pixels as they are where it has none of its own."""
     x = node.inputs[0]
-    if isinstance(node, network.Dense):
-        image, channels = (math.prod(x.shape[1:-1]), 1), x.shape[-1]
-    elif len(x.shape) == 4:
-        image, channels = (x.shape[2], x.shape[3]), x.shape[1]
-    else:
-        image, channels = (math.prod(x.shape[1:-1]), 1), x.shape[-1]
+    image = (x.shape[2], x.shape[3]) if len(x.shape) == 4 else (x.pixels, 1)
     kernel = image if isinstance(node, network.WholeAverage) else (1, 1)
     window = getattr(node, "window", None) or network.Window(kernel=kernel)
-    return ImageWindow(window=window, image=image, channels=channels)
+    return ImageWindow(window=window, image=image, channels=x.channels)
 
 
 def is_product(node: network.Node) -> bool:

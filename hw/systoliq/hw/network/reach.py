@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -29,18 +28,18 @@ class Reach:
     @classmethod
     def of_source(cls, tensor: network.Tensor) -> Reach:
         """Of the input itself."""
-        pixels = _pixels(tensor)
+        pixels = tensor.pixels
         return cls(np.arange(1, pixels + 1), tensor.shape[3] if len(tensor.shape) == 4 else pixels)
 
     @classmethod
     def of_node(cls, node: network.Node, given: Sequence[Reach]) -> Reach:
         """Of a node's output, by the reaches of its inputs."""
-        line = node.output.shape[3] if len(node.output.shape) == 4 else _pixels(node.output)
+        line = node.output.shape[3] if len(node.output.shape) == 4 else node.output.pixels
         window = getattr(node, "window", None)
         if window is None:
             needed = np.max([each.needed for each in given], axis=0)
-            if len(needed) != _pixels(node.output):  # of whole images
-                needed = np.full(_pixels(node.output), needed[-1])
+            if len(needed) != node.output.pixels:  # of whole images
+                needed = np.full(node.output.pixels, needed[-1])
             return cls(needed, line)
         (x,) = node.inputs
         windows = ImageWindow(window=window, image=(x.shape[2], x.shape[3]), channels=x.shape[1])
@@ -64,7 +63,3 @@ def waiting_pixels(inputs: Sequence[Reach]) -> list[int]:
         most = int((made - np.arange(len(others))).max())
         found.append(most + each.line + 2)
     return found
-
-
-def _pixels(tensor: network.Tensor) -> int:
-    return math.prod(tensor.shape[2:]) if len(tensor.shape) == 4 else math.prod(tensor.shape[1:-1])
