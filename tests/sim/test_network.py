@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import random
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -13,8 +14,10 @@ import pytest
 from systoliq.hw.network.pipeline import Pipeline
 from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
+from systoliq.sim.runner import SimulatorWarning
 from systoliq.sim.tools import find, missing_text
 
+from ..engine.initial_values import without_initial_values
 from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
 
@@ -142,3 +145,27 @@ def test_simulation_that_stands_still_names_a_tensor(icarus):
         result.check()
     found = FIRST.search(str(caught.value))
     assert (found[1], found[2], found[6]) == ("t0", "0", "nothing")
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", small.NETWORKS)
+def test_right_without_initial_values(name, simulator):
+    """After reset no result depends on what registers and memories held: window buffers, forks, FIFOs, gearboxes."""
+    net, assembly, text = built(name)
+    stripped = without_initial_values(text)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SimulatorWarning)
+        result = cosimulate_network(
+            net, assembly, images(net), simulator=simulator, stalls=(0.3, 0.4), verilog=stripped
+        )
+    result.check()
+
+
+@pytest.mark.simulator
+def test_a_register_without_reset_is_found(icarus):
+    """Where a value is needed that no reset gives, what is undefined shows."""
+    net, assembly, text = fixed()
+    faulty = mutate(text, "fork_2_of_9", r"rst \? 1'h0 : (procmux_\w+);", r"\1;")
+    cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=faulty).check()
+    result = cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=without_initial_values(faulty))
+    assert not result.passed
