@@ -13,6 +13,7 @@ from systoliq.hw.network.image import ImageWindow
 from systoliq.hw.network.window_buffer import WindowBuffer
 
 from ..bench import receive, send, simulate
+from . import stage_bench as bench
 
 SHAPE = unsigned(8)
 
@@ -32,6 +33,8 @@ WINDOWS = [
     (images_of(height=9, width=3, channels=1, kernel=(2, 2), stride=(4, 2)), 1),
     (images_of(height=3, width=8, channels=3, kernel=(3, 5), pads=(2, 2, 2, 2)), 1),
     (images_of(height=1, width=10, channels=2, kernel=(1, 4), stride=(1, 2), pads=(0, 1, 0, 2)), 2),
+    (images_of(height=2, width=2, channels=2, kernel=(1, 1), pads=(3, 2, 2, 0)), 2),
+    (images_of(height=6, width=5, channels=1, kernel=(1, 1), stride=(5, 1)), 1),
 ]
 
 
@@ -48,7 +51,7 @@ def bits(word):
     return sum(int(element) << 8 * i for i, element in enumerate(word))
 
 
-def drive(window, word, *, channels_last=True, count=3, comes=1.0, goes=1.0, reset_at=None):
+def drive(window, word, *, channels_last=True, count=3, comes=1.0, goes=1.0):
     images = np.random.default_rng(word).integers(0, 256, (count, *window.image, window.channels))
     block = WindowBuffer(window, SHAPE, word=word, padding=77, cells="portable", kind="w", channels_last=channels_last)
     beats = [{"data": list(map(int, beat)), "last": 0} for beat in images.reshape(-1, word)]
@@ -77,6 +80,9 @@ GAPLESS = [
     (images_of(height=6, width=5, channels=4, kernel=(3, 3), pads=(1, 1, 1, 1)), 2),
     (images_of(height=4, width=6, channels=1, kernel=(3, 3)), 1),
     (images_of(height=6, width=6, channels=2, kernel=(3, 3), stride=(2, 2), pads=(0, 0, 1, 1)), 1),
+    (images_of(height=4, width=8, channels=1, kernel=(2, 2), stride=(2, 2)), 1),
+    (images_of(height=2, width=2, channels=4, kernel=(2, 2)), 2),
+    (images_of(height=4, width=4, channels=1, kernel=(1, 1), pads=(0, 1, 0, 0)), 1),
 ]
 
 
@@ -106,3 +112,39 @@ def test_no_gap_between_windows_rows_and_images(window, word):
 
     simulate(block, sender, watch)
     assert left == list(range(left[0], left[0] + 4 * image_beats))
+
+
+def test_nothing_comes_before_its_image():
+    """Not even the windows that are all padding."""
+    window = images_of(height=2, width=2, channels=1, kernel=(1, 1), pads=(2, 0, 0, 0))
+    block = WindowBuffer(window, SHAPE, word=1, padding=9, cells="portable", kind="w")
+
+    async def watch(ctx):
+        ctx.set(block.o.ready, 1)
+        for _ in range(20):
+            *_, valid = await ctx.tick().sample(block.o.valid)
+            assert not valid
+
+    simulate(block, watch)
+
+
+def test_memory_of_stable_size():
+    """Lines to spare only where rows of windows are as quick as the lines that they wait for."""
+    slow = images_of(height=8, width=8, channels=1, kernel=(3, 3), pads=(1, 1, 1, 1))
+    quick = images_of(height=8, width=8, channels=1, kernel=(2, 2), stride=(2, 2))
+    lines = [WindowBuffer(w, SHAPE, word=1, padding=9, cells="portable", kind="w").lines for w in (slow, quick)]
+    assert (slow.lines, quick.lines, lines) == (4, 4, [4, 8])
+
+
+def test_word_divides_the_channels():
+    with pytest.raises(ValueError, match="word must divide the 4 channels, not 3"):
+        WindowBuffer(images_of(height=1, width=1, channels=4), SHAPE, word=3, padding=0, cells="portable", kind="w")
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_windows(seed):
+    rng = random.Random(f"windows {seed}")
+    image = bench.image_of(rng)
+    window = ImageWindow(window=bench.window_of(rng, image), image=image, channels=rng.choice([1, 2, 4]))
+    comes, goes = rng.choice(bench.PACES)
+    drive(window, rng.choice([1, window.channels]), channels_last=rng.random() < 0.5, comes=comes, goes=goes)

@@ -14,7 +14,9 @@ from rich.text import Text
 
 from ..design.float8_hardware import is_float8
 from ..errors import InputError
-from ..onnx.products import Product, read_products
+from ..onnx.network import Reading, read_nodes
+from ..onnx.products import Product, list_products
+from .network_table import network_lines, network_table, network_title
 from .shell import debug_option
 
 __all__ = ["layers"]
@@ -26,8 +28,9 @@ _EXACT_SUMS = (
 
 @click.command(
     "layers",
-    help="""List the matrix products of an ONNX model: those that emit, simulate, synth and explore take as
-FILE.onnx#NAME, and for each of the others the reason why it is not taken.
+    help="""List what an ONNX model is made of. First its matrix products: those that emit, simulate, synth and
+explore take as FILE.onnx#NAME, and for each of the others the reason why it is not taken. Then every node as part of a
+whole network: what becomes of it, its shape and work, and what is not taken and why.
 
 \b
 Examples
@@ -44,20 +47,31 @@ def layers(model: Path) -> None:
         raise InputError(
             f"FILE.onnx must be the file alone, {path}.onnx, not {str(model)!r}: layers lists all its products"
         )
-    products = read_products(model)
+    products, reading = list_products(model), read_nodes(model)
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
+    if products:
+        _print_products(console, model, products)
+    _print_line(console, network_title(reading))
+    console.print(network_table(reading))
+    for line in network_lines(reading):
+        _print_line(console, line)
+
+
+def _print_products(console: Console, model: Path, products: list[Product]) -> None:
     taken = [product for product in products if product.layer is not None]
-    console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products))
     if taken:
         console.print(_table(taken))
-        console.print(
-            f"systoliq emit {shlex.quote(f'{model}#{taken[0].name}')} --out DIR", soft_wrap=True, markup=False
-        )
+        _print_line(console, f"systoliq emit {shlex.quote(f'{model}#{taken[0].name}')} --out DIR")
     if any(product.pattern == "QDQ" and product.layer and is_float8(product.layer) for product in taken):
-        console.print(_EXACT_SUMS, soft_wrap=True, markup=False)
+        _print_line(console, _EXACT_SUMS)
     for product in products:
         if product.layer is None:
             line = f"not taken: {product.operator} {product.name!r} ({product.shape}): {product.reason}"
-            console.print(" ".join(line.split()), soft_wrap=True, markup=False)
+            _print_line(console, " ".join(line.split()))
+
+
+def _print_line(console: Console, line: str) -> None:
+    console.print(line, soft_wrap=True, markup=False)
 
 
 def _table(products: list[Product]) -> Table:
@@ -83,6 +97,8 @@ def _facts(product: Product) -> tuple[str, str, str]:
     )
 
 
-def _width(products: list[Product]) -> int:
-    """Of the table in a file or a pipe: as wide as the longest name asks."""
-    return 120 + max(len(product.name) + len(product.shape) for product in products)
+def _width(products: list[Product], reading: Reading) -> int:
+    """Of the tables in a file or a pipe: as wide as the longest names ask."""
+    names = [len(product.name) + len(product.shape) for product in products]
+    names += [2 * len(verdict.name) + len(verdict.operator) + len(verdict.text) for verdict in reading.verdicts]
+    return 120 + max(names, default=0)

@@ -111,6 +111,8 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
 
         trained = train_digits()
         return trained.layer, trained.origin
+    if source in ("digits-cnn", "engine"):
+        raise InputError(f"SOURCE must be one layer here, not {source}")
     if is_model(source):
         return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():

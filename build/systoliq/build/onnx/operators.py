@@ -81,7 +81,9 @@ def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
 
 def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
     """The constant inputs after the first, under `names`; those without a name are left out."""
-    given = {name: node.input[i] for i, name in enumerate(names, 1) if name}
+    given = {name: (*node.input, *[""] * len(names))[i] for i, name in enumerate(names, 1) if name}
+    if missing := [name for name, tensor in given.items() if not tensor]:
+        raise NotTakenError(f"{missing[0]} must be given")
     values = together(*(partial(graph.constant, tensor, name) for name, tensor in given.items()))
     return dict(zip(given, values, strict=True))
 

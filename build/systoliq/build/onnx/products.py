@@ -18,7 +18,16 @@ from .operators import REFUSED, TAKEN
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Product", "is_model", "layer_name", "onnx_layer", "onnx_product", "read_onnx", "read_products"]
+__all__ = [
+    "Product",
+    "is_model",
+    "layer_name",
+    "list_products",
+    "onnx_layer",
+    "onnx_product",
+    "read_onnx",
+    "read_products",
+]
 
 _LISTED = 12  # products in an error; `systoliq layers` lists them all
 _SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.DOTALL)
@@ -94,15 +103,21 @@ def read_products(path: str | Path) -> list[Product]:
     An InputError where the file is no valid model or holds no matrix product. Data outside the file is looked for
     beside it.
     """
-    path = Path(path)
-    graph = Graph(read_model(path), path.parent)
-    nodes = list(_products(graph.graph.node))
-    if not nodes:
-        kinds = sorted({node.op_type for node in graph.graph.node})
+    found = list_products(path)
+    if not found:
+        kinds = sorted({node.op_type for node in read_model(Path(path)).graph.node})
         raise InputError(
             f"{path}: must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm, MatMulInteger); its nodes are "
             f"{', '.join(kinds) or 'none'}"
         )
+    return found
+
+
+def list_products(path: str | Path) -> list[Product]:
+    """As `read_products`, with an empty list for a model without any."""
+    path = Path(path)
+    graph = Graph(read_model(path), path.parent)
+    nodes = list(_products(graph.graph.node))
     names = [node.name for node, _ in nodes]
     return [
         _product(

@@ -33,6 +33,11 @@ class Addition(Node):
             raise ValueError(f"the scales of {a.name!r} and {b.name!r} must be finite in units of the output's")
 
     @property
+    def kind(self) -> str:
+        """An addition."""
+        return "addition"
+
+    @property
     def ratios(self) -> tuple[np.float32, np.float32]:
         """What one step of each input is in steps of the output, f32, in the order of the inputs."""
         a, b = self.inputs

@@ -31,6 +31,11 @@ class Concatenation(Node):
         total = sum(shape[self.axis] for shape in shapes)
         self.expect_shape((*first[: self.axis], total, *first[self.axis + 1 :]))
 
+    @property
+    def kind(self) -> str:
+        """With the number of its inputs."""
+        return f"concatenation of {len(self.inputs)}"
+
     @cached_property
     def tables(self) -> tuple[npt.NDArray[Any] | None, ...]:
         """For each input its 256 entries, None where its integers stay as they are."""

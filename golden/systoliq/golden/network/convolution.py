@@ -55,6 +55,15 @@ class Convolution(Node):
         return self.groups > 1 and self.groups == self.inputs[0].shape[1]
 
     @property
+    def kind(self) -> str:
+        """With its window, channels and groups."""
+        return f"{self._grouping}convolution {self.window}, {self.inputs[0].shape[1]} -> {self.layer.n}"
+
+    @property
+    def _grouping(self) -> str:
+        return "depthwise " if self.depthwise else "" if self.groups == 1 else f"{self.groups} groups of a "
+
+    @property
     def multiply_accumulates(self) -> int:
         """K for every output."""
         return int(np.prod(self.output.shape)) * self.layer.k

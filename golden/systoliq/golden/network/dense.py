@@ -32,6 +32,11 @@ class Dense(Node):
             raise ValueError("the layer must have the formats of input and output")
 
     @property
+    def kind(self) -> str:
+        """With both widths."""
+        return f"dense {self.layer.k} -> {self.layer.n}"
+
+    @property
     def multiply_accumulates(self) -> int:
         """K for every output."""
         return int(np.prod(self.output.shape)) * self.layer.k

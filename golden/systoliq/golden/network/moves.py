@@ -55,6 +55,7 @@ class Nearest:
 
 
 Movement = Reshape | Transpose | Nearest
+_WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -67,6 +68,11 @@ class Move(Node):
         (x,) = self.inputs
         self.expect_same_count()
         self.expect_shape(self.movement.apply(np.zeros(x.shape, np.uint8)).shape)
+
+    @property
+    def kind(self) -> str:
+        """As its movement is called."""
+        return _WORDS[type(self.movement)]
 
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The moved integers."""

@@ -29,6 +29,11 @@ class Multiplication(Node):
             raise ValueError(f"the product of the scales of {a.name!r} and {b.name!r} must be finite in the output's")
 
     @property
+    def kind(self) -> str:
+        """A multiplication."""
+        return "multiplication"
+
+    @property
     def scale(self) -> npt.NDArray[np.float32]:
         """From product to output: f(f(a_scale * b_scale) / y_scale)."""
         a, b = self.inputs

@@ -32,6 +32,11 @@ class Node(ABC):
         """The output's integers for those of the inputs."""
 
     @property
+    @abstractmethod
+    def kind(self) -> str:
+        """The operator in words, with its sizes."""
+
+    @property
     def multiply_accumulates(self) -> int:
         """Products that one batch of the tensors' shapes takes, those with padding included."""
         return 0

@@ -31,6 +31,11 @@ class MaxPool(Node):
         _expect_windows(self, self.window)
         self.expect_same_count()
 
+    @property
+    def kind(self) -> str:
+        """With its window."""
+        return f"maximum of {self.window}"
+
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """[batch, C, rows, columns]."""
         (x,) = inputs
@@ -50,6 +55,11 @@ class WholeAverage(Node):
         (x,) = self.inputs
         self.expect_same_format()
         self.expect_shape((*x.shape[:2], *[1] * (len(x.shape) - 2)))
+
+    @property
+    def kind(self) -> str:
+        """With the number of its pixels."""
+        return f"average of all {self.pixels} pixels"
 
     @property
     def pixels(self) -> int:
@@ -93,6 +103,11 @@ class WindowedAverage(Node):
     def __post_init__(self) -> None:
         _expect_windows(self, self.window)
         self.expect_same_format()
+
+    @property
+    def kind(self) -> str:
+        """With its window."""
+        return f"average of {self.window}, in float32"
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:

@@ -34,6 +34,11 @@ class Table(Node):
         entries.flags.writeable = False
         object.__setattr__(self, "entries", entries)
 
+    @property
+    def kind(self) -> str:
+        """A table."""
+        return "table"
+
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The entry of each integer."""
         (x,) = inputs

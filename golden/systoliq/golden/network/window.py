@@ -72,6 +72,12 @@ class Window:
             pads=(before[0], before[1], after[0], after[1]),
         )
 
+    def __str__(self) -> str:
+        """Its kernel, and strides and dilations where they are not 1: "3 x 3 / 2"."""
+        text = _by(self.kernel, " x ", single=False)
+        text += f" / {_by(self.strides, ' x ')}" if self.strides != (1, 1) else ""
+        return text + (f", {_by(self.dilations, ' x ')} apart" if self.dilations != (1, 1) else "")
+
     @property
     def spans(self) -> tuple[int, int]:
         """Rows and columns from the first pixel of a window to its last, both included."""
@@ -102,6 +108,10 @@ class Window:
         windows = np.lib.stride_tricks.sliding_window_view(padded, self.spans, axis=(2, 3))
         (down, across), (high, wide) = self.strides, self.dilations
         return windows[:, :, ::down, ::across, ::high, ::wide][:, :, :rows, :columns]
+
+
+def _by(pair: tuple[int, int], text: str, *, single: bool = True) -> str:
+    return str(pair[0]) if single and pair[0] == pair[1] else text.join(map(str, pair))
 
 
 def _reach(size: int, stride: int, span: int, first: int, last: int) -> int:

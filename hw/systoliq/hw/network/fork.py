@@ -15,6 +15,8 @@ class Fork(wiring.Component):
     An output never waits for another one to be ready: its offer stands, and does not depend on theirs.
     """
 
+    moves_bits = True
+
     def __init__(self, payload: object, *, ways: int) -> None:
         self.ways = ways
         self.kind = f"fork_{ways}_of_{Value.cast(Signal(payload)).shape().width}"

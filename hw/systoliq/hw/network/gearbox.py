@@ -20,6 +20,8 @@ class Gearbox(wiring.Component):
     Raises ValueError where neither width divides the other.
     """
 
+    moves_bits = True
+
     def __init__(self, shape: Shape, *, of: int, to: int) -> None:
         if max(of, to) % min(of, to):
             raise ValueError(f"one width must divide the other, not {of} and {to}")

@@ -73,11 +73,12 @@ class ImageWindow:
     def lines_needed(self) -> list[int]:
         """Lines of the image that must have come before each row of windows can begin, counted from those before it.
 
-        The last row waits for the whole image, so that what follows is the next one.
+        The first row waits for a line even where it is all padding, so that nothing comes before its image; the last
+        one for the whole image, so that what follows is the next one.
         """
         window, height = self.window, self.image[0]
         ends = [row * window.strides[0] + window.spans[0] - window.pads[0] for row in range(self.out[0])]
-        reach = [*(min(max(end, 0), height) for end in ends[:-1]), height]
+        reach = [*(min(max(end, 1), height) for end in ends[:-1]), height]
         return [now - before for before, now in zip([0, *reach], reach, strict=False)]
 
     def lines_freed(self) -> list[int]:

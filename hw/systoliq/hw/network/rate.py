@@ -18,6 +18,8 @@ from .image import ImageWindow
 
 __all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_factors", "windows_of"]
 
+_ROW = 2  # cycles from one row of windows to the next, at the least
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True, order=True)
 class Parallelism:
@@ -72,17 +74,22 @@ def choices(node: network.Node) -> Iterator[Parallelism]:
 
 
 def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
-    """Cycles from one image to the next, where neither side of the stage waits."""
+    """Cycles from one image to the next, where neither side of the stage waits.
+
+    Rows of windows that lie in the padding as a whole may make it more: nothing can come meanwhile for those after.
+    """
     windows = windows_of(node)
     count = math.prod(windows.out)
+    slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
     if is_product(node):
+        slides = windows.moves
         schedule = _schedule(_layer(node), parallelism)
         made = count * schedule.column_tiles * schedule.tile_cycles
         taken = windows.pixels * windows.channels // parallelism.depth if windows.moves else 0
     else:
         taken = windows.pixels * windows.channels // parallelism.cols
         made = count * math.prod(windows.window.kernel) * (windows.channels // parallelism.cols)
-    return max(made, taken)
+    return max(made, taken, _ROW * windows.out[0] if slides else 0)
 
 
 def multipliers(node: network.Node, parallelism: Parallelism) -> int:

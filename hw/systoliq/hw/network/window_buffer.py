@@ -18,6 +18,8 @@ from .walk import Walk
 
 __all__ = ["WindowBuffer"]
 
+_LAG = 5  # cycles from a line that is freed to the row of windows that waits for the one in its place, less its words
+
 
 class WindowBuffer(wiring.Component):
     """Lines of images in a memory, as many as ``windows`` needs and the next ones to come.
@@ -27,8 +29,8 @@ class WindowBuffer(wiring.Component):
     ``channels_last=False`` the same channels of all pixels, then the next. ``padding`` stands for what is outside of
     the image. ``last`` marks an image's last beat.
 
-    A row of windows begins when all lines that it needs have come. While lines come in time a beat leaves each cycle,
-    without a gap between windows, rows or images.
+    A row of windows begins when all lines that it needs have come, and two cycles after the one before it. While lines
+    come in time a beat leaves each cycle, without a gap between windows, rows of two beats or more, or images.
     """
 
     def __init__(
@@ -50,9 +52,10 @@ class WindowBuffer(wiring.Component):
         self.channels_last = channels_last
         self.words = windows.channels // word  # of a pixel
         self._line = windows.image[1] * self.words
-        self.ram = BlockRam(
-            shape.width * word, depth=1 << max(windows.lines * self._line - 1, 1).bit_length(), cells=cells
-        )
+        row = windows.out[1] * windows.elements // word  # beats
+        late = row < max(windows.lines_needed()) * self._line + _LAG
+        lines = windows.lines + (-(-_LAG // self._line) if late else 0)
+        self.ram = BlockRam(shape.width * word, depth=1 << max(lines * self._line - 1, 1).bit_length(), cells=cells)
         beat = y_beat(shape, word)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
 
@@ -115,7 +118,8 @@ class WindowBuffer(wiring.Component):
     def _take(self, m: Module, freed: Value) -> Value:
         """Words into the memory, where there is room for their line; whether one that ends a line came."""
         ram = self.ram
-        room = Signal(range(self.lines + 1), init=self.lines - 1)  # lines, but for the one that is written
+        # Lines, but for the one that is written. Those that strides leap over are free before they come.
+        room = Signal(range(self.lines + max(self.windows.lines_freed()) + 1), init=self.lines - 1)
         open_ = Signal(init=1)
         ends = Walk(m, [self._line], step=ram.write, name="taken").last[0]
         newest = Signal(range(ram.depth))

@@ -28,6 +28,7 @@ from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .describe import describe
 from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
+from .report import network_report
 from .stimulus import NetworkStimulus, network_stimulus
 from .testbench import network_testbench
 
@@ -222,12 +223,10 @@ class NetworkDesign(Design):
         return network_testbench(self, self.stimulus)
 
     def files(self) -> dict[str, File]:
-        """Golden vectors of every tensor, and the plan."""
+        """Golden vectors of every tensor, the plan, and a page that shows it."""
         vectors = npz_bytes(self.stimulus.tensors)
         return {
             f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
-            f"{self.name}_plan.json": (
-                "cols and depth of each stage: --plan takes it",
-                json_bytes(self.plan.as_json()),
-            ),
+            f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.plan.as_json())),
+            "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),
         }

@@ -147,7 +147,9 @@ def qlinear_concat(reader: Reader, node: NodeProto) -> Value:
 
 
 def _concatenation(node: NodeProto, parts: tuple[Tensor, ...]) -> tuple[tuple[int, ...], Make]:
+    if not parts or len({len(part.shape) for part in parts}) > 1:
+        raise NotTakenError(f"its inputs must be at least one, all of as many dimensions, not {len(parts)}")
     rank = len(parts[0].shape)
-    axis = int(attribute(node, "axis")) % rank
+    axis = int(attribute(node, "axis", 1)) % rank
     shape = tuple(sum(part.shape[i] for part in parts) if i == axis else parts[0].shape[i] for i in range(rank))
     return shape, lambda y: (Concatenation(name=named(node), inputs=parts, output=y, axis=axis),)

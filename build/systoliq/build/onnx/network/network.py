@@ -35,6 +35,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "Gemm"): sums.gemm,
     ("", "QLinearConv"): sums.qlinear_conv,
     ("", "QLinearMatMul"): sums.dense_operator,
+    ("com.microsoft", "QLinearMatMul"): sums.dense_operator,
     ("com.microsoft", "QGemm"): sums.dense_operator,
     ("", "Add"): elementwise.add,
     ("", "Mul"): elementwise.mul,

@@ -95,13 +95,16 @@ def window_of(node: NodeProto, image: tuple[int, ...], kernel: Sequence[int] | N
     """The window that the attributes of a convolution or pool mean for an image of (rows, columns)."""
     if kernel is None:
         raise NotTakenError("kernel_shape must be given")
+    auto_pad, dilations = attribute(node, "auto_pad", b"NOTSET").decode(), attribute(node, "dilations", (1, 1))
+    if auto_pad.startswith("SAME") and any(step != 1 for step in dilations):
+        raise NotTakenError(f"auto_pad must be NOTSET or VALID beside dilations {list(dilations)}, not {auto_pad}")
     return Window.of(
         image,
         kernel=kernel,
         strides=attribute(node, "strides", (1, 1)),
-        dilations=attribute(node, "dilations", (1, 1)),
+        dilations=dilations,
         pads=attribute(node, "pads", (0, 0, 0, 0)),
-        auto_pad=attribute(node, "auto_pad", b"NOTSET").decode(),
+        auto_pad=auto_pad,
         ceil_mode=bool(attribute(node, "ceil_mode", 0)),
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from systoliq.golden.network import Node
 
-from ..graph import Graph, attribute, is_operator
+from ..graph import Graph, attribute
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -47,14 +47,14 @@ class Verdict:
 
 
 def multiply_accumulates(graph: Graph, node: NodeProto) -> int | None:
-    """Products of a convolution or matrix product by the shapes that the model states; 0 of other operators."""
+    """Products of a convolution or matrix product by the shapes that the model states; 0 of operators without any."""
+    if node.op_type in _UNCOUNTED:
+        return None
     weights = _WEIGHTS.get(node.op_type)
     if weights is None or len(node.input) <= weights:
         return 0
     outputs, w = graph.shape(node.output[0]), graph.shape(node.input[weights])
     if outputs is None or not w or not all(isinstance(size, int) for size in (*outputs, *w)):
-        return None
-    if is_operator(node, "ConvTranspose"):
         return None
     if "Conv" in node.op_type:
         depth = int(np.prod(w[1:]))  # type: ignore[arg-type]
@@ -64,6 +64,10 @@ def multiply_accumulates(graph: Graph, node: NodeProto) -> int | None:
 
 
 _WEIGHTS = {
-    "Conv": 1, "ConvTranspose": 1, "Gemm": 1, "MatMul": 1, "FusedConv": 1, "FusedMatMul": 1, "FusedGemm": 1,
+    "Conv": 1, "Gemm": 1, "MatMul": 1, "FusedConv": 1, "FusedMatMul": 1, "FusedGemm": 1,
     "ConvInteger": 1, "MatMulInteger": 1, "QLinearConv": 3, "QLinearMatMul": 3, "QGemm": 3,
 }  # fmt: skip
+_UNCOUNTED = (
+    "ConvTranspose", "DeformConv", "Einsum", "RNN", "GRU", "LSTM", "Attention", "QAttention", "MultiHeadAttention",
+    "MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "If", "Loop", "Scan",
+)  # fmt: skip

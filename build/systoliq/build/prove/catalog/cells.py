@@ -205,6 +205,7 @@ _NEVER_CLEARED = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new=
 _NOTHING_FED = SeededBug(module="cells.ecp5", old="_FEED = 0x000A", new="_FEED = 0x0000")
 _NO_CARRY = SeededBug(module="cells.ecp5", old="_ADD_UNLESS = 0xA6AA", new="_ADD_UNLESS = 0xA6A0")
 _CLEARED_EARLY = SeededBug(module="mac.ecp5", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
+_ROWS_ALIKE = SeededBug(module="cells.ecp5", old="_LAST_ROW = 0x8788", new="_LAST_ROW = 0x7888")
 _KEPT_ALWAYS = SeededBug(module="mac.ecp5_alu", old="keep.eq(~clear)", new="keep.eq(1)")
 _SECOND_DROPPED = SeededBug(module="cells.ecp5_alu", old="_PRODUCT if len(a) == 2 else _NOTHING", new="_NOTHING")
 _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")
@@ -237,6 +238,11 @@ PROPERTIES = (
     _clearing_adder(18, 24, _NEVER_CLEARED),
     *macs("portable", _HELD_FOR_EVER),
     *macs("ecp5", _CLEARED_EARLY),
+    *(
+        # A solver cannot multiply 8 x 8 bits out; narrower products have rows of every kind too.
+        mac(config_of(depth=depth, bits=bits, signs=signs, cells="ecp5-lut"), _ROWS_ALIKE, quick=bits == 3)
+        for depth, bits, signs in ((1, 3, "ss"), (1, 4, "us"), (2, 4, "ss"), (1, 5, "ss"))
+    ),
     *macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
     *macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
     *macs("ice40", _HALVES_SWAPPED, depths=(1,)),

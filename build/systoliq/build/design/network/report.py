@@ -1,0 +1,91 @@
+"""report.html: the network as a pipeline, a card for each stage; one file that opens offline, without any script."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from systoliq.hw.network.rate import windows_of
+
+from .plan import StagePlan
+
+if TYPE_CHECKING:
+    from .design import NetworkDesign
+
+__all__ = ["network_report"]
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
+body {{ font: 15px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
+.stage {{ border: 1px solid #bbb; border-radius: 6px; padding: .6rem .9rem; margin: 0 }}
+.slowest {{ border-color: #b33 }}
+.wire {{ margin: .2rem 0 .2rem 1.5rem; color: #666; font-size: 13px }}
+h2 {{ font-size: 1rem; margin: 0 }} h2 small {{ font-weight: normal; color: #666 }}
+.bar {{ background: #e6e6e6; height: .55rem; border-radius: 3px; margin: .35rem 0 }}
+.bar div {{ background: #3a78b0; height: 100%; border-radius: 3px }} .slowest .bar div {{ background: #b33 }}
+dl {{ display: grid; grid-template-columns: repeat(4, auto 1fr); gap: .1rem .6rem; margin: .2rem 0; font-size: 13px }}
+dt {{ color: #666 }} dd {{ margin: 0 }}
+</style></head><body>
+<h1>{title}</h1>
+<p>{summary}</p>
+{stages}
+<p class="wire">&darr; m_axis_y: {output}</p>
+</body></html>
+"""
+
+_STAGE = """<p class="wire">{inputs}</p>
+<section class="stage{slowest}"><h2>{name} <small>{operator} &middot; {verdict}</small></h2>
+<div class="bar" title="{share:.1%} of the slowest stage's cycles"><div style="width: {share:.1%}"></div></div>
+<dl>{facts}</dl></section>
+"""
+
+
+def network_report(design: NetworkDesign) -> str:
+    """The page: in what order stages stand, what each makes of what, and how busy it is."""
+    plan, assembly = design.plan, design.assembly
+    slowest = plan.image_cycles
+    summary = (
+        f"{len(plan.stages)} stages, {plan.multipliers} multipliers ({plan.dsp} multiplier cells), "
+        f"{slowest} cycles from one image to the next; {plan.utilization:.1%} of the multipliers' cycles are "
+        f"multiply-accumulates of the network. Cells: {design.cells}. The longer a bar, the busier a stage."
+    )
+    waiting = {joint.name: joint.waiting for joint in assembly.pipeline.joints}
+    stages = "".join(_stage(stage, slowest, waiting[stage.node.output.name]) for stage in plan.stages)
+    output = design.network.outputs[0]
+    return _PAGE.format(
+        title=html.escape(design.name),
+        summary=html.escape(summary),
+        stages=stages,
+        output=html.escape(f"{output.name} {list(output.shape)}"),
+    )
+
+
+def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...]) -> str:
+    node, parallelism = stage.node, stage.parallelism
+    windows = windows_of(node)
+    facts = {
+        "cycles an image": stage.image_cycles,
+        "cols": parallelism.cols,
+        "depth": parallelism.depth,
+        "multipliers": stage.multipliers,
+        "multiplier cells": stage.dsp,
+        "MACs an image": node.multiply_accumulates,
+        "kernel": " x ".join(map(str, windows.window.kernel)),
+        "made": f"{node.output.name} {list(node.output.shape)}",
+    }
+    if parallelism.cells:
+        facts["cells"] = parallelism.cells
+    if waiting:
+        facts["beats that may wait"] = " and ".join(map(str, waiting))
+    inputs = " and ".join(f"{tensor.name} {list(tensor.shape)}" for tensor in node.inputs if tensor.value is None)
+    return _STAGE.format(
+        inputs=f"&darr; {html.escape(inputs)}",
+        slowest=" slowest" if stage.image_cycles == slowest else "",
+        name=html.escape(node.name),
+        operator=type(node).__name__,
+        verdict="the slowest" if stage.image_cycles == slowest else f"{stage.image_cycles / slowest:.0%} busy",
+        share=stage.image_cycles / slowest,
+        facts="".join(
+            f"<dt>{html.escape(name)}</dt><dd>{html.escape(str(value))}</dd>" for name, value in facts.items()
+        ),
+    )

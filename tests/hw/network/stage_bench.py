@@ -1,0 +1,266 @@
+"""Random nodes of networks, and a bench that runs blocks between streams, cycle by cycle."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+from amaranth.hdl import Signal, Value
+
+from systoliq.golden import INT8, UINT8, MatMulLayer
+from systoliq.golden.network import (
+    Addition,
+    Convolution,
+    Dense,
+    MaxPool,
+    Table,
+    Tensor,
+    WholeAverage,
+    Window,
+)
+from systoliq.golden.requantization import Requantization
+from systoliq.hw.network.rate import choices, image_cycles
+from systoliq.hw.network.stages import stage_of
+
+from ..bench import simulate
+
+
+def requantize(layer):
+    """The whole mantissas, exact for all sums."""
+    return Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+
+
+def tensor(name, shape, rng, form=None):
+    form = form or rng.choice([INT8, UINT8])
+    point = rng.choice([form.min, form.max, rng.randint(form.min, form.max)])
+    return Tensor(name=name, shape=shape, format=form, scale=np.float32(rng.uniform(0.01, 0.05)), zero_point=point)
+
+
+def layer_of(x, y, k, n, rng, *, b_points="any"):
+    """Random weights between tensors `x` and `y`; zero points per channel, alike or 0, as `b_points` says."""
+    make = np.random.default_rng(rng.getrandbits(32))
+    form = rng.choice([INT8, INT8, UINT8])
+    points = {"any": make.integers(form.min, form.max + 1, n), "one": np.full(n, form.min + 131), "none": np.zeros(n)}
+    return MatMulLayer(
+        b=make.integers(form.min, form.max + 1, (k, n)).astype(form.dtype),
+        b_zero_point=points[b_points].astype(form.dtype), b_scale=make.uniform(0.002, 0.02, n).astype(np.float32),
+        a_scale=x.scale, a_zero_point=np.array(x.zero_point, x.format.dtype),
+        y_scale=np.float32(y.scale * np.sqrt(k) * 20), y_zero_point=np.array(y.zero_point, y.format.dtype),
+        bias=make.integers(-3000, 3000, n).astype(np.int32),
+    )  # fmt: skip
+
+
+def window_of(rng, image, *, largest=4):
+    """A random window that fits `image`: strides and pads beyond the kernel, whole images."""
+    while True:
+        kernel = [rng.choice([1, size, rng.randint(1, largest)]) for size in image]
+        window = Window(
+            kernel=[min(each, largest) for each in kernel],
+            strides=[rng.choice([1, 1, 2, rng.randint(1, 5)]) for _ in image],
+            dilations=[rng.choice([1, 1, rng.randint(1, 3)]) for _ in image],
+            pads=[rng.choice([0, 0, 1, rng.randint(0, 4)]) for _ in range(4)],
+        )
+        extents = [size + window.pads[axis] + window.pads[axis + 2] for axis, size in enumerate(image)]
+        if all(span <= extent for span, extent in zip(window.spans, extents, strict=True)):
+            return window
+
+
+def image_of(rng, *, most=6):
+    return tuple(rng.choice([1, rng.randint(1, most), rng.randint(1, most)]) for _ in range(2))
+
+
+def convolution(rng, *, depthwise=False, image=None, window=None, channels=None, b_points=None):
+    image = image or image_of(rng)
+    window = window or window_of(rng, image)
+    channels = channels or rng.choice([1, 2, 3, 4, 6])
+    channels += depthwise and channels == 1
+    made = channels if depthwise else rng.choice([1, 2, 3, 4, 5, 6])
+    x = tensor("x", (1, channels, *image), rng)
+    y = tensor("y", (1, made, *window.positions(image)), rng)
+    groups = channels if depthwise else 1
+    k = window.kernel[0] * window.kernel[1] * (channels // groups)
+    layer = layer_of(x, y, k, made, rng, b_points=b_points or rng.choice(["any", "one", "none"]))
+    return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
+
+
+def maximum(rng):
+    image = image_of(rng)
+    window = window_of(rng, image)
+    channels = rng.choice([1, 2, 3, 4])
+    x = tensor("x", (1, channels, *image), rng)
+    y = x.replace(name="y", shape=(1, channels, *window.positions(image)))
+    return MaxPool(name="pool", inputs=(x,), output=y, window=window)
+
+
+def average(rng):
+    channels = rng.choice([1, 2, 3, 4])
+    x = tensor("x", (1, channels, *image_of(rng)), rng)
+    return WholeAverage(name="mean", inputs=(x,), output=tensor("y", (1, channels, 1, 1), rng, x.format))
+
+
+def dense(rng):
+    rows = rng.choice([(), (rng.randint(1, 4),)])
+    k, n = rng.randint(1, 12), rng.randint(1, 6)
+    x, y = tensor("x", (1, *rows, k), rng), tensor("y", (1, *rows, n), rng)
+    return Dense(name="fc", inputs=(x,), output=y, layer=layer_of(x, y, k, n, rng))
+
+
+def table(rng):
+    channels = rng.choice([1, 2, 6])
+    shape = rng.choice([(1, channels, *image_of(rng)), (1, channels), (1, 3, channels)])
+    x, y = tensor("x", shape, rng), tensor("y", shape, rng)
+    form = y.format
+    entries = np.random.default_rng(rng.getrandbits(32)).integers(form.min, form.max + 1, 256).astype(form.dtype)
+    return Table(name="table", inputs=(x,), output=y, entries=entries)
+
+
+def addition(rng):
+    channels = rng.choice([1, 2, 6])
+    shape = rng.choice([(1, channels, *image_of(rng)), (1, channels)])
+    a = tensor("a", shape, rng)
+    b, y = tensor("b", shape, rng, a.format), tensor("y", shape, rng, a.format)
+    return Addition(name="add", inputs=(a, b), output=y, exchanged=rng.random() < 0.5)
+
+
+def separable(rng):
+    return convolution(rng, depthwise=True)
+
+
+NODES = (convolution, separable, maximum, average, dense, table, addition)
+
+
+def integers(node_tensor, images, rng):
+    """Random integers of a tensor: [images, ...]."""
+    form = node_tensor.format
+    make = np.random.default_rng(rng.getrandbits(32))
+    return make.integers(form.min, form.max + 1, (images, *node_tensor.shape[1:])).astype(form.dtype)
+
+
+def words_of(node_tensor, array, lanes):
+    """The beats of `array` as a stream of `lanes` elements has them: data, and above it last with an image's last."""
+    beats = node_tensor.raster(array).reshape(len(array), -1, lanes)
+    return [
+        sum((int(element) & 255) << 8 * lane for lane, element in enumerate(beat))
+        | int(index == len(image) - 1) << 8 * lanes
+        for image in beats
+        for index, beat in enumerate(image)
+    ]
+
+
+def lanes_of(port):
+    return port.payload.data.shape().length
+
+
+class Bench:
+    """`component` between streams: `run` for as long as beats are missing, then `done`, then nothing may come.
+
+    `taken` has the beats of each output as bits, `times` the cycles in which they came.
+    """
+
+    def __init__(self, component, *, seed=0):
+        self.component = component
+        self.rng = random.Random(seed)
+        self.cycle = 0
+
+    def simulate(self, *phases):
+        """Each of `phases` a dict for `_phase`; all but the last end in a reset."""
+        reset = Signal()
+
+        async def bench(ctx):
+            for index, phase in enumerate(phases):
+                await self._phase(ctx, **phase)
+                if index < len(phases) - 1:
+                    ctx.set(reset, 1)
+                    await ctx.tick()
+                    ctx.set(reset, 0)
+
+        simulate(self.component, bench, reset=reset, limit=100_000)
+        return self.taken
+
+    async def _phase(self, ctx, *, given, wanted, comes=1.0, goes=1.0, cycles=None, limit=20_000):
+        """Offer the words of `given`, by names of ports, until there are `wanted` of each output, or for `cycles`."""
+        component, rng = self.component, self.rng
+        waiting = {name: list(reversed(words)) for name, words in given.items()}
+        offers = dict.fromkeys(given, False)
+        held = dict.fromkeys(wanted)
+        self.taken = {name: [] for name in wanted}
+        self.times = {name: [] for name in wanted}
+        outs = [getattr(component, name) for name in wanted]
+        looks = [getattr(component, name).ready for name in given]
+        looks += [each for out in outs for each in (out.valid, Value.cast(out.payload))]
+        spare = 20  # cycles in which nothing may come any more
+        while spare if cycles is None else cycles:
+            complete = all(len(self.taken[name]) >= count for name, count in wanted.items())
+            spare -= complete
+            cycles = None if cycles is None else cycles - 1
+            for name, words in waiting.items():
+                if words and not offers[name] and rng.random() < comes:
+                    offers[name] = True
+                    ctx.set(Value.cast(getattr(component, name).payload), words[-1])
+                ctx.set(getattr(component, name).valid, offers[name])
+            readies = [rng.random() < goes for _ in outs]
+            for out, ready in zip(outs, readies, strict=True):
+                ctx.set(out.ready, ready)
+            _, _, *values = await ctx.tick().sample(*looks)
+            for name, ready in zip(given, values, strict=False):
+                if offers[name] and ready:
+                    offers[name] = False
+                    waiting[name].pop()
+            shown = values[len(given) :]
+            for index, (name, ready) in enumerate(zip(wanted, readies, strict=True)):
+                valid, payload = shown[2 * index : 2 * index + 2]
+                assert held[name] is None or (valid, payload) == (1, held[name]), "an offer was withdrawn or changed"
+                held[name] = payload if valid and not ready else None
+                if valid and ready:
+                    self.taken[name].append(payload)
+                    self.times[name].append(self.cycle)
+            self.cycle += 1
+            assert limit, f"stuck with { ({name: len(each) for name, each in self.taken.items()}) } of {wanted}"
+            limit -= 1
+        for name in given:
+            ctx.set(getattr(component, name).valid, 0)
+
+
+PACES = [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.7)]
+
+
+def stage(node, parallelism, *, cells="portable"):
+    return stage_of(node, parallelism, cells=cells, kind="stage", requantize=requantize)
+
+
+def traffic(node, built, images, rng):
+    """The beats of random images for a stage of `node`, and those of golden's answer."""
+    arrays = [integers(each, images, rng) for each in node.inputs]
+    names = ["i"] if len(arrays) == 1 else ["i_0", "i_1"]
+    given = {
+        name: words_of(each, array, lanes_of(getattr(built, name)))
+        for name, each, array in zip(names, node.inputs, arrays, strict=True)
+    }
+    return given, words_of(node.output, node.apply(*arrays), lanes_of(built.o))
+
+
+def check_stage(node, parallelism, rng, *, images=3, comes=1.0, goes=1.0):
+    """The stage's beats are golden's, for images back to back."""
+    built = stage(node, parallelism)
+    given, expected = traffic(node, built, images, rng)
+    bench = Bench(built, seed=rng.getrandbits(32))
+    taken = bench.simulate({"given": given, "wanted": {"o": len(expected)}, "comes": comes, "goes": goes})
+    assert taken["o"] == expected
+    return bench
+
+
+def check_reset(node, parallelism, rng, *, images=2):
+    """After a reset in the middle of images, others come out right: twice."""
+    built = stage(node, parallelism)
+    phases = []
+    for _ in range(2):
+        given, expected = traffic(node, built, images, rng)
+        cycles = rng.randint(1, 2 * images * image_cycles(node, parallelism) + 20)
+        phases.append({"given": given, "wanted": {"o": len(expected)}, "comes": 0.8, "goes": 0.6, "cycles": cycles})
+    given, expected = traffic(node, built, images, rng)
+    phases.append({"given": given, "wanted": {"o": len(expected)}})
+    assert Bench(built, seed=rng.getrandbits(32)).simulate(*phases)["o"] == expected
+
+
+def random_choice(node, rng):
+    return rng.choice(list(choices(node)))

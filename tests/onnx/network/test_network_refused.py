@@ -1,0 +1,297 @@
+"""Models that are no networks: one line that names node, attribute, what was expected and what was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+from systoliq.build.errors import InputError
+from systoliq.build.onnx.network import Fate, read_network, read_nodes
+
+from .oracle import check, write
+
+CONSTANTS: dict[str, Any] = {
+    "s": np.float32(0.1), "z": np.uint8(3), "i": np.int8(0), "h": np.uint16(3), "many": np.full(4, 0.1, np.float32),
+    "zeros": np.full(4, 3, np.uint8), "w": np.ones((4, 4, 1, 1), np.int8), "line": np.ones((4, 4, 1), np.int8),
+    "wide": np.ones((4, 4, 7, 1), np.int8), "d": np.ones((4, 4), np.int8), "real": np.ones(4, np.float32),
+    "sizes": np.array([1, 4, 10, 10]), "flat": np.array([4, -1]), "two": np.float32(2), "minus": np.float32(-1),
+    "negative": np.float32(-0.1), "bias": np.array([1, 2, 3, 0.05], np.float32),
+}  # fmt: skip
+IMAGE = "uint8[1, 4, 5, 5]"
+ROW = "uint8[1, 4]"
+Q = "y = QuantizeLinear(f, s, z)"
+A = "fa = DequantizeLinear(a, s, z)"
+W = "fw = DequantizeLinear(w, s, i)"
+D = "fd = DequantizeLinear(d, s, i)"
+
+LAST = "fb = DequantizeLinear(b, s, z) g = MatMul(fb, fd) y = QuantizeLinear(g, s, z)"
+RESIZE = (
+    'Resize<mode = "nearest", nearest_mode = "floor", coordinate_transformation_mode = "asymmetric">(fa, , , sizes)'
+)
+BODY = """y = If<then_branch = t () => (uint8[1, 4] p) { p = Identity(a) },
+    else_branch = e () => (uint8[1, 4] q) { q = Identity(a) }>(c)"""
+
+# inputs, nodes and a part of the error
+REFUSED = {
+    "dynamic": (
+        "uint8[1, C] a",
+        "y = Identity(a)",
+        "input 'a' must have numbers for all dimensions but the first, not [1",
+    ),
+    "no shape": ("uint8 a", "y = Identity(a)", "input 'a' must have a shape with a batch first, not "),
+    "float in the middle": (
+        f"{ROW} a",
+        f"{A} {D} t = Softmax(fa) b = QuantizeLinear(t, s, z) {LAST}",
+        "Softmax 't': the operator Softmax must be one that is read, or behind the last QuantizeLinear",
+    ),
+    "another domain": (
+        f"{ROW} a",
+        f"{D} b = com.microsoft.QLinearReduceMean(a, s, z, s, z) {LAST}",
+        "QLinearReduceMean 'b': the operator QLinearReduceMean of com.microsoft must be one that is read",
+    ),
+    "body": (
+        f"{ROW} a",
+        f"{D} c = Constant<value = bool {{1}}>() {BODY.replace('y =', 'b =')} {LAST}",
+        "If 'b': the operator If must be one that is read",
+    ),
+    "float convolution": (
+        "float[1, 4, 5, 5] a",
+        f"{W} f = Conv(a, fw) {Q}",
+        "Conv 'f': its input 'a' must come from a DequantizeLinear, not from the graph's input 'a'",
+    ),
+    "float weights": (
+        f"{ROW} a",
+        f"{A} f = Mul(fa, real) {Q}",
+        "Mul 'f': the constant 'real' must stand behind a DequantizeLinear, not be real numbers",
+    ),
+    "relu with effect": (
+        f"{IMAGE} a",
+        f"{A} {W} t = Conv(fa, fw) f = Relu(t) {Q}",
+        "Relu 'f' must be without effect before QuantizeLinear 'y', whose integers stand for -0.3 to 25.2, not",
+    ),
+    "clip with effect": (
+        f"{IMAGE} a",
+        f"{A} {W} t = Conv(fa, fw) f = Clip(t, minus, two) {Q}",
+        "Clip 'f' must be without effect before QuantizeLinear 'y'",
+    ),
+    "function of a sum": (
+        f"{IMAGE} a",
+        f"{A} {W} t = Conv(fa, fw) f = Sigmoid(t) {Q}",
+        "Sigmoid 'f': its input must be quantized first, as onnxruntime would compute both in float, not come",
+    ),
+    "two uses": (
+        f"{IMAGE} a",
+        f"{A} {W} f = Conv(fa, fw) t = QuantizeLinear(f, s, z) y = QuantizeLinear(f, two, z)",
+        "QuantizeLinear 't': Conv 'f' must go to this node alone, not also to QuantizeLinear 'y'",
+    ),
+    "weights computed": (
+        f"{ROW} a",
+        f"{A} f = MatMul(fa, fa) {Q}",
+        "MatMul 'f': its first input must be computed and its second constant",
+    ),
+    "kernels computed": (
+        f"{IMAGE} a, uint8[4, 4, 1, 1] b",
+        f"{A} fb = DequantizeLinear(b, s, z) f = Conv(fa, fb) {Q}",
+        "Conv 'f': the weights must be constant, not from the graph's input 'b'",
+    ),
+    "one dimension": (
+        "uint8[1, 4, 5] a",
+        f"{A} fw = DequantizeLinear(line, s, i) f = Conv(fa, fw) {Q}",
+        "Conv 'f': it must have 2 spatial dimensions, not 1 for an input of the shape [1, 4, 5] and weights",
+    ),
+    "window": (
+        f"{IMAGE} a",
+        f"{A} fw = DequantizeLinear(wide, s, i) f = Conv(fa, fw) {Q}",
+        "Conv 'f': a window of [7, 1] must fit an image of [5, 5], pads included, and does not",
+    ),
+    "groups": (
+        f"{IMAGE} a",
+        f"{A} {W} f = Conv<group = 2>(fa, fw) {Q}",
+        "Conv 'f': weights for 4 channels in 2 groups must fit the input's 4 channels, and do not",
+    ),
+    "axis": (
+        f"{IMAGE} a",
+        f"{A} fw = DequantizeLinear<axis = 1>(w, many, zw) f = Conv(fa, fw) {Q}",
+        "Conv 'f': the weights must have one scale or one per output channel, axis 0, not along axis 1",
+    ),
+    "pads": (
+        f"{IMAGE} a",
+        f'{A} {W} f = Conv<auto_pad = "SAME_UPPER", dilations = [2, 2]>(fa, fw) {Q}',
+        "Conv 'f': auto_pad must be NOTSET or VALID beside dilations [2, 2], not SAME_UPPER",
+    ),
+    "bias": (
+        f"{IMAGE} a",
+        f"{A} {W} f = Conv(fa, fw, bias) {Q}",
+        "Conv 'f': the bias must be whole multiples of a_scale * b_scale",
+    ),
+    "alpha": (f"{ROW} a", f"{A} {D} f = Gemm<alpha = 2.0>(fa, fd) {Q}", "Gemm 'f': alpha must be 1, not 2"),
+    "mixed": (
+        f"{ROW} a, int8[1, 4] b",
+        f"{A} fb = DequantizeLinear(b, s, i) f = Add(fa, fb) {Q}",
+        "inputs and output must be all of int8 or all of uint8, not of uint8, int8, uint8",
+    ),
+    "linear": (
+        f"{IMAGE} a",
+        f'{A} f = Resize<mode = "linear">(fa, , , sizes) {Q}',
+        "Resize 'f': mode must be nearest, not linear",
+    ),
+    "unclear places": (
+        "uint8[1, 4, 6, 6] a",
+        f"{A} f = {RESIZE} {Q}",
+        "Resize 'f': its scales must keep places clear of rounding in float32, and ",
+    ),
+    "indices": (
+        f"{IMAGE} a",
+        f"{A} f, j = MaxPool<kernel_shape = [2, 2]>(fa) {Q}",
+        "MaxPool 'f': it must have one output, not also the indices 'j'",
+    ),
+    "batch reshaped": (
+        f"{IMAGE} a",
+        f"{A} f = Reshape(fa, flat) {Q}",
+        "Reshape 'f': it must keep the batch, 1, as the first dimension, not give [4, 25]",
+    ),
+    "batch moved": (
+        f"{ROW} a",
+        f"{A} f = Transpose<perm = [1, 0]>(fa) {Q}",
+        "Transpose 'f': perm must be an order of dimensions with the batch, 0, first, not [1, 0]",
+    ),
+    "sixteen bits": (
+        "float[1, 4] x",
+        "a = QuantizeLinear(x, s, h) f = DequantizeLinear(a, s, h) y = QuantizeLinear(f, s, z)",
+        "QuantizeLinear 'a': 'a' must be of int8 or uint8, not of uint16",
+    ),
+    "scales": (
+        f"{IMAGE} a",
+        f"f = DequantizeLinear(a, many, zeros) {Q}",
+        "DequantizeLinear 'f': 'a' must have one scale and zero point, not of shape [4]",
+    ),
+    "negative scale": (
+        f"{ROW} a",
+        f"f = DequantizeLinear(a, negative, z) {Q}",
+        "its input's scale must be positive and finite in DequantizeLinear 'f', not -0.1",
+    ),
+    "missing parameters": (
+        f"{ROW} a",
+        "y = com.microsoft.QLinearAdd(a, s, z, a, s, z, s)",
+        "QLinearAdd 'y': y_zero_point must be given",
+    ),
+    "no integers": ("float[1, 4] x", "y = Relu(x)", "it must have at least one operator on integers, and has none"),
+}
+
+
+@pytest.mark.parametrize(("inputs", "nodes", "text"), REFUSED.values(), ids=REFUSED)
+def test_what_is_refused(inputs, nodes, text, tmp_path):
+    constants = CONSTANTS | {"zw": np.zeros(4, np.int8)}
+    path = write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", constants)
+    with pytest.raises(InputError) as caught:
+        read_network(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: cannot be taken as a network: ")
+    assert text in message
+    assert "\n" not in message
+
+
+def test_all_reasons_are_told_and_what_follows_from_them_is_not(tmp_path, call):
+    """Seven reasons: the error has five; `layers` has all, and a node behind one that is not taken is no reason."""
+    step = "fN = DequantizeLinear(aN, s, z) tN = Softmax(fN) aM = QuantizeLinear(tN, s, z)"
+    middle = " ".join(step.replace("N", str(i)).replace("M", str(i + 1)) for i in range(7))
+    text = f"g ({ROW} a0) => (uint8[1, 4] y) {{ {middle} f = DequantizeLinear(a7, s, z) {D} "
+    path = write(tmp_path / "model.onnx", text + f"g = MatMul(f, fd) {Q.replace('(f,', '(g,')} }}", CONSTANTS)
+    with pytest.raises(InputError) as caught:
+        read_network(path)
+    assert str(caught.value).count("the operator Softmax") == 5
+    assert str(caught.value).endswith(f"; and 2 more: systoliq layers {path}")
+    reading = read_nodes(path)
+    assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.REFUSED] == ["Softmax"] * 7
+    assert len(reading.problems) == 7
+    result = call("layers", path)
+    assert result.exit_code == 0, result.output
+    lines = result.stdout.splitlines()
+    assert sum(line.startswith("no network: Softmax 't") for line in lines) == 7
+    assert "as a network: not taken, see the end; its 25 nodes:" in lines
+
+
+def test_every_node_has_a_verdict(tmp_path, call):
+    """What the host does, what is folded and what becomes a stage, in a network with all three."""
+    text = """g (float[N, 2, 2, 4] x) => (float[N, 4] p) {
+        [turn] t = Transpose<perm = [0, 3, 1, 2]>(x) [scaled] u = Mul(t, two) a = QuantizeLinear(u, s, z)
+        fa = DequantizeLinear(a, s, z) fw = DequantizeLinear(w, s, i) [conv] c = Conv(fa, fw) [relu] r = Relu(c)
+        b = QuantizeLinear(r, s, low) fb = DequantizeLinear(b, s, low) [pool] m = GlobalAveragePool(fb)
+        q = QuantizeLinear(m, s, low) fq = DequantizeLinear(q, s, low) [flat] e = Flatten(fq) [soft] p = Softmax(e) }"""
+    path = write(tmp_path / "model.onnx", text, CONSTANTS | {"low": np.uint8(0)})
+    reading = read_nodes(path)
+    assert [(verdict.fate.value, verdict.text) for verdict in reading.verdicts] == [
+        ("host", "before the first integers"),
+        ("host", "before the first integers"),
+        ("host", "before the first integers"),
+        ("folded", "in Conv 'conv'"),
+        ("folded", "a constant"),
+        ("stage", ""),
+        ("folded", "in Conv 'conv'"),
+        ("folded", "in Conv 'conv'"),
+        ("folded", "in GlobalAveragePool 'pool'"),
+        ("stage", ""),
+        ("folded", "in GlobalAveragePool 'pool'"),
+        ("host", "the last integers"),
+        ("host", "behind the last integers"),
+        ("host", "behind the last integers"),
+    ]
+    network = reading.network
+    assert [tensor.name for tensor in network.outputs] == ["q"]
+    assert network.multiply_accumulates == reading.multiply_accumulates == 64
+    with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear stands behind x"):
+        network.golden({"x": np.zeros((1, 2, 2, 4), np.float32)})
+    lines = [" ".join(line.split()) for line in call("layers", path).stdout.splitlines()]
+    assert lines[0] == "as a network: 2 stages of 14 nodes, 64 multiply-accumulates a batch, 100.0 % of all:"
+    assert "conv Conv convolution 1 x 1, 4 -> 4 1 x 4 x 2 x 2 64 100.0 %" in lines
+    assert "soft Softmax host: behind the last integers 1 x 4" in lines
+
+
+def test_a_product_that_stays_real(tmp_path):
+    text = f"""g ({ROW} a) => (float[1, 4] f) {{ {A} c = QuantizeLinear(fa, two, z) fc = DequantizeLinear(c, two, z)
+        {D} f = MatMul(fc, fd) }}"""
+    reading = read_nodes(write(tmp_path / "model.onnx", text, CONSTANTS))
+    assert reading.verdicts[-1].text == "its result stays real numbers"
+    assert reading.network.multiply_accumulates == 0
+    assert reading.multiply_accumulates == 16
+
+
+def test_integers_that_count_otherwise_for_each_node(tmp_path):
+    """A DequantizeLinear may have another scale than the QuantizeLinear before it."""
+    text = """g (float[N, 4] x) => (uint8[N, 4] y) { a = QuantizeLinear(x, s, z) fa = DequantizeLinear(a, two, z)
+        t = Sigmoid(fa) y = QuantizeLinear(t, s, z) }"""
+    path = write(tmp_path / "model.onnx", text, CONSTANTS)
+    network = read_network(path)
+    assert float(network.nodes[0].inputs[0].scale) == 2
+    x = np.linspace(-1, 30, 1200, dtype=np.float32).reshape(300, 4)
+    assert check(path, network, {"x": x})[0] == 2400
+
+
+@pytest.mark.parametrize("drop", range(1, 8))
+def test_operators_with_too_few_inputs(drop, tmp_path):
+    """Of com.microsoft, whose nodes no checker sees: a reason, whatever is missing."""
+    text = f"""g ({IMAGE} a) => (uint8[n] y) {{
+        b = QLinearConv(a, s, z, w, s, i, s, z)
+        c = com.microsoft.QLinearMul(b, s, z, b, s, z, s, z)
+        e = com.microsoft.QLinearConcat<axis = 1>(s, z, c, s, z, c, s, z)
+        k = com.microsoft.QLinearSigmoid(e, s, z, s, z)
+        l = com.microsoft.QLinearGlobalAveragePool(k, s, z, s, z)
+        m = com.microsoft.QLinearAdd(l, s, z, l, s, z, s, z)
+        n = Flatten(m)
+        o = com.microsoft.QLinearMatMul(n, s, z, v, s, i, s, z)
+        y = com.microsoft.QGemm(o, s, z, d, s, i, , s, z) }}"""
+    path = write(tmp_path / "model.onnx", text, CONSTANTS | {"v": np.ones((8, 4), np.int8)})
+    assert read_nodes(path).network is not None
+    model = onnx.load(path)
+    for node in list(model.graph.node)[1:]:
+        if len(node.input) > drop:
+            kept = list(node.input)[:-drop]
+            del node.input[:]
+            node.input.extend(kept)
+    onnx.save(model, path)
+    reading = read_nodes(path)
+    assert reading.network is None
+    assert all(" must " in problem for problem in reading.problems), reading.problems
