@@ -15,7 +15,7 @@ from systoliq.golden import network
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, multipliers
 from .reach import Reach, waiting_pixels
-from .stages import Order, Requantize, stage_of
+from .stages import Order, Requantize, constants_of, stage_of
 
 __all__ = ["Assembly", "assemble"]
 
@@ -70,48 +70,71 @@ def assemble(
     if len(net.sources) != 1 or len(net.outputs) != 1:
         raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
     (source,) = net.inputs
-    streams = {source.name: _Stream(source.name, source, None)}
-    reaches = {source.name: Reach.of_source(source)}
-    nodes: list[network.Node] = []
-    joints: list[Joint] = []
+    assembler = _Assembler(source, cells, lane_cells or cells, requantize)
     for number, node in enumerate(net.nodes):
-        taken = [streams[tensor.name] for tensor in node.inputs if tensor.value is None]
-        if isinstance(node, network.Move):
-            streams[node.output.name] = _moved(node, taken[0])
-            continue
         kind = f"s{number}_{_plain(node.name)}"
-        (order,) = {id(each.order): each.order for each in taken}.values()
-        asked = parallelism.get(node.name, Parallelism())
-        stage = stage_of(
-            node,
-            asked,
-            cells=cells,
-            lane_cells=lane_cells or cells,
-            kind=kind,
-            requantize=requantize,
-            order=order,
-        )
-        joint = Joint(name=node.output.name, component=stage, inputs=tuple(each.name for each in taken))
-        reaches[joint.name] = Reach.of_node(node, [reaches[name] for name in joint.inputs])
-        if len(taken) > 1:
-            pixels = waiting_pixels([reaches[name] for name in joint.inputs])
-            waiting = tuple(
-                _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
-                for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
-            )
-            joint = dataclasses.replace(joint, waiting=waiting)
-        nodes.append(node)
-        joints.append(joint)
-        streams[joint.name] = _Stream(joint.name, node.output, None)
-    output = streams[net.outputs[0].name]
+        assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
+    output = assembler.streams[net.outputs[0].name]
     if output.order is not None:
         raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
+    joints = assembler.joints
     lanes = next(joint.port(0).payload.data.shape().length for joint in joints if source.name in joint.inputs)
     shape = signed(8) if source.format.signed else unsigned(8)
     pipeline = Pipeline(joints, source=source.name, shape=shape, lanes=lanes, output=output.name, cells=cells)
-    tensors = {name: each.tensor for name, each in streams.items() if each.name == name}
+    tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
+    nodes = assembler.nodes
     built = {node.name: parallelism.get(node.name, Parallelism()) for node in nodes}
     return Assembly(pipeline=pipeline, nodes=nodes, parallelism=built, tensors=tensors)
+
+
+class _Assembler:
+    """Joints, node by node."""
+
+    def __init__(self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize) -> None:
+        self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
+        self.streams = {source.name: _Stream(source.name, source, None)}
+        self._reaches = {source.name: Reach.of_source(source)}
+        self.nodes: list[network.Node] = []
+        self.joints: list[Joint] = []
+
+    def add(self, node: network.Node, parallelism: Parallelism, kind: str) -> None:
+        """The joint of ``node``, and those of its constants; of a move none, but another name."""
+        taken = [self.streams[tensor.name] for tensor in node.inputs if tensor.value is None]
+        if isinstance(node, network.Move):
+            self.streams[node.output.name] = _moved(node, taken[0])
+            return
+        stage = stage_of(
+            node,
+            parallelism,
+            cells=self._cells,
+            lane_cells=self._lane_cells,
+            kind=kind,
+            requantize=self._requantize,
+            order=next((each.order for each in taken if each.order is not None), None),
+        )
+        inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
+        joint = Joint(name=node.output.name, component=stage, inputs=inputs)
+        given = [self._reaches[each.name] for each in taken]
+        self._reaches[joint.name] = Reach.of_node(node, given)
+        if len(taken) > 1:
+            waiting = tuple(
+                _depth(pixels, each.tensor, joint.port(index).payload.data.shape().length)
+                for index, (pixels, each) in enumerate(zip(waiting_pixels(given), taken, strict=True))
+            )
+            joint = dataclasses.replace(joint, waiting=waiting)
+        self.nodes.append(node)
+        self.joints.append(joint)
+        self.streams[joint.name] = _Stream(joint.name, node.output, None)
+
+    def _input(self, node: network.Node, index: int, parallelism: Parallelism, kind: str) -> str:
+        """The name of the stream that is the input ``index`` of ``node``."""
+        tensor = node.inputs[index]
+        if tensor.value is None:
+            return self.streams[tensor.name].name
+        constants = constants_of(node, index, parallelism, cells=self._cells, kind=f"{kind}_constant_{index}")
+        name = f"{node.name}: constant {index}"
+        self.joints.append(Joint(name=name, component=constants, inputs=()))
+        return name
 
 
 def _moved(node: network.Move, given: _Stream) -> _Stream:

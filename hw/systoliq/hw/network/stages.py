@@ -21,6 +21,7 @@ from systoliq.golden.requantization import Requantization
 from ..config import ArrayConfig
 from ..dense import Dense
 from .addition import Addition
+from .constants import Constants
 from .convolution import Convolution
 from .depthwise import Depthwise
 from .image import ImageWindow
@@ -29,7 +30,7 @@ from .maximum import Maximum
 from .rate import Parallelism, windows_of
 from .sliding import Sliding
 
-__all__ = ["Order", "Requantize", "stage_of"]
+__all__ = ["Order", "Requantize", "constants_of", "stage_of"]
 
 Order = npt.NDArray[np.int64]
 Requantize = Callable[[MatMulLayer], Requantization]
@@ -144,17 +145,29 @@ def _product(node: network.Dense, how: _Made) -> wiring.Component:
 @_make.register
 def _addition(node: network.Addition, how: _Made) -> wiring.Component:
     a, b = node.inputs
-    if a.value is not None or b.value is not None or a.shape != b.shape:
-        raise ValueError(f"both operands must be computed and of one shape, not {list(a.shape)} and {list(b.shape)}")
+    if a.value is None and b.value is None and a.shape != b.shape:
+        raise ValueError(f"both operands must be of one shape, not {list(a.shape)} and {list(b.shape)}")
     tables = SumTables.of(_all_pairs(node), node.output.format)
     if tables is None:
         raise ValueError("no two tables give its sums exactly")
     return Addition(tables, a.format, lanes=_lanes(how), cells=how.cells, kind=how.kind)
 
 
+def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
+    """The constant input ``index`` of a node as a stream, in the order in which the other one comes."""
+    tensor = node.inputs[index]
+    whole = np.broadcast_to(np.asarray(tensor.value), (1, *node.output.shape[1:]))
+    elements = node.output.raster(whole).reshape(-1)
+    lanes = parallelism.cols
+    periods = [p for p in range(lanes, len(elements) + 1, lanes) if len(elements) % p == 0]
+    period = next(p for p in periods if (elements.reshape(-1, p) == elements[:p]).all())
+    shape = signed(8) if tensor.format.signed else unsigned(8)
+    return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
+
+
 def _all_pairs(node: network.Addition) -> npt.NDArray[Any]:
     """The sums of all pairs of codes, [256, 256]."""
-    tensors = [tensor.replace(shape=(1, 256, 256)) for tensor in (*node.inputs, node.output)]
+    tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
     codes = tensors[0].codes
     a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
     found: npt.NDArray[Any] = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2]).apply(a, b)[0]

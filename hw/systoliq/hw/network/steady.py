@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Module, Signal, Value
+from amaranth.hdl import Const, Module, Signal, Value
 from amaranth.lib import stream
 
 from ..credit import Credit
@@ -23,8 +23,8 @@ def steady(
     result: Value,
     *,
     latency: int,
-) -> None:
-    """Let one beat of each of ``sources`` enter at a time, where there will be room for its ``result``.
+) -> Signal:
+    """Let one beat of each of ``sources`` enter at a time, where there will be room for its ``result``; whether they do.
 
     ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
     Raises ValueError where the FIFO is too shallow to work at full rate.
@@ -35,7 +35,7 @@ def steady(
     enters, left = Signal(), Signal()
     m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
     room = Credit(m, fifo.depth, name="room", full=True, give=left, take=enters)
-    there = Value.cast(1)
+    there: Value = Const(1, 1)
     for source in sources:
         there = there & source.valid
     m.d.comb += enters.eq(there & room.any)
@@ -44,3 +44,4 @@ def steady(
         fifo.i.valid.eq(delay(m, enters, latency, name="under_way", reset_less=False)),
         Value.cast(fifo.i.payload).eq(result),
     ]
+    return enters

@@ -154,13 +154,14 @@ def cosimulate_network(
         text to simulate in place of the emitted one; its top is called `network`.
     """
     pipeline = assembly.pipeline
-    made = network.golden(inputs)
-    expected = {name: tensor.raster(made[tensor.name]) for name, tensor in assembly.tensors.items()}
+    golden = network.golden(inputs)
+    expected = {name: tensor.raster(golden[tensor.name]) for name, tensor in assembly.tensors.items()}
     count = len(expected[pipeline.source])
     run = _run(assembly, expected, stalls, seed)
+    made = [joint.name for joint in pipeline.joints if joint.name in assembly.tensors]
     taps = [
         Tap(net=f"pipeline.{pipeline.tap(name)}", bits=8 * beat_lanes(assembly, name), file=f"tap_{index}.bin")
-        for index, name in enumerate(joint.name for joint in pipeline.joints)
+        for index, name in enumerate(made)
     ]
     out_bits = 8 * beat_lanes(assembly, pipeline.output)
     ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(out_bits), sums=0)
@@ -169,8 +170,8 @@ def cosimulate_network(
         text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
     )
     results = {
-        joint.name: _read(log.parent / tap.file, tap.bits, assembly.tensors[joint.name], expected[joint.name])
-        for tap, joint in zip(taps, pipeline.joints, strict=True)
+        name: _read(log.parent / tap.file, tap.bits, assembly.tensors[name], expected[name])
+        for tap, name in zip(taps, made, strict=True)
     }
     macs = network.multiply_accumulates * count
     cycles = outcome.last_cycle - outcome.first_cycle + 1 if outcome.last_cycle >= 0 else 0

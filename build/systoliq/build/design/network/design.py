@@ -75,7 +75,9 @@ class NetworkDesign(Design):
             )
         except ValueError as error:
             raise InputError(f"{origin}: {error}") from error
-        mark_used(self.assembly.pipeline)  # for its cycle model alone, as long as no Verilog is asked for
+        for joint in self.assembly.pipeline.joints:  # for its cycle model alone, as long as no Verilog is asked for
+            mark_used(joint.component)
+        mark_used(self.assembly.pipeline)
 
     def _planned(self) -> Plan:
         asked = self._hardware
