@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from systoliq.build.design import ArrayDesign, Design, EngineDesign, Hardware, LayerDesign, Simulated, open_source
 from systoliq.build.errors import InputError, MissingPackageError
-from systoliq.build.onnx import Product, read_onnx, read_products
+from systoliq.build.onnx import Product, read_network, read_onnx, read_products
 from systoliq.build.synth import SynthReport
 from systoliq.build.verify import verify_package
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim import SimulationError, ToolError
 from systoliq.sim.engine import Engine
@@ -31,6 +32,7 @@ __all__ = [
     "LayerDesign",
     "MatMulLayer",
     "MissingPackageError",
+    "Network",
     "Product",
     "Simulated",
     "SimulationError",
@@ -39,6 +41,7 @@ __all__ = [
     "matmul_integer",
     "open_source",
     "qlinear_matmul",
+    "read_network",
     "read_onnx",
     "read_products",
     "verify_package",

@@ -71,10 +71,16 @@ def test_whole_average_in_integers():
 def test_streams():
     x = tensor("x", 1, 3, 2, 2)
     values = np.arange(12).reshape(1, 3, 2, 2)
+    assert (x.pixels, x.channels) == (4, 3)
     np.testing.assert_array_equal(x.raster(values)[0], [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11]])
     flat = Move(name="f", inputs=(x,), output=tensor("y", 1, 12), movement=Reshape((12,)))
     streamed = x.raster(values).reshape(-1)
     np.testing.assert_array_equal(streamed[flat.order.reshape(-1)], values.reshape(-1))
+    assert [(t.pixels, t.channels) for t in (flat.output, tensor("y", 2, 5, 7), tensor("y", 8))] == [
+        (1, 12),
+        (5, 7),
+        (1, 1),
+    ]
     turned = Move(name="t", inputs=(x,), output=tensor("y", 1, 2, 2, 3), movement=Transpose((0, 2, 3, 1)))
     expected = turned.output.raster(turned.apply(values))[0]
     np.testing.assert_array_equal(streamed[turned.order], expected)
@@ -99,6 +105,17 @@ def test_inputs_of_a_network():
         found = network.golden(given)
         assert list(found) == ["x", "y"]
         np.testing.assert_array_equal(found["y"], [[2, 3, 0, 255]])
+
+
+def test_forks_of_a_network():
+    first, second = (tensor(name, 1, 4) for name in ("p", "q"))
+    nodes = [Move(name=t.name, inputs=(X,), output=t, movement=Reshape((4,))) for t in (first, second)]
+    join = Addition(name="a", inputs=(first, second), output=Y)
+    network = _network(nodes=(*nodes, join))
+    assert [node.name for node in network.consumers("x")] == ["p", "q"]
+    assert network.consumers("q") == (join,)
+    assert network.consumers("y") == ()
+    np.testing.assert_array_equal(network.golden({"x": np.array([[3, 4, 0, 255]], np.uint8)})["y"], [[3, 5, 0, 255]])
 
 
 INPUTS = {

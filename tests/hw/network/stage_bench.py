@@ -65,6 +65,18 @@ def window_of(rng, image, *, largest=4):
             return window
 
 
+CORNERS = {
+    "one pixel": ((1, 1), Window(kernel=(1, 1))),
+    "one line": ((1, 7), Window(kernel=(1, 3), pads=(0, 1, 0, 1))),
+    "one column": ((6, 1), Window(kernel=(3, 1), strides=(2, 1), pads=(1, 0, 0, 0))),
+    "the whole image": ((3, 4), Window(kernel=(3, 4))),
+    "stride beyond the kernel": ((6, 5), Window(kernel=(1, 2), strides=(5, 3))),
+    "pads beyond the kernel": ((2, 3), Window(kernel=(2, 2), pads=(3, 3, 2, 4))),
+    "dilated": ((7, 6), Window(kernel=(3, 2), dilations=(2, 4), pads=(1, 0, 0, 1))),
+    "pixels that nobody sees": ((6, 6), Window(kernel=(2, 2), strides=(4, 4))),
+}
+
+
 def image_of(rng, *, most=6):
     return tuple(rng.choice([1, rng.randint(1, most), rng.randint(1, most)]) for _ in range(2))
 
@@ -151,6 +163,10 @@ def lanes_of(port):
     return port.payload.data.shape().length
 
 
+class StuckError(Exception):
+    """Beats that should have come long ago."""
+
+
 class Bench:
     """`component` between streams: `run` for as long as beats are missing, then `done`, then nothing may come.
 
@@ -215,7 +231,8 @@ class Bench:
                     self.taken[name].append(payload)
                     self.times[name].append(self.cycle)
             self.cycle += 1
-            assert limit, f"stuck with { ({name: len(each) for name, each in self.taken.items()}) } of {wanted}"
+            if not limit:
+                raise StuckError(f"{ {name: len(each) for name, each in self.taken.items()} } of {wanted} beats came")
             limit -= 1
         for name in given:
             ctx.set(getattr(component, name).valid, 0)

@@ -63,11 +63,12 @@ PAIRS = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("operator", "form"), [(o, f) for o in PAIRS for f in PAIRS[o]])
-def test_all_pairs(operator, form, kind, tmp_path):
-    rng = np.random.default_rng(len(form))
+@pytest.mark.parametrize("draws", [SCALES, pytest.param(150, marks=pytest.mark.slow)])
+def test_all_pairs(draws, operator, form, kind, tmp_path):
+    rng = np.random.default_rng(draws)
     a, b = (x.reshape(1, -1) for x in np.meshgrid(codes(kind), codes(kind)))
     head = f"g ({kind}[1, 65536] a, {kind}[1, 65536] b) => ({kind}[1, 65536] y)"
-    for _ in range(SCALES):
+    for _ in range(draws):
         constants = parameters(rng, kind, "a", "b", "y")
         _, operators = compare(tmp_path, head, PAIRS[operator][form], constants, {"a": a, "b": b})
         assert operators == {f"QLinear{operator}"}

@@ -18,7 +18,8 @@ CONSTANTS: dict[str, Any] = {
     "zeros": np.full(4, 3, np.uint8), "w": np.ones((4, 4, 1, 1), np.int8), "line": np.ones((4, 4, 1), np.int8),
     "wide": np.ones((4, 4, 7, 1), np.int8), "d": np.ones((4, 4), np.int8), "real": np.ones(4, np.float32),
     "sizes": np.array([1, 4, 10, 10]), "flat": np.array([4, -1]), "two": np.float32(2), "minus": np.float32(-1),
-    "negative": np.float32(-0.1), "bias": np.array([1, 2, 3, 0.05], np.float32),
+    "negative": np.float32(-0.1), "short": np.ones((4, 4), np.int16), "j": np.int16(0),
+    "bias": np.array([1, 2, 3, 0.05], np.float32),
 }  # fmt: skip
 IMAGE = "uint8[1, 4, 5, 5]"
 ROW = "uint8[1, 4]"
@@ -173,6 +174,16 @@ REFUSED = {
         f"f = DequantizeLinear(a, negative, z) {Q}",
         "its input's scale must be positive and finite in DequantizeLinear 'f', not -0.1",
     ),
+    "weights of 16 bits": (
+        f"{ROW} a",
+        f"{A} fd = DequantizeLinear(short, s, j) f = MatMul(fa, fd) {Q}",
+        "MatMul 'f': the weights must be of int8 or uint8, not of int16",
+    ),
+    "types": (
+        f"{ROW} a",
+        "y = com.microsoft.QLinearMul(a, s, i, a, s, i, s, i)",
+        "QLinearMul 'y': the zero point of 'a' must be of uint8, not of int8",
+    ),
     "missing parameters": (
         f"{ROW} a",
         "y = com.microsoft.QLinearAdd(a, s, z, a, s, z, s)",
@@ -185,7 +196,7 @@ REFUSED = {
 @pytest.mark.parametrize(("inputs", "nodes", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(inputs, nodes, text, tmp_path):
     constants = CONSTANTS | {"zw": np.zeros(4, np.int8)}
-    path = write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", constants)
+    path = write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", constants, opset=21, ir=10)
     with pytest.raises(InputError) as caught:
         read_network(path)
     message = str(caught.value)
@@ -228,7 +239,7 @@ def test_every_node_has_a_verdict(tmp_path, call):
         ("host", "before the first integers"),
         ("host", "before the first integers"),
         ("folded", "in Conv 'conv'"),
-        ("folded", "a constant"),
+        ("folded", "a constant of Conv 'conv'"),
         ("stage", ""),
         ("folded", "in Conv 'conv'"),
         ("folded", "in Conv 'conv'"),
@@ -248,6 +259,24 @@ def test_every_node_has_a_verdict(tmp_path, call):
     assert lines[0] == "as a network: 2 stages of 14 nodes, 64 multiply-accumulates a batch, 100.0 % of all:"
     assert "conv Conv convolution 1 x 1, 4 -> 4 1 x 4 x 2 x 2 64 100.0 %" in lines
     assert "soft Softmax host: behind the last integers 1 x 4" in lines
+
+
+def test_a_node_whose_result_is_not_taken(tmp_path):
+    inputs, nodes, _ = REFUSED["relu with effect"]
+    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({inputs}) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    found = {verdict.name: (verdict.fate, verdict.derived) for verdict in reading.verdicts}
+    assert found["t"] == (Fate.REFUSED, True)
+    assert found["y"] == (Fate.REFUSED, False)
+    assert len(reading.problems) == 1
+
+
+def test_a_node_behind_one_that_is_not_taken(tmp_path):
+    """It says so, and is no reason of its own, whatever else is wrong with it."""
+    nodes = f"{A} {W} t = Softmax(fa) b = Reshape(t, flat) f = Conv(b, fw, bias) {Q}"
+    reading = read_nodes(write(tmp_path / "model.onnx", f"g ({IMAGE} a) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
+    found = {verdict.name: (verdict.text, verdict.derived) for verdict in reading.verdicts}
+    assert found["f"] == ("its input 'b' comes from Reshape 'b', which is not taken", True)
+    assert [problem[:12] for problem in reading.problems] == ["Softmax 't':"]
 
 
 def test_a_product_that_stays_real(tmp_path):

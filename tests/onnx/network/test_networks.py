@@ -12,7 +12,7 @@ from systoliq.build.onnx.network import read_network, read_nodes
 from systoliq.golden.network import Move
 
 from .networks import MOBILENET, NETWORKS, TYPES, autoencoder, ds_cnn, images, mobilenet, quantized
-from .oracle import check
+from .oracle import check, write
 
 FULL = {
     "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
@@ -46,6 +46,7 @@ def compare(path, name: str, x: np.ndarray) -> None:
     assert not operators & FLOAT - ({"Gemm"} if name == "ds_cnn" else set())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("form", "types", "per_channel", "opset"), FORMS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_quantized_networks(name, form, types, per_channel, opset, tmp_path):
@@ -60,6 +61,62 @@ def test_networks_of_full_size(name, form, types, per_channel, tmp_path):
     net = FULL[name]()
     path = quantized(tmp_path, net, form=form, types=types, per_channel=per_channel)
     compare(path, name, images(net.shape, 20, 9))
+
+
+OPTIONS = [
+    {"ActivationSymmetric": True},  # a Relu is then a table of its own
+    {"WeightSymmetric": False},
+    {"UseQDQContribOps": True},
+    {"AddQDQPairToWeight": True},
+    {"OpTypesToExcludeOutputQuantization": ["Gemm"]},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ["mobilenet", "branches"])
+def test_options_of_the_quantizer(name, options, tmp_path):
+    net = NETWORKS[name]()
+    path = quantized(tmp_path, net, per_channel=True, extra_options=options)
+    network = read_network(path)
+    compared, operators = check(path, network, {"x": images(net.shape, 20, 9)})
+    assert not operators & FLOAT
+    assert compared >= 20 * sum(np.prod(node.output.shape) for node in network.nodes if node.multiply_accumulates)
+    tables = sum(node.kind == "table" for node in network.nodes)
+    assert tables >= (9 if "ActivationSymmetric" in options and name == "mobilenet" else 0)
+
+
+def test_what_the_nodes_of_a_network_are(tmp_path):
+    network = read_network(quantized(tmp_path, NETWORKS["branches"](), opset=13))
+    assert [node.kind for node in network.nodes] == [
+        "convolution 3 x 3, 3 -> 6", "maximum of 2 x 2 / 2", "convolution 1 x 1, 6 -> 6",
+        "convolution 3 x 3, 2 apart, 6 -> 6 in 2 groups", "table", "table", "nearest pixels", "addition",
+        "multiplication", "concatenation of 2", "average of 3 x 3 / 2, in float32", "convolution 1 x 1, 12 -> 4",
+        "transpose", "reshape", "dense 64 -> 5",
+    ]  # fmt: skip
+    fork = network.nodes[0].output.name
+    assert [node.kind for node in network.consumers(fork)] == [network.nodes[i].kind for i in (1, 2, 7)]
+
+
+def test_two_inputs_and_two_outputs(tmp_path):
+    """Batches of two, of which onnxruntime takes one after the other; a tensor that both ends take."""
+    text = """g (float[2, 3, 5, 5] x, float[2, 3, 5, 5] r) => (float[2, 4, 5, 5] p, float[2, 3, 5, 5] q) {
+        a = QuantizeLinear(x, s, z) fa = DequantizeLinear(a, s, z)
+        b = QuantizeLinear(r, t, z) fb = DequantizeLinear(b, t, z)
+        f = Add(fa, fb) c = QuantizeLinear(f, t, z) q = DequantizeLinear(c, t, z) fw = DequantizeLinear(w, s, z)
+        h = Conv<pads = [1, 1, 1, 1]>(q, fw) y = QuantizeLinear(h, u, z) p = DequantizeLinear(y, u, z) }"""
+    rng = np.random.default_rng(3)
+    constants = {
+        "s": np.float32(0.01), "t": np.float32(0.03), "u": np.float32(0.2), "z": np.int8(-4),
+        "w": rng.integers(-128, 128, (4, 3, 3, 3)).astype(np.int8),
+    }  # fmt: skip
+    path = write(tmp_path / "model.onnx", text, constants)
+    network = read_network(path)
+    assert [tensor.name for tensor in network.inputs] == ["a", "b"]
+    assert {tensor.name for tensor in network.outputs} == {"c", "y"}
+    inputs = {name: rng.normal(0, 1, (20, 3, 5, 5)).astype(np.float32) for name in ("x", "r")}
+    compared, operators = check(path, network, inputs)
+    assert compared == 20 * 25 * (3 + 3 + 3 + 4)
+    assert {"QLinearAdd", "QLinearConv"} <= operators
 
 
 def test_resnet8(shared):

@@ -1,11 +1,22 @@
-"""ONNX in: the quantized matrix products of a model, as layers.
+"""ONNX in: the quantized matrix products of a model, as layers; the whole of it, as a network.
 
     model.onnx  --graph-->  Graph  --products-->  Product: a MatMulLayer, or the reason why it is none
 
-`operators` knows the patterns that quantizers write. The `onnx` library parses and checks the file.
+`network` reads every node of a model. `operators` knows the patterns that quantizers write. The `onnx` library parses
+and checks the file.
 """
 
 from .host import HostPart
+from .network import read_network
 from .products import Product, is_model, onnx_layer, onnx_product, read_onnx, read_products
 
-__all__ = ["HostPart", "Product", "is_model", "onnx_layer", "onnx_product", "read_onnx", "read_products"]
+__all__ = [
+    "HostPart",
+    "Product",
+    "is_model",
+    "onnx_layer",
+    "onnx_product",
+    "read_network",
+    "read_onnx",
+    "read_products",
+]

@@ -57,11 +57,9 @@ class Convolution(Node):
     @property
     def kind(self) -> str:
         """With its window, channels and groups."""
-        return f"{self._grouping}convolution {self.window}, {self.inputs[0].shape[1]} -> {self.layer.n}"
-
-    @property
-    def _grouping(self) -> str:
-        return "depthwise " if self.depthwise else "" if self.groups == 1 else f"{self.groups} groups of a "
+        groups = f" in {self.groups} groups" if self.groups > 1 and not self.depthwise else ""
+        word = "depthwise convolution" if self.depthwise else "convolution"
+        return f"{word} {self.window}, {self.inputs[0].shape[1]} -> {self.layer.n}{groups}"
 
     @property
     def multiply_accumulates(self) -> int:

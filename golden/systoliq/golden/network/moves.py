@@ -72,7 +72,8 @@ class Move(Node):
     @property
     def kind(self) -> str:
         """As its movement is called."""
-        return _WORDS[type(self.movement)]
+        same = isinstance(self.movement, Reshape) and self.output.shape == self.inputs[0].shape
+        return "identity" if same else _WORDS[type(self.movement)]
 
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The moved integers."""
@@ -88,8 +89,8 @@ class Move(Node):
         """
         (x,) = self.inputs
         shape = (1, *x.shape[1:])
-        streamed = x.raster(np.empty(shape, np.int8)).shape
-        indices = np.arange(np.prod(streamed)).reshape(1, *x.shape[2:], x.shape[1]) if len(shape) == 4 else None
-        source = np.arange(np.prod(shape)).reshape(shape) if indices is None else np.moveaxis(indices, -1, 1)
+        last = (1, *x.shape[2:], x.channels) if len(shape) == 4 else shape
+        indices = np.arange(x.pixels * x.channels).reshape(last)
+        source = np.moveaxis(indices, -1, 1) if len(shape) == 4 else indices
         found: npt.NDArray[np.int64] = self.output.raster(self.movement.apply(source))[0]
         return found

@@ -80,6 +80,10 @@ class Network:
         """Of one batch of the inputs' shapes."""
         return sum(node.multiply_accumulates for node in self.nodes)
 
+    def consumers(self, name: str) -> tuple[Node, ...]:
+        """The nodes that take the tensor `name`, in order; more than one where the network forks."""
+        return tuple(node for node in self.nodes if any(tensor.name == name for tensor in node.inputs))
+
     def golden(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
         """Every integer tensor by its name in ONNX, those of the sources first.
 

@@ -93,10 +93,19 @@ class Tensor:
             real: npt.NDArray[np.float32] = (q.astype(np.int32) - self.zero_point).astype(np.float32) * self.scale
         return real
 
-    def raster(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """`array` as it is streamed, [batch, pixels, channels]: pixels in raster order, each with its channels.
+    @property
+    def channels(self) -> int:
+        """Elements of a pixel: the second of four dimensions, else the last, where that is not the batch."""
+        if len(self.shape) < 2:
+            return 1
+        return self.shape[1 if len(self.shape) == 4 else -1]
 
-        Channels are the second of four dimensions, else the last.
-        """
+    @property
+    def pixels(self) -> int:
+        """Pixels of one image: all elements but the batch and the channels."""
+        return int(np.prod(self.shape[1:])) // self.channels
+
+    def raster(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """`array`, of this tensor or any batch of it, as it is streamed: [batch, pixels, channels], in raster order."""
         last = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
-        return last.reshape(len(array), -1, last.shape[-1] if array.ndim > 1 else 1)
+        return last.reshape(len(array), self.pixels, self.channels)

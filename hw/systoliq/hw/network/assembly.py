@@ -75,6 +75,8 @@ def assemble(
         kind = f"s{number}_{_plain(node.name)}"
         assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
     output = assembler.streams[net.outputs[0].name]
+    if output.name == source.name:
+        raise ValueError(f"output {output.tensor.name!r} must be made by a stage, and is the input, moved at most")
     if output.order is not None:
         raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
     joints = assembler.joints
@@ -117,11 +119,7 @@ class _Assembler:
         given = [self._reaches[each.name] for each in taken]
         self._reaches[joint.name] = Reach.of_node(node, given)
         if len(taken) > 1:
-            waiting = tuple(
-                _depth(pixels, each.tensor, joint.port(index).payload.data.shape().length)
-                for index, (pixels, each) in enumerate(zip(waiting_pixels(given), taken, strict=True))
-            )
-            joint = dataclasses.replace(joint, waiting=waiting)
+            joint = dataclasses.replace(joint, waiting=_waiting(joint, taken, self._reaches))
         self.nodes.append(node)
         self.joints.append(joint)
         self.streams[joint.name] = _Stream(joint.name, node.output, None)
@@ -141,10 +139,10 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
     x, y = node.inputs[0], node.output
     count = math.prod(x.shape[1:])
-    if math.prod(y.shape[1:]) != count:
-        raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
     places = np.arange(count)
     there = y.raster(node.apply(_unraster(places, x))).reshape(-1)  # for each element of y: which of x it is
+    if sorted(there.tolist()) != places.tolist():
+        raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
     order = np.argsort(there)  # for each element of x, as it comes: where in y's order it is
     if given.order is not None:
         order = order[given.order]
@@ -159,6 +157,15 @@ def _unraster(elements: Order, tensor: network.Tensor) -> Order:
     array[index] = elements
     shaped: Order = array.reshape(shape)
     return shaped
+
+
+def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
+    """Beats that must find room before each input of a join."""
+    pixels = waiting_pixels([reaches[name] for name in joint.inputs])
+    return tuple(
+        _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
+        for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
+    )
 
 
 def _depth(pixels: int, tensor: network.Tensor, lanes: int) -> int:

@@ -58,8 +58,8 @@ def waiting_pixels(inputs: Sequence[Reach]) -> list[int]:
     either end, as beats are parts of pixels.
     """
     found = []
-    for each in inputs:
-        others = np.max([other.needed for other in inputs if other is not each], axis=0)
+    for index, each in enumerate(inputs):
+        others = np.max([other.needed for place, other in enumerate(inputs) if place != index], axis=0)
         made = np.searchsorted(each.needed, others, side="right")
         most = int((made - np.arange(len(others))).max())
         found.append(most + each.line + 2)

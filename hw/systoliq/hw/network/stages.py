@@ -42,9 +42,9 @@ def stage_of(
     parallelism: Parallelism,
     *,
     cells: str,
-    lane_cells: str,
     kind: str,
     requantize: Requantize,
+    lane_cells: str | None = None,
     order: Order | None = None,
 ) -> wiring.Component:
     """The hardware of ``node``: streams ``i``, or ``i_0`` and ``i_1``, and ``o``; ``kind`` begins its modules' names.
@@ -52,7 +52,7 @@ def stage_of(
     ``order``: where elements come in another order than that of `Tensor.raster`, that of each in it. Only a product of
     whole images can take them so.
 
-    ``lane_cells`` are those of its requantizers.
+    ``lane_cells`` are those of its requantizers, where they are not the others'.
 
     Raises ValueError where there is none, or not for this order or parallelism.
     """
@@ -60,7 +60,7 @@ def stage_of(
         raise ValueError(f"node {node.name!r}: its elements must come in raster order, channels last")
     try:
         made: wiring.Component = _make(
-            node, _Made(parallelism, parallelism.cells or cells, lane_cells, kind, requantize, order)
+            node, _Made(parallelism, parallelism.cells or cells, lane_cells or cells, kind, requantize, order)
         )
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
@@ -99,6 +99,8 @@ def _convolution(node: network.Convolution, how: _Made) -> wiring.Component:
 @_make.register
 def _whole_average(node: network.WholeAverage, how: _Made) -> wiring.Component:
     x, y = node.inputs[0], node.output
+    if len(x.shape) != 4:
+        raise ValueError(f"{x.name!r} must have the shape [batch, channels, rows, columns], not {list(x.shape)}")
     windows = windows_of(node)
     layer = MatMulLayer(
         b=np.ones((node.pixels, windows.channels), np.int8),
@@ -116,7 +118,7 @@ def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how
     core = Depthwise(
         layer,
         how.requantize(layer),
-        lanes=_lanes(how),
+        lanes=_lanes(how, windows.channels),
         cells=how.cells,
         kind="depthwise",
         lane_cells=how.lane_cells,
@@ -128,7 +130,7 @@ def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how
 def _max_pool(node: network.MaxPool, how: _Made) -> wiring.Component:
     form = node.inputs[0].format
     shape = signed(8) if form.signed else unsigned(8)
-    core = Maximum(shape, lanes=_lanes(how), beats=math.prod(node.window.kernel))
+    core = Maximum(shape, lanes=_lanes(how, windows_of(node).channels), beats=math.prod(node.window.kernel))
     return Sliding(windows_of(node), core, padding=form.min, cells=how.cells, kind=how.kind)
 
 
@@ -150,7 +152,8 @@ def _addition(node: network.Addition, how: _Made) -> wiring.Component:
     tables = SumTables.of(_all_pairs(node), node.output.format)
     if tables is None:
         raise ValueError("no two tables give its sums exactly")
-    return Addition(tables, a.format, lanes=_lanes(how), cells=how.cells, kind=how.kind)
+    lanes = _lanes(how, windows_of(node).channels)
+    return Addition(tables, a.format, lanes=lanes, cells=how.cells, kind=how.kind)
 
 
 def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
@@ -177,7 +180,8 @@ def _all_pairs(node: network.Addition) -> npt.NDArray[Any]:
 @_make.register
 def _table(node: network.Table, how: _Made) -> wiring.Component:
     given, made = node.inputs[0].format, node.output.format
-    return Lookup(node.entries.tolist(), given, made, lanes=_lanes(how), cells=how.cells, kind=how.kind)
+    lanes = _lanes(how, windows_of(node).channels)
+    return Lookup(node.entries.tolist(), given, made, lanes=lanes, cells=how.cells, kind=how.kind)
 
 
 def _dense(layer: MatMulLayer, how: _Made) -> Dense:
@@ -187,7 +191,9 @@ def _dense(layer: MatMulLayer, how: _Made) -> Dense:
     return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells)
 
 
-def _lanes(how: _Made) -> int:
+def _lanes(how: _Made, channels: int) -> int:
     if how.parallelism.depth != 1:
         raise ValueError(f"depth must be 1, not {how.parallelism.depth}")
+    if channels % how.parallelism.cols:
+        raise ValueError(f"lanes must divide the {channels} channels, not {how.parallelism.cols}")
     return how.parallelism.cols

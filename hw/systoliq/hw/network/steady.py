@@ -24,7 +24,7 @@ def steady(
     *,
     latency: int,
 ) -> Signal:
-    """Let one beat of each of ``sources`` enter at a time, where there will be room for its ``result``; whether they do.
+    """Let one beat of each of ``sources`` enter at a time, where its ``result`` will find room; whether they do.
 
     ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
     Raises ValueError where the FIFO is too shallow to work at full rate.

@@ -15,7 +15,7 @@ from systoliq.golden.network import Network, Source, Tensor
 from ...errors import InputError
 from ..graph import MOVES, Graph, NotTakenError, is_operator, read_model
 from . import elementwise, moves, pools, quantizers, sums
-from .quantizers import inputs_of, tensor_of
+from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
 from .values import Given, Unknown, Value
 from .verdict import Fate, Verdict
@@ -150,5 +150,5 @@ def _integers(graph: Graph, name: str, shape: tuple[int, ...], kind: np.dtype[An
         place = list(user.input).index(name)
         if is_operator(user, "DequantizeLinear") or user.op_type.startswith(("QLinear", "QGemm")):
             with contextlib.suppress(NotTakenError, ValueError):
-                return tensor_of(name, shape, *inputs_of(graph, user, place + 1, "its scale", "its zero point"))
+                return counted(plain, *inputs_of(graph, user, place + 1, "its scale", "its zero point"))
     return plain

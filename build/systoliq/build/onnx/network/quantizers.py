@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "bounds_of",
     "constant_tensor",
+    "counted",
     "dequantize_linear",
     "inputs_of",
     "named",
@@ -68,13 +69,20 @@ def operand(reader: Reader, node: NodeProto, place: int, role: str) -> Tensor:
     if reader.graph.is_constant(name):
         value = reader.graph.constant(name, role)
         return tensor_of(name, value.shape, *parameters).replace(value=value)
-    source = reader.integers(name)
-    return tensor_of(name, source.shape, *parameters)
+    return counted(reader.integers(name), *parameters)
 
 
 def result(reader: Reader, node: NodeProto, shape: tuple[int, ...], place: int) -> Tensor:
     """The output of an operator on integers, whose scale and zero point are at `place` and behind."""
     return tensor_of(node.output[0], shape, *inputs_of(reader.graph, node, place, "y_scale", "y_zero_point"))
+
+
+def counted(tensor: Tensor, scale: npt.NDArray[Any], zero_point: npt.NDArray[Any]) -> Tensor:
+    """`tensor` by another scale and zero point, of its own type."""
+    found = tensor_of(tensor.name, tensor.shape, scale, zero_point)
+    if found.format != tensor.format:
+        raise NotTakenError(f"the zero point of {tensor.name!r} must be of {tensor.format}, not of {found.format}")
+    return found
 
 
 def constant_tensor(graph: Graph, name: str) -> Tensor:
@@ -91,7 +99,7 @@ def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
     """Integers as the real numbers that this node says they stand for."""
     tensor = reader.integers(node.input[0])
     found = parameters_of(reader.graph, node, "its input", tensor.format.dtype)
-    return Real(tensor=tensor_of(tensor.name, tensor.shape, found.scale, found.zero_point))
+    return Real(tensor=counted(tensor, found.scale, found.zero_point))
 
 
 def quantize_linear(reader: Reader, node: NodeProto) -> Value:

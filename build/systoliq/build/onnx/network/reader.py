@@ -29,8 +29,9 @@ class UnknownInputError(NotTakenError):
 class Reader:
     """The nodes of `graph` read by `handlers`, by domain and operator.
 
-    `inputs` are the values of the graph's inputs. After `walk`, `verdicts` has one for each node, and `network` gives
-    the result. A handler gives the value of its node's first output and raises NotTakenError, ValueError or TypeError.
+    `inputs` are the values of the graph's inputs. `walk` gives the verdicts on all nodes; after it, where all are good,
+    `network` gives the result. A handler gives the value of its node's first output, and raises NotTakenError,
+    ValueError or TypeError.
     """
 
     def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: Mapping[tuple[str, str], Handler]) -> None:
@@ -108,7 +109,8 @@ class Reader:
         output = node.output[0]
         if self._is_constant(node):
             self.values[output] = Constant(name=output)
-            return Fate.FOLDED, "a constant", False
+            users = self.graph.consumers(output)
+            return Fate.FOLDED, f"a constant of {label(users[0])}" if users else "a constant that nothing takes", False
         handler = self._handlers.get((domain(node), node.op_type))
         if is_operator(node, *_QUANTIZERS):
             handler = self._handlers["", node.op_type]
@@ -124,8 +126,10 @@ class Reader:
         try:
             if handler is None:
                 where = f" of {node.domain}" if domain(node) else ""
-                raise NotTakenError(f"the operator {node.op_type}{where} must be one that is read, or behind the last "
-                                    "QuantizeLinear, where the host takes it; see docs/networks.md")  # fmt: skip
+                raise NotTakenError(
+                    f"the operator {node.op_type}{where} must be one that is read, or behind the last QuantizeLinear, "
+                    "where the host takes it; see docs/networks.md"
+                )
             self.values[output] = handler(self, node)
         except (NotTakenError, TypeError, ValueError) as error:
             self.values[output] = Unknown(source=label(node))
@@ -176,6 +180,8 @@ class Reader:
             if not text and is_operator(node, "DequantizeLinear"):
                 inside = [user for user in users if user.output[0] not in host]
                 fate, text = (Fate.FOLDED, f"in {label(inside[0])}") if inside else (Fate.HOST, "the last integers")
+            elif not text:
+                fate, text, derived = Fate.REFUSED, "what takes its result is not taken", True
         shape = stages[-1].output.shape if stages else self.graph.shape(node.output[0])
         count = sum(stage.multiply_accumulates for stage in stages)
         return Verdict(

@@ -16,7 +16,7 @@ from ..graph import NotTakenError, attribute, channel_axis, is_operator, togethe
 from ..operators import TAKEN, check_attributes
 from ..products import layer_name
 from ..quantized import Parameters, bias_of, parameters_of, weights
-from .quantizers import inputs_of, named, operand, result, tensor_of
+from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
 from .values import Constant, Make, Pending, Value
 
@@ -43,6 +43,7 @@ def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
 def conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x behind a DequantizeLinear, w and bias behind theirs, constant."""
     graph = reader.graph
+    reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: _kernels(reader, node))
     window, groups, shape = _geometry(node, x.shape, w.shape)
     bias = None
@@ -51,9 +52,7 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     layer = _layer(node, x, columns_of_kernels(w), found, bias)
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (
-            Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),
-        )  # fmt: skip
+        return (Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),)
 
     return Pending(node=node, shape=shape, make=make)
 
@@ -145,7 +144,7 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     fields = TAKEN[key][2](reader.graph, node)
     layer = MatMulLayer(name=layer_name(named(node)), **fields)
     _ = layer.rising
-    x = tensor_of(source.name, source.shape, fields["a_scale"], fields["a_zero_point"])
+    x = counted(source, fields["a_scale"], fields["a_zero_point"])
     shape = (*x.shape[:-1], layer.n)
     y = tensor_of(node.output[0], shape, fields["y_scale"], fields["y_zero_point"])
     reader.emit(node, (Dense(name=named(node), inputs=(x,), output=y, layer=layer),))
@@ -160,6 +159,8 @@ def _layer(
     node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
 ) -> Callable[[Tensor], MatMulLayer]:
     """The layer of a sum, once its output is known."""
+    if b.dtype.name not in ("int8", "uint8"):
+        raise NotTakenError(f"the weights must be of int8 or uint8, not of {b.dtype.name}")
 
     def layer(y: Tensor) -> MatMulLayer:
         made = MatMulLayer(

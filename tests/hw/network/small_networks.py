@@ -1,0 +1,163 @@
+"""Small networks with random weights, node by node."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+
+from systoliq.golden import INT8, UINT8
+from systoliq.golden.network import (
+    Addition,
+    Convolution,
+    Dense,
+    MaxPool,
+    Move,
+    Network,
+    Reshape,
+    Source,
+    Table,
+    Tensor,
+    Transpose,
+    WholeAverage,
+    Window,
+)
+from systoliq.hw.network.assembly import assemble
+from systoliq.hw.network.rate import Parallelism, choices
+
+from . import stage_bench as bench
+
+
+class Builder:
+    """A network from the image `x` on: each method adds a node to a tensor, by default the last, and gives its own."""
+
+    def __init__(self, shape, *, seed=0, form=INT8):
+        self.rng = random.Random(f"network {seed}")
+        self.x = self.last = bench.tensor("x", (1, *shape), self.rng, form)
+        self.nodes = []
+
+    def _tensor(self, shape, form=None, like=None):
+        name = f"t{len(self.nodes)}"
+        if like is not None:
+            return like.replace(name=name, shape=shape)
+        return bench.tensor(name, shape, self.rng, form or self.last.format)
+
+    def _add(self, kind, inputs, output, **fields):
+        self.nodes.append(
+            kind(name=f"{kind.__name__.lower()}{len(self.nodes)}", inputs=inputs, output=output, **fields)
+        )
+        self.last = output
+        return output
+
+    def convolution(self, made, kernel=(1, 1), *, of=None, form=None, groups=1, **window):
+        x = of or self.last
+        window = Window(kernel=kernel, **window)
+        y = self._tensor((1, made, *window.positions(x.shape[2:])), form)
+        k = kernel[0] * kernel[1] * (x.shape[1] // groups)
+        layer = bench.layer_of(x, y, k, made, self.rng)
+        return self._add(Convolution, (x,), y, window=window, groups=groups, layer=layer)
+
+    def depthwise(self, kernel=(3, 3), *, of=None, **window):
+        channels = (of or self.last).shape[1]
+        return self.convolution(channels, kernel, of=of, groups=channels, **window)
+
+    def maximum(self, kernel, *, of=None, **window):
+        x, window = of or self.last, Window(kernel=kernel, **window)
+        shape = (*x.shape[:2], *window.positions(x.shape[2:]))
+        return self._add(MaxPool, (x,), self._tensor(shape, like=x), window=window)
+
+    def average(self):
+        x = self.last
+        return self._add(WholeAverage, (x,), self._tensor((*x.shape[:2], *[1] * (len(x.shape) - 2))))
+
+    def table(self, *, of=None, form=None):
+        x = of or self.last
+        y = self._tensor(x.shape, form)
+        made = np.random.default_rng(self.rng.getrandbits(32))
+        entries = made.integers(y.format.min, y.format.max + 1, 256).astype(y.format.dtype)
+        return self._add(Table, (x,), y, entries=entries)
+
+    def add(self, a, b):
+        return self._add(Addition, (a, b), self._tensor(a.shape, a.format))
+
+    def flatten(self, *, of=None):
+        x = of or self.last
+        count = int(np.prod(x.shape[1:]))
+        return self._add(Move, (x,), self._tensor((1, count), like=x), movement=Reshape((count,)))
+
+    def transpose(self, *perm):
+        x = self.last
+        shape = tuple(x.shape[axis] for axis in perm)
+        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Transpose(perm))
+
+    def dense(self, made):
+        x = self.last
+        y = self._tensor((*x.shape[:-1], made))
+        return self._add(Dense, (x,), y, layer=bench.layer_of(x, y, x.shape[-1], made, self.rng))
+
+    def network(self):
+        source = Source(name=self.x.name, shape=self.x.shape, movements=(), tensor=self.x)
+        return Network(name="small", sources=(source,), nodes=tuple(self.nodes), outputs=(self.last,))
+
+
+def residual(seed=0, form=INT8):
+    """A block with a shortcut, dense after a map of several pixels."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.add(net.last, trunk)
+    net.maximum((2, 2), strides=(2, 2))
+    net.flatten()
+    net.dense(3)
+    return net.network()
+
+
+def separable(seed=0, form=UINT8):
+    """A convolution with strides, a depthwise one, a table, the average of the whole map, dense."""
+    net = Builder((3, 6, 5), seed=seed, form=form)
+    net.convolution(4, (3, 2), strides=(2, 1), pads=(0, 1, 1, 0))
+    net.depthwise(pads=(1, 1, 1, 1))
+    net.table()
+    net.average()
+    net.flatten()
+    net.dense(5)
+    return net.network()
+
+
+def forked(seed=0, form=INT8):
+    """A tensor that three stages take, one of them in other codes; both ways change form."""
+    net = Builder((2, 4, 4), seed=seed, form=form)
+    trunk = net.table()
+    deep = net.depthwise(of=trunk, pads=(1, 1, 1, 1))
+    side = net.table(of=trunk)
+    both = net.add(deep, side)
+    net.add(both, trunk)
+    net.convolution(2, form=UINT8 if form == INT8 else INT8)
+    net.table()
+    return net.network()
+
+
+NETWORKS = {"residual": residual, "separable": separable, "forked": forked}
+
+
+def drawn_parallelism(net, seed):
+    """A random choice for each stage."""
+    rng = random.Random(f"parallelism {seed}")
+    return {node.name: rng.choice(list(choices(node))) for node in net.nodes if not isinstance(node, Move)}
+
+
+def assembled(net, parallelism=None, **more):
+    return assemble(net, parallelism or {}, requantize=bench.requantize, **more)
+
+
+def traffic(assembly, net, images, seed):
+    """Words of random images for the pipeline, and those that golden expects of it."""
+    x = bench.integers(net.inputs[0], images, random.Random(f"images {seed}"))
+    made = net.golden({net.inputs[0].name: x})
+    pipeline = assembly.pipeline
+    output = assembly.tensors[pipeline.output]
+    given = bench.words_of(net.inputs[0], x, pipeline.lanes)
+    return {"i": given}, bench.words_of(output, made[output.name], bench.lanes_of(pipeline.o))
+
+
+__all__ = ["NETWORKS", "Builder", "Parallelism", "Tensor", "assembled", "drawn_parallelism", "traffic"]

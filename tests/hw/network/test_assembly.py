@@ -1,0 +1,140 @@
+"""Assemblies: whole small networks as pipelines against golden; moves that change an order; what is refused."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import re
+
+import pytest
+
+from systoliq.golden import INT8, UINT8
+from systoliq.hw import emit_verilog
+from systoliq.hw.network.assembly import assemble
+
+from . import small_networks as small
+from . import stage_bench as bench
+
+
+def run(net, parallelism, *, images=3, seed=0, **more):
+    assembly = small.assembled(net, parallelism)
+    given, expected = small.traffic(assembly, net, images, seed)
+    driven = bench.Bench(assembly.pipeline, seed=seed)
+    phase = {"given": given, "wanted": {"o": len(expected)}, "limit": 60_000, **more}
+    assert driven.simulate(phase)["o"] == expected
+    ends = driven.times["o"][len(expected) // images - 1 :: len(expected) // images]
+    return assembly, [after - before for before, after in itertools.pairwise(ends)]
+
+
+@pytest.mark.parametrize("name", small.NETWORKS)
+def test_networks(name):
+    net = small.NETWORKS[name](seed=1)
+    run(net, small.drawn_parallelism(net, 1), images=2, comes=0.8, goes=0.7)
+
+
+@pytest.mark.parametrize("name", small.NETWORKS)
+def test_images_leave_at_the_rate_of_the_slowest_stage(name):
+    net = small.NETWORKS[name](seed=2)
+    assembly, gaps = run(net, small.drawn_parallelism(net, 2), images=6)
+    assert gaps[-2:] == [assembly.image_cycles] * 2
+
+
+@pytest.mark.parametrize("name", small.NETWORKS)
+def test_verilog_of_each(name):
+    """Blocks of one name are one module."""
+    net = small.NETWORKS[name]()
+    assert emit_verilog(small.assembled(net).pipeline, "network").count("endmodule") > len(net.nodes)
+
+
+@pytest.mark.parametrize("form", [INT8, UINT8], ids=str)
+def test_orders_of_moves(form):
+    """Dense after flatten of a map whose dimensions were exchanged before."""
+    net = small.Builder((3, 2, 4), form=form)
+    net.table()
+    net.transpose(0, 2, 3, 1)
+    net.flatten()
+    net.dense(4)
+    run(net.network(), {}, images=2)
+
+
+def test_a_tensor_and_itself():
+    net = small.Builder((2, 2, 3))
+    twice = net.table()
+    net.add(twice, twice)
+    run(net.network(), {}, images=3)
+
+
+def test_input_that_two_stages_take():
+    net = small.Builder((2, 3, 3))
+    net.add(net.x, net.table())
+    run(net.network(), {}, images=3)
+
+
+def test_both_ways_flattened():
+    net = small.Builder((2, 2, 2))
+    one = net.table()
+    other = net.flatten(of=net.depthwise((1, 1)))
+    net.add(net.flatten(of=one), other)
+    refused(net, "its elements must come in raster order, channels last")
+
+
+def test_one_way_flattened_of_a_single_pixel():
+    net = small.Builder((4, 1, 1))
+    one = net.flatten(of=net.table())
+    net.add(net.flatten(of=net.x), one)
+    run(net.network(), {}, images=3)
+
+
+def refused(net, text):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        small.assembled(net.network())
+
+
+def test_refused():
+    net = small.Builder((2, 2, 2))
+    net.table()
+    net.flatten()
+    refused(net, "output 't1': its elements must come in raster order, channels last")
+    net = small.Builder((2, 2, 2))
+    net.flatten()
+    net.table()
+    refused(net, "node 'table1': its elements must come in raster order, channels last")
+    net = small.Builder((4, 2, 2))
+    net.convolution(4, groups=2)
+    refused(net, "'convolution0': groups must be 1, or as many as input and output channels, not 2 for 4 and 4")
+    net = small.Builder((2, 3))
+    net.average()
+    refused(net, "'x' must have the shape [batch, channels, rows, columns], not [1, 2, 3]")
+    net = small.Builder((2, 2, 2))
+    net.flatten()
+    refused(net, "output 't0' must be made by a stage, and is the input, moved at most")
+
+
+def test_nothing_but_one_input_and_output():
+    net = small.Builder((2, 2, 2))
+    net.table()
+    whole = net.network()
+    object.__setattr__(whole, "outputs", (net.x, net.last))
+    with pytest.raises(ValueError, match="a network must have one input and one output, not 1 and 2"):
+        assemble(whole, {}, requantize=bench.requantize)
+
+
+@pytest.mark.parametrize("cols", [4, 3])
+def test_lanes_divide_the_channels(cols):
+    net = small.Builder((2, 3, 3))
+    net.table()
+    with pytest.raises(ValueError, match=f"'table0': lanes must divide the 2 channels, not {cols}"):
+        small.assembled(net.network(), {"table0": small.Parallelism(cols=cols)})
+
+
+def test_reset_in_the_middle():
+    net = small.residual(seed=3)
+    assembly = small.assembled(net, small.drawn_parallelism(net, 3))
+    rng = random.Random(1)
+    phases = []
+    for seed in range(3):
+        given, expected = small.traffic(assembly, net, 2, seed)
+        phases.append({"given": given, "wanted": {"o": len(expected)}, "comes": 0.9, "goes": 0.8})
+        if seed < 2:
+            phases[-1]["cycles"] = rng.randint(1, 3 * assembly.image_cycles)
+    assert bench.Bench(assembly.pipeline).simulate(*phases)["o"] == expected
