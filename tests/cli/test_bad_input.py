@@ -272,3 +272,9 @@ def test_without_scikit_learn_the_error_says_what_to_install(call, tmp_path, mon
     assert result.exit_code == 1
     assert "error: scikit-learn is not installed; it is needed for the source digits" in result.stderr
     assert "pip install 'systoliq[demo]'" in result.stderr
+
+
+@pytest.mark.parametrize("source", ["digits-cnn", "engine"])
+def test_only_a_layer_is_explored(source, call, tmp_path):
+    result = call("explore", source, "--out", tmp_path / "out")
+    assert_refused(result, f"SOURCE must be one layer here, not {source}")
