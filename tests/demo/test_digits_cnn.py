@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -12,7 +15,7 @@ from systoliq.build.demo.demo import ACCURACY
 from systoliq.build.design import Hardware, open_source
 from systoliq.build.design.digits import split_digits
 from systoliq.build.design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
-from systoliq.build.synth.targets import open_target
+from systoliq.build.synth import netlist_sources, open_target
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +23,12 @@ def images():
     """The test images, 0 to 16, and their labels."""
     _, test_x, _, labels = split_digits()
     return test_x.reshape(-1, 1, 8, 8).astype(np.float32), labels
+
+
+def on_up5k():
+    """The design for an iCE40 UP5K, as `systoliq synth` makes it."""
+    part = open_target("ice40-up5k")
+    return open_source("digits-cnn", Hardware(cells=part.cells, part_dsp=part.capacity["dsp"]))
 
 
 def integers(images, folder):
@@ -56,21 +65,17 @@ def test_accuracy(images):
 
 
 def test_scales_that_are_powers_of_two_leave_all_multiplier_cells_to_products():
-    network, _ = digits_cnn()
-    layers = [node.layer for node in network.nodes if hasattr(node, "layer")]
+    design = on_up5k()
+    layers = [node.layer for node in design.network.nodes if hasattr(node, "layer")]
     assert len(layers) == 3
     assert all((np.frexp(layer.scale)[0] == 0.5).all() for layer in layers)
-    part = open_target("ice40-up5k")
-    design = open_source("digits-cnn", Hardware(cells=part.cells, part_dsp=part.capacity["dsp"]))
-    assert design.plan.dsp == design.plan.multipliers == part.capacity["dsp"] == 8
+    assert design.plan.dsp == design.plan.multipliers == 8
 
 
 @pytest.mark.slow
 @pytest.mark.simulator
 def test_all_test_images_in_rtl(images):
-    part = open_target("ice40-up5k")
-    design = open_source("digits-cnn", Hardware(cells=part.cells, part_dsp=part.capacity["dsp"]))
-    run = design.simulate({"image": images[0]}).check()
+    run = on_up5k().simulate({"image": images[0]}).check()
     assert run.report["images"] == 450
     assert run.report["image_cycles"] == 1152
 
@@ -79,3 +84,18 @@ def test_all_test_images_in_rtl(images):
 def test_it_fits_an_ice40_up5k(call):
     result = call("synth", "digits-cnn", "--target", "ice40-up5k", "--seeds", 1, "--mhz", 24)
     assert result.exit_code == 0, (result.output, result.exception)
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
+def test_its_netlist_passes_its_testbench(tmp_path):
+    design = on_up5k()
+    design.write(tmp_path / "package")
+    files = [tmp_path / "package" / "digits_cnn_tb.v"]
+    for index, text in enumerate(netlist_sources(design.top, design.name, "ice40")):
+        files.append(tmp_path / f"netlist_{index}.v")
+        files[-1].write_text(text)
+    subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, files)], cwd=tmp_path, check=True)
+    log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "PASS" in log, log
