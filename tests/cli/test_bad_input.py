@@ -36,7 +36,7 @@ OPTIONS = {
     "unknown preset": (
         "resnet50",
         [],
-        "SOURCE must be resnet8-fc, digits, array, engine, a layer file .npz or a model .onnx, not",
+        "SOURCE must be resnet8-fc, digits, digits-cnn, array, engine, a layer file .npz or a model .onnx, not",
     ),
     "preset with letters exchanged": ("resent8-fc", [], "not 'resent8-fc': did you mean resnet8-fc?"),
     "suffix with letters exchanged": ("layer.nzp", [], "not 'layer.nzp': did you mean layer.npz?"),
@@ -84,6 +84,8 @@ OPTIONS = {
     "requantizer of an array": ("array", ["--requantizer", "floor"], "must be left out for the source array"),
     "bias of an array": ("array", ["--no-bias"], "no_bias must be left out for the source array"),
     "weights of an array": ("array", ["--weights", "w.npz"], "weights must be given for the source resnet8-fc only"),
+    "bias of a network": ("digits-cnn", ["--no-bias"], "no_bias must be left out for a network"),
+    "rows of a network": ("digits-cnn", ["--rows", 2], "rows must be left out for a network: each stage has its own"),
     "missing weights": ("resnet8-fc", ["--weights", "w.npz"], "w.npz: there is no such file"),
     "name": ("array", ["--name", "1st"], "name must be a Verilog identifier of letters, digits and _, and"),
     "keyword as a name": ("array", ["--name", "small"], "and no keyword, not 'small'"),
@@ -270,3 +272,9 @@ def test_without_scikit_learn_the_error_says_what_to_install(call, tmp_path, mon
     assert result.exit_code == 1
     assert "error: scikit-learn is not installed; it is needed for the source digits" in result.stderr
     assert "pip install 'systoliq[demo]'" in result.stderr
+
+
+@pytest.mark.parametrize("source", ["digits-cnn", "engine"])
+def test_only_a_layer_is_explored(source, call, tmp_path):
+    result = call("explore", source, "--out", tmp_path / "out")
+    assert_refused(result, f"SOURCE must be one layer here, not {source}")

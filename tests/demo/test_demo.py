@@ -1,4 +1,4 @@
-"""`systoliq demo`: every output of every test image is what golden and onnxruntime say."""
+"""`systoliq demo`: every output of every test image is what golden and onnxruntime say, of layer and network."""
 
 from __future__ import annotations
 
@@ -20,5 +20,12 @@ def test_the_demo(call, tmp_path):
     for comparison in report["comparisons"]:
         assert comparison["outputs"] == 10 * report["images"]
         assert comparison["golden_mismatches"] == comparison["onnxruntime_mismatches"] == 0
+    network = report["network"]
+    assert min(network["accuracy"].values()) > ACCURACY
+    assert (network["scores"], network["golden_mismatches"], network["onnxruntime_mismatches"]) == (4500, 0, 0)
+    assert network["run"]["images"] == 450
+    assert all(each["elements"] and not each["mismatches"] for each in network["run"]["tensors"].values())
+    assert len(network["run"]["tensors"]) == 3
+    assert (tmp_path / "demo" / "digits_cnn" / "digits_cnn_tb.v").is_file()
     assert (tmp_path / "demo" / "digits.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "demo" / "digits" / "digits_tb.v").is_file()

@@ -39,9 +39,9 @@ def test_multiplier_of_one_register():
 # Around one and two limbs, and a few bits beyond two: see `WideMultiplier`.
 SIZES = {
     "portable": [(1, 1), (32, 24), (40, 33)],
-    "ecp5": [(18, 17), (18, 18), (19, 17), (26, 24), (35, 34), (36, 18), (38, 34), (39, 20), (33, 5)],
+    "ecp5": [(18, 17), (18, 18), (19, 17), (26, 24), (35, 34), (36, 18), (38, 34), (39, 20), (33, 5), (25, 1)],
     "ecp5-lut": [(8, 8), (25, 24), (26, 20), (33, 5)],
-    "ice40": [(16, 15), (17, 16), (31, 30), (32, 24), (34, 30), (25, 12)],
+    "ice40": [(16, 15), (17, 16), (31, 30), (32, 24), (34, 30), (25, 12), (20, 1), (32, 4)],
 }
 
 
@@ -58,3 +58,9 @@ def test_each_operand_that_is_cut_takes_an_addition(cells, limb):
     assert WideMultiplier(limb + 2, limb + 1, cells=cells).latency == one + 2
     assert WideMultiplier(2 * limb + 3, limb + 1, cells=cells).latency == one + 3
     assert WideMultiplier(2 * limb + 3, limb + 1, cells=cells, pipelined=False).latency == one + 1
+
+
+@pytest.mark.parametrize("cells", ["ecp5", "ice40"])
+def test_few_bits_take_no_cell(cells):
+    blocks = [WideMultiplier(24, bits, cells=cells) for bits in (1, 4, 5)]
+    assert [(block.count, block.cells) for block in blocks] == [(0, "portable"), (0, "portable"), (2, cells)]

@@ -36,6 +36,7 @@ VARIANTS = {
     "weights in block RAM": ["resnet8-fc", "--rows", "2", "--cols", "2", "--depth", "2"],
     "odd scales": ["layer.npz", "--cols", "5", "--requantizer", "auto"],
     "scales without an end": ["layer.npz", "--cols", "5"],
+    "powers of two": ["layer.npz", "--cells", "ice40"],
 }
 
 
@@ -52,6 +53,8 @@ def emit(call, save, arrays, tmp_path):
             arrays.update(b_scale=np.float32([-0.01, 0.02, np.nan, 0.0, -0.003]), y_scale=np.float32(-0.5))
         if variant == "scales without an end":
             arrays.update(b_scale=np.float32([-0.01, 0.02, np.nan, 0.0, -0.003]), y_scale=np.float32(-0.0))
+        if variant == "powers of two":
+            arrays.update(a_scale=np.float32(2**-6), b_scale=np.float32([2**-9, 2**-8, 2**-8, 2**-7, 2**-6]))
         if variant == "one element":
             arrays.update(
                 {name: arrays[name][:1] for name in ("b_scale", "b_zero_point", "bias")}, b=arrays["b"][:1, :1]

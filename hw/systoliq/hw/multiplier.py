@@ -82,8 +82,8 @@ class WideMultiplier(wiring.Component):
     With a vendor's cells an operand that is too wide for one, but not for two, is cut into two limbs of which the
     lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
     additions, each with its own register. What a third limb of ``a`` would hold, if it is no more than `_FEW` bits, is
-    multiplied in the fabric. Other cells, and wider operands, leave the cutting to synthesis; ``ecp5-lut`` takes none
-    (`lut_product`).
+    multiplied in the fabric, as is all of ``a`` where ``b`` has no more bits than that. Other cells, and wider
+    operands, leave the cutting to synthesis; ``ecp5-lut`` takes none (`lut_product`).
 
     Where it is not ``pipelined``, all additions share one register, behind the last.
     """
@@ -98,7 +98,7 @@ class WideMultiplier(wiring.Component):
         beyond = a_bits - 2 * limb
         self._few = beyond if 1 < beyond <= _FEW and limb < b_bits <= 2 * limb else 0
         in_cells = 2 * limb + 1 if self._few else a_bits
-        self.cells = cells if in_cells <= 2 * limb + 1 and b_bits <= 2 * limb else "portable"
+        self.cells = cells if in_cells <= 2 * limb + 1 and _FEW < b_bits <= 2 * limb else "portable"
         self._cut_a = self.cells in LIMB_BITS and in_cells > limb + 1
         self._cut_b = self.cells in LIMB_BITS and b_bits > limb
         super().__init__({"a": In(signed(a_bits)), "b": In(unsigned(b_bits)), "product": Out(signed(a_bits + b_bits))})
@@ -106,7 +106,7 @@ class WideMultiplier(wiring.Component):
     @property
     def count(self) -> int:
         """Multipliers of one cell's worth that it is made of."""
-        return 0 if self._in_tables else (1 + self._cut_a) * (1 + self._cut_b)
+        return 0 if self._in_tables or len(self.b) <= _FEW else (1 + self._cut_a) * (1 + self._cut_b)
 
     @property
     def latency(self) -> int:

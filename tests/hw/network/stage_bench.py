@@ -242,7 +242,7 @@ PACES = [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.7)]
 
 
 def stage(node, parallelism, *, cells="portable"):
-    return stage_of(node, parallelism, cells=cells, kind="stage", requantize=requantize)
+    return stage_of(node, parallelism, cells=cells, lane_cells=cells, kind="stage", requantize=requantize)
 
 
 def traffic(node, built, images, rng):

@@ -16,7 +16,7 @@ from systoliq.hw.network.rate import (
     image_cycles,
     lanes,
     multipliers,
-    requantizer_bits,
+    requantizer_factors,
     windows_of,
 )
 
@@ -101,9 +101,10 @@ def test_multipliers_and_sums():
     wide = Parallelism(cols=2, depth=4)
     assert multipliers(full, wide) == 8
     assert [multipliers(node, Parallelism(cols=2)) for node in (own, mean, add, look)] == [2, 2, 0, 0]
-    assert requantizer_bits(add) == requantizer_bits(look) == 0
+    assert requantizer_factors(add) is requantizer_factors(look) is None
     lows, highs = full.layer.accumulator_range()
-    bits = requantizer_bits(full)
+    bits, mantissas = requantizer_factors(full)
+    assert mantissas == max(scale.as_integer_ratio()[0].bit_length() for scale in full.layer.scale.tolist())
     assert -(1 << bits - 1) <= lows.min()
     assert highs.max() < 1 << bits - 1
 

@@ -22,7 +22,8 @@ __all__ = ["demo"]
 
 @click.command(
     help="""The main job on real input: train a linear classifier on scikit-learn's digits, quantize it, emit its
-Verilog, run all test images through it, and compare every output with golden and with onnxruntime.
+Verilog, run all test images through it, and compare every output with golden and with onnxruntime. Then the same
+with a convolutional network (digits-cnn), where every stage's results are compared.
 
 \b
 Examples
@@ -64,6 +65,21 @@ def _show_float8(out: Path, reports: list[dict[str, Any]]) -> None:
         console.print("[red]FAIL[/red]: every output must agree")
 
 
+def _add_network(table: Table, report: dict[str, Any]) -> None:
+    accuracy = report["accuracy"]
+    table.add_row("network, accuracy, float", f"{accuracy['float']:.4f}")
+    table.add_row("network, accuracy, int8 onnxruntime", f"{accuracy['int8_onnxruntime']:.4f}")
+    table.add_row("network, accuracy, RTL", f"{accuracy['rtl']:.4f}")
+    table.add_row(
+        "network, RTL of every stage: differs from golden", f"{report['golden_mismatches']} of {report['outputs']}"
+    )
+    table.add_row(
+        "network, RTL's scores: differ from onnxruntime", f"{report['onnxruntime_mismatches']} of {report['scores']}"
+    )
+    table.add_row("network, cycles per image", str(report["image_cycles"]))
+    table.add_row("network, utilization", f"{report['utilization']:.1%}")
+
+
 def _show_demo(result: DemoResult) -> None:
     report, console = result.report, Console(highlight=False)
     accuracy = report["accuracy"]
@@ -80,6 +96,7 @@ def _show_demo(result: DemoResult) -> None:
         table.add_row(f"RTL {title}: differs from onnxruntime {operator}", f"{differing} of {outputs}")
     table.add_row("cycles per image", str(report["cycles_per_image"]))
     table.add_row("utilization", f"{report['utilization']:.1%}")
+    _add_network(table, report["network"])
     console.print(table)
     for path in result.files:
         console.print(f"wrote {path}", soft_wrap=True)

@@ -14,8 +14,9 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..errors import need
 
-__all__ = ["Digits", "train_digits"]
+__all__ = ["Digits", "split_digits", "train_digits"]
 
+_PURPOSE = "the source digits and the demo"
 _SEED = 0
 _TEST_SHARE = 0.25
 _LARGEST_PIXEL = 16.0
@@ -43,6 +44,17 @@ class Digits:
         return float(np.mean(logits.argmax(axis=1) == self.labels))
 
 
+def split_digits() -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+    """Images to learn from, images to test with, [M, 64] of 0 to 16 each, and the labels [M] of both."""
+    datasets = need("sklearn.datasets", "scikit-learn", _PURPOSE)
+    model_selection = need("sklearn.model_selection", "scikit-learn", _PURPOSE)
+    loaded = datasets.load_digits()
+    train_x, test_x, train_labels, test_labels = model_selection.train_test_split(
+        loaded.data, loaded.target, test_size=_TEST_SHARE, random_state=_SEED, stratify=loaded.target
+    )
+    return train_x, test_x, train_labels, test_labels
+
+
 @functools.cache
 def train_digits() -> Digits:
     """Train a logistic regression on three quarters of the images, and quantize it with one scale per class.
@@ -50,14 +62,8 @@ def train_digits() -> Digits:
     Activations are int8 with zero point -128 (pixels are never negative); weights int8, symmetric, per column; the bias
     int32 at scale a_scale * b_scale; logits int8, over the range that the training images reach.
     """
-    purpose = "the source digits and the demo"
-    datasets = need("sklearn.datasets", "scikit-learn", purpose)
-    linear_model = need("sklearn.linear_model", "scikit-learn", purpose)
-    model_selection = need("sklearn.model_selection", "scikit-learn", purpose)
-    loaded = datasets.load_digits()
-    train_x, test_x, train_labels, test_labels = model_selection.train_test_split(
-        loaded.data, loaded.target, test_size=_TEST_SHARE, random_state=_SEED, stratify=loaded.target
-    )
+    linear_model = need("sklearn.linear_model", "scikit-learn", _PURPOSE)
+    train_x, test_x, train_labels, test_labels = split_digits()
     classifier = linear_model.LogisticRegression(C=0.5, max_iter=2000)
     classifier.fit(train_x / _LARGEST_PIXEL, train_labels)
     weights = classifier.coef_.T / _LARGEST_PIXEL  # [64, 10], for pixels of 0 to 16

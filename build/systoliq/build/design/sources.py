@@ -17,6 +17,7 @@ from ..onnx import is_model, onnx_layer, onnx_product, read_products
 from ..onnx.network import read_network, read_nodes
 from .array import ArrayDesign
 from .design import Design
+from .digits_cnn import digits_cnn
 from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
@@ -28,6 +29,7 @@ __all__ = ["PRESETS", "open_layer", "open_source", "resnet8_fc_layer"]
 PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
     "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that is trained and quantized here",
+    "digits-cnn": "the same by a small convolutional network, int8: needs onnx",
     "array": "the bare array with its drain, no layer: for synthesis and speed studies",
     "engine": "the programmable engine: any QLinearMatMul and MatMulInteger, job after job",
 }
@@ -67,32 +69,37 @@ def open_source(
     if source == "array":
         hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)
+    network = _network(source)
+    if network is not None:
+        if not use_bias:
+            raise InputError("no_bias must be left out for a network")
+        return NetworkDesign(network[0], hardware, name=name, origin=network[1])
+    hardware.refuse_engines(source)
     host = None
     if is_model(source):
-        network = _network(source)
-        if network is not None:
-            if not use_bias:
-                raise InputError("no_bias must be left out for a network")
-            return NetworkDesign(network, hardware, name=name, origin=f"the model {Path(source).name}")
-        hardware.refuse_engines(source)
         layer, origin, host = onnx_product(source)
     else:
-        hardware.refuse_engines(source)
         layer, origin = open_layer(source, weights)
     return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin, host=host)
 
 
-def _network(source: str) -> Network | None:
-    """The network that FILE.onnx is; None where a NODE is named, or where it is one product alone."""
-    if ".onnx#" in source:
+def _network(source: str) -> tuple[Network, str] | None:
+    """The network that `source` is, and where it comes from.
+
+    None where it is no model, where a NODE is named, or where the model is one product alone.
+    """
+    if source == "digits-cnn":
+        return digits_cnn()
+    if not is_model(source) or ".onnx#" in source:
         return None
+    origin = f"the model {Path(source).name}"
     reading = read_nodes(source)
     if reading.network is not None and len(stages_of(reading.network)) > 1:
-        return reading.network
+        return reading.network, origin
     products = [product for product in read_products(Path(source)) if product.layer is not None]
     if len(products) == 1:
         return None
-    return read_network(source)
+    return read_network(source), origin
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
@@ -104,6 +111,8 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
 
         trained = train_digits()
         return trained.layer, trained.origin
+    if source in ("digits-cnn", "engine"):
+        raise InputError(f"SOURCE must be one layer here, not {source}")
     if is_model(source):
         return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():

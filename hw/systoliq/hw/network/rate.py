@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from systoliq.golden import network
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
 from ..schedule import Schedule
 from .image import ImageWindow
 
-__all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_bits", "windows_of"]
+__all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_factors", "windows_of"]
 
 _ROW = 2  # cycles from one row of windows to the next, at the least
 
@@ -99,15 +100,19 @@ def lanes(node: network.Node, parallelism: Parallelism) -> int:
 
 
 @functools.cache
-def requantizer_bits(node: network.Node) -> int:
-    """Bits of the sums that the requantizers of a stage take, one in each lane; 0 where it has none."""
+def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
+    """Bits of both factors that the requantizers of a stage multiply, one in each lane: sums, and the whole mantissas
+    of scales without the zeros at their ends. None where it has none.
+    """
     if isinstance(node, network.WholeAverage):
-        return signed_bits(*(node.pixels * bound for bound in (-256, 255)))
+        return signed_bits(*(node.pixels * bound for bound in (-256, 255))), node.requantization.multiplier_bits
     layer = getattr(node, "layer", None)
     if layer is None:
-        return 0
-    lows, highs = layer.rising.accumulator_range()
-    return min(signed_bits(int(lows.min()), int(highs.max())), 32)
+        return None
+    layer = layer.rising
+    lows, highs = layer.accumulator_range()
+    mantissas = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format).multiplier_bits
+    return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
 
 
 def _layer(node: network.Node) -> MatMulLayer:

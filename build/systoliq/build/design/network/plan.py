@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from systoliq.golden import network
 from systoliq.hw.cells import CELLS, is_ecp5
+from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
 from systoliq.hw.network import rate
@@ -25,7 +26,6 @@ from ...errors import InputError
 
 __all__ = ["Plan", "StagePlan", "plan_for_budget", "plan_for_cycles", "read_plan", "stages_of"]
 
-_MANTISSA_BITS = 24
 LUT_CELLS = "ecp5-lut"
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 
@@ -228,8 +228,8 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str) -> StagePlan:
     multipliers = rate.multipliers(node, parallelism)
-    bits = rate.requantizer_bits(node)
-    each = _cells_of_requantizer(min(bits, _MANTISSA_BITS + 1), lane_cells(cells)) if bits else 0
+    factors = rate.requantizer_factors(node)
+    each = _cells_of_requantizer(*factors, lane_cells(cells)) if factors else 0
     in_cells = 0 if parallelism.cells == LUT_CELLS else multipliers
     return StagePlan(
         node=node,
@@ -241,7 +241,7 @@ def _stage(node: network.Node, parallelism: Parallelism, cells: str) -> StagePla
 
 
 @functools.cache
-def _cells_of_requantizer(bits: int, cells: str) -> int:
-    multiplier = WideMultiplier(bits, _MANTISSA_BITS, cells=cells)
+def _cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
+    multiplier = WideMultiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells=cells)
     mark_used(multiplier)
     return multiplier.count
