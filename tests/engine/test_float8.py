@@ -40,7 +40,7 @@ def golden_or_error(inputs):
         return str(error)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(simulator, name):
     """Batches, vectors, scales of all kinds per row and per column; every second operation with stalls."""
