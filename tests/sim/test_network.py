@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from systoliq.hw.network.pipeline import Pipeline
+from systoliq.hw.network.rate import Parallelism
 from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import SimulatorWarning
@@ -127,7 +128,7 @@ def fixed():
     """The residual network with a parallelism that gives each fault its text."""
     net = small.residual()
     fields = {"convolution0": (2, 2), "convolution1": (1, 2), "maxpool3": (2, 1), "dense5": (3, 1)}
-    parallelism = {name: small.Parallelism(cols=cols, depth=depth) for name, (cols, depth) in fields.items()}
+    parallelism = {name: Parallelism(cols=cols, depth=depth) for name, (cols, depth) in fields.items()}
     assembly = small.assembled(net, parallelism)
     return net, assembly, network_verilog(assembly)
 

@@ -17,13 +17,12 @@ from systoliq.golden.network import (
     Reshape,
     Source,
     Table,
-    Tensor,
     Transpose,
     WholeAverage,
     Window,
 )
 from systoliq.hw.network.assembly import assemble
-from systoliq.hw.network.rate import Parallelism, choices
+from systoliq.hw.network.rate import choices
 
 from . import stage_bench as bench
 
@@ -158,6 +157,3 @@ def traffic(assembly, net, images, seed):
     output = assembly.tensors[pipeline.output]
     given = bench.words_of(net.inputs[0], x, pipeline.lanes)
     return {"i": given}, bench.words_of(output, made[output.name], bench.lanes_of(pipeline.o))
-
-
-__all__ = ["NETWORKS", "Builder", "Parallelism", "Tensor", "assembled", "drawn_parallelism", "traffic"]

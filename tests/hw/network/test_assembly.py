@@ -11,6 +11,7 @@ import pytest
 from systoliq.golden import INT8, UINT8
 from systoliq.hw import emit_verilog
 from systoliq.hw.network.assembly import assemble
+from systoliq.hw.network.rate import Parallelism
 
 from . import small_networks as small
 from . import stage_bench as bench
@@ -26,12 +27,14 @@ def run(net, parallelism, *, images=3, seed=0, **more):
     return assembly, [after - before for before, after in itertools.pairwise(ends)]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_networks(name):
     net = small.NETWORKS[name](seed=1)
     run(net, small.drawn_parallelism(net, 1), images=2, comes=0.8, goes=0.7)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     net = small.NETWORKS[name](seed=2)
@@ -39,6 +42,7 @@ def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     assert gaps[-2:] == [assembly.image_cycles] * 2
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_verilog_of_each(name):
     """Blocks of one name are one module."""
@@ -124,7 +128,7 @@ def test_lanes_divide_the_channels(cols):
     net = small.Builder((2, 3, 3))
     net.table()
     with pytest.raises(ValueError, match=f"'table0': lanes must divide the 2 channels, not {cols}"):
-        small.assembled(net.network(), {"table0": small.Parallelism(cols=cols)})
+        small.assembled(net.network(), {"table0": Parallelism(cols=cols)})
 
 
 def test_reset_in_the_middle():

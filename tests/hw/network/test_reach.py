@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.hw.network.pipeline import Pipeline
+from systoliq.hw.network.rate import Parallelism
 from systoliq.hw.network.reach import Reach, waiting_pixels
 
 from . import small_networks as small
@@ -78,7 +79,7 @@ def join():
     deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
     net.add(deep, trunk)
     whole = net.network()
-    fast = small.Parallelism(cols=2, depth=2)
+    fast = Parallelism(cols=2, depth=2)
     parallelism = {node.name: fast for node in whole.nodes if node.name.startswith("conv")}
     return whole, small.assembled(whole, parallelism)
 

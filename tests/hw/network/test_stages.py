@@ -11,6 +11,7 @@ from . import stage_bench as bench
 SEEDS = range(3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("pace", bench.PACES, ids=str)
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 @pytest.mark.parametrize("seed", SEEDS)

@@ -69,6 +69,7 @@ def drive(window, word, *, channels_last=True, count=3, comes=1.0, goes=1.0):
     assert taken == words
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("channels_last", [True, False])
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.7)])
 @pytest.mark.parametrize(("window", "word"), WINDOWS)

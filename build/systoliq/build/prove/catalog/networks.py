@@ -259,9 +259,6 @@ _COLLECT = SeededBug(
 )
 _ROOM = SeededBug(module="network.window_buffer", old="(came | ~open_) & (room != 0)", new="(came | ~open_)")
 _EARLY = SeededBug(module="network.window_buffer", old="complete >= wanted", new="complete + 1 >= wanted")
-_LATE = SeededBug(
-    module="network.window_buffer", old="freed.eq(Mux(out.fetch & row_ends, freed_now, 0))", new="freed.eq(0)"
-)
 
 PROPERTIES = (
     _fork(2),
@@ -275,6 +272,6 @@ PROPERTIES = (
     _window(_windows(2, 1, kernel=(1, 1)), _EARLY),
     _window(_windows(3, 1, kernel=(2, 1)), _ROOM),
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
-    _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _LATE),
+    _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY),
     _window(_windows(2, 1, channels=2, kernel=(2, 1)), _EARLY, channels_last=False),
 )
