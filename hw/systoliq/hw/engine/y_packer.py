@@ -7,7 +7,7 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
-from .skid_buffer import SkidBuffer
+from ..skid_buffer import SkidBuffer
 
 __all__ = ["YPacker"]
 

@@ -6,8 +6,8 @@ from amaranth.hdl import Assert, Assume, Cat, Cover, Module, Mux, Signal
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
-from systoliq.hw.engine.skid_buffer import SkidBuffer
 from systoliq.hw.engine.y_packer import YPacker
+from systoliq.hw.skid_buffer import SkidBuffer
 
 from ..property import Bounded, Method, Property, SeededBug, Unbounded
 from .checkers import check_held, check_order
@@ -227,7 +227,7 @@ PROPERTIES = (
         harness=SkidHarness,
         method=Unbounded(cover_cycles=8),
         bug=SeededBug(
-            module="engine.skid_buffer",
+            module="skid_buffer",
             old="offers.eq(self.i.valid | keeps | waits)",
             new="offers.eq(self.i.valid | waits)",
         ),
@@ -236,7 +236,7 @@ PROPERTIES = (
     blind(
         "skid buffer",
         lambda: SkidBuffer(2),
-        SeededBug(module="engine.skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
+        SeededBug(module="skid_buffer", old="ready.eq(~keeps)", new="ready.eq(~keeps | self.o.ready)"),
     ),
     _packer(1, Unbounded(cover_cycles=30), "complete.eq(still_begun)", "complete.eq(begun)", quick=True),
     _packer(2, Bounded(16), "beyond = place.full & (place.left != 0)", "beyond = place.full"),

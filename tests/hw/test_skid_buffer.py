@@ -7,9 +7,9 @@ import random
 import pytest
 from amaranth.hdl import Signal, unsigned
 
-from systoliq.hw.engine.skid_buffer import SkidBuffer
+from systoliq.hw.skid_buffer import SkidBuffer
 
-from ..bench import receive, send, simulate, wait
+from .bench import receive, send, simulate, wait
 
 
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (1.0, 0.3), (0.3, 1.0), (0.6, 0.6)])
