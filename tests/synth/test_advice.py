@@ -37,6 +37,7 @@ def test_the_median_decides():
         ("dense.lane_0.step", "dense.lane_0.chosen_0", "the drain; .*--rows"),
         ("dense.lane_0.requantizer.low", "dense.lane_0.requantizer.y", "the requantizer; .*--requantizer auto"),
         ("core.array.column_1.pe_top.mac.held", "core.array.column_1.pe_top.mac.sum", "the array; .*--cells"),
+        ("start", "pipeline.s3_add.fifo.valid", "the network's part s3_add; .*--multipliers"),
         ("start", "end", "the design; "),
     ],
 )

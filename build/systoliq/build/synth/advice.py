@@ -34,6 +34,9 @@ def clock_verdict(report: SynthReport) -> str:
 
 def _stage(path: CriticalPath) -> tuple[str, str]:
     for end in (path.start, path.end):
+        if found := re.search(r"pipeline\.(\w+)", end):
+            return f"the network's part {found[1]}", "fewer --multipliers and --luts"
+    for end in (path.start, path.end):
         for pattern, stage, turn in _STAGES:
             if re.search(pattern, end):
                 return stage, turn

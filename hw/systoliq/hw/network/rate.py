@@ -36,7 +36,7 @@ class Parallelism:
     def __post_init__(self) -> None:
         for name in ("cols", "depth"):
             value = getattr(self, name)
-            if not isinstance(value, int) or value < 1:
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be a positive integer, not {value!r}")
 
 
