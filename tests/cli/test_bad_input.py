@@ -177,7 +177,7 @@ def test_input_of_simulate(source, content, text, call, save, tmp_path):
     [
         ("resnet8-fc", ["--quantize"], "a must hold real numbers where quantize is given, not int8"),
         ("array", ["--quantize"], "quantize must be left out for the source array: it has no scales"),
-        ("engine", ["--quantize"], "quantize must be left out for the source engine: its operands are integers"),
+        ("engine", ["--quantize"], "quantize must be left out for the source engine: it takes operands as they are"),
         ("array", ["--compare", "onnxruntime"], "compare must be left out for the source array: only a layer"),
         ("resnet8-fc", ["--compare", "matlab"], "'matlab' is not"),
     ],

@@ -51,7 +51,7 @@ def test_wide_multiplier(tmp_path, cells):
     check([WideMultiplier(*bits, cells=cells, pipelined=pipelined) for bits, pipelined in each], cells, tmp_path)
 
 
-@pytest.mark.parametrize(("cells", "limb"), LIMB_BITS.items())
+@pytest.mark.parametrize(("cells", "limb"), [item for item in LIMB_BITS.items() if item[0] != "ecp5-lut"])
 def test_each_operand_that_is_cut_takes_an_addition(cells, limb):
     one = WideMultiplier(limb + 1, limb, cells=cells).latency
     assert WideMultiplier(limb + 2, limb, cells=cells).latency == one + 1

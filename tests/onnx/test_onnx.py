@@ -303,7 +303,7 @@ def test_the_last_layer_of_a_real_network(call, shared, tmp_path):
     np.testing.assert_array_equal(layer.golden(a), y)
     np.savez(tmp_path / "a.npz", a=a)
     arguments = ["--input", tmp_path / "a.npz", "--output", tmp_path / "y.npz", "--simulator", "icarus"]
-    assert call("simulate", path, *arguments).exit_code == 0
+    assert call("simulate", f"{path}#{product.name}", *arguments).exit_code == 0
     np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["y"], y)
 
 

@@ -22,6 +22,7 @@ LIMB_BITS = {
     "ecp5": 17,
     "ecp5-alu": 17,
     "ecp5-pair": 17,
+    "ecp5-lut": 17,
     "ice40": 15,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell

@@ -172,7 +172,7 @@ REFUSED = {
     "negative scale": (
         f"{ROW} a",
         f"f = DequantizeLinear(a, negative, z) {Q}",
-        "its input's scale must be positive and finite in DequantizeLinear 'f', not -0.1",
+        "DequantizeLinear 'f': tensor 'a' must have a positive, finite scale, not -0.1",
     ),
     "weights of 16 bits": (
         f"{ROW} a",

@@ -13,8 +13,9 @@ from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
 from systoliq.golden.network import Network
 
 from ..errors import InputError
-from ..onnx import is_model, onnx_layer, onnx_product, read_products
+from ..onnx import is_model, onnx_layer, onnx_product
 from ..onnx.network import read_network, read_nodes
+from ..onnx.products import list_products
 from .array import ArrayDesign
 from .design import Design
 from .digits_cnn import digits_cnn
@@ -86,20 +87,20 @@ def open_source(
 def _network(source: str) -> tuple[Network, str] | None:
     """The network that `source` is, and where it comes from.
 
-    None where it is no model, where a NODE is named, or where the model is one product alone.
+    None where it is no model, where a NODE is named, or where a product of it is meant: it has no other, or is no
+    network of one input, one output and several stages.
     """
     if source == "digits-cnn":
         return digits_cnn()
     if not is_model(source) or ".onnx#" in source:
         return None
-    origin = f"the model {Path(source).name}"
-    reading = read_nodes(source)
-    if reading.network is not None and len(stages_of(reading.network)) > 1:
-        return reading.network, origin
-    products = [product for product in read_products(Path(source)) if product.layer is not None]
-    if len(products) == 1:
-        return None
-    return read_network(source), origin
+    network = read_nodes(source).network
+    if network is None:
+        if len(list_products(Path(source))) < 2:
+            return None  # the reason why that one is not taken is enough
+        network = read_network(source)  # which says why there is none
+    whole = len(network.sources) == len(network.outputs) == 1 and len(stages_of(network)) > 1
+    return (network, f"the model {Path(source).name}") if whole else None
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:

@@ -229,7 +229,7 @@ PROPERTIES = (
     _wide("ice40", 31, 24, _MIDDLE_EARLY),
     _narrow("ecp5", 7, 6, 3, _MIDDLE_EARLY),
     _narrow("ice40", 7, 6, 3, _MIDDLE_EARLY),
-    _narrow("ecp5", 9, 4, 4, _LOWEST_EARLY, quick=True),
+    _narrow("ecp5", 10, 5, 5, _LOWEST_EARLY, quick=True),
     _narrow("ice40", 5, 8, 4, _LOWEST_EARLY),
     _narrow("ice40", 9, 6, 3, _FEW_EARLY),
     *(_adder(bits, bits, _NO_CARRY) for bits in (16, 17, 18)),
