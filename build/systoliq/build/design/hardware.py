@@ -148,7 +148,7 @@ class Hardware:
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
         for name in ("throughput", "multipliers", "luts"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
+            if value is not None and not (0 < value < float("inf") or (value == 0 and name == "luts")):
                 raise InputError(f"{name} must be positive, not {value!r}")
 
     def bare_array(self) -> ArrayConfig:
