@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, signed, unsigned
+from amaranth.hdl import Module, Mux, Signal, signed
 from amaranth.lib.wiring import In
 
 from systoliq.golden.formats import IntFormat
 
 from .delay import delay
 from .normalized import NormalizedRounding
+from .operand_shape import operand_shape
 
 __all__ = ["IntegerRounding"]
 
@@ -25,7 +26,7 @@ class IntegerRounding(NormalizedRounding):
 
     def __init__(self, output: IntFormat, *, field_bits: int, flag_bits: int) -> None:
         self.output = output
-        integer = signed(output.bits) if output.signed else unsigned(output.bits)
+        integer = operand_shape(output)
         super().__init__(output.bits, integer, field_bits=field_bits, flag_bits=flag_bits, zero_point=In(integer))
 
     @staticmethod

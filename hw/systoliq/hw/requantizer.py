@@ -19,6 +19,7 @@ from .delay import delay
 from .float32 import FLOAT32_BITS, RoundToFloat32
 from .hierarchy import place
 from .multiplier import WideMultiplier
+from .operand_shape import operand_shape
 from .rounding import RoundingShift
 
 __all__ = ["Requantizer", "RequantizerConfig"]
@@ -79,7 +80,7 @@ class Requantizer(wiring.Component):
 
     def __init__(self, config: RequantizerConfig) -> None:
         self.config = config
-        y_shape = signed(config.output.bits) if config.output.signed else unsigned(config.output.bits)
+        y_shape = operand_shape(config.output)
         factor_bits, rounding = config.accumulator_bits, config.rounding
         self._to_float32: RoundToFloat32 | None = None
         if rounding is Rounding.NEAR_TIE and factor_bits > FLOAT32_BITS + 1:

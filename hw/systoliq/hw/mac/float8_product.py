@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -13,6 +13,7 @@ from systoliq.golden.float8_matmul import flag_bits, sum_bits
 from systoliq.golden.operand import Format
 
 from ..delay import delay
+from ..operand_shape import operand_shape
 
 __all__ = ["Float8Product"]
 
@@ -77,7 +78,12 @@ class Float8Product(wiring.Component):
         self.kind = "float8_product"
         product = signed(sum_bits(a, b, 1))
         super().__init__(
-            {"a": In(_shape(a)), "b": In(_shape(b)), "product": Out(product), "flags": Out(flag_bits(a, b))}
+            {
+                "a": In(operand_shape(a)),
+                "b": In(operand_shape(b)),
+                "product": Out(product),
+                "flags": Out(flag_bits(a, b)),
+            }
         )
 
     @staticmethod
@@ -123,10 +129,6 @@ class Float8Product(wiring.Component):
                 number = delay(m, moved, 1, name=f"number_{1 << i}").as_signed()
                 shift = delay(m, shift, 1, name=f"shift_{1 << i}")
         m.d.comb += self.product.eq(number)
-
-
-def _shape(form: Format) -> Shape:
-    return signed(form.bits) if form.signed else unsigned(form.bits)
 
 
 def _small_product(a: Value, b: Value) -> Value:

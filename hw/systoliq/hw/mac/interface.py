@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from amaranth.hdl import Module, signed, unsigned
+from amaranth.hdl import Module, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.operand import Format
 
 from ..config import ArrayConfig
+from ..operand_shape import operand_shape
 from .dsp48e2 import Dsp48E2Form
 from .dsp48e2_pair import Dsp48E2PairForm
 from .ecp5 import Ecp5Form
@@ -43,7 +44,7 @@ def _form(config: ArrayConfig) -> Form:
 
 def operand_layout(operand: Format, count: int) -> data.ArrayLayout:
     """``count`` numbers, or codes, of one format side by side, the first in the lowest bits."""
-    return data.ArrayLayout(signed(operand.bits) if operand.signed else unsigned(operand.bits), count)
+    return data.ArrayLayout(operand_shape(operand), count)
 
 
 class Mac(wiring.Component):

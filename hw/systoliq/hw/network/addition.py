@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -11,9 +11,11 @@ from systoliq.golden.network.sum_tables import SumTables
 
 from ..delay import delay
 from ..hierarchy import place
+from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from .fifo import Fifo
+from .lookup import by_bits
 from .steady import steady
 
 __all__ = ["Addition", "SumOfTables"]
@@ -33,8 +35,8 @@ class SumOfTables(wiring.Component):
         for name in ("a", "b"):
             entries = getattr(tables, name)
             bits = signed_bits(*entries)
-            by_bits = [entries[(code ^ 0x80) if operand.signed else code] % (1 << bits) for code in range(256)]
-            self._tables.append(Rom(by_bits, bits, cells=cells, kind=f"{kind}_{name}_table"))
+            words = [entry % (1 << bits) for entry in by_bits(entries, operand)]
+            self._tables.append(Rom(words, bits, cells=cells, kind=f"{kind}_{name}_table"))
         super().__init__({"a": In(8), "b": In(8), "y": Out(8)})
 
     @property
@@ -69,7 +71,7 @@ class Addition(wiring.Component):
         self.lane = SumOfTables(tables, operand, cells=cells, kind=f"{kind}_lane")
         self.lanes = lanes
         self.kind = kind
-        given, made = (y_beat(signed(8) if form.signed else unsigned(8), lanes) for form in (operand, tables.output))
+        given, made = (y_beat(operand_shape(form), lanes) for form in (operand, tables.output))
         self.fifo = Fifo(made, depth=16, cells=cells)
         super().__init__(
             {

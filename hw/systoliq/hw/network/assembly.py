@@ -7,10 +7,10 @@ import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from amaranth.hdl import signed, unsigned
 
 from systoliq.golden import network
 
+from ..operand_shape import operand_shape
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, multipliers
 from .reach import Reach, waiting_pixels
@@ -80,8 +80,9 @@ def assemble(
         raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
     joints = assembler.joints
     lanes = next(joint.port(0).payload.data.shape().length for joint in joints if source.name in joint.inputs)
-    shape = signed(8) if source.format.signed else unsigned(8)
-    pipeline = Pipeline(joints, source=source.name, shape=shape, lanes=lanes, output=output.name, cells=cells)
+    pipeline = Pipeline(
+        joints, source=source.name, shape=operand_shape(source.format), lanes=lanes, output=output.name, cells=cells
+    )
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
     nodes = assembler.nodes
     built = {node.name: parallelism.get(node.name, Parallelism()) for node in nodes}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Shape, Value, signed, unsigned
+from amaranth.hdl import Module, Shape, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..dense import Dense
 from ..hierarchy import place
+from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from .image import ImageWindow
 from .window_buffer import WindowBuffer
@@ -40,7 +41,7 @@ class Convolution(wiring.Component):
         self.windows = windows
         self.dense = dense
         self.kind = kind
-        element = signed(config.a.bits) if config.a.signed else unsigned(config.a.bits)
+        element = operand_shape(config.a)
         self.buffer: WindowBuffer | None = None
         if windows.moves:
             self.buffer = WindowBuffer(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed, unsigned
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -18,6 +18,7 @@ from ..drain_lane import ColumnConstants, DrainLane
 from ..folding import Folding, fold
 from ..hierarchy import place
 from ..mac import operand_layout
+from ..operand_shape import operand_shape
 from ..requantizers import requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
 from ..schedule import Schedule
@@ -86,7 +87,7 @@ class Depthwise(wiring.Component):
             tiles=2 + -(-self.latency // self.schedule.tile_cycles),
             cells=cells,
         )
-        element = signed(layer.a_format.bits) if layer.a_format.signed else unsigned(layer.a_format.bits)
+        element = operand_shape(layer.a_format)
         super().__init__(
             {"i": In(stream.Signature(y_beat(element, lanes))), "o": Out(stream.Signature(y_beat(y_shape, lanes)))}
         )

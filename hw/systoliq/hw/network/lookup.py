@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from amaranth.hdl import Module, Signal, Value, signed, unsigned
+from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,12 +12,18 @@ from systoliq.golden.formats import IntFormat
 
 from ..delay import delay
 from ..hierarchy import place
+from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from .fifo import Fifo
 from .steady import steady
 
-__all__ = ["Lookup"]
+__all__ = ["Lookup", "by_bits"]
+
+
+def by_bits(entries: Sequence[int], operand: IntFormat) -> list[int]:
+    """256 ``entries`` by the bits of an operand's codes, given by its codes, the least first."""
+    return [entries[(bits ^ 0x80) if operand.signed else bits] for bits in range(256)]
 
 
 class Lookup(wiring.Component):
@@ -33,11 +39,11 @@ class Lookup(wiring.Component):
         cells: str,
         kind: str,
     ) -> None:
-        by_bits = [int(entries[(code ^ 0x80) if operand.signed else code]) & 0xFF for code in range(256)]
-        self.rom = Rom(by_bits, 8, cells=cells, kind=f"{kind}_table")
+        words = [int(entry) & 0xFF for entry in by_bits(entries, operand)]
+        self.rom = Rom(words, 8, cells=cells, kind=f"{kind}_table")
         self.lanes = lanes
         self.kind = kind
-        given, made = (y_beat(signed(8) if form.signed else unsigned(8), lanes) for form in (operand, output))
+        given, made = (y_beat(operand_shape(form), lanes) for form in (operand, output))
         self.fifo = Fifo(made, depth=16, cells=cells)
         super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from amaranth.hdl import signed, unsigned
 from amaranth.lib import wiring
 
 from systoliq.golden import network
@@ -20,6 +19,7 @@ from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
 from ..dense import Dense
+from ..operand_shape import operand_shape
 from .addition import Addition
 from .constants import Constants
 from .convolution import Convolution
@@ -129,8 +129,9 @@ def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how
 @_make.register
 def _max_pool(node: network.MaxPool, how: _Made) -> wiring.Component:
     form = node.inputs[0].format
-    shape = signed(8) if form.signed else unsigned(8)
-    core = Maximum(shape, lanes=_lanes(how, windows_of(node).channels), beats=math.prod(node.window.kernel))
+    core = Maximum(
+        operand_shape(form), lanes=_lanes(how, windows_of(node).channels), beats=math.prod(node.window.kernel)
+    )
     return Sliding(windows_of(node), core, padding=form.min, cells=how.cells, kind=how.kind)
 
 
@@ -164,7 +165,7 @@ def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, ce
     lanes = parallelism.cols
     periods = [p for p in range(lanes, len(elements) + 1, lanes) if len(elements) % p == 0]
     period = next(p for p in periods if (elements.reshape(-1, p) == elements[:p]).all())
-    shape = signed(8) if tensor.format.signed else unsigned(8)
+    shape = operand_shape(tensor.format)
     return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
 
 

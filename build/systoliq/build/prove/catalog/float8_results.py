@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from amaranth.hdl import Shape, signed, unsigned
+from amaranth.hdl import Shape
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.formats import IntFormat
 from systoliq.hw.integer_rounding import IntegerRounding
+from systoliq.hw.operand_shape import operand_shape
 
 from .float8_numbers import EXACT, WIDE_BIAS, bits, magnitude
 
@@ -77,7 +78,7 @@ class Integers:
     @property
     def inputs(self) -> dict[str, Shape]:
         """The zero point."""
-        return {"zero_point": signed(self.output.bits) if self.output.signed else unsigned(self.output.bits)}
+        return {"zero_point": operand_shape(self.output)}
 
     def nearest(self, real: str, negative: str) -> str:
         """That ``y`` less the zero point lies between the ties below and above half of ``real``, which are even ones'.
