@@ -14,7 +14,7 @@ from systoliq.golden.network import Network
 
 from ..errors import InputError
 from ..onnx import is_model, onnx_layer, onnx_product
-from ..onnx.network import read_network, read_nodes
+from ..onnx.network import network_of, read_nodes
 from ..onnx.products import list_products
 from .array import ArrayDesign
 from .design import Design
@@ -94,11 +94,10 @@ def _network(source: str) -> tuple[Network, str] | None:
         return digits_cnn()
     if not is_model(source) or ".onnx#" in source:
         return None
-    network = read_nodes(source).network
-    if network is None:
-        if len(list_products(Path(source))) < 2:
-            return None  # the reason why that one is not taken is enough
-        network = read_network(source)  # which says why there is none
+    reading = read_nodes(source)
+    if reading.network is None and len(list_products(Path(source))) < 2:
+        return None  # the reason why that one is not taken is enough
+    network = network_of(reading, source)  # which says why there is none
     whole = len(network.sources) == len(network.outputs) == 1 and len(stages_of(network)) > 1
     return (network, f"the model {Path(source).name}") if whole else None
 

@@ -88,9 +88,6 @@ class Move(Node):
         where the stream stays as it is.
         """
         (x,) = self.inputs
-        shape = (1, *x.shape[1:])
-        last = (1, *x.shape[2:], x.channels) if len(shape) == 4 else shape
-        indices = np.arange(x.pixels * x.channels).reshape(last)
-        source = np.moveaxis(indices, -1, 1) if len(shape) == 4 else indices
+        source = x.unraster(np.arange(x.pixels * x.channels).reshape(1, x.pixels, x.channels))
         found: npt.NDArray[np.int64] = self.output.raster(self.movement.apply(source))[0]
         return found

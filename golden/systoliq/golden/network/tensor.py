@@ -109,3 +109,9 @@ class Tensor:
         """`array`, of this tensor or any batch of it, as it is streamed: [batch, pixels, channels], in raster order."""
         last = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
         return last.reshape(len(array), self.pixels, self.channels)
+
+    def unraster(self, streamed: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What `raster` made `streamed` [batch, pixels, channels] of."""
+        if len(self.shape) != 4:
+            return streamed.reshape(len(streamed), *self.shape[1:])
+        return np.moveaxis(streamed.reshape(len(streamed), *self.shape[2:], self.channels), -1, 1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from systoliq.golden import network
 
-from .image import ImageWindow
+from .rate import windows_of
 
 __all__ = ["Reach", "waiting_pixels"]
 
@@ -41,11 +41,10 @@ class Reach:
             if len(needed) != node.output.pixels:  # of whole images
                 needed = np.full(node.output.pixels, needed[-1])
             return cls(needed, line)
-        (x,) = node.inputs
-        windows = ImageWindow(window=window, image=(x.shape[2], x.shape[3]), channels=x.shape[1])
+        windows = windows_of(node)
         if not windows.moves:
             return cls(given[0].needed, line)
-        rows = [given[0].needed[lines * x.shape[3] - 1] for lines in itertools.accumulate(windows.lines_needed())]
+        rows = [given[0].needed[lines * windows.image[1] - 1] for lines in itertools.accumulate(windows.lines_needed())]
         return cls(np.repeat(rows, windows.out[1]), line)
 
 

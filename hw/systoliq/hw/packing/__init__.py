@@ -5,6 +5,7 @@
 
 from .array import ArrayPacking
 from .float8_sums import sum_words
+from .images import image_words
 from .layer import LayerPacking
 from .words import Flags, Integers, Words, from_words, pads, to_integers, to_words
 
@@ -15,6 +16,7 @@ __all__ = [
     "LayerPacking",
     "Words",
     "from_words",
+    "image_words",
     "pads",
     "sum_words",
     "to_integers",

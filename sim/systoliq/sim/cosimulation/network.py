@@ -16,7 +16,7 @@ from systoliq.hw import emit_verilog
 from systoliq.hw.axi import AxiPipeline, axi_bits
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.network.assembly import Assembly
-from systoliq.hw.packing.words import from_words, to_words
+from systoliq.hw.packing import from_words, image_words
 
 from ..exchange import BenchOutcome, BenchRun
 from ..harness import Ports, Tap
@@ -36,8 +36,6 @@ __all__ = [
 
 NETWORK_TOP = "network"
 
-Tensors = dict[str, npt.NDArray[Any]]
-
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TensorResult:
@@ -54,11 +52,7 @@ class TensorResult:
     @property
     def array(self) -> npt.NDArray[Any]:
         """The tensor as ONNX shapes it, [images, ...]; what never came is 0."""
-        shape = (len(self.streamed), *self.tensor.shape[1:])
-        if len(shape) != 4:
-            return self.streamed.reshape(shape)
-        images, channels, rows, columns = shape
-        return np.ascontiguousarray(self.streamed.reshape(images, rows, columns, channels).transpose(0, 3, 1, 2))
+        return np.ascontiguousarray(self.tensor.unraster(self.streamed))
 
     @property
     def mismatches(self) -> int:
@@ -194,15 +188,15 @@ def _run(
     """The beats of all images and of their results."""
     pipeline = assembly.pipeline
     count = len(expected[pipeline.source])
-    words = _words(expected[pipeline.source], pipeline.lanes)
-    wanted = _words(expected[pipeline.output], beat_lanes(assembly, pipeline.output))
+    words, last = image_words(expected[pipeline.source], pipeline.lanes)
+    wanted, wanted_last = image_words(expected[pipeline.output], beat_lanes(assembly, pipeline.output))
     unstalled = assembly.image_cycles * (count + len(assembly.nodes))
     return BenchRun(
         a=words,
-        a_last=_lasts(len(words), count),
+        a_last=last,
         b=np.zeros((0, 0), np.uint8),
         expected=wanted,
-        expected_last=_lasts(len(wanted), count),
+        expected_last=wanted_last,
         mask=np.full(wanted.shape, 0xFF, np.uint8),
         stalls=np.array(stalls),
         resets=np.zeros(0, np.int64),
@@ -223,16 +217,6 @@ def beat_lanes(assembly: Assembly, name: str) -> int:
     joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)
     lanes: int = joint.component.o.payload.data.shape().length
     return lanes
-
-
-def _words(elements: npt.NDArray[Any], lanes: int) -> npt.NDArray[np.uint8]:
-    return to_words(elements.reshape(-1, lanes), 8, lanes)
-
-
-def _lasts(beats: int, images: int) -> npt.NDArray[np.bool_]:
-    last = np.zeros((images, beats // images), bool)
-    last[:, -1] = True
-    return last.reshape(-1)
 
 
 def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> TensorResult:

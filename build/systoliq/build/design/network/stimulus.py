@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.network import Tensor
-from systoliq.hw.packing.words import to_words
+from systoliq.hw.packing import image_words
 from systoliq.sim.cosimulation.network import beat_lanes
 
 from ..beats import SEED, Beat, beats_of, random_operands
@@ -52,7 +52,4 @@ def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
 
 
 def _beats(tensor: Tensor, array: npt.NDArray[Any], lanes: int) -> tuple[Beat, ...]:
-    words = to_words(tensor.raster(array).reshape(-1, lanes), 8, lanes)
-    last = np.zeros((len(array), len(words) // len(array)), bool)
-    last[:, -1] = True
-    return beats_of(words, last.reshape(-1))
+    return beats_of(*image_words(tensor.raster(array), lanes))

@@ -5,7 +5,7 @@
 `sums`, `pairs`, `functions`, `pools` and `moves` hold the handlers of their operators; `quantizers` those of Q and DQ.
 """
 
-from .network import Reading, read_network, read_nodes
+from .network import Reading, network_of, read_network, read_nodes
 from .verdict import Fate, Verdict
 
-__all__ = ["Fate", "Reading", "Verdict", "read_network", "read_nodes"]
+__all__ = ["Fate", "Reading", "Verdict", "network_of", "read_network", "read_nodes"]

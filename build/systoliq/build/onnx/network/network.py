@@ -23,7 +23,7 @@ from .verdict import Fate, Verdict
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["Reading", "read_network", "read_nodes"]
+__all__ = ["Reading", "network_of", "read_network", "read_nodes"]
 
 _LISTED = 5  # reasons in an error; `systoliq layers` has them all
 
@@ -104,7 +104,11 @@ def read_nodes(path: str | Path) -> Reading:
 
 def read_network(path: str | Path) -> Network:
     """The ONNX model in the file `path` as a network; InputError names the nodes that are not taken, and why."""
-    reading = read_nodes(path)
+    return network_of(read_nodes(path), path)
+
+
+def network_of(reading: Reading, path: str | Path) -> Network:
+    """The network that was read from the file `path`, or the InputError of `read_network`."""
     if reading.network is None:
         more = len(reading.problems) - _LISTED
         rest = [f"and {more} more: systoliq layers {path}"] if more > 0 else []

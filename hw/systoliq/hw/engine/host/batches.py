@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.operators import unpromote
+
 from .parts import Part, Scales
 
 __all__ = ["Batches"]
@@ -16,12 +18,20 @@ Array = npt.NDArray[Any]
 
 
 class Batches:
-    """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B."""
+    """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B.
+
+    A vector is one row of A, or one column of B. ``full`` is the shape of the products, ``result`` that of what ONNX
+    calls Y, which has no dimension where a vector was given.
+    """
 
     def __init__(self, a: Array, b: Array) -> None:
+        vectors = a, b
+        a, b = np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b
         self.m, self.k = a.shape[-2:]
         self.n = b.shape[-1]
         self.shape = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        self.full = (*self.shape, self.m, self.n)
+        self.result = unpromote(np.empty(self.full, bool), *vectors).shape
         self.count = int(np.prod(self.shape, dtype=int))
         self._own = b.shape[:-2]
         self._b_count = int(np.prod(self._own, dtype=int))

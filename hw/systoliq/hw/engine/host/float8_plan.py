@@ -16,7 +16,7 @@ import numpy.typing as npt
 from systoliq.golden import combined_scale
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import refuse_underflow
-from systoliq.golden.operators import matmul_operands, qlinear_matmul, unpromote
+from systoliq.golden.operators import matmul_operands, qlinear_matmul
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, float8_zero, one_element, type_name
 
 from ..config import LARGEST, EngineConfig
@@ -54,11 +54,9 @@ def plan_float8_matmul(
     result_scale = one_element("y_scale", as_scale("y_scale", y_scale))
     refuse_underflow(combined_scale(row_scale, column_scale, result_scale), row_scale, column_scale, result_scale)
 
-    batches = Batches(np.atleast_2d(a).view(np.uint8), (b[:, np.newaxis] if b.ndim == 1 else b).view(np.uint8))
-    full = (*batches.shape, batches.m, batches.n)
-    shape = unpromote(np.empty(full, bool), a, b).shape
-    dtype = zero_point.dtype
-    if 0 in full:
+    batches = Batches(a.view(np.uint8), b.view(np.uint8))
+    shape, dtype = batches.result, zero_point.dtype
+    if 0 in batches.full:
         return Plan(placed=(), shape=shape, dtype=dtype)
     if batches.k > LARGEST:
         raise ValueError(

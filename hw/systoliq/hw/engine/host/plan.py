@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from systoliq.golden import combined_scale, requantize_float32
 from systoliq.golden.formats import IntFormat
-from systoliq.golden.operators import matmul_operands, unpromote
+from systoliq.golden.operators import matmul_operands
 from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_point, one_element
 
 from ..config import LARGEST, EngineConfig
@@ -103,18 +103,17 @@ def _plan(config: EngineConfig, operands: _Operands, rescale: Rescale | None) ->
     a_zp, b_zp = along("row", "a_zero_point", a_zp, a.shape), along("column", "b_zero_point", b_zp, b.shape)
     if a.shape[-1] > LARGEST and rescale is not None:
         return _in_two_steps(config, operands, rescale)
-    batches = Batches(np.atleast_2d(a), b[:, np.newaxis] if b.ndim == 1 else b)
-    full = (*batches.shape, batches.m, batches.n)
-    shape = unpromote(np.empty(full, bool), a, b).shape
+    batches = Batches(a, b)
+    shape = batches.result
     dtype = np.dtype(np.int32) if rescale is None else np.dtype(rescale.output.dtype)
     biases = None if bias is None else _bias(bias, shape).reshape(batches.count, batches.m, batches.n)
     scales: Scales | None = None
     if rescale is not None:
         scales = batches.of_rows(rescale.a), batches.of_columns(rescale.b), rescale.y
-    if 0 in full:
+    if 0 in batches.full:
         return Plan(placed=(), shape=shape, dtype=dtype)
     if not batches.k:
-        sums = np.zeros(full, np.int32) if biases is None else biases.reshape(full)
+        sums = np.zeros(batches.full, np.int32) if biases is None else biases.reshape(batches.full)
         return Plan(placed=(), shape=shape, dtype=dtype, fill=_rescaled(sums, rescale).reshape(shape))
     placed: list[Placed] = []
     for part, own_scales, own_bias in batches.products(a_zp, b_zp, scales, biases):
