@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.design.sources import resnet8_fc_layer
+from systoliq.build.design.sources import open_source, resnet8_fc_layer
 from systoliq.build.package import make_package
 from systoliq.build.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 from systoliq.golden.formats import IntFormat
@@ -196,3 +196,13 @@ def test_netlist_is_bit_exact(tmp_path: Path, family: str, depth: int) -> None:
     subprocess.run(["iverilog", "-g2005", "-o", "t", *map(str, tmp_path.glob("*.v"))], cwd=tmp_path, check=True)
     log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
     assert "PASS" in log, log
+
+
+def test_cells_by_stage_of_a_network() -> None:
+    """Every stage has its share, what leads to it included, and all shares together are the design."""
+    design = open_source("digits-cnn", Hardware(cells="portable"))
+    report = design.synthesize("xilinx-xcup")
+    assert set(report.parts) == {stage.node.name for stage in design.plan.stages} | {"edge"}
+    for figure in ("lut_sites", "ff", "dsp", "ram"):
+        assert sum(part[figure] for part in report.parts.values()) == getattr(report, figure)
+    assert report.parts["edge"]["lut_sites"] < report.lut_sites / 50

@@ -118,3 +118,16 @@ def _show(report: SynthReport) -> None:
     for label, value in rows:
         table.add_row(label, str(value))
     Console(highlight=False).print(table)
+    if report.parts:
+        Console(highlight=False).print(_by_part(report))
+
+
+def _by_part(report: SynthReport) -> Table:
+    """Cells by part of the design, in Yosys' netlist."""
+    table = Table(box=None, title="cells by stage, before place and route", title_justify="left")
+    table.add_column("stage")
+    for head in ("LUT sites", "registers", "DSP blocks", "memory blocks"):
+        table.add_column(head, justify="right")
+    for part, figures in report.parts.items():
+        table.add_row(part, *(str(figures[key]) for key in ("lut_sites", "ff", "dsp", "ram")))
+    return table

@@ -202,8 +202,13 @@ class Design:
 
         return synthesize(
             self.verilog, self.name, target, seeds=seeds, macs_per_cycle=self.macs_per_cycle, cells=self.cells, mhz=mhz,
-            liberty=liberty, progress=progress,
+            liberty=liberty, part_of=self.part_of, progress=progress,
         )  # fmt: skip
+
+    @property
+    def part_of(self) -> Callable[[str], str] | None:
+        """Names the part of the design that a cell of its netlist belongs to; None for a design of one part."""
+        return None
 
     def write(self, directory: Path | str, *, replace: bool = False) -> None:
         """Write its package into `directory`, whole or not at all: new, empty, or one that holds this package already.

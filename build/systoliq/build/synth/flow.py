@@ -17,6 +17,7 @@ from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.cache import content_key, obtain
 
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
+from .parts import figures_of_parts
 from .report import SynthReport
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
@@ -24,7 +25,7 @@ from .yosys import SynthesisError, cell_figures, mapped_apart, run_yosys, withou
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
-_FORMAT = "5"  # of what is cached
+_FORMAT = "6"  # of what is cached
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 
@@ -38,6 +39,7 @@ def synthesize(
     cells: str = "portable",
     mhz: float | None = None,
     liberty: Path | None = None,
+    part_of: Callable[[str], str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> SynthReport:
     """Synthesize `design`, a component or its Verilog, as module `name`, and place and route it where that is possible.
@@ -52,6 +54,8 @@ def synthesize(
         the frequency to ask nextpnr for (default: the target's).
     liberty
         a Liberty file whose cells to use; for the target `generic` only.
+    part_of
+        the part of the design that a cell of this name lies in, for the report's `parts`.
     progress
         called with the name of each stage that takes time.
 
@@ -74,7 +78,8 @@ def synthesize(
         placement = _place(folder, figures["pins"], target, seeds, target.mhz if mhz is None else mhz, say)
         figures |= site_figures(placement.reports[0], target.family)
     report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
-    return dataclasses.replace(report, seconds=round(time.monotonic() - started, 1))
+    parts = figures_of_parts(folder, part_of) if part_of else {}
+    return dataclasses.replace(report, parts=parts, seconds=round(time.monotonic() - started, 1))
 
 
 def synthesized(

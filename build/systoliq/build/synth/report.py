@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 __all__ = ["CriticalPath", "SynthReport"]
@@ -34,7 +34,8 @@ class SynthReport:
     counted from the netlist, a few fewer than nextpnr comes to (see `sites_of_cells`). ``carries`` are bits of carry
     chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from cells of the
     kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of ports that are
-    left open, all but the clock, where the part has fewer pins; 0 where ports have pins.
+    left open, all but the clock, where the part has fewer pins; 0 where ports have pins. ``parts`` has cells of parts
+    of the design, by their names, as `figures_of_parts` counts them.
     """
 
     name: str
@@ -54,6 +55,7 @@ class SynthReport:
     critical_path: CriticalPath | None = None
     area: float | None = None
     gates: int | None = None
+    parts: dict[str, dict[str, int]] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     seconds: float = 0.0
 

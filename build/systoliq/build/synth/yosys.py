@@ -13,11 +13,21 @@ from .sites import sites_of_cells
 from .targets import Target
 from .tools import Command
 
-__all__ = ["SynthesisError", "cell_figures", "mapped_apart", "run_yosys", "without_ports"]
+__all__ = [
+    "DSPS",
+    "RAMS",
+    "SynthesisError",
+    "cell_figures",
+    "is_register",
+    "mapped_apart",
+    "run_yosys",
+    "top_of",
+    "without_ports",
+]
 
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
-_DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
-_RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
+DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
+RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
 
 
 class SynthesisError(RuntimeError):
@@ -57,7 +67,7 @@ def _synthesis(verilog: str, name: str, target: Target) -> list[str]:
     whole = f"{target.synth} -top {name}"
     kept = mapped_apart(verilog, name, target)
     if not kept:
-        return [whole]
+        return [whole, "autoname"]  # some targets' commands leave lookup tables without names of their own
     mark = "setattr -mod {} " + " ".join(kept)
     apart = [mark.format("-set keep_hierarchy 1"), whole, mark.format("-unset keep_hierarchy")]
     return [*apart, "flatten", "opt -fast", "opt_clean -purge"]
@@ -67,22 +77,27 @@ def cell_figures(folder: Path) -> dict[str, float]:
     """Figures of a synthesized design before place and route; of LUT sites see `sites_of_cells`."""
     design = json.loads((folder / "cells.json").read_text())["design"]
     cells: Counter[str] = Counter(design["num_cells_by_type"])
-    top = _top(json.loads((folder / "netlist.json").read_text()))
+    top = top_of(folder)
     figures: dict[str, float] = {
         "lut_sites": sum(sites_of_cells(top).values()),
-        "ff": sum(count for kind, count in cells.items() if _is_register(kind)),
-        "dsp": sum(cells[kind] for kind in _DSPS),
-        "ram": sum(cells[kind] * size for kind, size in _RAMS.items()),
+        "ff": sum(count for kind, count in cells.items() if is_register(kind)),
+        "dsp": sum(cells[kind] for kind in DSPS),
+        "ram": sum(cells[kind] * size for kind, size in RAMS.items()),
         "carries": sum(cells[kind] * bits for kind, bits in _CARRIES.items()),
         "cells": sum(cells.values()),
     }
     if (counted := folder / "registers.json").exists():
         before = json.loads(counted.read_text())["design"]["num_cells_by_type"]
-        figures["ff"] = sum(count for kind, count in before.items() if _is_register(kind))
+        figures["ff"] = sum(count for kind, count in before.items() if is_register(kind))
     figures["pins"] = sum(len(port["bits"]) for port in top["ports"].values())
     if "area" in design:
         figures["area"] = design["area"]
     return figures
+
+
+def top_of(folder: Path) -> dict[str, Any]:
+    """The top module of the netlist in `folder`, in Yosys' JSON."""
+    return _top(json.loads((folder / "netlist.json").read_text()))
 
 
 def _top(netlist: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +114,8 @@ def without_ports(folder: Path) -> bytes:
     return json.dumps(netlist).encode()
 
 
-def _is_register(kind: str) -> bool:
+def is_register(kind: str) -> bool:
+    """Whether a cell of this kind holds a bit."""
     return kind == "TRELLIS_FF" or kind.startswith(
         ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "$_DFF", "$_SDFF", "$_DLATCH")
     )

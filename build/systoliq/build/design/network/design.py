@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +36,8 @@ from .testbench import network_testbench
 __all__ = ["NetworkDesign"]
 
 _DSP = 156  # of the plan where nobody says how much there is: those of an LFE5U-85F
+
+_STAGE = re.compile(r"pipeline\.(?:[a-z]+_(?:\d_)?)??s(\d+)_")  # as `assemble` and `Pipeline` name what they place
 
 
 class NetworkDesign(Design):
@@ -210,6 +213,20 @@ class NetworkDesign(Design):
             },
             "plan": self.plan.as_json(),
         }
+
+    @property
+    def part_of(self) -> Callable[[str], str]:
+        """The stage, by its node's name, that a cell belongs to: with what leads its inputs to it and forks its output.
+
+        Cells of no stage belong to the "edge".
+        """
+        nodes = self.network.nodes
+
+        def stage_of_cell(cell: str) -> str:
+            found = _STAGE.match(cell)
+            return nodes[int(found[1])].name if found else "edge"
+
+        return stage_of_cell
 
     @cached_property
     def stimulus(self) -> NetworkStimulus:
