@@ -12,10 +12,10 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..result_buffer import y_beat
-from ..skid_buffer import SkidBuffer
 from .fifo import Fifo
 from .fork import Fork
 from .gearbox import Gearbox
+from .registered import registered
 
 __all__ = ["Joint", "Pipeline"]
 
@@ -123,7 +123,7 @@ class Pipeline(wiring.Component):
         label: str,
     ) -> None:
         """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait."""
-        given = self._registered(m, platform, given, label)
+        given = registered(m, platform, given, name=label)
         shape = taker.payload.data.shape()
         of, to = given.payload.data.shape().length, shape.length
         between = math.gcd(of, to)
@@ -140,18 +140,3 @@ class Pipeline(wiring.Component):
             wiring.connect(m, given, fifo.i)
             given = fifo.o
         wiring.connect(m, given, taker)
-
-    @staticmethod
-    def _registered(m: Module, platform: object, given: stream.Interface, label: str) -> stream.Interface:
-        """The stream ``given`` behind registers in both directions, since its taker may be anywhere on the chip."""
-        bits = Value.cast(given.payload)
-        skid = SkidBuffer(len(bits), kind=f"skid_buffer_{len(bits)}")
-        m.submodules[f"skid_{label}"] = place(skid, platform)
-        m.d.comb += [skid.i.valid.eq(given.valid), skid.i.payload.eq(bits), given.ready.eq(skid.i.ready)]
-        behind = stream.Signature(given.payload.shape()).create(path=(f"behind_{label}",))
-        m.d.comb += [
-            behind.valid.eq(skid.o.valid),
-            Value.cast(behind.payload).eq(skid.o.payload),
-            skid.o.ready.eq(behind.ready),
-        ]
-        return behind
