@@ -9,6 +9,7 @@ import numpy as np
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import (
     Addition,
+    Concatenation,
     Convolution,
     Dense,
     MaxPool,
@@ -79,6 +80,11 @@ class Builder:
     def add(self, a, b):
         return self._add(Addition, (a, b), self._tensor(a.shape, a.format))
 
+    def concat(self, *parts):
+        """One after the other, as channels; the first one's scale stays."""
+        shape = (1, sum(part.shape[1] for part in parts), *parts[0].shape[2:])
+        return self._add(Concatenation, parts, self._tensor(shape, like=parts[0]), axis=1)
+
     def flatten(self, *, of=None):
         x = of or self.last
         count = int(np.prod(x.shape[1:]))
@@ -136,7 +142,17 @@ def forked(seed=0, form=INT8):
     return net.network()
 
 
-NETWORKS = {"residual": residual, "separable": separable, "forked": forked}
+def joined(seed=0, form=INT8):
+    """Branches of other depths side by side, the input itself among them."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    net.concat(deep, trunk, net.x)
+    net.convolution(3)
+    return net.network()
+
+
+NETWORKS = {"residual": residual, "separable": separable, "forked": forked, "joined": joined}
 
 
 def drawn_parallelism(net, seed):

@@ -10,6 +10,7 @@ from amaranth.hdl import Signal, Value
 from systoliq.golden import INT8, UINT8, MatMulLayer
 from systoliq.golden.network import (
     Addition,
+    Concatenation,
     Convolution,
     Dense,
     MaxPool,
@@ -134,11 +135,26 @@ def addition(rng):
     return Addition(name="add", inputs=(a, b), output=y, exchanged=rng.random() < 0.5)
 
 
+def concatenation(rng):
+    """Parts of other channels and codes, some of the output's own."""
+    rest = rng.choice([image_of(rng), ()])
+    unit = rng.choice([1, 2, 3])
+    counts = [unit * rng.randint(1, 3) for _ in range(rng.choice([1, 2, 2, 3]))]
+    y = tensor("y", (1, sum(counts), *rest), rng)
+    like = [rng.random() < 0.4 for _ in counts]
+    shapes = [(1, count, *rest) for count in counts]
+    parts = [
+        y.replace(name=f"x{i}", shape=shape) if same else tensor(f"x{i}", shape, rng)
+        for i, (shape, same) in enumerate(zip(shapes, like, strict=True))
+    ]
+    return Concatenation(name="concat", inputs=tuple(parts), output=y, axis=1)
+
+
 def separable(rng):
     return convolution(rng, depthwise=True)
 
 
-NODES = (convolution, separable, maximum, average, dense, table, addition)
+NODES = (convolution, separable, maximum, average, dense, table, addition, concatenation)
 
 
 def integers(node_tensor, images, rng):
@@ -248,7 +264,7 @@ def stage(node, parallelism, *, cells="portable"):
 def traffic(node, built, images, rng):
     """The beats of random images for a stage of `node`, and those of golden's answer."""
     arrays = [integers(each, images, rng) for each in node.inputs]
-    names = ["i"] if len(arrays) == 1 else ["i_0", "i_1"]
+    names = ["i"] if len(arrays) == 1 else [f"i_{index}" for index in range(len(arrays))]
     given = {
         name: words_of(each, array, lanes_of(getattr(built, name)))
         for name, each, array in zip(names, node.inputs, arrays, strict=True)

@@ -11,10 +11,12 @@ import numpy as np
 from systoliq.golden import network
 
 from ..operand_shape import operand_shape
+from .joins import constants_of
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, multipliers
 from .reach import Reach, waiting_pixels
-from .stages import Order, Requantize, constants_of, stage_of
+from .recipe import Order, Requantize
+from .stages import stage_of
 
 __all__ = ["Assembly", "assemble"]
 
@@ -148,11 +150,12 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
 
 
 def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
-    """Beats that must find room before each input of a join."""
-    pixels = waiting_pixels([reaches[name] for name in joint.inputs])
+    """Beats that must find room before each input of a join: none before constants."""
+    tensors = {each.name: each.tensor for each in taken}
+    counts = iter(waiting_pixels([reaches[each.name] for each in taken]))
     return tuple(
-        _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
-        for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
+        _depth(next(counts), tensors[name], joint.port(index).payload.data.shape().length) if name in tensors else 0
+        for index, name in enumerate(joint.inputs)
     )
 
 

@@ -16,7 +16,16 @@ from ..config import ArrayConfig
 from ..schedule import Schedule
 from .image import ImageWindow
 
-__all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_factors", "windows_of"]
+__all__ = [
+    "Parallelism",
+    "choices",
+    "common_channels",
+    "image_cycles",
+    "lanes",
+    "multipliers",
+    "requantizer_factors",
+    "windows_of",
+]
 
 _ROW = 2  # cycles from one row of windows to the next, at the least
 
@@ -41,12 +50,23 @@ class Parallelism:
 
 
 def windows_of(node: network.Node) -> ImageWindow:
-    """The windows that a node makes its output of: pixels as they are where it has none of its own."""
-    x = node.inputs[0]
+    """The windows that a node makes its output of: the output's own pixels where it has none."""
+    x = node.inputs[0] if _slides(node) or isinstance(node, network.Dense) else node.output
     image = (x.shape[2], x.shape[3]) if len(x.shape) == 4 else (x.pixels, 1)
     kernel = image if isinstance(node, network.WholeAverage) else (1, 1)
     window = getattr(node, "window", None) or network.Window(kernel=kernel)
     return ImageWindow(window=window, image=image, channels=x.channels)
+
+
+def _slides(node: network.Node) -> bool:
+    return isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+
+
+def common_channels(node: network.Node) -> int:
+    """What lanes must divide where every beat is of one pixel: the channels, or what those of all parts share."""
+    if isinstance(node, network.Concatenation):
+        return math.gcd(*(tensor.channels for tensor in node.inputs))
+    return windows_of(node).channels
 
 
 def is_product(node: network.Node) -> bool:
@@ -56,7 +76,7 @@ def is_product(node: network.Node) -> bool:
 
 def choices(node: network.Node) -> Iterator[Parallelism]:
     """All that a stage of the node can be: depths that divide the channels, columns up to those of the output."""
-    channels = windows_of(node).channels
+    channels = common_channels(node)
     depths = [depth for depth in range(1, channels + 1) if channels % depth == 0]
     if not is_product(node):
         yield from (Parallelism(cols=lanes) for lanes in depths)
@@ -75,7 +95,7 @@ def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
     """
     windows = windows_of(node)
     count = math.prod(windows.out)
-    slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+    slides = _slides(node)
     if is_product(node):
         slides = windows.moves
         schedule = _schedule(_layer(node), parallelism)

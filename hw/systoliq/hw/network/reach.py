@@ -37,15 +37,17 @@ class Reach:
         line = node.output.shape[3] if len(node.output.shape) == 4 else node.output.pixels
         window = getattr(node, "window", None)
         if window is None:
-            needed = np.max([each.needed for each in given], axis=0)
-            if len(needed) != node.output.pixels:  # of whole images
-                needed = np.full(node.output.pixels, needed[-1])
-            return cls(needed, line)
+            return cls(np.max([each.over(node.output.pixels) for each in given], axis=0), line)
         windows = windows_of(node)
         if not windows.moves:
             return cls(given[0].needed, line)
         rows = [given[0].needed[lines * windows.image[1] - 1] for lines in itertools.accumulate(windows.lines_needed())]
         return cls(np.repeat(rows, windows.out[1]), line)
+
+    def over(self, pixels: int) -> np.ndarray:
+        """``needed`` of the same elements in their order, cut into so many pixels."""
+        ends = np.arange(1, pixels + 1) * len(self.needed)
+        return np.asarray(self.needed[-(-ends // pixels) - 1])
 
 
 def waiting_pixels(inputs: Sequence[Reach]) -> list[int]:
