@@ -14,6 +14,9 @@ from systoliq.golden.network import (
     Convolution,
     Dense,
     MaxPool,
+    Move,
+    Multiplication,
+    Nearest,
     Table,
     Tensor,
     WholeAverage,
@@ -135,6 +138,24 @@ def addition(rng):
     return Addition(name="add", inputs=(a, b), output=y, exchanged=rng.random() < 0.5)
 
 
+def upsampling(rng):
+    image = image_of(rng, most=4)
+    times = [rng.choice([1, 2, 3]), rng.choice([2, 3])]
+    picked = [tuple(i for i in range(size) for _ in range(by)) for size, by in zip(image, times, strict=True)]
+    channels = rng.choice([1, 2, 6])
+    x = tensor("x", (1, channels, *image), rng)
+    y = x.replace(name="y", shape=(1, channels, *map(len, picked)))
+    return Move(name="resize", inputs=(x,), output=y, movement=Nearest(*picked))
+
+
+def multiplication(rng):
+    channels = rng.choice([1, 2, 6])
+    shape = rng.choice([(1, channels, *image_of(rng)), (1, channels)])
+    a = tensor("a", shape, rng)
+    b, y = tensor("b", shape, rng, a.format), tensor("y", shape, rng, a.format)
+    return Multiplication(name="mul", inputs=(a, b), output=y)
+
+
 def concatenation(rng):
     """Parts of other channels and codes, some of the output's own."""
     rest = rng.choice([image_of(rng), ()])
@@ -154,7 +175,7 @@ def separable(rng):
     return convolution(rng, depthwise=True)
 
 
-NODES = (convolution, separable, maximum, average, dense, table, addition, concatenation)
+NODES = (convolution, separable, maximum, average, dense, table, addition, concatenation, multiplication, upsampling)
 
 
 def integers(node_tensor, images, rng):

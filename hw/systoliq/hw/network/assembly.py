@@ -13,7 +13,7 @@ from systoliq.golden import network
 from ..operand_shape import operand_shape
 from .joins import constants_of
 from .pipeline import Joint, Pipeline
-from .rate import Parallelism, image_cycles, multipliers
+from .rate import Parallelism, image_cycles, is_stage, multipliers
 from .reach import Reach, waiting_pixels
 from .recipe import Order, Requantize
 from .stages import stage_of
@@ -25,7 +25,7 @@ __all__ = ["Assembly", "assemble"]
 class Assembly:
     """A ``pipeline``, the ``nodes`` that are its stages with their ``parallelism``, and which tensor each stream is.
 
-    Moves are no stages: their tensors are those that they move, in another order.
+    Moves that only change the order are no stages: their tensors are those that they move.
     """
 
     pipeline: Pipeline
@@ -104,7 +104,7 @@ class _Assembler:
     def add(self, node: network.Node, parallelism: Parallelism, kind: str) -> None:
         """The joint of ``node``, and those of its constants; of a move none, but another name."""
         taken = [self.streams[tensor.name] for tensor in node.inputs if tensor.value is None]
-        if isinstance(node, network.Move):
+        if isinstance(node, network.Move) and not is_stage(node):
             self.streams[node.output.name] = _moved(node, taken[0])
             return
         stage = stage_of(
@@ -141,8 +141,6 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
     x, there = node.inputs[0], node.order.reshape(-1)  # for each element of the output: which of the input it is
     places = np.arange(x.pixels * x.channels)
-    if sorted(there.tolist()) != places.tolist():
-        raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
     order = np.argsort(there)  # for each element of the input, as it comes: where in the output's order it is
     if given.order is not None:
         order = order[given.order]

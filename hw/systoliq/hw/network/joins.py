@@ -15,10 +15,11 @@ from ..operand_shape import operand_shape
 from .addition import Addition
 from .concatenation import Concatenation, Part
 from .constants import Constants
-from .rate import Parallelism, common_channels
+from .multiplication import Multiplication
+from .rate import Parallelism, common_channels, steps_of
 from .recipe import Recipe
 
-__all__ = ["addition", "concatenation", "constants_of"]
+__all__ = ["addition", "concatenation", "constants_of", "multiplication"]
 
 
 def addition(node: network.Addition, how: Recipe) -> Addition:
@@ -42,6 +43,21 @@ def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
         for tensor, entries in zip(node.inputs, node.tables, strict=True)
     ]
     return Concatenation(parts, node.output.format, lanes=lanes, cells=how.cells, kind=how.kind)
+
+
+def multiplication(node: network.Multiplication, how: Recipe) -> Multiplication:
+    """A product, and the steps of its rescaling."""
+    _expect_one_shape(node)
+    a, b = node.inputs
+    return Multiplication(
+        steps_of(node),
+        a.format,
+        (a.zero_point, b.zero_point),
+        lanes=how.lanes(common_channels(node)),
+        cells=how.cells,
+        lane_cells=how.lane_cells,
+        kind=how.kind,
+    )
 
 
 def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:

@@ -7,9 +7,12 @@ import functools
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from systoliq.golden import network
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network.steps import Steps
 from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
@@ -17,16 +20,20 @@ from ..schedule import Schedule
 from .image import ImageWindow
 
 __all__ = [
+    "PRODUCT_BITS",
     "Parallelism",
     "choices",
     "common_channels",
     "image_cycles",
+    "is_stage",
     "lanes",
     "multipliers",
     "requantizer_factors",
+    "steps_of",
     "windows_of",
 ]
 
+PRODUCT_BITS = 18  # of two bytes less their zero points
 _ROW = 2  # cycles from one row of windows to the next, at the least
 
 
@@ -47,6 +54,11 @@ class Parallelism:
             value = getattr(self, name)
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ValueError(f"{name} must be a positive integer, not {value!r}")
+
+
+def is_stage(node: network.Node) -> bool:
+    """Whether a node becomes hardware: all but moves that leave each element there once."""
+    return not isinstance(node, network.Move) or not node.permutes
 
 
 def windows_of(node: network.Node) -> ImageWindow:
@@ -111,7 +123,8 @@ def multipliers(node: network.Node, parallelism: Parallelism) -> int:
     """Products that the stage does in a cycle, those of its requantizers not among them."""
     if is_product(node):
         return parallelism.cols * parallelism.depth
-    return parallelism.cols if isinstance(node, network.Convolution | network.WholeAverage) else 0
+    one = isinstance(node, network.Convolution | network.WholeAverage | network.Multiplication)
+    return parallelism.cols if one else 0
 
 
 def lanes(node: network.Node, parallelism: Parallelism) -> int:
@@ -124,6 +137,8 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
     """Bits of both factors that the requantizers of a stage multiply, one in each lane: sums, and the whole mantissas
     of scales without the zeros at their ends. None where it has none.
     """
+    if isinstance(node, network.Multiplication):
+        return PRODUCT_BITS, max(steps_of(node).multiplier.bit_length(), 1)
     if isinstance(node, network.WholeAverage):
         return signed_bits(*(node.pixels * bound for bound in (-256, 255))), node.requantization.multiplier_bits
     layer = getattr(node, "layer", None)
@@ -133,6 +148,14 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
     lows, highs = layer.accumulator_range()
     mantissas = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format).multiplier_bits
     return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
+
+
+@functools.cache
+def steps_of(node: network.Multiplication) -> Steps:
+    """The rescaling of its products, exact for all of them."""
+    low, high = node.products
+    results = node.rescaled(np.arange(low, high + 1, dtype=np.int32))
+    return Steps.of(results, low, float(node.scale), node.output.zero_point, node.output.format)
 
 
 def _layer(node: network.Node) -> MatMulLayer:

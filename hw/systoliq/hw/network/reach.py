@@ -35,6 +35,9 @@ class Reach:
     def of_node(cls, node: network.Node, given: Sequence[Reach]) -> Reach:
         """Of a node's output, by the reaches of its inputs."""
         line = node.output.shape[3] if len(node.output.shape) == 4 else node.output.pixels
+        if isinstance(node, network.Move):
+            picked = node.order[:, 0] // node.output.channels
+            return cls(np.maximum.accumulate(given[0].needed[picked]), line)
         window = getattr(node, "window", None)
         if window is None:
             return cls(np.max([each.over(node.output.pixels) for each in given], axis=0), line)

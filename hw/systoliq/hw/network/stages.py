@@ -23,6 +23,7 @@ from .maximum import Maximum
 from .rate import Parallelism, windows_of
 from .recipe import Order, Recipe, Requantize
 from .sliding import Sliding
+from .upsampling import Upsampling
 
 __all__ = ["stage_of"]
 
@@ -124,6 +125,34 @@ def _product(node: network.Dense, how: Recipe) -> wiring.Component:
 
 _make.register(network.Addition, joins.addition)
 _make.register(network.Concatenation, joins.concatenation)
+_make.register(network.Multiplication, joins.multiplication)
+
+
+@_make.register
+def _move(node: network.Move, how: Recipe) -> wiring.Component:
+    movement, x = node.movement, node.inputs[0]
+    if not isinstance(movement, network.Nearest):
+        raise ValueError(f"there is no hardware for {node.kind} that repeats elements or leaves them out")
+    lanes = how.lanes(x.channels)
+    pixel = x.channels // lanes
+    return Upsampling(
+        operand_shape(x.format),
+        lanes=lanes,
+        line=x.shape[3] * pixel,
+        down=_times("rows", movement.rows, x.shape[2]),
+        pixel=pixel,
+        across=_times("columns", movement.columns, x.shape[3]),
+        cells=how.cells,
+        kind=how.kind,
+    )
+
+
+def _times(name: str, picked: tuple[int, ...], size: int) -> int:
+    """How often each of so many rows or columns comes."""
+    times = len(picked) // size
+    if picked != tuple(index for index in range(size) for _ in range(times)):
+        raise ValueError(f"{name} must be all {size} of the input, each as often, in their order, not {list(picked)}")
+    return times
 
 
 @_make.register
