@@ -178,7 +178,27 @@ def hourglass(seed=0, form=INT8):
     return net.network()
 
 
-NETWORKS = {"residual": residual, "separable": separable, "forked": forked, "joined": joined, "hourglass": hourglass}
+def gated(seed=0, form=INT8):
+    """Channels weighed by what the whole map says of them: squeeze and excite."""
+    net = Builder((2, 4, 5), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.average()
+    net.convolution(2)
+    net.convolution(4)
+    gate = net.table()
+    net.multiply(trunk, gate)
+    net.convolution(2)
+    return net.network()
+
+
+NETWORKS = {
+    "residual": residual,
+    "separable": separable,
+    "forked": forked,
+    "joined": joined,
+    "hourglass": hourglass,
+    "gated": gated,
+}
 
 
 def drawn_parallelism(net, seed):

@@ -156,6 +156,16 @@ def multiplication(rng):
     return Multiplication(name="mul", inputs=(a, b), output=y)
 
 
+def gating(rng):
+    """A sum or a product with one pixel for all of the image."""
+    channels, image = rng.choice([1, 2, 6]), (rng.randint(1, 5), rng.randint(2, 5))
+    shapes = [(1, channels, *image), (1, channels, 1, 1)]
+    rng.shuffle(shapes)
+    a = tensor("a", shapes[0], rng)
+    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", (1, channels, *image), rng, a.format)
+    return rng.choice([Addition, Multiplication])(name="gate", inputs=(a, b), output=y)
+
+
 def concatenation(rng):
     """Parts of other channels and codes, some of the output's own."""
     rest = rng.choice([image_of(rng), ()])
@@ -175,7 +185,19 @@ def separable(rng):
     return convolution(rng, depthwise=True)
 
 
-NODES = (convolution, separable, maximum, average, dense, table, addition, concatenation, multiplication, upsampling)
+NODES = (
+    convolution,
+    separable,
+    maximum,
+    average,
+    dense,
+    table,
+    addition,
+    concatenation,
+    multiplication,
+    gating,
+    upsampling,
+)
 
 
 def integers(node_tensor, images, rng):

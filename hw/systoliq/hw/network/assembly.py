@@ -71,7 +71,9 @@ def assemble(
     if len(net.sources) != 1 or len(net.outputs) != 1:
         raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
     (source,) = net.inputs
-    assembler = _Assembler(source, cells, lane_cells or cells, requantize)
+    chosen = {node.name: parallelism.get(node.name, Parallelism()) for node in net.nodes if is_stage(node)}
+    slowest = max((image_cycles(node, chosen[node.name]) for node in net.nodes if is_stage(node)), default=1)
+    assembler = _Assembler(source, cells, lane_cells or cells, requantize, slowest)
     for number, node in enumerate(net.nodes):
         kind = f"s{number}_{_plain(node.name)}"
         assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
@@ -86,16 +88,17 @@ def assemble(
         joints, source=source.name, shape=operand_shape(source.format), lanes=lanes, output=output.name, cells=cells
     )
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
-    nodes = assembler.nodes
-    built = {node.name: parallelism.get(node.name, Parallelism()) for node in nodes}
-    return Assembly(pipeline=pipeline, nodes=nodes, parallelism=built, tensors=tensors)
+    return Assembly(pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
 
 
 class _Assembler:
     """Joints, node by node."""
 
-    def __init__(self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize) -> None:
+    def __init__(
+        self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize, slowest: int
+    ) -> None:
         self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
+        self._slowest = slowest
         self.streams = {source.name: _Stream(source.name, source, None)}
         self._reaches = {source.name: Reach.of_source(source)}
         self.nodes: list[network.Node] = []
@@ -119,9 +122,9 @@ class _Assembler:
         inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
         joint = Joint(name=node.output.name, component=stage, inputs=inputs)
         given = [self._reaches[each.name] for each in taken]
-        self._reaches[joint.name] = Reach.of_node(node, given)
+        self._reaches[joint.name] = Reach.of_node(node, given, image_cycles(node, parallelism) / self._slowest)
         if len(taken) > 1:
-            joint = dataclasses.replace(joint, waiting=_waiting(joint, taken, self._reaches))
+            joint = dataclasses.replace(joint, waiting=_waiting(node, joint, taken, given))
         self.nodes.append(node)
         self.joints.append(joint)
         self.streams[joint.name] = _Stream(joint.name, node.output, None)
@@ -147,12 +150,15 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
     return _Stream(given.name, node.output, None if (order == places).all() else order)
 
 
-def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
+def _waiting(node: network.Node, joint: Joint, taken: Sequence[_Stream], given: Sequence[Reach]) -> tuple[int, ...]:
     """Beats that must find room before each input of a join: none before constants."""
-    tensors = {each.name: each.tensor for each in taken}
-    counts = iter(waiting_pixels([reaches[each.name] for each in taken]))
+    made = node.output.pixels
+    depths = {
+        each.name: (-(-count * each.tensor.pixels // made), each.tensor)
+        for each, count in zip(taken, waiting_pixels(given, made), strict=True)
+    }
     return tuple(
-        _depth(next(counts), tensors[name], joint.port(index).payload.data.shape().length) if name in tensors else 0
+        _depth(*depths[name], joint.port(index).payload.data.shape().length) if name in depths else 0
         for index, name in enumerate(joint.inputs)
     )
 

@@ -43,10 +43,10 @@ class Concatenation(wiring.Component):
         self.parts = list(parts)
         self.lanes = lanes
         self.kind = kind
-        self.rom: Rom | None = None
+        self.roms: list[Rom] = []
         if any(part.entries is not None for part in parts):
             words = [entry & 0xFF for part in parts for entry in _page(part)]
-            self.rom = Rom(words, 8, cells=cells, kind=f"{kind}_tables")
+            self.roms = [Rom(words, 8, cells=cells, kind=f"{kind}_tables") for _ in range(lanes)]
         made = y_beat(operand_shape(output), lanes)
         self.fifo = Fifo(made, depth=16, cells=cells)
         self._names = ["i"] if len(parts) == 1 else [f"i_{index}" for index in range(len(parts))]
@@ -69,19 +69,19 @@ class Concatenation(wiring.Component):
                         last.eq(source.payload.last if index == len(self.parts) - 1 else 0),
                         source.ready.eq(offered.ready),
                     ]
-        latency = self.rom.latency if self.rom else 0
+        latency = self.roms[0].latency if self.roms else 0
         result = Signal.like(Value.cast(self.fifo.i.payload))
         enters = steady(m, platform, [offered], self.fifo, result, latency=latency)
         self._take_turns(m, turn, enters)
         m.d.comb += result[-1].eq(delay(m, last, latency, name="last"))
         for lane in range(self.lanes):
             byte = slice(8 * lane, 8 * lane + 8)
-            if self.rom is None:
+            if self.roms:
+                rom = self.roms[lane]
+                m.submodules[f"tables_{lane}"] = place(rom, platform)
+                m.d.comb += [rom.address.eq(Cat(word[byte], turn)), result[byte].eq(rom.word)]
+            else:
                 m.d.comb += result[byte].eq(word[byte])
-                continue
-            rom = Rom(self.rom.words, 8, cells=self.fifo.cells, kind=self.rom.kind)
-            m.submodules[f"tables_{lane}"] = place(rom, platform)
-            m.d.comb += [rom.address.eq(Cat(word[byte], turn)), result[byte].eq(rom.word)]
         wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
         return m
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from amaranth.lib import wiring
 
 from systoliq.golden import network
 from systoliq.golden.network.sum_tables import SumTables
@@ -18,18 +19,19 @@ from .constants import Constants
 from .multiplication import Multiplication
 from .rate import Parallelism, common_channels, steps_of
 from .recipe import Recipe
+from .repeated import Repeated
 
 __all__ = ["addition", "concatenation", "constants_of", "multiplication"]
 
 
-def addition(node: network.Addition, how: Recipe) -> Addition:
+def addition(node: network.Addition, how: Recipe) -> wiring.Component:
     """Two tables and a sum."""
-    _expect_one_shape(node)
     tables = SumTables.of(_all_pairs(node), node.output.format)
     if tables is None:
         raise ValueError("no two tables give its sums exactly")
     lanes = how.lanes(common_channels(node))
-    return Addition(tables, node.inputs[0].format, lanes=lanes, cells=how.cells, kind=how.kind)
+    kind = _core_kind(node, how)
+    return _repeated(Addition(tables, node.inputs[0].format, lanes=lanes, cells=how.cells, kind=kind), node, how)
 
 
 def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
@@ -45,19 +47,19 @@ def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
     return Concatenation(parts, node.output.format, lanes=lanes, cells=how.cells, kind=how.kind)
 
 
-def multiplication(node: network.Multiplication, how: Recipe) -> Multiplication:
+def multiplication(node: network.Multiplication, how: Recipe) -> wiring.Component:
     """A product, and the steps of its rescaling."""
-    _expect_one_shape(node)
     a, b = node.inputs
-    return Multiplication(
+    core = Multiplication(
         steps_of(node),
         a.format,
         (a.zero_point, b.zero_point),
         lanes=how.lanes(common_channels(node)),
         cells=how.cells,
         lane_cells=how.lane_cells,
-        kind=how.kind,
+        kind=_core_kind(node, how),
     )
+    return _repeated(core, node, how)
 
 
 def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
@@ -74,10 +76,34 @@ def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, ce
     return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
 
 
-def _expect_one_shape(node: network.Node) -> None:
+def single_pixel(node: network.Node) -> int | None:
+    """Which of two computed inputs is one pixel for all of the output's; None where both are of one shape.
+
+    Raises ValueError for all other shapes.
+    """
     a, b = node.inputs
-    if a.value is None and b.value is None and a.shape != b.shape:
-        raise ValueError(f"both operands must be of one shape, not {list(a.shape)} and {list(b.shape)}")
+    if a.value is not None or b.value is not None or a.shape == b.shape:
+        return None
+    one = (*node.output.shape[:2], 1, 1)
+    for index, (single, whole) in enumerate(((a, b), (b, a))):
+        if single.shape == one and whole.shape == node.output.shape:
+            return index
+    raise ValueError(
+        f"both operands must be of one shape, or one of them a pixel {list(one)}, not {list(a.shape)} and "
+        f"{list(b.shape)}"
+    )
+
+
+def _core_kind(node: network.Node, how: Recipe) -> str:
+    return how.kind if single_pixel(node) is None else "join"
+
+
+def _repeated(core: Addition | Multiplication, node: network.Node, how: Recipe) -> wiring.Component:
+    index = single_pixel(node)
+    if index is None:
+        return core
+    beats = node.output.channels // how.parallelism.cols
+    return Repeated(core, index=index, beats=beats, times=node.output.pixels, cells=how.cells, kind=how.kind)
 
 
 def _all_pairs(node: network.Addition) -> npt.NDArray[Any]:
