@@ -110,7 +110,7 @@ def join():
 
 
 def last_beats(whole, assembly, waiting, *, most=8):
-    """When images end, with so many beats that may wait before the join; [] where they take longer than ``most`` images do."""
+    """When images end, with so many beats that may wait before the join; [] after ``most`` images' time."""
     joints = [
         dataclasses.replace(joint, waiting=waiting) if joint.waiting else joint for joint in assembly.pipeline.joints
     ]
