@@ -9,10 +9,13 @@ import numpy as np
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import (
     Addition,
+    Concatenation,
     Convolution,
     Dense,
     MaxPool,
     Move,
+    Multiplication,
+    Nearest,
     Network,
     Reshape,
     Source,
@@ -22,7 +25,7 @@ from systoliq.golden.network import (
     Window,
 )
 from systoliq.hw.network.assembly import assemble
-from systoliq.hw.network.rate import choices
+from systoliq.hw.network.rate import choices, is_stage
 
 from . import stage_bench as bench
 
@@ -78,6 +81,21 @@ class Builder:
 
     def add(self, a, b):
         return self._add(Addition, (a, b), self._tensor(a.shape, a.format))
+
+    def concat(self, *parts):
+        """One after the other, as channels; the first one's scale stays."""
+        shape = (1, sum(part.shape[1] for part in parts), *parts[0].shape[2:])
+        return self._add(Concatenation, parts, self._tensor(shape, like=parts[0]), axis=1)
+
+    def multiply(self, a, b):
+        return self._add(Multiplication, (a, b), self._tensor(np.broadcast_shapes(a.shape, b.shape), a.format))
+
+    def resize(self, down, across, *, of=None):
+        x = of or self.last
+        batch, channels, *image = x.shape
+        picked = [tuple(np.repeat(range(size), by).tolist()) for size, by in zip(image, (down, across), strict=True)]
+        shape = (batch, channels, *map(len, picked))
+        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(*picked))
 
     def flatten(self, *, of=None):
         x = of or self.last
@@ -136,13 +154,57 @@ def forked(seed=0, form=INT8):
     return net.network()
 
 
-NETWORKS = {"residual": residual, "separable": separable, "forked": forked}
+def joined(seed=0, form=INT8):
+    """Branches of other depths multiplied and side by side, the input itself among them."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    gate = net.table()
+    net.multiply(trunk, gate)
+    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    net.concat(deep, trunk, net.x)
+    net.convolution(3)
+    return net.network()
+
+
+def hourglass(seed=0, form=INT8):
+    """Smaller maps by a pool, and larger ones again beside what they were made of."""
+    net = Builder((2, 6, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.maximum((3, 2), strides=(3, 2))
+    net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    wide = net.resize(3, 2)
+    net.concat(trunk, wide)
+    net.convolution(3)
+    return net.network()
+
+
+def gated(seed=0, form=INT8):
+    """Channels weighed by what the whole map says of them: squeeze and excite."""
+    net = Builder((2, 4, 5), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.average()
+    net.convolution(2)
+    net.convolution(4)
+    gate = net.table()
+    net.multiply(trunk, gate)
+    net.convolution(2)
+    return net.network()
+
+
+NETWORKS = {
+    "residual": residual,
+    "separable": separable,
+    "forked": forked,
+    "joined": joined,
+    "hourglass": hourglass,
+    "gated": gated,
+}
 
 
 def drawn_parallelism(net, seed):
     """A random choice for each stage."""
     rng = random.Random(f"parallelism {seed}")
-    return {node.name: rng.choice(list(choices(node))) for node in net.nodes if not isinstance(node, Move)}
+    return {node.name: rng.choice(list(choices(node))) for node in net.nodes if is_stage(node)}
 
 
 def assembled(net, parallelism=None, **more):

@@ -10,9 +10,13 @@ from amaranth.hdl import Signal, Value
 from systoliq.golden import INT8, UINT8, MatMulLayer
 from systoliq.golden.network import (
     Addition,
+    Concatenation,
     Convolution,
     Dense,
     MaxPool,
+    Move,
+    Multiplication,
+    Nearest,
     Table,
     Tensor,
     WholeAverage,
@@ -134,11 +138,66 @@ def addition(rng):
     return Addition(name="add", inputs=(a, b), output=y, exchanged=rng.random() < 0.5)
 
 
+def upsampling(rng):
+    image = image_of(rng, most=4)
+    times = [rng.choice([1, 2, 3]), rng.choice([2, 3])]
+    picked = [tuple(i for i in range(size) for _ in range(by)) for size, by in zip(image, times, strict=True)]
+    channels = rng.choice([1, 2, 6])
+    x = tensor("x", (1, channels, *image), rng)
+    y = x.replace(name="y", shape=(1, channels, *map(len, picked)))
+    return Move(name="resize", inputs=(x,), output=y, movement=Nearest(*picked))
+
+
+def multiplication(rng):
+    channels = rng.choice([1, 2, 6])
+    shape = rng.choice([(1, channels, *image_of(rng)), (1, channels)])
+    a = tensor("a", shape, rng)
+    b, y = tensor("b", shape, rng, a.format), tensor("y", shape, rng, a.format)
+    return Multiplication(name="mul", inputs=(a, b), output=y)
+
+
+def gating(rng):
+    """A sum or a product with one pixel for all of the image."""
+    channels, image = rng.choice([1, 2, 6]), (rng.randint(1, 5), rng.randint(2, 5))
+    shapes = [(1, channels, *image), (1, channels, 1, 1)]
+    rng.shuffle(shapes)
+    a = tensor("a", shapes[0], rng)
+    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", (1, channels, *image), rng, a.format)
+    return rng.choice([Addition, Multiplication])(name="gate", inputs=(a, b), output=y)
+
+
+def concatenation(rng):
+    """Parts of other channels and codes, some of the output's own."""
+    rest = rng.choice([image_of(rng), ()])
+    unit = rng.choice([1, 2, 3])
+    counts = [unit * rng.randint(1, 3) for _ in range(rng.choice([1, 2, 2, 3]))]
+    y = tensor("y", (1, sum(counts), *rest), rng)
+    like = [rng.random() < 0.4 for _ in counts]
+    shapes = [(1, count, *rest) for count in counts]
+    parts = [
+        y.replace(name=f"x{i}", shape=shape) if same else tensor(f"x{i}", shape, rng)
+        for i, (shape, same) in enumerate(zip(shapes, like, strict=True))
+    ]
+    return Concatenation(name="concat", inputs=tuple(parts), output=y, axis=1)
+
+
 def separable(rng):
     return convolution(rng, depthwise=True)
 
 
-NODES = (convolution, separable, maximum, average, dense, table, addition)
+NODES = (
+    convolution,
+    separable,
+    maximum,
+    average,
+    dense,
+    table,
+    addition,
+    concatenation,
+    multiplication,
+    gating,
+    upsampling,
+)
 
 
 def integers(node_tensor, images, rng):
@@ -248,7 +307,7 @@ def stage(node, parallelism, *, cells="portable"):
 def traffic(node, built, images, rng):
     """The beats of random images for a stage of `node`, and those of golden's answer."""
     arrays = [integers(each, images, rng) for each in node.inputs]
-    names = ["i"] if len(arrays) == 1 else ["i_0", "i_1"]
+    names = ["i"] if len(arrays) == 1 else [f"i_{index}" for index in range(len(arrays))]
     given = {
         name: words_of(each, array, lanes_of(getattr(built, name)))
         for name, each, array in zip(names, node.inputs, arrays, strict=True)

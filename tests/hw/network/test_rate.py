@@ -87,7 +87,7 @@ def test_all_choices_build(make):
         for parallelism in found:
             built = bench.stage(node, parallelism)
             mark_used(built)
-            inputs = [built.i] if len(node.inputs) == 1 else [built.i_0, built.i_1]
+            inputs = [built.i] if len(node.inputs) == 1 else [getattr(built, f"i_{i}") for i in range(len(node.inputs))]
             taken = parallelism.depth if found[-1].depth > 1 else bench.lanes_of(inputs[0])
             assert [bench.lanes_of(port) for port in inputs] == [taken] * len(inputs)
             assert bench.lanes_of(built.o) == lanes(node, parallelism)

@@ -68,7 +68,32 @@ def test_whole_images():
 
 def test_waiting_of_ways_that_are_alike():
     reach = Reach(np.arange(1, 13), 4)
-    assert waiting_pixels([reach, reach]) == [4 + 2 + 1, 4 + 2 + 1]
+    assert waiting_pixels([reach, reach], 12) == [4 + 2 + 1, 4 + 2 + 1]
+
+
+def gated():
+    """A gate whose stages take nearly as long as an image; only the next images can fill that time."""
+    net = small.Builder((2, 10, 10), seed=1)
+    trunk = net.convolution(4)
+    net.average()
+    net.convolution(24)
+    net.multiply(trunk, net.convolution(4))
+    four = Parallelism(cols=4)
+    parallelism = {"convolution0": Parallelism(cols=4, depth=2), "wholeaverage1": four, "multiplication4": four}
+    whole = net.network()
+    return whole, small.assembled(whole, parallelism)
+
+
+def test_what_waits_for_a_gate():
+    """Images that come while it is made, so that the rate is that of the slowest stage; not with half of them."""
+    rates = []
+    for part in (1, 2):
+        whole, assembly = gated()
+        ((trunk, gate),) = [joint.waiting for joint in assembly.pipeline.joints if joint.waiting]
+        ends = last_beats(whole, assembly, (trunk // part, gate), most=16)
+        rates.append((ends[-1] - ends[1]) / 2 / assembly.image_cycles)
+    assert rates[0] == 1
+    assert rates[1] > 1
 
 
 def join():
@@ -84,8 +109,8 @@ def join():
     return whole, small.assembled(whole, parallelism)
 
 
-def last_beats(whole, assembly, waiting):
-    """When images end, with so many beats that may wait before the join; [] where it stands still."""
+def last_beats(whole, assembly, waiting, *, most=8):
+    """When images end, with so many beats that may wait before the join; [] after ``most`` images' time."""
     joints = [
         dataclasses.replace(joint, waiting=waiting) if joint.waiting else joint for joint in assembly.pipeline.joints
     ]
@@ -94,7 +119,7 @@ def last_beats(whole, assembly, waiting):
     given, expected = small.traffic(assembly, whole, 4, 0)
     run = bench.Bench(pipeline)
     try:
-        run.simulate({"given": given, "wanted": {"o": len(expected)}, "limit": 8 * assembly.image_cycles})
+        run.simulate({"given": given, "wanted": {"o": len(expected)}, "limit": most * assembly.image_cycles})
     except bench.StuckError:
         return []
     assert run.taken["o"] == expected

@@ -81,6 +81,11 @@ class Move(Node):
         return self.movement.apply(x)
 
     @property
+    def permutes(self) -> bool:
+        """Whether each element of the input is there once."""
+        return np.array_equal(np.sort(self.order, axis=None), np.arange(np.prod(self.inputs[0].shape[1:])))
+
+    @property
     def order(self) -> npt.NDArray[np.int64]:
         """Which element of the streamed input each element of the streamed output is: indices [pixels, channels].
 

@@ -39,9 +39,20 @@ class Multiplication(Node):
         a, b = self.inputs
         return combined_scale(*(np.asarray(each.scale) for each in (a, b, self.output)))
 
+    @property
+    def products(self) -> tuple[int, int]:
+        """The least and the greatest of (a - za) * (b - zb) for all integers of both formats."""
+        ends = [[end - x.zero_point for end in (x.format.min, x.format.max)] for x in self.inputs]
+        corners = [a * b for a in ends[0] for b in ends[1]]
+        return min(corners), max(corners)
+
+    def rescaled(self, products: npt.NDArray[np.int32]) -> npt.NDArray[Any]:
+        """The outputs for (a - za) * (b - zb); they rise with it."""
+        with np.errstate(over="ignore"):
+            y = products.astype(np.float32) * self.scale + np.float32(self.output.zero_point)
+        return self.output.format.saturate(np.rint(y))
+
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The products, saturated."""
         a, b = (x.astype(np.int32) - tensor.zero_point for x, tensor in zip(inputs, self.inputs, strict=True))
-        with np.errstate(over="ignore"):
-            y = (a * b).astype(np.float32) * self.scale + np.float32(self.output.zero_point)
-        return self.output.format.saturate(np.rint(y))
+        return self.rescaled(a * b)

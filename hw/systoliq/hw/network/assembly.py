@@ -11,10 +11,12 @@ import numpy as np
 from systoliq.golden import network
 
 from ..operand_shape import operand_shape
+from .joins import constants_of
 from .pipeline import Joint, Pipeline
-from .rate import Parallelism, image_cycles, multipliers
+from .rate import Parallelism, image_cycles, is_stage, multipliers
 from .reach import Reach, waiting_pixels
-from .stages import Order, Requantize, constants_of, stage_of
+from .recipe import Order, Requantize
+from .stages import stage_of
 
 __all__ = ["Assembly", "assemble"]
 
@@ -23,7 +25,7 @@ __all__ = ["Assembly", "assemble"]
 class Assembly:
     """A ``pipeline``, the ``nodes`` that are its stages with their ``parallelism``, and which tensor each stream is.
 
-    Moves are no stages: their tensors are those that they move, in another order.
+    Moves that only change the order are no stages: their tensors are those that they move.
     """
 
     pipeline: Pipeline
@@ -69,7 +71,9 @@ def assemble(
     if len(net.sources) != 1 or len(net.outputs) != 1:
         raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
     (source,) = net.inputs
-    assembler = _Assembler(source, cells, lane_cells or cells, requantize)
+    chosen = {node.name: parallelism.get(node.name, Parallelism()) for node in net.nodes if is_stage(node)}
+    slowest = max((image_cycles(node, chosen[node.name]) for node in net.nodes if is_stage(node)), default=1)
+    assembler = _Assembler(source, cells, lane_cells or cells, requantize, slowest)
     for number, node in enumerate(net.nodes):
         kind = f"s{number}_{_plain(node.name)}"
         assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
@@ -84,16 +88,17 @@ def assemble(
         joints, source=source.name, shape=operand_shape(source.format), lanes=lanes, output=output.name, cells=cells
     )
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
-    nodes = assembler.nodes
-    built = {node.name: parallelism.get(node.name, Parallelism()) for node in nodes}
-    return Assembly(pipeline=pipeline, nodes=nodes, parallelism=built, tensors=tensors)
+    return Assembly(pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
 
 
 class _Assembler:
     """Joints, node by node."""
 
-    def __init__(self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize) -> None:
+    def __init__(
+        self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize, slowest: int
+    ) -> None:
         self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
+        self._slowest = slowest
         self.streams = {source.name: _Stream(source.name, source, None)}
         self._reaches = {source.name: Reach.of_source(source)}
         self.nodes: list[network.Node] = []
@@ -102,7 +107,7 @@ class _Assembler:
     def add(self, node: network.Node, parallelism: Parallelism, kind: str) -> None:
         """The joint of ``node``, and those of its constants; of a move none, but another name."""
         taken = [self.streams[tensor.name] for tensor in node.inputs if tensor.value is None]
-        if isinstance(node, network.Move):
+        if isinstance(node, network.Move) and not is_stage(node):
             self.streams[node.output.name] = _moved(node, taken[0])
             return
         stage = stage_of(
@@ -117,9 +122,9 @@ class _Assembler:
         inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
         joint = Joint(name=node.output.name, component=stage, inputs=inputs)
         given = [self._reaches[each.name] for each in taken]
-        self._reaches[joint.name] = Reach.of_node(node, given)
+        self._reaches[joint.name] = Reach.of_node(node, given, image_cycles(node, parallelism) / self._slowest)
         if len(taken) > 1:
-            joint = dataclasses.replace(joint, waiting=_waiting(joint, taken, self._reaches))
+            joint = dataclasses.replace(joint, waiting=_waiting(node, joint, taken, given))
         self.nodes.append(node)
         self.joints.append(joint)
         self.streams[joint.name] = _Stream(joint.name, node.output, None)
@@ -139,20 +144,22 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
     x, there = node.inputs[0], node.order.reshape(-1)  # for each element of the output: which of the input it is
     places = np.arange(x.pixels * x.channels)
-    if sorted(there.tolist()) != places.tolist():
-        raise ValueError(f"node {node.name!r}: there is no hardware for elements that are repeated or left out")
     order = np.argsort(there)  # for each element of the input, as it comes: where in the output's order it is
     if given.order is not None:
         order = order[given.order]
     return _Stream(given.name, node.output, None if (order == places).all() else order)
 
 
-def _waiting(joint: Joint, taken: Sequence[_Stream], reaches: Mapping[str, Reach]) -> tuple[int, ...]:
-    """Beats that must find room before each input of a join."""
-    pixels = waiting_pixels([reaches[name] for name in joint.inputs])
+def _waiting(node: network.Node, joint: Joint, taken: Sequence[_Stream], given: Sequence[Reach]) -> tuple[int, ...]:
+    """Beats that must find room before each input of a join: none before constants."""
+    made = node.output.pixels
+    depths = {
+        each.name: (-(-count * each.tensor.pixels // made), each.tensor)
+        for each, count in zip(taken, waiting_pixels(given, made), strict=True)
+    }
     return tuple(
-        _depth(count, each.tensor, joint.port(index).payload.data.shape().length)
-        for index, (count, each) in enumerate(zip(pixels, taken, strict=True))
+        _depth(*depths[name], joint.port(index).payload.data.shape().length) if name in depths else 0
+        for index, name in enumerate(joint.inputs)
     )
 
 

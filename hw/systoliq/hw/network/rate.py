@@ -7,17 +7,33 @@ import functools
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from systoliq.golden import network
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network.steps import Steps
 from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
 from ..schedule import Schedule
 from .image import ImageWindow
 
-__all__ = ["Parallelism", "choices", "image_cycles", "lanes", "multipliers", "requantizer_factors", "windows_of"]
+__all__ = [
+    "PRODUCT_BITS",
+    "Parallelism",
+    "choices",
+    "common_channels",
+    "image_cycles",
+    "is_stage",
+    "lanes",
+    "multipliers",
+    "requantizer_factors",
+    "steps_of",
+    "windows_of",
+]
 
+PRODUCT_BITS = 18  # of two bytes less their zero points
 _ROW = 2  # cycles from one row of windows to the next, at the least
 
 
@@ -40,13 +56,29 @@ class Parallelism:
                 raise ValueError(f"{name} must be a positive integer, not {value!r}")
 
 
+def is_stage(node: network.Node) -> bool:
+    """Whether a node becomes hardware: all but moves that leave each element there once."""
+    return not isinstance(node, network.Move) or not node.permutes
+
+
 def windows_of(node: network.Node) -> ImageWindow:
-    """The windows that a node makes its output of: pixels as they are where it has none of its own."""
-    x = node.inputs[0]
+    """The windows that a node makes its output of: the output's own pixels where it has none."""
+    x = node.inputs[0] if _slides(node) or isinstance(node, network.Dense) else node.output
     image = (x.shape[2], x.shape[3]) if len(x.shape) == 4 else (x.pixels, 1)
     kernel = image if isinstance(node, network.WholeAverage) else (1, 1)
     window = getattr(node, "window", None) or network.Window(kernel=kernel)
     return ImageWindow(window=window, image=image, channels=x.channels)
+
+
+def _slides(node: network.Node) -> bool:
+    return isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+
+
+def common_channels(node: network.Node) -> int:
+    """What lanes must divide where every beat is of one pixel: the channels, or what those of all parts share."""
+    if isinstance(node, network.Concatenation):
+        return math.gcd(*(tensor.channels for tensor in node.inputs))
+    return windows_of(node).channels
 
 
 def is_product(node: network.Node) -> bool:
@@ -56,7 +88,7 @@ def is_product(node: network.Node) -> bool:
 
 def choices(node: network.Node) -> Iterator[Parallelism]:
     """All that a stage of the node can be: depths that divide the channels, columns up to those of the output."""
-    channels = windows_of(node).channels
+    channels = common_channels(node)
     depths = [depth for depth in range(1, channels + 1) if channels % depth == 0]
     if not is_product(node):
         yield from (Parallelism(cols=lanes) for lanes in depths)
@@ -75,7 +107,7 @@ def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
     """
     windows = windows_of(node)
     count = math.prod(windows.out)
-    slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+    slides = _slides(node)
     if is_product(node):
         slides = windows.moves
         schedule = _schedule(_layer(node), parallelism)
@@ -91,7 +123,8 @@ def multipliers(node: network.Node, parallelism: Parallelism) -> int:
     """Products that the stage does in a cycle, those of its requantizers not among them."""
     if is_product(node):
         return parallelism.cols * parallelism.depth
-    return parallelism.cols if isinstance(node, network.Convolution | network.WholeAverage) else 0
+    one = isinstance(node, network.Convolution | network.WholeAverage | network.Multiplication)
+    return parallelism.cols if one else 0
 
 
 def lanes(node: network.Node, parallelism: Parallelism) -> int:
@@ -104,6 +137,8 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
     """Bits of both factors that the requantizers of a stage multiply, one in each lane: sums, and the whole mantissas
     of scales without the zeros at their ends. None where it has none.
     """
+    if isinstance(node, network.Multiplication):
+        return PRODUCT_BITS, max(steps_of(node).multiplier.bit_length(), 1)
     if isinstance(node, network.WholeAverage):
         return signed_bits(*(node.pixels * bound for bound in (-256, 255))), node.requantization.multiplier_bits
     layer = getattr(node, "layer", None)
@@ -113,6 +148,14 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
     lows, highs = layer.accumulator_range()
     mantissas = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format).multiplier_bits
     return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
+
+
+@functools.cache
+def steps_of(node: network.Multiplication) -> Steps:
+    """The rescaling of its products, exact for all of them."""
+    low, high = node.products
+    results = node.rescaled(np.arange(low, high + 1, dtype=np.int32))
+    return Steps.of(results, low, float(node.scale), node.output.zero_point, node.output.format)
 
 
 def _layer(node: network.Node) -> MatMulLayer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,11 +20,13 @@ __all__ = ["Reach", "waiting_pixels"]
 class Reach:
     """``needed[j]``: pixels of the network's input that must have come before pixel j of a tensor is made.
 
-    ``line``: pixels of a line of the tensor, or of all of it where it has none.
+    ``line``: pixels of a line of the tensor, or of all of it where it has none. ``lag``: how long after these a pixel
+    is there, as a share of the time between images.
     """
 
     needed: np.ndarray
     line: int
+    lag: float = 0.0
 
     @classmethod
     def of_source(cls, tensor: network.Tensor) -> Reach:
@@ -32,33 +35,43 @@ class Reach:
         return cls(np.arange(1, pixels + 1), tensor.shape[3] if len(tensor.shape) == 4 else pixels)
 
     @classmethod
-    def of_node(cls, node: network.Node, given: Sequence[Reach]) -> Reach:
-        """Of a node's output, by the reaches of its inputs."""
+    def of_node(cls, node: network.Node, given: Sequence[Reach], share: float = 0.0) -> Reach:
+        """Of a node's output, by the reaches of its inputs; ``share`` of the time between images its stage is busy."""
         line = node.output.shape[3] if len(node.output.shape) == 4 else node.output.pixels
-        window = getattr(node, "window", None)
-        if window is None:
-            needed = np.max([each.needed for each in given], axis=0)
-            if len(needed) != node.output.pixels:  # of whole images
-                needed = np.full(node.output.pixels, needed[-1])
-            return cls(needed, line)
-        windows = windows_of(node)
-        if not windows.moves:
-            return cls(given[0].needed, line)
-        rows = [given[0].needed[lines * windows.image[1] - 1] for lines in itertools.accumulate(windows.lines_needed())]
-        return cls(np.repeat(rows, windows.out[1]), line)
+        lag = max(each.lag for each in given) + share / node.output.pixels
+        return cls(_needed(node, given), line, lag)
+
+    def over(self, pixels: int) -> np.ndarray:
+        """``needed`` of the same elements in their order, cut into so many pixels."""
+        ends = np.arange(1, pixels + 1) * len(self.needed)
+        return np.asarray(self.needed[-(-ends // pixels) - 1])
 
 
-def waiting_pixels(inputs: Sequence[Reach]) -> list[int]:
-    """For each input of a join: pixels that must find room before it, so that none is held up by the others.
+def _needed(node: network.Node, given: Sequence[Reach]) -> np.ndarray:
+    if isinstance(node, network.Move):
+        picked = node.order[:, 0] // node.output.channels
+        return np.maximum.accumulate(given[0].needed[picked])
+    windows = windows_of(node)
+    if getattr(node, "window", None) is None or not windows.moves:
+        return np.asarray(np.max([each.over(node.output.pixels) for each in given], axis=0))
+    rows = [given[0].needed[lines * windows.image[1] - 1] for lines in itertools.accumulate(windows.lines_needed())]
+    return np.repeat(rows, windows.out[1])
+
+
+def waiting_pixels(inputs: Sequence[Reach], pixels: int) -> list[int]:
+    """For each input of a join of ``pixels``: those that must find room before it, so that none is held up by others.
 
     When the others' pixel j comes, as much of the image has come as it needs; by then this input may have made all
-    pixels that need no more, and j of them have left. A line more, so that nobody waits for room; and a pixel for
-    either end, as beats are parts of pixels.
+    pixels that need no more, and as many more as come while the others lag behind; and j of them have left. A line
+    more, so that nobody waits for room; and a pixel for either end, as beats are parts of pixels.
     """
     found = []
+    needed = [each.over(pixels) for each in inputs]
     for index, each in enumerate(inputs):
-        others = np.max([other.needed for place, other in enumerate(inputs) if place != index], axis=0)
-        made = np.searchsorted(each.needed, others, side="right")
-        most = int((made - np.arange(len(others))).max())
+        others = [place for place in range(len(inputs)) if place != index]
+        first = np.max([needed[place] for place in others], axis=0)
+        made = np.searchsorted(needed[index], first, side="right")
+        late = max(0.0, *(inputs[place].lag - each.lag for place in others))
+        most = int((made - np.arange(pixels)).max()) + math.ceil(late * pixels)
         found.append(most + each.line + 2)
     return found

@@ -2,39 +2,30 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import math
-from collections.abc import Callable
-from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from amaranth.lib import wiring
 
 from systoliq.golden import network
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network.sum_tables import SumTables
-from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
 from ..dense import Dense
 from ..operand_shape import operand_shape
-from .addition import Addition
-from .constants import Constants
+from . import joins
 from .convolution import Convolution
 from .depthwise import Depthwise
 from .image import ImageWindow
 from .lookup import Lookup
 from .maximum import Maximum
 from .rate import Parallelism, windows_of
+from .recipe import Order, Recipe, Requantize
 from .sliding import Sliding
+from .upsampling import Upsampling
 
-__all__ = ["Order", "Requantize", "constants_of", "stage_of"]
-
-Order = npt.NDArray[np.int64]
-Requantize = Callable[[MatMulLayer], Requantization]
-"""Chooses the integer constants of a layer."""
+__all__ = ["stage_of"]
 
 
 def stage_of(
@@ -60,31 +51,20 @@ def stage_of(
         raise ValueError(f"node {node.name!r}: its elements must come in raster order, channels last")
     try:
         made: wiring.Component = _make(
-            node, _Made(parallelism, parallelism.cells or cells, lane_cells or cells, kind, requantize, order)
+            node, Recipe(parallelism, parallelism.cells or cells, lane_cells or cells, kind, requantize, order)
         )
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
     return made
 
 
-class _Made(NamedTuple):
-    """What a stage is made with, beside its node."""
-
-    parallelism: Parallelism
-    cells: str
-    lane_cells: str
-    kind: str
-    requantize: Requantize
-    order: Order | None
-
-
 @functools.singledispatch
-def _make(node: network.Node, how: _Made) -> wiring.Component:
+def _make(node: network.Node, how: Recipe) -> wiring.Component:
     raise ValueError(f"there is no hardware for {type(node).__name__}")
 
 
 @_make.register
-def _convolution(node: network.Convolution, how: _Made) -> wiring.Component:
+def _convolution(node: network.Convolution, how: Recipe) -> wiring.Component:
     windows, padding = windows_of(node), node.inputs[0].zero_point
     if node.groups == 1:
         return Convolution(windows, _dense(node.layer, how), padding=padding, kind=how.kind)
@@ -97,7 +77,7 @@ def _convolution(node: network.Convolution, how: _Made) -> wiring.Component:
 
 
 @_make.register
-def _whole_average(node: network.WholeAverage, how: _Made) -> wiring.Component:
+def _whole_average(node: network.WholeAverage, how: Recipe) -> wiring.Component:
     x, y = node.inputs[0], node.output
     if len(x.shape) != 4:
         raise ValueError(f"{x.name!r} must have the shape [batch, channels, rows, columns], not {list(x.shape)}")
@@ -114,11 +94,11 @@ def _whole_average(node: network.WholeAverage, how: _Made) -> wiring.Component:
     return _sliding_product(layer, windows, x.zero_point, how)
 
 
-def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how: _Made) -> wiring.Component:
+def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how: Recipe) -> wiring.Component:
     core = Depthwise(
         layer,
         how.requantize(layer),
-        lanes=_lanes(how, windows.channels),
+        lanes=how.lanes(windows.channels),
         cells=how.cells,
         kind="depthwise",
         lane_cells=how.lane_cells,
@@ -127,16 +107,14 @@ def _sliding_product(layer: MatMulLayer, windows: ImageWindow, padding: int, how
 
 
 @_make.register
-def _max_pool(node: network.MaxPool, how: _Made) -> wiring.Component:
+def _max_pool(node: network.MaxPool, how: Recipe) -> wiring.Component:
     form = node.inputs[0].format
-    core = Maximum(
-        operand_shape(form), lanes=_lanes(how, windows_of(node).channels), beats=math.prod(node.window.kernel)
-    )
+    core = Maximum(operand_shape(form), lanes=how.lanes(windows_of(node).channels), beats=math.prod(node.window.kernel))
     return Sliding(windows_of(node), core, padding=form.min, cells=how.cells, kind=how.kind)
 
 
 @_make.register
-def _product(node: network.Dense, how: _Made) -> wiring.Component:
+def _product(node: network.Dense, how: Recipe) -> wiring.Component:
     layer = node.layer
     if how.order is not None:
         if len(how.order) != layer.k:
@@ -145,56 +123,47 @@ def _product(node: network.Dense, how: _Made) -> wiring.Component:
     return Convolution(windows_of(node), _dense(layer, how), padding=0, kind=how.kind)
 
 
-@_make.register
-def _addition(node: network.Addition, how: _Made) -> wiring.Component:
-    a, b = node.inputs
-    if a.value is None and b.value is None and a.shape != b.shape:
-        raise ValueError(f"both operands must be of one shape, not {list(a.shape)} and {list(b.shape)}")
-    tables = SumTables.of(_all_pairs(node), node.output.format)
-    if tables is None:
-        raise ValueError("no two tables give its sums exactly")
-    lanes = _lanes(how, windows_of(node).channels)
-    return Addition(tables, a.format, lanes=lanes, cells=how.cells, kind=how.kind)
-
-
-def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
-    """The constant input ``index`` of a node as a stream, in the order in which the other one comes."""
-    tensor = node.inputs[index]
-    whole = np.broadcast_to(np.asarray(tensor.value), (1, *node.output.shape[1:]))
-    elements = node.output.raster(whole).reshape(-1)
-    lanes = parallelism.cols
-    periods = [p for p in range(lanes, len(elements) + 1, lanes) if len(elements) % p == 0]
-    period = next(p for p in periods if (elements.reshape(-1, p) == elements[:p]).all())
-    shape = operand_shape(tensor.format)
-    return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
-
-
-def _all_pairs(node: network.Addition) -> npt.NDArray[Any]:
-    """The sums of all pairs of codes, [256, 256]."""
-    tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
-    codes = tensors[0].codes
-    a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
-    found: npt.NDArray[Any] = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2]).apply(a, b)[0]
-    return found
+_make.register(network.Addition, joins.addition)
+_make.register(network.Concatenation, joins.concatenation)
+_make.register(network.Multiplication, joins.multiplication)
 
 
 @_make.register
-def _table(node: network.Table, how: _Made) -> wiring.Component:
+def _move(node: network.Move, how: Recipe) -> wiring.Component:
+    movement, x = node.movement, node.inputs[0]
+    if not isinstance(movement, network.Nearest):
+        raise ValueError(f"there is no hardware for {node.kind} that repeats elements or leaves them out")
+    lanes = how.lanes(x.channels)
+    pixel = x.channels // lanes
+    return Upsampling(
+        operand_shape(x.format),
+        lanes=lanes,
+        line=x.shape[3] * pixel,
+        down=_times("rows", movement.rows, x.shape[2]),
+        pixel=pixel,
+        across=_times("columns", movement.columns, x.shape[3]),
+        cells=how.cells,
+        kind=how.kind,
+    )
+
+
+def _times(name: str, picked: tuple[int, ...], size: int) -> int:
+    """How often each of so many rows or columns comes."""
+    times = len(picked) // size
+    if picked != tuple(index for index in range(size) for _ in range(times)):
+        raise ValueError(f"{name} must be all {size} of the input, each as often, in their order, not {list(picked)}")
+    return times
+
+
+@_make.register
+def _table(node: network.Table, how: Recipe) -> wiring.Component:
     given, made = node.inputs[0].format, node.output.format
-    lanes = _lanes(how, windows_of(node).channels)
+    lanes = how.lanes(windows_of(node).channels)
     return Lookup(node.entries.tolist(), given, made, lanes=lanes, cells=how.cells, kind=how.kind)
 
 
-def _dense(layer: MatMulLayer, how: _Made) -> Dense:
+def _dense(layer: MatMulLayer, how: Recipe) -> Dense:
     if layer.k % how.parallelism.depth:
         raise ValueError(f"depth must divide the {layer.k} elements of K, not {how.parallelism.depth}")
     config = ArrayConfig(cols=how.parallelism.cols, depth=how.parallelism.depth, cells=how.cells)
     return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells)
-
-
-def _lanes(how: _Made, channels: int) -> int:
-    if how.parallelism.depth != 1:
-        raise ValueError(f"depth must be 1, not {how.parallelism.depth}")
-    if channels % how.parallelism.cols:
-        raise ValueError(f"lanes must divide the {channels} channels, not {how.parallelism.cols}")
-    return how.parallelism.cols

@@ -78,7 +78,7 @@ class Plan:
     def utilization(self) -> float:
         """Share of what the multipliers could do that multiply-accumulates of an image are."""
         macs = sum(stage.node.multiply_accumulates for stage in self.stages)
-        return macs / (self.multipliers * self.image_cycles)
+        return macs / (self.multipliers * self.image_cycles) if self.multipliers else 0.0
 
     def as_json(self) -> list[dict[str, Any]]:
         """A stage each, as `read_plan` takes them: the rest is for people."""
@@ -99,8 +99,8 @@ class Plan:
 
 
 def stages_of(net: network.Network) -> list[network.Node]:
-    """The nodes that become stages: all but moves."""
-    return [node for node in net.nodes if not isinstance(node, network.Move)]
+    """The nodes that become stages."""
+    return [node for node in net.nodes if rate.is_stage(node)]
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:

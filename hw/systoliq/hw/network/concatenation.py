@@ -1,0 +1,102 @@
+"""Concatenation: streams one after the other, so many beats of each, every byte by a table where it needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat
+
+from ..counter import count
+from ..delay import delay
+from ..hierarchy import place
+from ..operand_shape import operand_shape
+from ..result_buffer import y_beat
+from ..rom import Rom
+from .fifo import Fifo
+from .lookup import by_bits
+from .steady import steady
+
+__all__ = ["Concatenation", "Part"]
+
+
+class Part(NamedTuple):
+    """One input: its format, how many ``beats`` it gives in its turn, and its 256 entries; None: as they are."""
+
+    form: IntFormat
+    beats: int
+    entries: Sequence[int] | None
+
+
+class Concatenation(wiring.Component):
+    """``i_0``, ``i_1``, ... in turn (``i`` where it is one), each of ``parts`` for its beats of ``lanes`` elements.
+
+    Entries are codes of ``output`` by those of the part's format, the least first. All tables lie in one memory for
+    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is that of the last part.
+    """
+
+    def __init__(self, parts: Sequence[Part], output: IntFormat, *, lanes: int, cells: str, kind: str) -> None:
+        self.parts = list(parts)
+        self.lanes = lanes
+        self.kind = kind
+        self.roms: list[Rom] = []
+        if any(part.entries is not None for part in parts):
+            words = [entry & 0xFF for part in parts for entry in _page(part)]
+            self.roms = [Rom(words, 8, cells=cells, kind=f"{kind}_tables") for _ in range(lanes)]
+        made = y_beat(operand_shape(output), lanes)
+        self.fifo = Fifo(made, depth=16, cells=cells)
+        self._names = ["i"] if len(parts) == 1 else [f"i_{index}" for index in range(len(parts))]
+        given = (stream.Signature(y_beat(operand_shape(part.form), lanes)) for part in parts)
+        inputs = {name: In(signature) for name, signature in zip(self._names, given, strict=True)}
+        super().__init__({**inputs, "o": Out(stream.Signature(made))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        offered = stream.Signature(self.o.payload.shape()).create(path=("offered",))
+        word, last = Value.cast(offered.payload.data), offered.payload.last
+        turn = Signal(range(len(self.parts)))
+        with m.Switch(turn):
+            for index, name in enumerate(self._names):
+                source = getattr(self, name)
+                with m.Case(index):
+                    m.d.comb += [
+                        offered.valid.eq(source.valid),
+                        word.eq(Value.cast(source.payload.data)),
+                        last.eq(source.payload.last if index == len(self.parts) - 1 else 0),
+                        source.ready.eq(offered.ready),
+                    ]
+        latency = self.roms[0].latency if self.roms else 0
+        result = Signal.like(Value.cast(self.fifo.i.payload))
+        enters = steady(m, platform, [offered], self.fifo, result, latency=latency)
+        self._take_turns(m, turn, enters)
+        m.d.comb += result[-1].eq(delay(m, last, latency, name="last"))
+        for lane in range(self.lanes):
+            byte = slice(8 * lane, 8 * lane + 8)
+            if self.roms:
+                rom = self.roms[lane]
+                m.submodules[f"tables_{lane}"] = place(rom, platform)
+                m.d.comb += [rom.address.eq(Cat(word[byte], turn)), result[byte].eq(rom.word)]
+            else:
+                m.d.comb += result[byte].eq(word[byte])
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        return m
+
+    def _take_turns(self, m: Module, turn: Signal, enters: Value) -> None:
+        """The next part's turn after the last beat of each."""
+        total = sum(part.beats for part in self.parts)
+        at = count(m, total, when=enters, name="at")
+        end = 0
+        with m.If(enters), m.Switch(at.value):
+            for index, part in enumerate(self.parts):
+                end += part.beats
+                with m.Case(end - 1):
+                    m.d.sync += turn.eq((index + 1) % len(self.parts))
+
+
+def _page(part: Part) -> list[int]:
+    """The words of a part's table, by the bits of its bytes."""
+    return list(range(256)) if part.entries is None else by_bits(part.entries, part.form)

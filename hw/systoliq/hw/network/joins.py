@@ -1,0 +1,115 @@
+"""Joins: stages that take several streams, and constants as one of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from amaranth.lib import wiring
+
+from systoliq.golden import network
+from systoliq.golden.network.sum_tables import SumTables
+
+from ..operand_shape import operand_shape
+from .addition import Addition
+from .concatenation import Concatenation, Part
+from .constants import Constants
+from .multiplication import Multiplication
+from .rate import Parallelism, common_channels, steps_of
+from .recipe import Recipe
+from .repeated import Repeated
+
+__all__ = ["addition", "concatenation", "constants_of", "multiplication"]
+
+
+def addition(node: network.Addition, how: Recipe) -> wiring.Component:
+    """Two tables and a sum."""
+    tables = SumTables.of(_all_pairs(node), node.output.format)
+    if tables is None:
+        raise ValueError("no two tables give its sums exactly")
+    lanes = how.lanes(common_channels(node))
+    kind = _core_kind(node, how)
+    return _repeated(Addition(tables, node.inputs[0].format, lanes=lanes, cells=how.cells, kind=kind), node, how)
+
+
+def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
+    """Pixel after pixel, the channels of all inputs."""
+    axis = 1 if len(node.output.shape) == 4 else len(node.output.shape) - 1
+    if node.axis != axis:
+        raise ValueError(f"axis must be that of the channels, {axis} of {list(node.output.shape)}, not {node.axis}")
+    lanes = how.lanes(common_channels(node))
+    parts = [
+        Part(tensor.format, tensor.channels // lanes, None if entries is None else entries.tolist())
+        for tensor, entries in zip(node.inputs, node.tables, strict=True)
+    ]
+    return Concatenation(parts, node.output.format, lanes=lanes, cells=how.cells, kind=how.kind)
+
+
+def multiplication(node: network.Multiplication, how: Recipe) -> wiring.Component:
+    """A product, and the steps of its rescaling."""
+    a, b = node.inputs
+    core = Multiplication(
+        steps_of(node),
+        a.format,
+        (a.zero_point, b.zero_point),
+        lanes=how.lanes(common_channels(node)),
+        cells=how.cells,
+        lane_cells=how.lane_cells,
+        kind=_core_kind(node, how),
+    )
+    return _repeated(core, node, how)
+
+
+def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
+    """The constant input ``index`` of a node as a stream, in the order in which the other ones come."""
+    tensor = node.inputs[index]
+    if not isinstance(node, network.Concatenation):
+        tensor = tensor.replace(shape=(1, *node.output.shape[1:]), value=None)
+    whole = np.broadcast_to(np.asarray(node.inputs[index].value), (1, *tensor.shape[1:]))
+    elements = tensor.raster(whole).reshape(-1)
+    lanes = parallelism.cols
+    periods = [p for p in range(lanes, len(elements) + 1, lanes) if len(elements) % p == 0]
+    period = next(p for p in periods if (elements.reshape(-1, p) == elements[:p]).all())
+    shape = operand_shape(tensor.format)
+    return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
+
+
+def single_pixel(node: network.Node) -> int | None:
+    """Which of two computed inputs is one pixel for all of the output's; None where both are of one shape.
+
+    Raises ValueError for all other shapes.
+    """
+    a, b = node.inputs
+    if a.value is not None or b.value is not None or a.shape == b.shape:
+        return None
+    one = (*node.output.shape[:2], 1, 1)
+    for index, (single, whole) in enumerate(((a, b), (b, a))):
+        if single.shape == one and whole.shape == node.output.shape:
+            return index
+    raise ValueError(
+        f"both operands must be of one shape, or one of them a pixel {list(one)}, not {list(a.shape)} and "
+        f"{list(b.shape)}"
+    )
+
+
+def _core_kind(node: network.Node, how: Recipe) -> str:
+    return how.kind if single_pixel(node) is None else "join"
+
+
+def _repeated(core: Addition | Multiplication, node: network.Node, how: Recipe) -> wiring.Component:
+    index = single_pixel(node)
+    if index is None:
+        return core
+    beats = node.output.channels // how.parallelism.cols
+    return Repeated(core, index=index, beats=beats, times=node.output.pixels, cells=how.cells, kind=how.kind)
+
+
+def _all_pairs(node: network.Addition) -> npt.NDArray[Any]:
+    """The sums of all pairs of codes, [256, 256]."""
+    tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
+    codes = tensors[0].codes
+    a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
+    found: npt.NDArray[Any] = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2]).apply(a, b)[0]
+    return found

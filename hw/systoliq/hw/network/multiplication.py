@@ -1,0 +1,142 @@
+"""Multiplication: two streams of images, element by element, the product rescaled by an estimate and a threshold."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat, signed_bits
+from systoliq.golden.network.steps import Steps
+
+from ..delay import delay
+from ..hierarchy import place
+from ..lut_product import lut_product, lut_product_latency
+from ..multiplier import Multiplier, WideMultiplier
+from ..operand_shape import operand_shape
+from ..result_buffer import y_beat
+from ..rom import Rom
+from .fifo import Fifo
+from .rate import PRODUCT_BITS
+from .steady import steady
+
+__all__ = ["Multiplication", "SteppedProduct"]
+
+_CENTRED = PRODUCT_BITS // 2  # bits of a byte less its zero point
+
+
+class SteppedProduct(wiring.Component):
+    """``y = steps.apply((a - points[0]) * (b - points[1]))`` of ``latency`` cycles ago: see `Steps`. A pair a cycle.
+
+    Bytes are codes of ``operand``, as bits. ``cells`` make the product, ``lane_cells`` that of the estimate. No reset.
+    """
+
+    def __init__(
+        self, steps: Steps, operand: IntFormat, points: tuple[int, int], *, cells: str, lane_cells: str, kind: str
+    ) -> None:
+        self.steps = steps
+        self.operand = operand
+        self.points = points
+        self.kind = kind
+        self._cells = cells
+        bits = signed_bits(min(steps.thresholds), max(steps.thresholds))
+        self._estimate = WideMultiplier(PRODUCT_BITS, max(steps.multiplier.bit_length(), 1), cells=lane_cells)
+        self._estimate.kind = f"{kind}_estimate"
+        words = [threshold % (1 << bits) for threshold in steps.thresholds]
+        self._thresholds = Rom(words, bits, cells=cells, kind=f"{kind}_thresholds")
+        super().__init__({"a": In(8), "b": In(8), "y": Out(8)})
+
+    @property
+    def _in_tables(self) -> bool:
+        return self._cells == "ecp5-lut"
+
+    @property
+    def _product_latency(self) -> int:
+        return lut_product_latency(_CENTRED) if self._in_tables else Multiplier.latency_of(self._cells)
+
+    @property
+    def latency(self) -> int:
+        """Zero points, product, estimate, its zero point and saturation, threshold, comparison."""
+        return 1 + self._product_latency + self._estimate.latency + 2 + self._thresholds.latency + 1
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        product = self._product(m, platform)
+        m.submodules.estimate = place(self._estimate, platform)
+        m.d.comb += [self._estimate.a.eq(product), self._estimate.b.eq(self.steps.multiplier)]
+        output = self.steps.output
+        line = (self._estimate.product >> self.steps.shift) + (self.steps.zero_point - output.min)
+        line = delay(m, line, 1, name="line").as_signed()
+        place_of = Signal(8, name="place", reset_less=True)  # of the estimate among the results
+        m.d.sync += place_of.eq(Mux(line < 0, 0, Mux(line > 254, 254, line)))
+        m.submodules.thresholds = place(self._thresholds, platform)
+        m.d.comb += self._thresholds.address.eq(place_of)
+        waits = self._thresholds.latency
+        product = delay(m, product, self._estimate.latency + 2 + waits, name="product").as_signed()
+        beyond = product >= self._thresholds.word.as_signed()
+        y = Signal(8, reset_less=True)
+        m.d.sync += y.eq(delay(m, place_of, waits, name="estimated") + beyond + output.min)
+        m.d.comb += self.y.eq(y)
+        return m
+
+    def _product(self, m: Module, platform: object) -> Value:
+        """That of both bytes less their zero points."""
+        centred = []
+        for name, point in zip(("a", "b"), self.points, strict=True):
+            code = getattr(self, name).as_signed() if self.operand.signed else getattr(self, name)
+            difference = Signal(signed(_CENTRED), name=f"{name}_centred", reset_less=True)
+            m.d.sync += difference.eq(code - point)
+            centred.append(difference)
+        if self._in_tables:
+            return lut_product(m, *centred, name="tables").as_signed()
+        multiplier = Multiplier(_CENTRED, _CENTRED, cells=self._cells)
+        m.submodules.multiplier = place(multiplier, platform)
+        m.d.comb += [multiplier.a.eq(centred[0]), multiplier.b.eq(centred[1])]
+        return multiplier.product
+
+
+class Multiplication(wiring.Component):
+    """``i_0`` times ``i_1``, a beat of ``lanes`` codes of the lane's operand a cycle; ``last`` is that of both."""
+
+    def __init__(
+        self,
+        steps: Steps,
+        operand: IntFormat,
+        points: tuple[int, int],
+        *,
+        lanes: int,
+        cells: str,
+        lane_cells: str,
+        kind: str,
+    ) -> None:
+        self.lanes = [
+            SteppedProduct(steps, operand, points, cells=cells, lane_cells=lane_cells, kind=f"{kind}_lane")
+            for _ in range(lanes)
+        ]
+        self.kind = kind
+        given, made = (y_beat(operand_shape(form), lanes) for form in (operand, steps.output))
+        self.fifo = Fifo(made, depth=1 << (self.lanes[0].latency + 3).bit_length(), cells=cells)
+        super().__init__(
+            {
+                "i_0": In(stream.Signature(given)),
+                "i_1": In(stream.Signature(given)),
+                "o": Out(stream.Signature(made)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        sources = [wiring.flipped(self.i_0), wiring.flipped(self.i_1)]
+        latency = self.lanes[0].latency
+        result = Signal.like(Value.cast(self.fifo.i.payload))
+        steady(m, platform, sources, self.fifo, result, latency=latency)
+        m.d.comb += result[-1].eq(delay(m, self.i_0.payload.last, latency, name="last"))
+        for index, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [
+                lane.a.eq(Value.cast(self.i_0.payload.data[index])),
+                lane.b.eq(Value.cast(self.i_1.payload.data[index])),
+                result[8 * index : 8 * index + 8].eq(lane.y),
+            ]
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        return m
