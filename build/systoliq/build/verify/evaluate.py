@@ -113,6 +113,10 @@ class Scope:
                 raise UnreadableError(f"nothing is known about the input {name} of module {self.module.name}")
             parent_value = self._remember(name, lambda: self._parent_port(name, wire.width))
             return (parent_value >> low) & mask
+        return self.next(name, low, width)
+
+    def next(self, name: str, low: int, width: int) -> Value:
+        """Bits `low` and up of what drives a net, whatever it was given: of a register, what it takes next."""
         result: Value = 0
         covered = 0
         for at, size, driver, offset in self._drivers.get(name, ()):
@@ -124,7 +128,7 @@ class Scope:
                 if covered & driven:
                     raise UnreadableError(f"module {self.module.name}: {name} is driven twice")
                 covered |= driven
-        if covered != mask << low:
+        if covered != ((1 << width) - 1) << low:
             raise UnreadableError(f"module {self.module.name}: {name} is not driven by what can be followed")
         return result
 
