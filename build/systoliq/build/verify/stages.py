@@ -119,7 +119,7 @@ def _addition(stage: Stage) -> Found:
             "lanes": hardware.lanes,
             "results_sha256": _digest(wanted),
         },
-        tried=f"{len(wanted)} pairs tried in {hardware.lanes} lanes",
+        tried=f"{len(wanted)} pairs tried in {_lanes(hardware)}",
         reasons=[f"{stage.verilog}: not exact: {text}" for text in wrong],
     )
 
@@ -138,7 +138,7 @@ def _table(stage: Stage) -> Found:
             "lanes": hardware.lanes,
             "results_sha256": _digest(wanted),
         },
-        tried=f"{len(wanted)} entries tried in {hardware.lanes} lanes",
+        tried=f"{len(wanted)} entries tried in {_lanes(hardware)}",
         reasons=[f"{stage.verilog}: not the table in {stage.source}: {text}" for text in wrong],
     )
 
@@ -157,7 +157,7 @@ def _maximum(stage: Stage) -> Found:
     ]
     return Found(
         facts={"verdict": "differs" if wrong else "exact", "formats": formats, "lanes": hardware.lanes},
-        tried=f"{len(later)} pairs compared in {hardware.lanes} lanes",
+        tried=f"{len(later)} pairs compared in {_lanes(hardware)}",
         reasons=[f"{stage.verilog}: not the maximum: {text}" for text in wrong],
     )
 
@@ -201,6 +201,10 @@ def _differing(
                 f"{_number(wanted[at], output)} for {given}"
             )
     return limited(iter(found))
+
+
+def _lanes(hardware: Elementwise | Maximum) -> str:
+    return f"{hardware.lanes} lanes" if hardware.lanes > 1 else "1 lane"
 
 
 def _number(byte: int, form: Format) -> int:

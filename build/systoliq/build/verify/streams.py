@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 
 from .evaluate import Scope
-from .expression import Name, UnreadableError
+from .expression import Concat, Name, UnreadableError
 from .syntax import Instance, Module
 
 __all__ = ["INPUT", "Streams"]
@@ -30,6 +30,9 @@ class Streams:
     def __init__(self, modules: Mapping[str, Module], name: str) -> None:
         self._check_ends(Scope(modules, name), name)
         self._module = modules[f"{name}_pipeline"]
+        targets = [assignment.target for assignment in self._module.assignments]
+        parts = [part for target in targets for part in (target.parts if isinstance(target, Concat) else (target,))]
+        self._assigned = {part.name for part in parts if isinstance(part, Name)}
         self._given: dict[str, tuple[Instance, str]] = {}
         placed = self._module.instances.values()
         for instance in placed:
@@ -90,6 +93,6 @@ class Streams:
 
     def _net(self, instance: Instance, port: str) -> str:
         net = instance.ports.get(port)
-        if not isinstance(net, Name) or net.low is not None:
+        if not isinstance(net, Name) or net.low is not None or net.name in self._assigned:
             raise UnreadableError(f"module {self._module.name}: {instance.name}.{port} is no net of its own")
         return net.name
