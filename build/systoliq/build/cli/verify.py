@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..progress import Stages
-from ..verify import verify_package
+from ..verify import TESTED, Report, verify_package
 from .options import PATH
 from .shell import debug_option
 
@@ -22,19 +22,30 @@ def verify(directory: Path) -> int:
 
     Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
     and the answers of the Verilog's requantizer are compared with the float32 formula (for float8, with exact sums
-    rounded once), in exact arithmetic, on both sides of each of its steps. Exit status is 1 where anything differs;
-    each reason is reported in a line.
+    rounded once), in exact arithmetic, on both sides of each of its steps. Of a network each stage is checked so;
+    additions, tables and maxima in all cases that there are. Exit status is 1 where anything differs; each reason is
+    reported in a line.
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = verify_package(directory, detail)
+    for stage in report.stages:
+        if stage.passed:
+            click.echo(f"verified: stage {stage.node} ({stage.operator}): {stage.tried}")
     for reason in report.reasons:
         click.echo(f"refused: {reason}", err=True)
-    if not report.passed:
-        return 1
+    if report.stages:
+        click.echo(f"tested, not certified: {TESTED}")
+    if report.passed:
+        click.echo(_summary(report))
+    return 0 if report.passed else 1
+
+
+def _summary(report: Report) -> str:
+    """What was verified of the whole, and with what requantizers."""
+    parts = f"in {report.columns} columns, {report.steps} steps, {report.points} accumulators tried"
     low, high = report.accumulators
-    click.echo(
-        f"verified: {report.name} equals {report.formula} in {report.columns} columns, {report.steps} steps, "
-        f"{report.points} accumulators tried, over all reachable ones ({low} to {high})\n"
-        f"requantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"
-    )
-    return 0
+    if report.stages:
+        text = f"verified: {report.name}: all {len(report.stages)} stages; {report.formula} {parts}"
+    else:
+        text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
+    return f"{text}\nrequantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"

@@ -1,6 +1,8 @@
 """`systoliq verify DIR`: a package against its certificate, by a second method."""
 
-from .checks import Report, verify_package
+from .checks import verify_package
+from .network import TESTED
 from .package import NotAPackageError
+from .report import Report, StageReport
 
-__all__ = ["NotAPackageError", "Report", "verify_package"]
+__all__ = ["TESTED", "NotAPackageError", "Report", "StageReport", "verify_package"]

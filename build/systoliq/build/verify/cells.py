@@ -1,7 +1,7 @@
 """Vendor cells as numbers: what their outputs show, their registers taken for wires.
 
-Written from the vendors' documents, apart from the models that simulations use. They multiply, or are memory that is
-only read; a cell in any other mode is an `UnreadableError`.
+Written from the vendors' documents, apart from the models that simulations use. They multiply, add, or are memory
+that is only read; a cell in any other mode is an `UnreadableError`.
 """
 
 from __future__ import annotations
@@ -96,6 +96,29 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
     return word(address)
 
 
+def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
+    """S0, S1 and COUT: two lookup tables of four inputs and a carry past both (Yosys' simulation model, INJECT "NO").
+
+    Table i shows INITi at DCBA; the sum is that and the carry's exclusive or. The carry goes on where it shows 1, and
+    else is what the table shows at BA alone.
+    """
+
+    def of(table: int, carry: Value) -> Value:
+        """The sum, and twice the carry that goes on."""
+        init = int(parameters[f"INIT{table}"])
+        found = []
+        for enters in (0, 1):
+            for at in range(16):
+                half = init >> at & 1
+                found.append((half ^ enters) | (enters if half else init >> (at & 3) & 1) << 1)
+        at = sum(pins(f"{pin}{table}") << place for place, pin in enumerate("ABCD")) + (carry << 4)
+        return np.array(found, dtype=object)[at.astype(np.intp)] if isinstance(at, np.ndarray) else found[at]
+
+    low = of(0, pins("CIN"))
+    high = of(1, low >> 1)
+    return (low & 1) | high << 1
+
+
 _REGISTERS = ("INPUTA", "INPUTB", "PIPELINE", "OUTPUT")
 _MAC16_NEEDED = {"A_SIGNED": ("1",), "B_SIGNED": ("1",), "TOPOUTPUT_SELECT": ("3",), "BOTOUTPUT_SELECT": ("3",)}
 _MAC16_IDLE = ("AHOLD", "BHOLD", "OHOLDTOP", "OHOLDBOT", "IRSTTOP", "IRSTBOT", "ORSTTOP", "ORSTBOT")
@@ -127,6 +150,14 @@ CELLS: Mapping[str, Cell] = {
         needed=("DATA_WIDTH_B", "GSR"),
         tied={"WEA": 0, "WEB": 0, "CEB": 1, "OCEB": 1, "RSTB": 0, "CSB0": 0, "CSB1": 0, "CSB2": 0},
         shown=_dp16kd,
+    ),
+    "CCU2C": Cell(
+        outputs={"S0": 1, "S1": 1, "COUT": 1},
+        modes={"INJECT1_0": ("NO",), "INJECT1_1": ("NO",)},
+        contents=("INIT0", "INIT1"),
+        needed=("INIT0", "INIT1", "INJECT1_0", "INJECT1_1"),
+        tied={},
+        shown=_ccu2c,
     ),
     "SB_MAC16": Cell(
         outputs={"O": 32},

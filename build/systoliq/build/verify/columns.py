@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from .float32 import Format, float32_output, integer_output, steps_digest, steps_of
-from .hardware import Column, Hardware
+from .lanes import Column, Lanes
 
 __all__ = ["ColumnProof", "prove_column"]
 
@@ -29,7 +29,7 @@ class ColumnProof:
 
 
 def prove_column(
-    hardware: Hardware, n: int, constants: Column, rounding: str, scale: Fraction, output: Format, lo: int, hi: int
+    hardware: Lanes, n: int, constants: Column, rounding: str, scale: Fraction, output: Format, lo: int, hi: int
 ) -> ColumnProof:
     """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi."""
     zero_point = constants.zero_point

@@ -15,11 +15,10 @@ import numpy as np
 
 from .cells import CELLS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
+from .operators import Value, arithmetic, as_signed, bit, compare, part, reduce
 from .syntax import Assignment, Function, Instance, Module
 
 __all__ = ["Scope", "Value", "as_signed"]
-
-Value = Any  # an int, or an array of ints (dtype object), not negative
 
 _COMPARISONS = ("==", "!=", "===", "!==", "<", "<=", ">", ">=")
 _LOGICAL = ("&&", "||")
@@ -27,14 +26,7 @@ _SHIFTS = ("<<", ">>", "<<<", ">>>")
 _ARITHMETIC = ("+", "-", "*", "&", "|", "^", "~^", "^~")
 
 
-def as_signed(value: Value, width: int) -> Value:
-    """The two's complement number in `width` bits."""
-    return value - ((value >> (width - 1)) << width)
-
-
-def _bit(condition: Any) -> Value:
-    """1 where `condition` holds, 0 elsewhere."""
-    return np.where(condition, 1, 0).astype(object) if isinstance(condition, np.ndarray) else int(condition)
+_Driver = Assignment | tuple[str, str]  # or an instance and a port of it
 
 
 class Scope:
@@ -113,18 +105,22 @@ class Scope:
                 raise UnreadableError(f"nothing is known about the input {name} of module {self.module.name}")
             parent_value = self._remember(name, lambda: self._parent_port(name, wire.width))
             return (parent_value >> low) & mask
+        return self.next(name, low, width)
+
+    def next(self, name: str, low: int, width: int) -> Value:
+        """Bits `low` and up of what drives a net, whatever it was given: of a register, what it takes next."""
         result: Value = 0
-        covered = 0
-        for at, size, driver, offset in self._drivers.get(name, ()):
-            first, last = max(at, low), min(at + size, low + width)
-            if first < last:
-                bits = (self._driven(driver) >> (offset + first - at)) & ((1 << (last - first)) - 1)
-                result = result | (bits << (first - low))
+        covered, end = 0, low + width
+        for at, size, driver, offset, whole in self._drivers.get(name, ()):
+            if at < end and low < at + size:
+                first, last = max(at, low), min(at + size, end)
+                bits = part(self._driven(driver), offset + first - at, last - first, whole)
+                result = bits << (first - low) | result if covered else bits << (first - low) if first > low else bits
                 driven = (1 << last) - (1 << first)
                 if covered & driven:
                     raise UnreadableError(f"module {self.module.name}: {name} is driven twice")
                 covered |= driven
-        if covered != mask << low:
+        if covered != ((1 << width) - 1) << low:
             raise UnreadableError(f"module {self.module.name}: {name} is not driven by what can be followed")
         return result
 
@@ -133,29 +129,31 @@ class Scope:
         assert self._instance is not None  # noqa: S101
         return self._parent.evaluate(self._instance.ports[name], width)
 
-    def _find_drivers(self) -> dict[str, list[tuple[int, int, Assignment | tuple[str, str], int]]]:
-        drivers: dict[str, list[tuple[int, int, Assignment | tuple[str, str], int]]] = {}
+    def _find_drivers(self) -> dict[str, list[tuple[int, int, _Driver, int, int]]]:
+        """For each net its parts: place, width, driver, place in the driver's value, and that value's width."""
+        drivers: dict[str, list[tuple[int, int, _Driver, int, int]]] = {}
 
-        def drive(target: Expression, driver: Assignment | tuple[str, str]) -> None:
+        def drive(target: Expression, driver: _Driver, whole: int) -> None:
             offset = 0
-            for part in reversed(target.parts) if isinstance(target, Concat) else (target,):
-                if not isinstance(part, Name) or (part.low is not None and not isinstance(part.low, Constant)):
+            for each in reversed(target.parts) if isinstance(target, Concat) else (target,):
+                if not isinstance(each, Name) or (each.low is not None and not isinstance(each.low, Constant)):
                     raise UnreadableError(f"module {self.module.name} assigns to what is no net")
-                width = self._width(part)
-                low = 0 if part.low is None else part.low.value
-                drivers.setdefault(part.name, []).append((low or 0, width, driver, offset))
+                width = self._width(each)
+                low = 0 if each.low is None else each.low.value
+                drivers.setdefault(each.name, []).append((low or 0, width, driver, offset, whole))
                 offset += width
 
         for assignment in self.module.assignments:
-            drive(assignment.target, assignment)
+            drive(assignment.target, assignment, self._width(assignment.target))
         for instance in self.module.instances.values():
-            placed = self.modules.get(instance.kind) or CELLS.get(instance.kind)
+            placed = self.modules.get(instance.kind)
+            outputs = placed.output_widths if placed is not None else _outputs_of_cell(instance.kind)
             for port, target in instance.ports.items():
-                if placed is not None and port in placed.outputs:
-                    drive(target, (instance.name, port))
+                if port in outputs:
+                    drive(target, (instance.name, port), outputs[port])
         return drivers
 
-    def _driven(self, driver: Assignment | tuple[str, str]) -> Value:
+    def _driven(self, driver: _Driver) -> Value:
         if isinstance(driver, tuple):
             instance, port = driver
             if self.module.instances[instance].kind in CELLS:
@@ -227,9 +225,9 @@ class Scope:
 
     def evaluate(self, expression: Expression, target_width: int = 0) -> Value:
         """The value, in as many bits as it or its target has."""
-        return self._in(expression, max(target_width, self._width(expression)), self._signed(expression)) & (
-            (1 << (target_width or self._width(expression))) - 1
-        )
+        own = self._width(expression)
+        value = self._in(expression, max(target_width, own), self._signed(expression))
+        return value & ((1 << target_width) - 1) if 0 < target_width < own else value
 
     def _in(self, expression: Expression, width: int, signed: bool) -> Value:
         """The value in a context of `width` bits, `signed` or not."""
@@ -239,20 +237,23 @@ class Scope:
                 value = self._in(operand, width, signed)
                 return ({"~": ~value, "-": -value, "+": value}[operator]) & mask
             case Unary(operator, operand):
-                return self._reduce(operator, operand)
+                return reduce(operator, self.evaluate(operand), self._width(operand))
             case Binary(operator, left, right) if operator in _SHIFTS:
                 value, by = self._in(left, width, signed), self.evaluate(right)
                 if operator in ("<<", "<<<"):
                     return (value << by) & mask
                 return (as_signed(value, width) >> by) & mask if operator == ">>>" and signed else value >> by
             case Binary(operator, left, right) if operator in _COMPARISONS:
-                return self._compare(operator, left, right)
+                width = max(self._width(left), self._width(right))
+                signed = self._signed(left) and self._signed(right)
+                a, b = self._in(left, width, signed), self._in(right, width, signed)
+                return compare(operator, *((as_signed(a, width), as_signed(b, width)) if signed else (a, b)))
             case Binary("&&", left, right):
-                return _bit(self.evaluate(left) != 0) & _bit(self.evaluate(right) != 0)
+                return bit(self.evaluate(left) != 0) & bit(self.evaluate(right) != 0)
             case Binary("||", left, right):
-                return _bit(self.evaluate(left) != 0) | _bit(self.evaluate(right) != 0)
+                return bit(self.evaluate(left) != 0) | bit(self.evaluate(right) != 0)
             case Binary(operator, left, right):
-                return _arithmetic(operator, self._in(left, width, signed), self._in(right, width, signed)) & mask
+                return arithmetic(operator, self._in(left, width, signed), self._in(right, width, signed)) & mask
             case Ternary():
                 condition = self.evaluate(expression.condition)
                 if not isinstance(condition, np.ndarray):
@@ -299,35 +300,6 @@ class Scope:
         if isinstance(low, np.ndarray):
             return (self.value(expression.name) >> low) & ((1 << (expression.width or 1)) - 1)
         return self.value(expression.name, low, expression.width)
-
-    def _reduce(self, operator: str, operand: Expression) -> Value:
-        value = self.evaluate(operand)
-        if operator in ("|", "~|", "!"):
-            found = _bit(value != 0)
-        elif operator in ("&", "~&"):
-            found = _bit(value == (1 << self._width(operand)) - 1)
-        else:
-            found = np.vectorize(lambda bits: bits.bit_count() & 1, otypes=[object])(value)
-            found = found if isinstance(value, np.ndarray) else int(found)
-        return 1 - found if operator in ("!", "~&", "~|", "~^") else found
-
-    def _compare(self, operator: str, left: Expression, right: Expression) -> Value:
-        width = max(self._width(left), self._width(right))
-        signed = self._signed(left) and self._signed(right)
-        a, b = self._in(left, width, signed), self._in(right, width, signed)
-        if signed:
-            a, b = as_signed(a, width), as_signed(b, width)
-        match operator:
-            case "<":
-                return _bit(a < b)
-            case "<=":
-                return _bit(a <= b)
-            case ">":
-                return _bit(a > b)
-            case ">=":
-                return _bit(a >= b)
-        equal = _bit(a == b)
-        return equal if operator in ("==", "===") else 1 - equal
 
     def _function(self, call: Call) -> Function:
         function = self.module.functions.get(call.function)
@@ -377,20 +349,5 @@ class _Arguments:
         return (self._scope.evaluate(argument, width) >> low) & ((1 << (result.width or width)) - 1)
 
 
-def _arithmetic(operator: str, a: Value, b: Value) -> Value:
-    match operator:
-        case "+":
-            return a + b
-        case "-":
-            return a - b
-        case "*":
-            return a * b
-        case "&":
-            return a & b
-        case "|":
-            return a | b
-        case "^":
-            return a ^ b
-        case "~^" | "^~":
-            return ~(a ^ b)
-    raise UnreadableError(f"the operator {operator} does not occur in what systoliq emits")
+def _outputs_of_cell(kind: str) -> Mapping[str, int]:
+    return CELLS[kind].outputs if kind in CELLS else {}

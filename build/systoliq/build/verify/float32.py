@@ -10,11 +10,13 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-__all__ = ["Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest", "steps_of"]
+__all__ = [
+    "TOO_LARGE", "Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest", "steps_of",
+]  # fmt: skip
 
 _PRECISION = 24  # significant bits of a float32
 _LEAST_EXPONENT = -149  # of its smallest subnormal
-_TOO_LARGE = 1 << 128  # what a number that rounds to this becomes infinity for
+TOO_LARGE = 1 << 128  # what a number that rounds to this becomes infinity for
 _NEAR = 1 << 10  # accumulators: how far rounding moves a threshold, at most, where they are below 2^31
 
 Format = tuple[int, int]  # least and greatest output
@@ -63,7 +65,7 @@ def _rounded(sign: float, value: Fraction | float) -> float:
     if isinstance(value, float):
         return math.copysign(value, sign)
     magnitude = float32(abs(value))
-    return math.copysign(math.inf if magnitude >= _TOO_LARGE else float(magnitude), sign)
+    return math.copysign(math.inf if magnitude >= TOO_LARGE else float(magnitude), sign)
 
 
 def _shorten(value: int) -> tuple[int, int]:

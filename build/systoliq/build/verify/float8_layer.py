@@ -20,6 +20,7 @@ from .float32 import steps_digest
 from .hardware import Hardware, Shape, UnreadableError
 from .integers import Integers
 from .package import CERTIFICATE, RefusedError, limited
+from .syntax import read_verilog
 
 __all__ = ["Float8Derivation"]
 
@@ -54,7 +55,7 @@ class Float8Derivation:
             y_signed=isinstance(self.y, Integers) and self.y.signed,
         )
         try:
-            self.hardware = Hardware((directory / self.verilog).read_text(encoding="ascii"), name, shape)
+            self.hardware = Hardware(read_verilog((directory / self.verilog).read_text(encoding="ascii")), name, shape)
             self.stored = self.hardware.weights()
             self.columns = [self.hardware.float8_column(n) for n in range(self.n)]
         except (UnreadableError, UnicodeDecodeError, KeyError) as error:
@@ -86,9 +87,6 @@ class Float8Derivation:
         hardware, shape = self.hardware, self.hardware.shape
         stored = f"{'' if shape.b_signed else 'u'}int{hardware.weight_bits}"
         return {
-            "generator": "systoliq",
-            "kind": "certificate",
-            "format": 1,
             "verdict": "differs" if self.inexact else "exact",
             "shape": {"k": self.k, "n": self.n},
             "array": {"rows": self._rows(), "cols": shape.cols, "depth": shape.depth},

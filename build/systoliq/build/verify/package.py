@@ -16,8 +16,8 @@ import numpy as np
 from .float32 import combined_scale
 
 __all__ = [
-    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "limited", "read_certificate",
-    "read_layer",
+    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "layer_of", "limited", "read_arrays",
+    "read_certificate",
 ]  # fmt: skip
 
 CERTIFICATE = "certificate.json"
@@ -57,7 +57,7 @@ def read_certificate(directory: Path) -> dict[str, Any]:
                 f"{directory}: has no {CERTIFICATE}: packages of {reason}; their testbench and systoliq simulate "
                 "compare with golden"
             )
-        raise NotAPackageError(f"{directory}: has no {CERTIFICATE}; systoliq emit writes one for a layer")
+        raise NotAPackageError(f"{directory}: has no {CERTIFICATE}; systoliq emit writes one for a layer or a network")
     try:
         content = json.loads(file.read_bytes())
     except ValueError as error:
@@ -101,12 +101,18 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
             yield f"{file.name}: is not listed in {CERTIFICATE}"
 
 
-def read_layer(directory: Path, name: str) -> Layer:
-    """The layer file of the package."""
-    file = directory / f"{name}_layer.npz"
+def read_arrays(file: Path) -> dict[str, Any]:
+    """The arrays of an .npz archive of the package."""
     try:
         with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files}
+            return {key: archive[key] for key in archive.files}
+    except Exception as error:
+        raise RefusedError(f"{file.name}: cannot be read ({error})") from error
+
+
+def layer_of(arrays: dict[str, Any], source: str) -> Layer:
+    """The layer in the `arrays` of a layer file, which `source` names."""
+    try:
         b = arrays["b"]
         n = b.shape[1]
         zero_point = np.broadcast_to(arrays["b_zero_point"], n).tolist()
@@ -121,7 +127,7 @@ def read_layer(directory: Path, name: str) -> Layer:
             signed={key: arrays[f"{key}_zero_point"].dtype.kind == "i" for key in "aby"},
         )
     except Exception as error:
-        raise RefusedError(f"{file.name}: cannot be read as a layer ({error})") from error
+        raise RefusedError(f"{source}: cannot be read as a layer ({error})") from error
 
 
 def limited(reasons: Iterator[str], what: str = "") -> list[str]:

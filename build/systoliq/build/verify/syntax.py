@@ -73,6 +73,11 @@ class Module:
     functions: dict[str, Function] = field(default_factory=dict)
     memories: dict[str, dict[int, int]] = field(default_factory=dict)
 
+    @property
+    def output_widths(self) -> dict[str, int]:
+        """Bits of each output."""
+        return {name: self.wires[name].width for name in self.outputs}
+
 
 def read_verilog(text: str) -> dict[str, Module]:
     """The modules of a file by name."""
@@ -192,7 +197,10 @@ class _ModuleReader(ExpressionParser):
             self.tokens.expect("]", "=")
             if name not in self.module.memories or index in self.module.memories[name]:
                 raise UnreadableError(f"module {self.module.name}: {name}[{index}] is set twice, or is no memory")
-            self.module.memories[name][index] = self.constant()
+            word = self.constant()
+            if word >> self.module.wires[name].width:
+                raise UnreadableError(f"module {self.module.name}: {name}[{index}] has more bits than the memory")
+            self.module.memories[name][index] = word
             self.tokens.expect(";")
 
     def _function(self) -> None:

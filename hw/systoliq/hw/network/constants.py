@@ -35,6 +35,8 @@ class Constants(wiring.Component):
         ]
         self.rom = Rom(words, shape.width * lanes, cells=cells, kind=f"{kind}_rom")
         self.kind = kind
+        self.elements = tuple(elements)
+        self.lanes = lanes
         self.fifo = Fifo(y_beat(shape, lanes), depth=16, cells=cells)
         super().__init__({"o": Out(stream.Signature(y_beat(shape, lanes)))})
 

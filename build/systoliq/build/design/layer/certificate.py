@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from systoliq.golden import exact
 from systoliq.golden.formats import signed_bits
+from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.rising import turned
+from systoliq.hw.folding import Folding
 
 from ...generator import GENERATOR, versions
 from ..choose import reachable
@@ -25,7 +27,7 @@ from ..choose import reachable
 if TYPE_CHECKING:
     from .design import LayerDesign
 
-__all__ = ["FORMAT", "accumulator_facts", "certificate", "sealed", "weights_digest"]
+__all__ = ["FORMAT", "accumulator_facts", "certificate", "layer_claims", "sealed", "weights_digest"]
 
 FORMAT = 1
 
@@ -40,30 +42,54 @@ _STATEMENT = (
 
 def certificate(design: LayerDesign, requantization: Requantization, files: Mapping[str, bytes]) -> dict[str, Any]:
     """What certificate.json says of `design`, whose constants are integers; `files` are all others of its package."""
-    layer, dense = design.layer.rising, design.dense
-    low, high = layer.accumulator_range()
-    proof = exact.certificate(requantization, layer.scale, *reachable(layer))
-    folding, config = dense.folding, dense.config
-    output = integer_format("y_format", layer.y_format)
-    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
-    mantissa_bits = whole.multiplier_bits
+    dense = design.dense
+    config = dense.config
     content: dict[str, Any] = {
         "generator": GENERATOR,
         "kind": "certificate",
         "format": FORMAT,
         "name": design.name,
         "statement": _STATEMENT,
+        **layer_claims(
+            design.layer,
+            requantization,
+            dense.folding,
+            {"rows": config.rows, "cols": config.cols, "depth": config.depth},
+            accumulator_bits=dense.array.config.accumulator_bits,
+            sum_bits=dense.sum_bits,
+        ),
+    }
+    return sealed(content, files)
+
+
+def layer_claims(
+    given: MatMulLayer,
+    requantization: Requantization,
+    folding: Folding,
+    array: Mapping[str, int],
+    *,
+    accumulator_bits: int,
+    sum_bits: int,
+) -> dict[str, Any]:
+    """What a certificate says of the layer `given` in itself: on an `array` of these sizes, with these widths."""
+    layer = given.rising
+    low, high = layer.accumulator_range()
+    proof = exact.certificate(requantization, layer.scale, *reachable(layer))
+    output = integer_format("y_format", layer.y_format)
+    whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
+    mantissa_bits = whole.multiplier_bits
+    return {
         "verdict": proof["verdict"],
         "shape": {"k": layer.k, "n": layer.n},
-        "array": {"rows": config.rows, "cols": config.cols, "depth": config.depth},
+        "array": dict(array),
         "formats": {"a": layer.a_format.name, "weights": folding.b_format.name, "y": layer.y_format.name},
         "zero_points": {
             "a": layer.a_zero_point,
-            "b": design.layer.b_zero_point.tolist(),
+            "b": given.b_zero_point.tolist(),
             "y": layer.y_zero_point,
         },
-        "turned": np.flatnonzero(turned(design.layer.scale)).tolist(),
-        "accumulator": accumulator_facts(low, high, bits=dense.array.config.accumulator_bits, sum_bits=dense.sum_bits),
+        "turned": np.flatnonzero(turned(given.scale)).tolist(),
+        "accumulator": accumulator_facts(low, high, bits=accumulator_bits, sum_bits=sum_bits),
         "requantizer": {
             "rounding": proof["rounding"],
             "multiplier_bits": requantization.multiplier_bits,
@@ -78,7 +104,6 @@ def certificate(design: LayerDesign, requantization: Requantization, files: Mapp
             )
         ],
     }
-    return sealed(content, files)
 
 
 def sealed(content: dict[str, Any], files: Mapping[str, bytes]) -> dict[str, Any]:

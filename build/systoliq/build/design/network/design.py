@@ -21,15 +21,18 @@ from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
 from ...files import json_bytes, npz_bytes
+from ...generator import CERTIFICATE
 from ..choose import choose_requantization
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
+from .certificate import network_certificate
 from .describe import describe
 from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
 from .report import network_report
+from .stages import stage_arrays, stage_claims
 from .stimulus import NetworkStimulus, network_stimulus
 from .testbench import network_testbench
 
@@ -244,8 +247,26 @@ class NetworkDesign(Design):
     def files(self) -> dict[str, File]:
         """Golden vectors of every tensor, the plan, and a page that shows it."""
         vectors = npz_bytes(self.stimulus.tensors)
+        stages = npz_bytes(stage_arrays(self.assembly))
         return {
             f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
+            f"{self.name}_stages.npz": ("what each stage computes: weights, scales, tables; verify reads it", stages),
             f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.plan.as_json())),
             "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),
         }
+
+    @property
+    def certified(self) -> bool:
+        """See `Design.certified`: each of its stages is."""
+        return True
+
+    @cached_property
+    def claims(self) -> list[dict[str, Any]]:
+        """What its certificate says of each stage."""
+        return stage_claims(self.assembly, self.name)
+
+    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
+        """What `systoliq verify` derives again."""
+        if CERTIFICATE in files:
+            raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
+        return network_certificate(self, files)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import html
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
+from systoliq.golden.network import MaxPool
 from systoliq.hw.network.rate import windows_of
 
 from .plan import StagePlan
@@ -47,10 +49,14 @@ def network_report(design: NetworkDesign) -> str:
     summary = (
         f"{len(plan.stages)} stages, {plan.multipliers} multipliers ({plan.dsp} multiplier cells), "
         f"{slowest} cycles from one image to the next; {plan.utilization:.1%} of the multipliers' cycles are "
-        f"multiply-accumulates of the network. Cells: {design.cells}. The longer a bar, the busier a stage."
+        f"multiply-accumulates of the network. Cells: {design.cells}. The longer a bar, the busier a stage. "
+        "Certified: systoliq verify DIR derives it again from the Verilog; tested: simulated and compared with golden."
     )
     waiting = {joint.name: joint.waiting for joint in assembly.pipeline.joints}
-    stages = "".join(_stage(stage, slowest, waiting[stage.node.output.name]) for stage in plan.stages)
+    claims = {claim["node"]: claim for claim in design.claims if claim["operator"] != "Constant"}
+    stages = "".join(
+        _stage(stage, slowest, waiting[stage.node.output.name], claims[stage.node.name]) for stage in plan.stages
+    )
     output = design.network.outputs[0]
     return _PAGE.format(
         title=html.escape(design.name),
@@ -60,7 +66,15 @@ def network_report(design: NetworkDesign) -> str:
     )
 
 
-def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...]) -> str:
+def _certified(claim: Mapping[str, Any]) -> str:
+    """What `systoliq verify` checks of a stage, in a few words."""
+    if "columns" in claim:
+        steps = sum(column["steps"] for column in claim["columns"])
+        return f"{len(claim['columns'])} columns, {steps} steps"
+    return {"Table": "256 entries"}.get(claim["operator"], "65536 pairs")
+
+
+def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...], claim: Mapping[str, Any]) -> str:
     node, parallelism = stage.node, stage.parallelism
     windows = windows_of(node)
     facts = {
@@ -77,6 +91,8 @@ def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...]) -> str:
         facts["cells"] = parallelism.cells
     if waiting:
         facts["beats that may wait"] = " and ".join(map(str, waiting))
+    facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(claim)
+    facts["tested"] = "window, order, flow" if "columns" in claim or isinstance(node, MaxPool) else "flow"
     inputs = " and ".join(f"{tensor.name} {list(tensor.shape)}" for tensor in node.inputs if tensor.value is None)
     return _STAGE.format(
         inputs=f"&darr; {html.escape(inputs)}",

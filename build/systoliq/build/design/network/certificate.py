@@ -1,0 +1,43 @@
+"""certificate.json of a network: what is claimed of each stage, and whose results it takes.
+
+`systoliq.build.verify` checks it without this file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...generator import GENERATOR
+from ..layer.certificate import FORMAT, sealed
+
+if TYPE_CHECKING:
+    from .design import NetworkDesign
+
+__all__ = ["network_certificate"]
+
+_STATEMENT = (
+    "Each stage with its module and those whose results it takes. Where the verdict is exact: in stages with columns, "
+    "for each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
+    "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
+    "float32; an addition gives rint(fma(a, ra, fma(b, rb, c))), saturated, for all pairs of operands; a table and a "
+    "constant have the entries in NAME_stages.npz; a maximum compares all pairs. Window buffers, the order of elements "
+    "and flow control are tested, not certified. Check with: systoliq verify DIR"
+)
+
+
+def network_certificate(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
+    """What certificate.json says of `design`; `files` are all others of its package."""
+    stages = design.claims
+    by_stream = {joint.name: joint.component.kind for joint in design.assembly.pipeline.joints}
+    content: dict[str, Any] = {
+        "generator": GENERATOR,
+        "kind": "certificate",
+        "format": FORMAT,
+        "name": design.name,
+        "statement": _STATEMENT,
+        "verdict": "exact" if all(stage["verdict"] == "exact" for stage in stages) else "differs",
+        "output": f"{design.name}_{by_stream[design.assembly.pipeline.output]}",
+        "stages": stages,
+    }
+    return sealed(content, files)

@@ -1,0 +1,101 @@
+"""Stages that work element by element, read from the Verilog: additions, tables, maxima and constants.
+
+Each lane of a beat is asked for every case there is, with registers taken for wires.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from .evaluate import Scope, Value
+from .expression import UnreadableError
+from .syntax import Module
+
+__all__ = ["Constants", "Elementwise", "Maximum"]
+
+_BITS = 8  # of an element
+_STRIDE = 37  # cases between neighbouring lanes, so that no two have the same one
+
+
+class Elementwise:
+    """The module `name` of these: a beat of results for each beat of its `inputs` streams, lane for lane."""
+
+    def __init__(self, modules: Mapping[str, Module], name: str, *, inputs: int) -> None:
+        self._modules, self._name = modules, name
+        self._ports = ["i__payload"] if inputs == 1 else [f"i_{index}__payload" for index in range(inputs)]
+        scope = Scope(modules, name)
+        self.lanes = _lanes(scope, self._ports[0])
+        if scope.connected("fifo", "o__payload") != "o__payload":
+            raise UnreadableError(f"module {name} does not give what its FIFO holds")
+
+    def respond(self, cases: Sequence[Sequence[int]]) -> list[list[int]]:
+        """The results of each lane for `cases`: the bytes of each input, as many for each."""
+        count = len(cases[0])
+        given = {port: _beats(column, self.lanes) for port, column in zip(self._ports, cases, strict=True)}
+        found = Scope(self._modules, self._name, given).port("fifo", "i__payload")
+        beats = [int(beat) for beat in np.broadcast_to(np.asarray(found, object), (count,))]
+        results = []
+        for lane in range(self.lanes):
+            shifted = [beat >> lane * _BITS & 0xFF for beat in beats]
+            back = lane * _STRIDE % count
+            results.append(shifted[count - back :] + shifted[: count - back])
+        if any(beat >> self.lanes * _BITS for beat in beats):
+            raise UnreadableError(f"module {self._name} ends images where its input does not")
+        return results
+
+
+class Maximum:
+    """The module `core` of the module `name` of these: the greatest of so many beats, lane by lane."""
+
+    def __init__(self, modules: Mapping[str, Module], name: str) -> None:
+        self._core = Scope(modules, name).child("core")
+        self.lanes = _lanes(self._core, "i__payload")
+
+    def respond(self, given: Sequence[int], held: Sequence[int], *, first: bool) -> list[list[int]]:
+        """What each lane holds after it held `held` and `given` came as the first beat of a window, or a later one."""
+        count = len(given)
+        beats = {"i__payload": _beats(given, self.lanes), "comes": 1, "first": int(first), "rst": 0}
+        holds = _beats(held, self.lanes)
+        nets = [f"greatest_{lane}" for lane in range(self.lanes)]
+        kept = {net: holds >> lane * _BITS & 0xFF for lane, net in enumerate(nets)}
+        scope = self._core.again(beats | kept)
+        results = []
+        for lane, net in enumerate(nets):
+            found = [int(y) for y in np.broadcast_to(np.asarray(scope.next(net, 0, _BITS), object), (count,))]
+            back = lane * _STRIDE % count
+            results.append(found[count - back :] + found[: count - back])
+        shown = scope.value("o__payload", 0, self.lanes * _BITS)
+        if not np.array_equal(shown, holds):
+            raise UnreadableError("the lanes' maxima are not the output in order")
+        return results
+
+
+class Constants:
+    """The module `name` of these: elements in a memory, over and over."""
+
+    def __init__(self, modules: Mapping[str, Module], name: str) -> None:
+        self._scope = Scope(modules, name)
+        self.lanes = (self._scope.module.wires["o__payload"].width - 1) // _BITS
+
+    def elements(self, count: int) -> list[int]:
+        """The first `count` elements, as bytes."""
+        address = np.array(range(count // self.lanes), dtype=object)
+        found = self._scope.child("rom", {"address": address}).value("word")
+        net = self._scope.connected("rom", "word")
+        beats = self._scope.again({net: found, "rst": 0}).port("fifo", "i__payload")
+        words = [int(word) for word in np.broadcast_to(np.asarray(beats, object), address.shape)]
+        return [word >> lane * _BITS & 0xFF for word in words for lane in range(self.lanes)]
+
+
+def _lanes(scope: Scope, port: str) -> int:
+    """Elements of a beat, beside the bit that ends an image."""
+    return (scope.module.wires[port].width - 1) // _BITS
+
+
+def _beats(column: Sequence[int], lanes: int) -> Value:
+    """A beat for each case of `column`, whose lane l has the case l strides on."""
+    cases = np.array(column, dtype=object)
+    beats: Value = sum(np.roll(cases, -lane * _STRIDE) << lane * _BITS for lane in range(lanes))
+    return beats

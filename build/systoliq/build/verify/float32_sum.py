@@ -1,0 +1,47 @@
+"""The float32 formula of an addition once more, in exact rational arithmetic.
+
+Written from docs/networks.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion. With
+f() rounding to float32, y = rint(fma(a, ra, fma(b, rb, c))), saturated, where ra = f(a_scale / y_scale), rb =
+f(b_scale / y_scale) and c = f(zy - fma(ra, za, f(rb * zb))); an fma rounds once.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from .float32 import TOO_LARGE, Format, float32
+from .package import RefusedError
+
+__all__ = ["float32_sums"]
+
+
+def float32_sums(
+    operand: Format, output: Format, scales: dict[str, float], zero_points: dict[str, int], *, exchanged: bool
+) -> list[list[int]]:
+    """The sums of all pairs of codes, by the first operand, then the second; `exchanged`: the second stands for a.
+
+    Raises RefusedError where a number on the way is not finite.
+    """
+    y_scale = Fraction(scales["y"])
+    ra, rb = (_finite(Fraction(scales[letter]) / y_scale) for letter in "ab")
+    za, zb = zero_points["a"], zero_points["b"]
+    if exchanged:
+        ra, rb, za, zb = rb, ra, zb, za
+    offset = _finite(zero_points["y"] - _finite(ra * za + _finite(rb * zb)))
+    codes = range(operand[0], operand[1] + 1)
+    inner = [_finite(b * rb + offset) for b in codes]
+    products = [a * ra for a in codes]
+    sums = [[_saturated(_finite(product + rest), output) for rest in inner] for product in products]
+    return [list(row) for row in zip(*sums, strict=True)] if exchanged else sums
+
+
+def _finite(value: Fraction) -> Fraction:
+    """`value` as a float32."""
+    rounded = float32(value)
+    if abs(rounded) >= TOO_LARGE:
+        raise RefusedError("the scales are so far apart that float32 does not hold the sum")
+    return rounded
+
+
+def _saturated(value: Fraction, output: Format) -> int:
+    return min(max(round(value), output[0]), output[1])

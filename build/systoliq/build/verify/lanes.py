@@ -1,0 +1,122 @@
+"""Lanes: what requantizes the sums of an array, read from the Verilog: constants of each column, and its answers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .evaluate import Scope, Value, as_signed
+from .expression import UnreadableError
+
+__all__ = ["Column", "Float8Column", "Lanes"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Column:
+    """Constants of one column: y = round((sum + bias - residual * sum of a) * multiplier / 2^shift) + zero_point."""
+
+    bias: int
+    residual: int
+    multiplier: int
+    shift: int
+    offset: int
+    zero_point: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Float8Column:
+    """Constants of one column with float8: the code or integer nearest to (sum + bias - residual * sum of a) *
+    multiplier * 2^exponent.
+    """
+
+    bias: int
+    residual: int
+    multiplier: int
+    exponent: int
+
+
+class Lanes(ABC):
+    """The lanes of the module of `core`, called lane_0 and up; `has_row_sums`: they take sums of A as well."""
+
+    core: Scope
+    lanes: int
+    has_row_sums = False
+    b_signed: bool
+    y_signed: bool
+
+    @abstractmethod
+    def lane(self, n: int, *, sums: Value, row_sum: int) -> Scope:
+        """The lane that serves column `n` of Y at the time when it does, before an array that shows `sums`."""
+
+    @property
+    def sum_bits(self) -> int:
+        """Width of a sum with its bias, as the requantizer takes it."""
+        return self.core.child("lane_0").port_width("requantizer", "acc")
+
+    @property
+    def y_bits(self) -> int:
+        """Width of an output."""
+        return self.core.port_width("lane_0", "y")
+
+    def float8_column(self, n: int) -> Float8Column:
+        """The constants of column `n` of a layer with float8."""
+        lane = self.lane(n, sums=0, row_sum=0)
+        bits = lane.port_width("requantizer", "exponent")
+        bias, residual = self._added(n)
+        return Float8Column(
+            bias=bias,
+            residual=residual,
+            multiplier=int(lane.port("requantizer", "multiplier")),
+            exponent=int(as_signed(lane.port("requantizer", "exponent"), bits)),
+        )
+
+    def _added(self, n: int) -> tuple[int, int]:
+        """What is added to the sums of column `n`, and what the sum of a, which is taken off them, is multiplied by."""
+        bits = self.sum_bits
+        bias, with_one = (
+            int(as_signed(self.lane(n, sums=0, row_sum=row_sum).port("requantizer", "acc"), bits))
+            for row_sum in (0, int(self.has_row_sums))
+        )
+        return bias, bias - with_one
+
+    def column(self, n: int) -> Column:
+        """The constants of column `n`."""
+        lane = self.lane(n, sums=0, row_sum=0)
+        requantizer = lane.child("requantizer")
+        bias, residual = self._added(n)
+        offset_bits = requantizer.module.wires["offset"].width if "offset" in requantizer.module.wires else 1
+        point_bits = requantizer.module.wires["zero_point"].width if "zero_point" in requantizer.module.wires else 1
+        found = {
+            port: lane.port("requantizer", port) if port in requantizer.module.wires else 0
+            for port in ("multiplier", "shift", "offset", "zero_point")
+        }
+        return Column(
+            bias=bias,
+            residual=residual,
+            multiplier=int(found["multiplier"]),
+            shift=int(found["shift"]),
+            offset=int(as_signed(found["offset"], offset_bits)),
+            zero_point=int(as_signed(found["zero_point"], point_bits)),
+        )
+
+    def respond(self, n: int, accumulators: Sequence[int]) -> list[int]:
+        """What the Verilog's requantizer, with the tables of column `n`, answers for these accumulators."""
+        mask = (1 << self.sum_bits) - 1
+        given = np.array([acc & mask for acc in accumulators], dtype=object)
+        requantizer = self.lane(n, sums=0, row_sum=0).child("requantizer", {"acc": given})
+        bits = requantizer.module.wires["y"].width
+        answer = requantizer.value("y")
+        answers = np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)
+        return [int(y) for y in answers]
+
+    def check_outputs(self) -> None:
+        """Lane l of a beat must be its output l: an `UnreadableError` where it is not."""
+        bits = self.core.port_width("lane_0", "y")
+        nets = [self.core.connected(f"lane_{lane}", "y") for lane in range(self.lanes)]
+        marked = self.core.again({net: (lane + 1) % (1 << bits) for lane, net in enumerate(nets)})
+        expected = sum((lane + 1) % (1 << bits) << (lane * bits) for lane in range(self.lanes))
+        if marked.port("result_buffer", "y") != expected:
+            raise UnreadableError("the lanes' outputs do not enter the result buffer in order")

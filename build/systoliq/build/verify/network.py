@@ -1,0 +1,116 @@
+"""A network, derived again stage by stage: certificate.json, NAME_stages.npz, NAME.v  ->  a verdict on each stage.
+
+The certificate must name every stage that stands in the pipeline, and whose results it takes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .compare import unlike
+from .one_layer import read_modules
+from .package import CERTIFICATE, RefusedError, limited, read_arrays
+from .report import StageReport, noted
+from .stages import OPERATORS, Stage
+from .streams import Streams
+
+__all__ = ["TESTED", "NetworkFound", "verify_network"]
+
+TESTED = (
+    "window buffers and padding, the order of channels and pixels, the weights' addresses in time, gearboxes, forks, "
+    "FIFOs, joins and flow control"
+)
+"""What of a network is not read here, but simulated and compared with golden."""
+
+
+@dataclass(kw_only=True)
+class NetworkFound:
+    """What was found of a network; `layers`: what the certificate should say of its stages with columns."""
+
+    stages: list[StageReport] = field(default_factory=list)
+    layers: list[dict[str, Any]] = field(default_factory=list)
+    points: int = 0
+    reasons: list[str] = field(default_factory=list)
+
+
+def verify_network(
+    directory: Path, claimed: dict[str, Any], name: str, progress: Callable[[str], None]
+) -> NetworkFound:
+    """Check the package of the network `name`, whose certificate is `claimed`."""
+    verilog, source = f"{name}.v", f"{name}_stages.npz"
+    modules = read_modules(directory / verilog)
+    arrays = read_arrays(directory / source)
+    found = NetworkFound()
+    streams: Mapping[str, list[str]] = {}
+    with noted(found.reasons):
+        read = Streams(modules, name)
+        streams = read.stages
+        found.reasons += _complete(claimed, read, verilog)
+    for part in claimed["stages"]:
+        label = f"stage {part['node']} ({part['operator']})"
+        reasons: list[str] = []
+        stage = Stage(
+            claimed=part,
+            arrays=_of(arrays, str(part["module"]).removeprefix(f"{name}_")),
+            modules=modules,
+            module=part["module"],
+            verilog=verilog,
+            source=source,
+            progress=lambda detail, label=label: progress(f"{label}: {detail}"),  # type: ignore[misc]
+        )
+        tried = ""
+        with noted(reasons):
+            reasons += _placed(stage, name, streams)
+            tried = _check(stage, found, reasons)
+        stated = tuple(f"{label}: {reason}" for reason in dict.fromkeys(reasons))
+        found.reasons += stated
+        found.stages.append(StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated))
+    verdict = "exact" if all(part.get("verdict") == "exact" for part in claimed["stages"]) else "differs"
+    found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
+    return found
+
+
+def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> str:
+    """What was tried of a stage."""
+    operator = stage.claimed["operator"]
+    if operator not in OPERATORS:
+        raise RefusedError(f"{CERTIFICATE}: operator must be one of {', '.join(OPERATORS)}, not {operator!r}")
+    derived = OPERATORS[operator](stage)
+    reasons += derived.reasons
+    reasons += limited(unlike(stage.claimed, derived.facts))
+    found.points += derived.points
+    if derived.is_layer:
+        found.layers.append(derived.facts)
+    return derived.tried
+
+
+def _complete(claimed: dict[str, Any], read: Streams, verilog: str) -> list[str]:
+    """What the pipeline has and the certificate has not, or twice, or the other way round."""
+    listed = [part["module"] for part in claimed["stages"]]
+    reasons = [
+        f"{CERTIFICATE}: has no stage for module {each} in {verilog}" for each in read.stages if each not in listed
+    ]
+    reasons += [f"{CERTIFICATE}: module {each} has two stages" for each in sorted({*listed}) if listed.count(each) > 1]
+    return reasons + list(unlike({"output": claimed.get("output")}, {"output": read.output}))
+
+
+def _placed(stage: Stage, name: str, streams: Mapping[str, list[str]]) -> list[str]:
+    """What is wrong with the stage's name and place."""
+    claimed, module = stage.claimed, stage.module
+    if module not in streams:
+        raise RefusedError(f"{stage.verilog}: there is no module {module} in the pipeline")
+    reasons = list(unlike({"takes": claimed.get("takes")}, {"takes": streams[module]}))
+    plain = re.sub(r"\W+", "_", claimed["node"]).strip("_").lower()[-24:].strip("_") or "node"
+    of_input = f"_constant_{claimed['input']}" if claimed["operator"] == "Constant" else ""
+    if not re.fullmatch(rf"{re.escape(name)}_s\d+_{re.escape(plain)}{of_input}", module):
+        reasons.append(f"{CERTIFICATE}: module {module} is not of a node {claimed['node']!r}")
+    return reasons
+
+
+def _of(arrays: Mapping[str, Any], stage: str) -> dict[str, Any]:
+    """The arrays of one stage, which are called STAGE/KEY."""
+    return {key.removeprefix(f"{stage}/"): array for key, array in arrays.items() if key.startswith(f"{stage}/")}

@@ -1,0 +1,76 @@
+"""Verilog's operators on values: whole numbers, or arrays of them, one for each case."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .expression import UnreadableError
+
+__all__ = ["Value", "arithmetic", "as_signed", "bit", "compare", "part", "reduce"]
+
+Value = Any  # an int, or an array of ints (dtype object), not negative
+
+
+def as_signed(value: Value, width: int) -> Value:
+    """The two's complement number in `width` bits."""
+    return value - ((value >> (width - 1)) << width)
+
+
+def bit(condition: Any) -> Value:
+    """1 where `condition` holds, 0 elsewhere."""
+    return np.where(condition, 1, 0).astype(object) if isinstance(condition, np.ndarray) else int(condition)
+
+
+def part(value: Value, low: int, width: int, whole: int) -> Value:
+    """Bits `low` and up of a value of `whole` bits."""
+    shifted = value >> low if low else value
+    return shifted & ((1 << width) - 1) if low + width < whole else shifted
+
+
+def reduce(operator: str, value: Value, width: int) -> Value:
+    """A reduction of `width` bits to one."""
+    if operator in ("|", "~|", "!"):
+        found = bit(value != 0)
+    elif operator in ("&", "~&"):
+        found = bit(value == (1 << width) - 1)
+    else:
+        found = np.vectorize(lambda bits: bits.bit_count() & 1, otypes=[object])(value)
+        found = found if isinstance(value, np.ndarray) else int(found)
+    return 1 - found if operator in ("!", "~&", "~|", "~^") else found
+
+
+def compare(operator: str, a: Value, b: Value) -> Value:
+    """1 where the comparison holds; signed numbers are given as such."""
+    match operator:
+        case "<":
+            return bit(a < b)
+        case "<=":
+            return bit(a <= b)
+        case ">":
+            return bit(a > b)
+        case ">=":
+            return bit(a >= b)
+    equal = bit(a == b)
+    return equal if operator in ("==", "===") else 1 - equal
+
+
+def arithmetic(operator: str, a: Value, b: Value) -> Value:
+    """The result, in any number of bits."""
+    match operator:
+        case "+":
+            return a + b
+        case "-":
+            return a - b
+        case "*":
+            return a * b
+        case "&":
+            return a & b
+        case "|":
+            return a | b
+        case "^":
+            return a ^ b
+        case "~^" | "^~":
+            return ~(a ^ b)
+    raise UnreadableError(f"the operator {operator} does not occur in what systoliq emits")

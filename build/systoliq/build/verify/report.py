@@ -1,0 +1,64 @@
+"""Reports: what was checked, and all that was found wrong."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .expression import UnreadableError
+from .package import CERTIFICATE, NotAPackageError, RefusedError
+
+__all__ = ["Report", "StageReport", "noted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageReport:
+    """A stage of a network: `tried` says what was tried of it, such as "16 columns, 300 steps, 560 accumulators"."""
+
+    node: str
+    operator: str
+    tried: str
+    reasons: tuple[str, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether the stage is what its certificate says, and exact."""
+        return not self.reasons
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """What was checked, and all that was found wrong: nothing, where `reasons` is empty.
+
+    Of a network the numbers are those of all `stages` together, whose reasons are among `reasons`.
+    """
+
+    name: str
+    columns: int
+    steps: int
+    points: int
+    accumulators: tuple[int, int]
+    rounding: str
+    multiplier_bits: int
+    formula: str
+    reasons: tuple[str, ...]
+    stages: tuple[StageReport, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether the package is what its certificate says, and exact."""
+        return not self.reasons
+
+
+@contextlib.contextmanager
+def noted(reasons: list[str]) -> Iterator[None]:
+    """Add to `reasons` why nothing more could be checked of what is within."""
+    try:
+        yield
+    except NotAPackageError:
+        raise
+    except (RefusedError, UnreadableError) as error:
+        reasons.append(str(error))
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, OSError) as error:
+        reasons.append(f"{CERTIFICATE}: does not describe these files ({type(error).__name__}: {error})")
