@@ -12,8 +12,6 @@ import numpy as np
 import pytest
 
 from systoliq.golden.network import Reshape, Transpose
-from systoliq.hw.network.pipeline import Pipeline
-from systoliq.hw.network.rate import Parallelism
 from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import SimulatorWarning
@@ -22,6 +20,7 @@ from systoliq.sim.tools import find, missing_text
 from ..engine.initial_values import without_initial_values
 from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
+from ..hw.network.faults import FAULTS, PARALLELISM, mutate, shallow
 
 
 @functools.cache
@@ -72,37 +71,6 @@ def icarus():
 
 FIRST = re.compile(r"tensor '(\w+)': .*: image (\d+), pixel (\d+), channel (\d+): expected (-?\d+), got (\S+)$")
 
-# name: (tensor that is wrong first, module of the network, pattern, replacement)
-FAULTS = {
-    "row of padding": ("t1", "s1_convolution1_window", r"y >= 3'h5", "1'h0"),
-    "value of padding": ("t1", "s1_convolution1_window", r"flags_2\[1\] \?", "1'h0 ?"),
-    "window's columns": ("t0", "s0_convolution0_window", r"round_1 == 1'h1", "round_1 == 1'h0"),
-    "channels within a pixel": ("t1", "s1_convolution1_window", r"(address_move = .*) : 5'h01;", r"\1 : 5'h03;"),
-    "stride": ("t3", "s3_maxpool3_window", r": 6'h39;", ": 6'h37;"),
-    "channels of a beat": (
-        "t1",
-        "pipeline",
-        r"(s1_convolution1 \(\s*\.clk\(clk\),\s*\.i__payload\()(\w+)\)",
-        r"\1{ \2[16], \2[7:0], \2[15:8] })",
-    ),
-    "accumulation": ("t1", "s1_convolution1_pe_top", r"\.clear\(clear\)", ".clear(clear_next)"),
-    "greatest": ("t3", "s3_maxpool3_maximum_4_of_2xs8", r"first \| ", "1'h0 | "),
-    "table of a sum": ("t2", "s2_addition2_lane_b_table", r"word <= read__data", "word <= read__data + 17'd4096"),
-    "weights": ("t5", "s5_dense5_weights_1_rom", r"= 8'h", "= ~8'h"),
-    "a beat to one way twice": ("t2", "fork_2_of_9", r"assign o_1__valid = .*?;", "assign o_1__valid = i__valid;"),
-    "a beat to one way never": ("t1", "fork_2_of_9", r"assign took\[0\] = .*?;", "assign took[0] = 1'h1;"),
-}
-
-
-def mutate(text, module, pattern, replacement):
-    """`text` with the pattern replaced everywhere in one module; it must be there."""
-    found = re.search(rf"^module network_{module}\(.*?^endmodule$", text, re.MULTILINE | re.DOTALL)
-    assert found is not None, f"no module {module}"
-    mutated, count = re.subn(pattern, replacement, found[0])
-    assert count, f"{pattern} is not in module {module}"
-    assert mutated != found[0]
-    return text[: found.start()] + mutated + text[found.end() :]
-
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", FAULTS)
@@ -126,21 +94,16 @@ def test_fault_is_found_and_located(fault, icarus):
 
 @functools.cache
 def fixed():
-    """The residual network with a parallelism that gives each fault its text."""
+    """The network of `FAULTS`."""
     net = small.residual()
-    fields = {"convolution0": (2, 2), "convolution1": (1, 2), "maxpool3": (2, 1), "dense5": (3, 1)}
-    parallelism = {name: Parallelism(cols=cols, depth=depth) for name, (cols, depth) in fields.items()}
-    assembly = small.assembled(net, parallelism)
+    assembly = small.assembled(net, PARALLELISM)
     return net, assembly, network_verilog(assembly)
 
 
 def test_simulation_that_stands_still_names_a_tensor(icarus):
     """A FIFO before a join that is too shallow: the first tensor of which something is missing, and where."""
     net, assembly, _ = fixed()
-    joints = [dataclasses.replace(joint, waiting=tuple(2 for _ in joint.waiting)) for joint in assembly.pipeline.joints]
-    old = assembly.pipeline
-    shallow = Pipeline(joints, source=old.source, shape=old.shape, lanes=old.lanes, output=old.output, cells=old.cells)
-    text = network_verilog(dataclasses.replace(assembly, pipeline=shallow))
+    text = network_verilog(dataclasses.replace(assembly, pipeline=shallow(assembly.pipeline)))
     result = cosimulate_network(net, assembly, images(net), simulator=icarus, verilog=text)
     assert not result.passed
     with pytest.raises(SimulationError) as caught:

@@ -1,0 +1,61 @@
+"""The testbench of a network's package finds what is wrong with the Verilog beside it, whatever it is."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import pytest
+
+from systoliq.build.design import Hardware, NetworkDesign
+from systoliq.hw.axi import AxiPipeline
+from systoliq.hw.verilog import emit_verilog
+from systoliq.sim.tools import find, missing_text
+
+from ...hw.network import small_networks as small
+from ...hw.network.faults import FAULTS, PARALLELISM, mutate, shallow
+
+pytestmark = pytest.mark.skipif(not find("icarus").found, reason=missing_text(find("icarus")))
+
+
+@pytest.fixture(scope="module")
+def design(tmp_path_factory):
+    """The network of `FAULTS` with their parallelism, by a plan in a file."""
+    path = tmp_path_factory.mktemp("plan") / "plan.json"
+    net = small.residual()
+    first = NetworkDesign(net, Hardware(multipliers=20))
+    stages = [stage | {"cols": 1, "depth": 1} for stage in first.plan.as_json()]
+    for stage in stages:
+        if stage["node"] in PARALLELISM:
+            chosen = PARALLELISM[stage["node"]]
+            stage |= {"cols": chosen.cols, "depth": chosen.depth}
+    path.write_text(json.dumps(stages))
+    return NetworkDesign(net, Hardware(plan=path), name="network")
+
+
+def printed(design, verilog, folder):
+    """What the design's testbench says of `verilog`."""
+    (folder / "network.v").write_text(verilog)
+    (folder / "network_tb.v").write_text(design.testbench())
+    subprocess.run(["iverilog", "-g2005", "-o", "t", "network.v", "network_tb.v"], cwd=folder, check=True)
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+@pytest.mark.simulator
+def test_what_is_right_passes(design, tmp_path):
+    assert printed(design, design.verilog, tmp_path).startswith("PASS")
+
+
+@pytest.mark.simulator
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_found(fault, design, tmp_path):
+    """Window, padding, stride, channel order, accumulation, tables, weights, forks."""
+    assert "FAIL" in printed(design, mutate(design.verilog, *FAULTS[fault][1:]), tmp_path)
+
+
+@pytest.mark.simulator
+def test_deadlock_is_told(design, tmp_path):
+    """FIFOs before a join that are too shallow."""
+    top = AxiPipeline(shallow(design.assembly.pipeline), image_beats=design.top.image_beats)
+    assert "FAIL: " in printed(design, emit_verilog(top, "network"), tmp_path)
