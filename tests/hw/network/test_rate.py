@@ -36,19 +36,13 @@ def gaps(node, parallelism):
     return [after - before for before, after in itertools.pairwise(ends)]
 
 
-def rows_of_padding(node):
-    """Whether a row or column of windows may see nothing of the image."""
-    window = getattr(node, "window", None) or Window(kernel=(1, 1))
-    return any(pad >= span for pad, span in zip(window.pads, window.spans * 2, strict=True))
-
-
 def drawn(make, seed, *, most=400):
     """A random node and parallelism, small enough to be simulated at once."""
     rng = random.Random(f"rate {make.__name__} {seed}")
     while True:
         node = make(rng)
         parallelism = bench.random_choice(node, rng)
-        if not rows_of_padding(node) and image_cycles(node, parallelism) <= most:
+        if not windows_of(node).leaves_image and image_cycles(node, parallelism) <= most:
             return node, parallelism
 
 

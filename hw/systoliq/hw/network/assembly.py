@@ -13,7 +13,7 @@ from systoliq.golden import network
 from ..operand_shape import operand_shape
 from .joins import constants_of
 from .pipeline import Joint, Pipeline
-from .rate import Parallelism, image_cycles, is_stage, multipliers
+from .rate import Parallelism, image_cycles, is_stage, multipliers, windows_of
 from .reach import Reach, waiting_pixels
 from .recipe import Order, Requantize
 from .stages import stage_of
@@ -37,6 +37,11 @@ class Assembly:
     def image_cycles(self) -> int:
         """Cycles from one image to the next where neither side waits: those of the slowest stage."""
         return max(image_cycles(node, self.parallelism[node.name]) for node in self.nodes)
+
+    @property
+    def exact(self) -> bool:
+        """Whether `image_cycles` is just what an image takes, rather than the least: see `rate.image_cycles`."""
+        return not any(windows_of(node).leaves_image for node in self.nodes)
 
     @property
     def multipliers(self) -> int:

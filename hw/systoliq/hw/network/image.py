@@ -48,6 +48,11 @@ class ImageWindow:
         return self.window != Window(kernel=(1, 1))
 
     @property
+    def leaves_image(self) -> bool:
+        """Whether a whole row or column of windows may lie in the padding."""
+        return any(pad >= span for pad, span in zip(self.window.pads, self.window.spans * 2, strict=True))
+
+    @property
     def elements(self) -> int:
         """Elements of one window, padding included."""
         return math.prod(self.window.kernel) * self.channels

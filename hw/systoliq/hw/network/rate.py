@@ -103,7 +103,8 @@ def choices(node: network.Node) -> Iterator[Parallelism]:
 def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
     """Cycles from one image to the next, where neither side of the stage waits.
 
-    Rows of windows that lie in the padding as a whole may make it more: nothing can come meanwhile for those after.
+    Windows that leave the image (`ImageWindow.leaves_image`) may make it more: for rows of them nothing need come, and
+    nothing can come meanwhile for those after.
     """
     windows = windows_of(node)
     count = math.prod(windows.out)

@@ -40,6 +40,7 @@ def describe(design: NetworkDesign) -> dict[str, Any]:
         "reset": RESET,
         "cycle_model": {
             "image_cycles": assembly.image_cycles,
+            "exact": assembly.exact,
             "meaning": "from the last beat of one image's results to that of the next, without stalls, once the "
             "pipeline is full",
             "utilization": round(design.plan.utilization, 4),

@@ -68,8 +68,8 @@ _STEP = """\
           finish;
         end
         if (m_axis_y_tlast) image_end <= cycle;
-        if (phase == 3'd0 && taken == RESULTS - 1 && cycle - image_end != MODEL_CYCLES && !done) begin
-          $display("FAIL: expected %0d cycles from image to image, got %0d", MODEL_CYCLES, cycle - image_end);
+        if (phase == 3'd0 && taken == RESULTS - 1 && cycle - image_end <<differs>> MODEL_CYCLES && !done) begin
+          $display("FAIL: expected <<expected>> cycles from image to image, got %0d", MODEL_CYCLES, cycle - image_end);
           finish;
         end
       end"""
@@ -99,7 +99,13 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
             beats=len(stimulus.y_beats) // stimulus.images,
             receiver=receiver.declarations,
         ),
-        step=fill(_STEP, receiver=receiver.step, lanes=lanes),
+        step=fill(
+            _STEP,
+            receiver=receiver.step,
+            lanes=lanes,
+            differs="!=" if assembly.exact else "<",
+            expected="%0d" if assembly.exact else "at least %0d",
+        ),
         reset=receiver.reset,
         contents=f"    i = 0;\n{expected}",
     )
