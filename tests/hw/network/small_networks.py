@@ -91,11 +91,14 @@ class Builder:
         return self._add(Multiplication, (a, b), self._tensor(np.broadcast_shapes(a.shape, b.shape), a.format))
 
     def resize(self, down, across, *, of=None):
+        image = (of or self.last).shape[2:]
+        picked = [np.repeat(range(size), by).tolist() for size, by in zip(image, (down, across), strict=True)]
+        return self.nearest(*map(tuple, picked), of=of)
+
+    def nearest(self, rows, columns, *, of=None):
         x = of or self.last
-        batch, channels, *image = x.shape
-        picked = [tuple(np.repeat(range(size), by).tolist()) for size, by in zip(image, (down, across), strict=True)]
-        shape = (batch, channels, *map(len, picked))
-        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(*picked))
+        shape = (*x.shape[:2], len(rows), len(columns))
+        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(rows, columns))
 
     def flatten(self, *, of=None):
         x = of or self.last

@@ -49,8 +49,9 @@ class Reach:
 
 def _needed(node: network.Node, given: Sequence[Reach]) -> np.ndarray:
     if isinstance(node, network.Move):
-        picked = node.order[:, 0] // node.output.channels
-        return np.maximum.accumulate(given[0].needed[picked])
+        across = node.inputs[0].shape[3]
+        lines = node.order[:: node.output.shape[3], 0] // node.output.channels // across
+        return np.repeat(given[0].needed[(lines + 1) * across - 1], node.output.shape[3])
     windows = windows_of(node)
     if getattr(node, "window", None) is None or not windows.moves:
         return np.asarray(np.max([each.over(node.output.pixels) for each in given], axis=0))
