@@ -23,6 +23,7 @@ from systoliq.golden.network import (
     Transpose,
     WholeAverage,
     Window,
+    WindowedAverage,
 )
 from systoliq.hw.network.assembly import assemble
 from systoliq.hw.network.rate import choices, is_stage
@@ -67,6 +68,11 @@ class Builder:
         x, window = of or self.last, Window(kernel=kernel, **window)
         shape = (*x.shape[:2], *window.positions(x.shape[2:]))
         return self._add(MaxPool, (x,), self._tensor(shape, like=x), window=window)
+
+    def windowed_average(self, kernel):
+        x, window = self.last, Window(kernel=kernel)
+        shape = (*x.shape[:2], *window.positions(x.shape[2:]))
+        return self._add(WindowedAverage, (x,), self._tensor(shape, like=x), window=window)
 
     def average(self):
         x = self.last
@@ -158,12 +164,12 @@ def forked(seed=0, form=INT8):
 
 
 def joined(seed=0, form=INT8):
-    """Branches of other depths multiplied and side by side, the input itself among them."""
+    """Branches of other depths, one in groups, multiplied and side by side, the input itself among them."""
     net = Builder((2, 5, 4), seed=seed, form=form)
     trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
     gate = net.table()
     net.multiply(trunk, gate)
-    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1), groups=2)
     net.concat(deep, trunk, net.x)
     net.convolution(3)
     return net.network()
@@ -182,9 +188,9 @@ def hourglass(seed=0, form=INT8):
 
 
 def gated(seed=0, form=INT8):
-    """Channels weighed by what the whole map says of them: squeeze and excite."""
+    """Channels, two of each, weighed by what the whole map says of them: squeeze and excite."""
     net = Builder((2, 4, 5), seed=seed, form=form)
-    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1), groups=2)
     net.average()
     net.convolution(2)
     net.convolution(4)

@@ -99,6 +99,19 @@ def convolution(rng, *, depthwise=False, image=None, window=None, channels=None,
     return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
 
 
+def grouped(rng):
+    """Of 2 or 3 groups, or of each channel, with several outputs each."""
+    groups, each, made = rng.choice([2, 3]), rng.choice([1, 1, 2, 4]), rng.choice([1, 2, 3, 4])
+    made += each == made == 1
+    image = image_of(rng)
+    window = window_of(rng, image)
+    x = tensor("x", (1, groups * each, *image), rng)
+    y = tensor("y", (1, groups * made, *window.positions(image)), rng)
+    k = window.kernel[0] * window.kernel[1] * each
+    layer = layer_of(x, y, k, groups * made, rng, b_points=rng.choice(["any", "one", "none"]))
+    return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
+
+
 def maximum(rng):
     image = image_of(rng)
     window = window_of(rng, image)
@@ -187,6 +200,7 @@ def separable(rng):
 
 NODES = (
     convolution,
+    grouped,
     separable,
     maximum,
     average,
