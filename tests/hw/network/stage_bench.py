@@ -172,10 +172,12 @@ def multiplication(rng):
 def gating(rng):
     """A sum or a product with one pixel for all of the image."""
     channels, image = rng.choice([1, 2, 6]), (rng.randint(1, 5), rng.randint(2, 5))
-    shapes = [(1, channels, *image), (1, channels, 1, 1)]
+    of_maps, of_rows = [(1, channels, *image), (1, channels, 1, 1)], [(1, image[1], channels), (1, 1, channels)]
+    shapes = rng.choice([of_maps, of_maps, of_rows])
+    whole = shapes[0]
     rng.shuffle(shapes)
     a = tensor("a", shapes[0], rng)
-    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", (1, channels, *image), rng, a.format)
+    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", whole, rng, a.format)
     return rng.choice([Addition, Multiplication])(name="gate", inputs=(a, b), output=y)
 
 
