@@ -56,6 +56,9 @@ class Dense(wiring.Component):
     of ``a`` carry one per row, the same in all beats of a group. Where they do, or a constant one meets float8 weights,
     ``config.a`` is the format of the differences.
 
+    With ``groups`` the columns are in so many groups, and so are the rows of A: each row is that of the next group and
+    meets its columns alone, so that so many of them make a row of Y. ``cols`` must divide the columns of a group.
+
     ``lane_cells`` are those that requantizers multiply with, where they are not the array's. The hardware computes
     `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
 
@@ -74,8 +77,11 @@ class Dense(wiring.Component):
         *,
         wrap: bool = False,
         lane_cells: str | None = None,
+        groups: int = 1,
     ) -> None:
         _check_kind(layer, requantization)
+        if groups > 1 and layer.n % (groups * config.cols):
+            raise ValueError(f"cols must divide the {layer.n} columns in {groups} groups, not {config.cols}")
         self.layer = layer
         self.requantization = requantization
         self.folding: Folding = fold(layer.rising, config.b.bits)
@@ -90,7 +96,7 @@ class Dense(wiring.Component):
         self._ones = int(self.folding.needs_row_sums)
         self._word = data.ArrayLayout(operand_layout(self.config.a, config.depth), config.rows)
         self._replay_buffer: ReplayBuffer | None = None
-        if (tiles := self.schedule.column_tiles) > 1:
+        if (tiles := self.schedule.column_tiles // groups) > 1:
             self._replay_buffer = ReplayBuffer(
                 a_beat(self._word),
                 beats=self.schedule.beats,

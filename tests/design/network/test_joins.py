@@ -1,4 +1,4 @@
-"""Joins on the way from a quantizer's file to hardware: gates, swish, concatenation, upsampling."""
+"""Joins and groups on the way from a quantizer's file to hardware: gates, swish, concatenation, upsampling."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ...onnx.network.oracle import check
 def network():
     """Squeeze and excite, a smaller map made larger again beside it, swish, all in one."""
     net = Builder([1, 2, 6, 4])
-    net.conv(2, 4, (3, 3), pads=[1, 1, 1, 1])
+    net.conv(2, 4, (3, 3), pads=[1, 1, 1, 1], groups=2)
     trunk = net.relu()
     net.add("GlobalAveragePool")
     net.conv(4, 2, (1, 1))
@@ -29,7 +29,7 @@ def network():
     gated = net.add("Mul", trunk, net.add("Sigmoid"))
     net.last = trunk
     net.add("MaxPool", kernel_shape=[2, 2], strides=[2, 2])
-    net.conv(4, 2, (3, 3), pads=[1, 1, 1, 1])
+    net.conv(4, 2, (3, 3), pads=[1, 1, 1, 1], groups=2)
     low = net.add("Resize", net.last, "", net.constant(np.array([1, 1, 2, 2], np.float32)), mode="nearest",
                   coordinate_transformation_mode="asymmetric", nearest_mode="floor")  # fmt: skip
     wide = net.add("Concat", gated, low, axis=1)
@@ -74,6 +74,7 @@ def test_every_tensor_is_goldens(path, cells, icarus):
 
 
 @pytest.mark.simulator
+@pytest.mark.sampled(9)
 def test_testbench(path, tmp_path, icarus):
     """It passes, at the plan's cycles."""
     design = NetworkDesign(read_network(path), Hardware(multipliers=60), name="net")

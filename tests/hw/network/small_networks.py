@@ -23,6 +23,7 @@ from systoliq.golden.network import (
     Transpose,
     WholeAverage,
     Window,
+    WindowedAverage,
 )
 from systoliq.hw.network.assembly import assemble
 from systoliq.hw.network.rate import choices, is_stage
@@ -68,6 +69,11 @@ class Builder:
         shape = (*x.shape[:2], *window.positions(x.shape[2:]))
         return self._add(MaxPool, (x,), self._tensor(shape, like=x), window=window)
 
+    def windowed_average(self, kernel):
+        x, window = self.last, Window(kernel=kernel)
+        shape = (*x.shape[:2], *window.positions(x.shape[2:]))
+        return self._add(WindowedAverage, (x,), self._tensor(shape, like=x), window=window)
+
     def average(self):
         x = self.last
         return self._add(WholeAverage, (x,), self._tensor((*x.shape[:2], *[1] * (len(x.shape) - 2))))
@@ -91,11 +97,14 @@ class Builder:
         return self._add(Multiplication, (a, b), self._tensor(np.broadcast_shapes(a.shape, b.shape), a.format))
 
     def resize(self, down, across, *, of=None):
+        image = (of or self.last).shape[2:]
+        picked = [np.repeat(range(size), by).tolist() for size, by in zip(image, (down, across), strict=True)]
+        return self.nearest(*map(tuple, picked), of=of)
+
+    def nearest(self, rows, columns, *, of=None):
         x = of or self.last
-        batch, channels, *image = x.shape
-        picked = [tuple(np.repeat(range(size), by).tolist()) for size, by in zip(image, (down, across), strict=True)]
-        shape = (batch, channels, *map(len, picked))
-        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(*picked))
+        shape = (*x.shape[:2], len(rows), len(columns))
+        return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(rows, columns))
 
     def flatten(self, *, of=None):
         x = of or self.last
@@ -155,12 +164,12 @@ def forked(seed=0, form=INT8):
 
 
 def joined(seed=0, form=INT8):
-    """Branches of other depths multiplied and side by side, the input itself among them."""
+    """Branches of other depths, one in groups, multiplied and side by side, the input itself among them."""
     net = Builder((2, 5, 4), seed=seed, form=form)
     trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
     gate = net.table()
     net.multiply(trunk, gate)
-    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    deep = net.convolution(2, (3, 3), pads=(1, 1, 1, 1), groups=2)
     net.concat(deep, trunk, net.x)
     net.convolution(3)
     return net.network()
@@ -179,9 +188,9 @@ def hourglass(seed=0, form=INT8):
 
 
 def gated(seed=0, form=INT8):
-    """Channels weighed by what the whole map says of them: squeeze and excite."""
+    """Channels, two of each, weighed by what the whole map says of them: squeeze and excite."""
     net = Builder((2, 4, 5), seed=seed, form=form)
-    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1), groups=2)
     net.average()
     net.convolution(2)
     net.convolution(4)

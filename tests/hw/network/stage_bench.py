@@ -99,6 +99,19 @@ def convolution(rng, *, depthwise=False, image=None, window=None, channels=None,
     return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
 
 
+def grouped(rng):
+    """Of 2 or 3 groups, or of each channel, with several outputs each."""
+    groups, each, made = rng.choice([2, 3]), rng.choice([1, 1, 2, 4]), rng.choice([1, 2, 3, 4])
+    made += each == made == 1
+    image = image_of(rng)
+    window = window_of(rng, image)
+    x = tensor("x", (1, groups * each, *image), rng)
+    y = tensor("y", (1, groups * made, *window.positions(image)), rng)
+    k = window.kernel[0] * window.kernel[1] * each
+    layer = layer_of(x, y, k, groups * made, rng, b_points=rng.choice(["any", "one", "none"]))
+    return Convolution(name="conv", inputs=(x,), output=y, window=window, groups=groups, layer=layer)
+
+
 def maximum(rng):
     image = image_of(rng)
     window = window_of(rng, image)
@@ -159,10 +172,12 @@ def multiplication(rng):
 def gating(rng):
     """A sum or a product with one pixel for all of the image."""
     channels, image = rng.choice([1, 2, 6]), (rng.randint(1, 5), rng.randint(2, 5))
-    shapes = [(1, channels, *image), (1, channels, 1, 1)]
+    of_maps, of_rows = [(1, channels, *image), (1, channels, 1, 1)], [(1, image[1], channels), (1, 1, channels)]
+    shapes = rng.choice([of_maps, of_maps, of_rows])
+    whole = shapes[0]
     rng.shuffle(shapes)
     a = tensor("a", shapes[0], rng)
-    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", (1, channels, *image), rng, a.format)
+    b, y = tensor("b", shapes[1], rng, a.format), tensor("y", whole, rng, a.format)
     return rng.choice([Addition, Multiplication])(name="gate", inputs=(a, b), output=y)
 
 
@@ -187,6 +202,7 @@ def separable(rng):
 
 NODES = (
     convolution,
+    grouped,
     separable,
     maximum,
     average,

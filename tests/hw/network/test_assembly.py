@@ -103,15 +103,33 @@ def test_refused():
     net.flatten()
     net.table()
     refused(net, "node 'table1': its elements must come in raster order, channels last")
-    net = small.Builder((4, 2, 2))
-    net.convolution(4, groups=2)
-    refused(net, "'convolution0': groups must be 1, or as many as input and output channels, not 2 for 4 and 4")
+    net = small.Builder((2, 3, 4))
+    net.windowed_average((2, 2))
+    refused(net, "node 'windowedaverage0': there is no hardware for an average of windows, whose float32 sums depend")
+    refused(net, "kernel_shape must be the whole image, [3, 4], without pads, not [2, 2]")
     net = small.Builder((2, 3))
     net.average()
     refused(net, "'x' must have the shape [batch, channels, rows, columns], not [1, 2, 3]")
     net = small.Builder((2, 2, 2))
     net.flatten()
     refused(net, "output 't0' must be made by a stage, and is the input, moved at most")
+
+
+def test_refused_pixels():
+    """Those that are left out, or repeated unlike others."""
+    for rows, columns, text in (
+        ((0, 1), (0, 2), "columns must be all 3 of the input, each as often, in their order, not [0, 2]"),
+        ((0, 0, 1, 1), (0, 1, 1, 2, 2, 2), "columns must be all 3 of the input, each as often, in their order, not"),
+        (
+            (0, 0, 1),
+            (0, 0, 1, 1, 2, 2),
+            "rows must be all 2 of the input, each as often, in their order, not [0, 0, 1]",
+        ),
+    ):
+        net = small.Builder((2, 2, 3))
+        net.table()
+        net.nearest(rows, columns)
+        refused(net, f"node 'move1': {text}")
 
 
 def test_nothing_but_one_input_and_output():

@@ -66,5 +66,10 @@ def test_refused():
         built(node, rows=2)
     with pytest.raises(ValueError, match="the lanes, 4 for 4 columns, must divide the 5 output channels"):
         built(node, cols=4, depth=8)
+    grouped = bench.grouped(rng)
+    while grouped.layer.n != 6 or grouped.groups != 2:
+        grouped = bench.grouped(rng)
+    with pytest.raises(ValueError, match="'conv': cols must divide the 6 columns in 2 groups, not 2"):
+        bench.stage(grouped, Parallelism(cols=2))
     with pytest.raises(ValueError, match="'conv': depth must divide the 8 elements of K, not 3"):
         bench.stage(node, Parallelism(depth=3))

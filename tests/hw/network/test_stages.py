@@ -11,6 +11,13 @@ from . import stage_bench as bench
 SEEDS = range(3)
 
 
+@pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
+def test_reset_in_the_middle(make):
+    rng = random.Random(f"reset {make.__name__}")
+    node = make(rng)
+    bench.check_reset(node, bench.random_choice(node, rng), rng)
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("pace", bench.PACES, ids=str)
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)

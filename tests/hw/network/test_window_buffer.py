@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 
 import numpy as np
@@ -38,24 +39,23 @@ WINDOWS = [
 ]
 
 
-def elements_of(images, sliding, padding, word, *, channels_last):
+def elements_of(images, sliding, padding, word):
     """The elements of all windows of images [..., rows, columns, channels] in order: for each [beats, word]."""
     patches = sliding.window.patches(images.transpose(0, 3, 1, 2), padding)
     batch, channels, down, across, *kernel = patches.shape
-    words = patches.reshape(batch, channels // word, word, down, across, *kernel)
-    order = (0, 3, 4, 5, 6, 1, 2) if channels_last else (0, 3, 4, 1, 5, 6, 2)
-    return words.transpose(order).reshape(batch, -1, word)
+    groups = patches.reshape(batch, sliding.groups, channels // sliding.groups, down, across, *kernel)
+    return groups.transpose(0, 3, 4, 1, 5, 6, 2).reshape(batch, -1, word)
 
 
 def bits(word):
     return sum(int(element) << 8 * i for i, element in enumerate(word))
 
 
-def drive(window, word, *, channels_last=True, count=3, comes=1.0, goes=1.0):
+def drive(window, word, *, count=3, comes=1.0, goes=1.0):
     images = np.random.default_rng(word).integers(0, 256, (count, *window.image, window.channels))
-    block = WindowBuffer(window, SHAPE, word=word, padding=77, cells="portable", kind="w", channels_last=channels_last)
+    block = WindowBuffer(window, SHAPE, word=word, padding=77, cells="portable", kind="w")
     beats = [{"data": list(map(int, beat)), "last": 0} for beat in images.reshape(-1, word)]
-    expected = elements_of(images, window, 77, word, channels_last=channels_last)
+    expected = elements_of(images, window, 77, word)
     words = [bits(word) | (i == len(image) - 1) << 8 * len(word) for image in expected for i, word in enumerate(image)]
     taken = []
 
@@ -70,11 +70,13 @@ def drive(window, word, *, channels_last=True, count=3, comes=1.0, goes=1.0):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("channels_last", [True, False])
+@pytest.mark.parametrize("grouped", [False, True])
 @pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.7)])
 @pytest.mark.parametrize(("window", "word"), WINDOWS)
-def test_windows(window, word, comes, goes, channels_last):
-    drive(window, word, channels_last=channels_last, comes=comes, goes=goes)
+def test_windows(window, word, comes, goes, grouped):
+    """Grouped: each beat is a group, as depthwise convolutions want it."""
+    groups = window.channels // word if grouped else 1
+    drive(dataclasses.replace(window, groups=groups), word, comes=comes, goes=goes)
 
 
 GAPLESS = [
@@ -138,14 +140,20 @@ def test_memory_of_stable_size():
 
 
 def test_word_divides_the_channels():
+    images = images_of(height=1, width=1, channels=4)
     with pytest.raises(ValueError, match="word must divide the 4 channels, not 3"):
-        WindowBuffer(images_of(height=1, width=1, channels=4), SHAPE, word=3, padding=0, cells="portable", kind="w")
+        WindowBuffer(images, SHAPE, word=3, padding=0, cells="portable", kind="w")
+    two = dataclasses.replace(images, groups=2)
+    with pytest.raises(ValueError, match="word must divide the 2 channels of a group, not 4"):
+        WindowBuffer(two, SHAPE, word=4, padding=0, cells="portable", kind="w")
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_random_windows(seed):
     rng = random.Random(f"windows {seed}")
     image = bench.image_of(rng)
-    window = ImageWindow(window=bench.window_of(rng, image), image=image, channels=rng.choice([1, 2, 4]))
+    channels = rng.choice([1, 2, 4])
+    groups = rng.choice([each for each in (1, 2, 4) if each <= channels])
+    window = ImageWindow(window=bench.window_of(rng, image), image=image, channels=channels, groups=groups)
     comes, goes = rng.choice(bench.PACES)
-    drive(window, rng.choice([1, window.channels]), channels_last=rng.random() < 0.5, comes=comes, goes=goes)
+    drive(window, rng.choice([1, channels // groups]), comes=comes, goes=goes)

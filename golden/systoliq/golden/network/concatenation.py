@@ -44,9 +44,10 @@ class Concatenation(Node):
         )
 
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """All inputs, requantized where need be."""
+        """All inputs, requantized where need be; those that are constant for every image."""
+        batch = max(map(len, inputs))
         parts = [
-            x if table is None else look_up(table, x, tensor)
+            np.broadcast_to(x if table is None else look_up(table, x, tensor), (batch, *x.shape[1:]))
             for x, table, tensor in zip(inputs, self.tables, self.inputs, strict=True)
         ]
         return np.concatenate(parts, axis=self.axis)

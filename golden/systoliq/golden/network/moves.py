@@ -83,7 +83,12 @@ class Move(Node):
     @property
     def permutes(self) -> bool:
         """Whether each element of the input is there once."""
-        return np.array_equal(np.sort(self.order, axis=None), np.arange(np.prod(self.inputs[0].shape[1:])))
+        if not isinstance(self.movement, Nearest):
+            return True
+        picked = (self.movement.rows, self.movement.columns)
+        return all(
+            sorted(each) == list(range(size)) for each, size in zip(picked, self.inputs[0].shape[2:], strict=True)
+        )
 
     @property
     def order(self) -> npt.NDArray[np.int64]:

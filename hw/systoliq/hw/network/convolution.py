@@ -18,7 +18,7 @@ __all__ = ["Convolution"]
 
 
 class Convolution(wiring.Component):
-    """``dense`` for each window of ``windows``: its K is the window's elements, pixel by pixel, channels innermost.
+    """``dense`` for each window of ``windows``: its K is the elements of a group, pixel by pixel, channels innermost.
 
     ``dense`` takes one row at a time; its depth divides the channels, and its lanes the output channels. ``i`` gives
     images in beats of depth channels, ``o`` those of the outputs in beats of its lanes.
@@ -30,8 +30,9 @@ class Convolution(wiring.Component):
 
     def __init__(self, windows: ImageWindow, dense: Dense, *, padding: int, kind: str) -> None:
         config = dense.config
-        if dense.layer.k != windows.elements:
-            raise ValueError(f"the layer's K must be the window's {windows.elements} elements, not {dense.layer.k}")
+        elements = windows.elements // windows.groups
+        if dense.layer.k != elements:
+            raise ValueError(f"the layer's K must be the window's {elements} elements, not {dense.layer.k}")
         if config.rows != 1:
             raise ValueError(f"rows must be 1, not {config.rows}")
         if dense.layer.n % dense.schedule.lanes:

@@ -33,7 +33,7 @@ class Depthwise(wiring.Component):
     channel c alone.
 
     ``lanes`` channels at a time, a divisor of all: ``i`` gives for the first of them k = 0, 1, ..., then for the next,
-    as `WindowBuffer` does with ``channels_last=False``. ``o`` gives a beat of results for each group of channels;
+    as `WindowBuffer` does where each beat is a group. ``o`` gives a beat of results for each group of channels;
     ``last`` as that of the beat that ends a batch.
 
     A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights

@@ -26,11 +26,15 @@ class Loop:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ImageWindow:
-    """A ``window`` that slides over images of (rows, columns) pixels of ``channels``."""
+    """A ``window`` that slides over images of (rows, columns) pixels of ``channels``.
+
+    In each of its places it gives the channels of the first of ``groups``, pixel by pixel, then those of the next.
+    """
 
     window: Window
     image: tuple[int, int]
     channels: int
+    groups: int = 1
 
     @property
     def out(self) -> tuple[int, int]:
@@ -54,23 +58,25 @@ class ImageWindow:
 
     @property
     def elements(self) -> int:
-        """Elements of one window, padding included."""
+        """Elements of one window, padding and all groups included."""
         return math.prod(self.window.kernel) * self.channels
 
-    def loops(self, words: int, *, channels_last: bool) -> tuple[Loop, ...]:
-        """The walk over all windows of an image, the innermost loop first, a pixel being ``words`` words.
-
-        With ``channels_last`` a window's pixels come one after the other, each with all of its words; else word by
-        word, each of all the window's pixels.
+    def loops(self, words: int) -> tuple[Loop, ...]:
+        """The walk over all windows of an image, the innermost loop first, a pixel being ``words`` words, some to each
+        group.
         """
         line = self.image[1] * words
         (down, across), (by_y, by_x) = self.window.dilations, self.window.strides
-        pixel = Loop(words, 1)
+        each = words // self.groups
+        pixel, group = Loop(each, 1), Loop(self.groups, each)
         column = Loop(self.window.kernel[1], across * words, x=across)
         row = Loop(self.window.kernel[0], down * line, y=down)
         out_down, out_across = self.out
         return (
-            *((pixel, column, row) if channels_last else (column, row, pixel)),
+            *((pixel,) if each > 1 or self.groups == 1 else ()),
+            column,
+            row,
+            *((group,) if self.groups > 1 else ()),
             Loop(out_across, by_x * words, x=by_x),
             Loop(out_down, by_y * line, y=by_y),
         )

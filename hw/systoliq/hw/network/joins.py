@@ -36,7 +36,7 @@ def addition(node: network.Addition, how: Recipe) -> wiring.Component:
 
 def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
     """Pixel after pixel, the channels of all inputs."""
-    axis = 1 if len(node.output.shape) == 4 else len(node.output.shape) - 1
+    axis = _channel_axis(node)
     if node.axis != axis:
         raise ValueError(f"axis must be that of the channels, {axis} of {list(node.output.shape)}, not {node.axis}")
     lanes = how.lanes(common_channels(node))
@@ -84,7 +84,7 @@ def single_pixel(node: network.Node) -> int | None:
     a, b = node.inputs
     if a.value is not None or b.value is not None or a.shape == b.shape:
         return None
-    one = (*node.output.shape[:2], 1, 1)
+    one = tuple(size if axis in (0, _channel_axis(node)) else 1 for axis, size in enumerate(node.output.shape))
     for index, (single, whole) in enumerate(((a, b), (b, a))):
         if single.shape == one and whole.shape == node.output.shape:
             return index
@@ -92,6 +92,11 @@ def single_pixel(node: network.Node) -> int | None:
         f"both operands must be of one shape, or one of them a pixel {list(one)}, not {list(a.shape)} and "
         f"{list(b.shape)}"
     )
+
+
+def _channel_axis(node: network.Node) -> int:
+    """Of the output, and of inputs of as many dimensions."""
+    return 1 if len(node.output.shape) == 4 else len(node.output.shape) - 1
 
 
 def _core_kind(node: network.Node, how: Recipe) -> str:

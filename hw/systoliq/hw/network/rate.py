@@ -25,6 +25,7 @@ __all__ = [
     "choices",
     "common_channels",
     "image_cycles",
+    "is_product",
     "is_stage",
     "lanes",
     "multipliers",
@@ -67,11 +68,16 @@ def windows_of(node: network.Node) -> ImageWindow:
     image = (x.shape[2], x.shape[3]) if len(x.shape) == 4 else (x.pixels, 1)
     kernel = image if isinstance(node, network.WholeAverage) else (1, 1)
     window = getattr(node, "window", None) or network.Window(kernel=kernel)
-    return ImageWindow(window=window, image=image, channels=x.channels)
+    return ImageWindow(window=window, image=image, channels=x.channels, groups=_groups(node))
 
 
 def _slides(node: network.Node) -> bool:
     return isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+
+
+def _groups(node: network.Node) -> int:
+    """Of channels, whose products a stage makes one after the other."""
+    return node.groups if isinstance(node, network.Convolution) and is_product(node) else 1
 
 
 def common_channels(node: network.Node) -> int:
@@ -82,20 +88,30 @@ def common_channels(node: network.Node) -> int:
 
 
 def is_product(node: network.Node) -> bool:
-    """Whether every output is a product of all channels: cols and depth are both free."""
-    return isinstance(node, network.Dense) or (isinstance(node, network.Convolution) and node.groups == 1)
+    """Whether outputs are products of all channels, or of a group's: cols and depth are both free.
+
+    Where each has a channel of its own, many of them are made side by side instead.
+    """
+    if isinstance(node, network.Convolution):
+        return not node.depthwise or node.layer.n != node.groups
+    return isinstance(node, network.Dense)
 
 
 def choices(node: network.Node) -> Iterator[Parallelism]:
-    """All that a stage of the node can be: depths that divide the channels, columns up to those of the output."""
-    channels = common_channels(node)
-    depths = [depth for depth in range(1, channels + 1) if channels % depth == 0]
+    """All that a stage of the node can be: depths that divide the channels, columns up to those of the output.
+
+    Of groups both must divide what one has.
+    """
+    channels, groups = common_channels(node), _groups(node)
+    depths = [depth for depth in range(1, channels // groups + 1) if channels // groups % depth == 0]
     if not is_product(node):
         yield from (Parallelism(cols=lanes) for lanes in depths)
         return
     layer = _layer(node)
     for depth in depths:
-        for cols in range(1, layer.n + 1):
+        for cols in range(1, layer.n // groups + 1):
+            if groups > 1 and layer.n // groups % cols:
+                continue
             if layer.n % _schedule(layer, Parallelism(cols=cols, depth=depth)).lanes == 0:
                 yield Parallelism(cols=cols, depth=depth)
 

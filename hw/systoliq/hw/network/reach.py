@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Sequence
 
@@ -48,14 +47,14 @@ class Reach:
 
 
 def _needed(node: network.Node, given: Sequence[Reach]) -> np.ndarray:
-    if isinstance(node, network.Move):
-        picked = node.order[:, 0] // node.output.channels
-        return np.maximum.accumulate(given[0].needed[picked])
-    windows = windows_of(node)
-    if getattr(node, "window", None) is None or not windows.moves:
+    windows, x = windows_of(node), node.inputs[0]
+    if isinstance(node, network.Move):  # a line leaves once it is whole
+        lines = node.order[:: node.output.shape[3], 0] // (x.channels * x.shape[3]) + 1
+    elif getattr(node, "window", None) is not None and windows.moves:
+        lines = np.cumsum(windows.lines_needed())
+    else:
         return np.asarray(np.max([each.over(node.output.pixels) for each in given], axis=0))
-    rows = [given[0].needed[lines * windows.image[1] - 1] for lines in itertools.accumulate(windows.lines_needed())]
-    return np.repeat(rows, windows.out[1])
+    return np.repeat(given[0].over(x.pixels)[lines * x.shape[3] - 1], node.output.shape[3])
 
 
 def waiting_pixels(inputs: Sequence[Reach], pixels: int) -> list[int]:

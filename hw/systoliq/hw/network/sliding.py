@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from amaranth.hdl import Module
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -30,13 +32,12 @@ class Sliding(wiring.Component):
         self.kind = kind
         shape = core.i.payload.data.shape()
         self.buffer = WindowBuffer(
-            windows,
+            dataclasses.replace(windows, groups=windows.channels // shape.length),
             shape.elem_shape,
             word=shape.length,
             padding=padding,
             cells=cells,
             kind="window",
-            channels_last=False,
         )
         super().__init__(
             {

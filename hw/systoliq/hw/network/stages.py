@@ -20,7 +20,7 @@ from .depthwise import Depthwise
 from .image import ImageWindow
 from .lookup import Lookup
 from .maximum import Maximum
-from .rate import Parallelism, windows_of
+from .rate import Parallelism, is_product, windows_of
 from .recipe import Order, Recipe, Requantize
 from .sliding import Sliding
 from .upsampling import Upsampling
@@ -66,13 +66,9 @@ def _make(node: network.Node, how: Recipe) -> wiring.Component:
 @_make.register
 def _convolution(node: network.Convolution, how: Recipe) -> wiring.Component:
     windows, padding = windows_of(node), node.inputs[0].zero_point
-    if node.groups == 1:
-        return Convolution(windows, _dense(node.layer, how), padding=padding, kind=how.kind)
-    if node.groups != windows.channels or node.layer.n != windows.channels:
-        raise ValueError(
-            f"groups must be 1, or as many as input and output channels, not {node.groups} for {windows.channels} and "
-            f"{node.layer.n}"
-        )
+    if is_product(node):
+        dense = _dense(node.layer, how, groups=node.groups)
+        return Convolution(windows, dense, padding=padding, kind=how.kind)
     return _sliding_product(node.layer, windows, padding, how)
 
 
@@ -111,6 +107,15 @@ def _max_pool(node: network.MaxPool, how: Recipe) -> wiring.Component:
     form = node.inputs[0].format
     core = Maximum(operand_shape(form), lanes=how.lanes(windows_of(node).channels), beats=math.prod(node.window.kernel))
     return Sliding(windows_of(node), core, padding=form.min, cells=how.cells, kind=how.kind)
+
+
+@_make.register
+def _windowed_average(node: network.WindowedAverage, how: Recipe) -> wiring.Component:
+    image, kernel = list(node.inputs[0].shape[2:]), list(node.window.kernel)
+    raise ValueError(
+        f"there is no hardware for an average of windows, whose float32 sums depend on the order of pixels: "
+        f"kernel_shape must be the whole image, {image}, without pads, not {kernel}"
+    )
 
 
 @_make.register
@@ -162,8 +167,8 @@ def _table(node: network.Table, how: Recipe) -> wiring.Component:
     return Lookup(node.entries.tolist(), given, made, lanes=lanes, cells=how.cells, kind=how.kind)
 
 
-def _dense(layer: MatMulLayer, how: Recipe) -> Dense:
+def _dense(layer: MatMulLayer, how: Recipe, *, groups: int = 1) -> Dense:
     if layer.k % how.parallelism.depth:
         raise ValueError(f"depth must divide the {layer.k} elements of K, not {how.parallelism.depth}")
     config = ArrayConfig(cols=how.parallelism.cols, depth=how.parallelism.depth, cells=how.cells)
-    return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells)
+    return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells, groups=groups)

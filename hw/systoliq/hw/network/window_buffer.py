@@ -24,10 +24,10 @@ _LAG = 5  # cycles from a line that is freed to the row of windows that waits fo
 class WindowBuffer(wiring.Component):
     """Lines of images in a memory, as many as ``windows`` needs and the next ones to come.
 
-    ``i`` gives images pixel by pixel, ``word`` channels a beat (a divisor of the channels); ``last`` is not looked at.
-    ``o`` gives the windows, one output pixel after the other, in beats of ``word`` elements: pixel by pixel, or with
-    ``channels_last=False`` the same channels of all pixels, then the next. ``padding`` stands for what is outside of
-    the image. ``last`` marks an image's last beat.
+    ``i`` gives images pixel by pixel, ``word`` channels a beat (a divisor of a group's); ``last`` is not looked at.
+    ``o`` gives the windows, one output pixel after the other, in beats of ``word`` elements: group after group of
+    channels, each pixel by pixel. ``padding`` stands for what is outside of the image. ``last`` marks an image's last
+    beat.
 
     A row of windows begins when all lines that it needs have come, and two cycles after the one before it. While lines
     come in time a beat leaves each cycle, without a gap between windows, rows of two beats or more, or images.
@@ -42,14 +42,13 @@ class WindowBuffer(wiring.Component):
         padding: int,
         cells: str,
         kind: str,
-        channels_last: bool = True,
     ) -> None:
-        if windows.channels % word:
-            raise ValueError(f"word must divide the {windows.channels} channels, not {word!r}")
+        if windows.channels // windows.groups % word:
+            group = " of a group" if windows.groups > 1 else ""
+            raise ValueError(f"word must divide the {windows.channels // windows.groups} channels{group}, not {word!r}")
         self.windows = windows
         self.padding = padding
         self.kind = kind
-        self.channels_last = channels_last
         self.words = windows.channels // word  # of a pixel
         self._line = windows.image[1] * self.words
         row = windows.out[1] * windows.elements // word  # beats
@@ -80,7 +79,7 @@ class WindowBuffer(wiring.Component):
         self._grant(m, granted, came, begins)
         reading = Signal()
         out = way_out(m, available=reading, ready=self.o.ready, latency=ram.latency)
-        loops = windows.loops(self.words, channels_last=self.channels_last)
+        loops = windows.loops(self.words)
         walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
         row_ends, image_ends = walk.last[-2], walk.last[-1]
         m.d.comb += begins.eq(granted & (~reading | (out.fetch & row_ends)))

@@ -140,17 +140,15 @@ class WindowHarness(wiring.Component):
     often as windows hold it. Where no pixel is taken for some cycles one is offered.
     """
 
-    def __init__(self, windows: ImageWindow, *, channels_last: bool = True) -> None:
-        self.windows, self.channels_last = windows, channels_last
+    def __init__(self, windows: ImageWindow) -> None:
+        self.windows = windows
         super().__init__({"valid": In(1), "pixel": In(1), "ready": In(1), "mark": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         windows = self.windows
         words = windows.pixels * windows.channels
-        m.submodules.dut = dut = WindowBuffer(
-            windows, unsigned(1), word=1, padding=1, cells="portable", kind="w", channels_last=self.channels_last
-        )
+        m.submodules.dut = dut = WindowBuffer(windows, unsigned(1), word=1, padding=1, cells="portable", kind="w")
         m.d.comb += [
             dut.i.valid.eq(self.valid),
             Value.cast(dut.i.payload.data).eq(self.pixel),
@@ -182,7 +180,7 @@ class WindowHarness(wiring.Component):
         """Of the beat that leaves: its word of the image, whether it has one, and whether it is the image's last."""
         windows, window = self.windows, self.windows.window
         rounds = {"channel": windows.channels, "column": window.kernel[1], "row": window.kernel[0]}
-        inner = ("channel", "column", "row") if self.channels_last else ("column", "row", "channel")
+        inner = ("channel", "column", "row") if windows.groups == 1 else ("column", "row", "channel")
         sizes = [*((name, rounds[name]) for name in inner), ("across", windows.out[1]), ("down", windows.out[0])]
         at, ends = {}, Value.cast(1)
         for name, size in sizes:
@@ -232,21 +230,21 @@ def _gearbox(of: int, to: int, bug: SeededBug) -> Property:
     )
 
 
-def _window(windows: ImageWindow, bug: SeededBug, *, channels_last: bool = True) -> Property:
+def _window(windows: ImageWindow, bug: SeededBug) -> Property:
     kernel, strides, pads = windows.window.kernel, windows.window.strides, windows.window.pads
     shape = f"{windows.image[0]} x {windows.image[1]} x {windows.channels}"
     words = f"{kernel[0]} x {kernel[1]} windows on {shape}, strides {strides[0]} and {strides[1]}, pads {pads}"
     return Property(
-        name=f"network window buffer, {words}" + (", channel by channel" if not channels_last else ""),
+        name=f"network window buffer, {words}" + (", channel by channel" if windows.groups > 1 else ""),
         claim="each beat is its window's pixel, that came and was not overwritten, or padding; it never stands still",
-        harness=lambda: WindowHarness(windows, channels_last=channels_last),
+        harness=lambda: WindowHarness(windows),
         method=Bounded(cycles=_WINDOW_CYCLES),
         bug=bug,
     )
 
 
-def _windows(rows: int, columns: int, channels: int = 1, **window: tuple[int, ...]) -> ImageWindow:
-    return ImageWindow(window=Window(**window), image=(rows, columns), channels=channels)  # type: ignore[arg-type]
+def _windows(rows: int, columns: int, channels: int = 1, groups: int = 1, **window: tuple[int, ...]) -> ImageWindow:
+    return ImageWindow(window=Window(**window), image=(rows, columns), channels=channels, groups=groups)  # type: ignore[arg-type]
 
 
 _SPLIT = SeededBug(
@@ -273,5 +271,5 @@ PROPERTIES = (
     _window(_windows(3, 1, kernel=(2, 1)), _ROOM),
     _window(_windows(2, 2, kernel=(2, 2), pads=(1, 0, 0, 1)), _ROOM),
     _window(_windows(4, 1, kernel=(1, 1), strides=(3, 1)), _EARLY),
-    _window(_windows(2, 1, channels=2, kernel=(2, 1)), _EARLY, channels_last=False),
+    _window(_windows(2, 1, channels=2, groups=2, kernel=(2, 1)), _EARLY),
 )
