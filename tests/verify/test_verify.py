@@ -32,6 +32,7 @@ VARIANTS = {
     "one element": ["layer.npz"],
     "ecp5": ["resnet8-fc", "--cells", "ecp5"],
     "ice40": ["resnet8-fc", "--cells", "ice40"],
+    "products in lookup tables": ["resnet8-fc", "--cells", "ecp5-lut"],
     "weights in cells": ["resnet8-fc", "--cells", "ecp5", "--rows", "2", "--cols", "2", "--depth", "2"],
     "weights in block RAM": ["resnet8-fc", "--rows", "2", "--cols", "2", "--depth", "2"],
     "odd scales": ["layer.npz", "--cols", "5", "--requantizer", "auto"],
@@ -144,6 +145,18 @@ CELL_TAMPERINGS = {
         r"_weights_0_rom\(.*?\.WEA\(1'h(0)\)",
         "1",
         "has WEA tied to something else than 0",
+    ),
+    "a carry chain": (
+        "products in lookup tables",
+        r"\) product_4_0_sum_bits_2\d \(.*?\.CIN\((\w+)\)",
+        "1'h1",
+        "is not the form 'near-tie'",
+    ),
+    "a mode of a carry chain": (
+        "products in lookup tables",
+        r"_wide_multiplier\(.*?INJECT1_0\(\"(NO)\"",
+        "YES",
+        "INJECT1_0 = YES, a mode",
     ),
     "a mode of iCE40": (
         "ice40",

@@ -16,7 +16,7 @@ from .syntax import Module
 __all__ = ["Constants", "Elementwise", "Maximum"]
 
 _BITS = 8  # of an element
-_STRIDE = 37  # cases between neighbouring lanes, so that no two have the same one
+_STRIDE = 25_717  # cases between neighbouring lanes: odd, and far from multiples of 256, so that all operands differ
 
 
 class Elementwise:
@@ -84,7 +84,7 @@ class Constants:
         address = np.array(range(count // self.lanes), dtype=object)
         found = self._scope.child("rom", {"address": address}).value("word")
         net = self._scope.connected("rom", "word")
-        beats = self._scope.again({net: found, "rst": 0}).port("fifo", "i__payload")
+        beats = self._scope.again({net: found, "at_last": 0}).port("fifo", "i__payload")
         words = [int(word) for word in np.broadcast_to(np.asarray(beats, object), address.shape)]
         return [word >> lane * _BITS & 0xFF for word in words for lane in range(self.lanes)]
 

@@ -45,7 +45,7 @@ def verify_network(
     modules = read_modules(directory / verilog)
     arrays = read_arrays(directory / source)
     found = NetworkFound()
-    streams: Mapping[str, list[str]] = {}
+    streams: Mapping[str, list[str]] | None = None
     with noted(found.reasons):
         read = Streams(modules, name)
         streams = read.stages
@@ -64,7 +64,8 @@ def verify_network(
         )
         tried = ""
         with noted(reasons):
-            reasons += _placed(stage, name, streams)
+            if streams is not None:
+                reasons += _placed(stage, name, streams)
             tried = _check(stage, found, reasons)
         stated = tuple(f"{label}: {reason}" for reason in dict.fromkeys(reasons))
         found.reasons += stated

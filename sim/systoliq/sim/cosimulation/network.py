@@ -177,7 +177,7 @@ def cosimulate_network(
         seconds=outcome.seconds,
         simulator=simulator,
         macs=macs,
-        utilization=macs / (assembly.multipliers * cycles) if assembly.multipliers * cycles else 0.0,
+        utilization=macs / max(assembly.multipliers * cycles, 1),
         log=log,
     )
 

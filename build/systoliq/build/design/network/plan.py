@@ -76,9 +76,9 @@ class Plan:
 
     @property
     def utilization(self) -> float:
-        """Share of what the multipliers could do that multiply-accumulates of an image are."""
+        """Share of what the multipliers could do that multiply-accumulates of an image are; 0 where there are none."""
         macs = sum(stage.node.multiply_accumulates for stage in self.stages)
-        return macs / (self.multipliers * self.image_cycles) if self.multipliers else 0.0
+        return macs / max(self.multipliers * self.image_cycles, 1)
 
     def as_json(self) -> list[dict[str, Any]]:
         """A stage each, as `read_plan` takes them: the rest is for people."""

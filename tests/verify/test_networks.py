@@ -1,0 +1,281 @@
+"""`systoliq verify` of networks: a verdict on each stage, in every case; forged packages are refused by stage."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import random
+import re
+import shutil
+
+import numpy as np
+import onnx
+import pytest
+
+from systoliq.build.design import Hardware
+from systoliq.build.design.network import NetworkDesign
+from systoliq.build.verify import verify_package
+from systoliq.build.verify.float32_sum import float32_sums
+
+from ..hw.network import small_networks as small
+from ..onnx.network import oracle
+from .test_verify import change, seal
+
+
+def with_constants():
+    """Sums with constants: one for each channel, one for each element."""
+    net = small.Builder((3, 2, 2))
+    values = np.random.default_rng(5)
+    for shape in ((1, 3, 1, 1), (1, 3, 2, 2)):
+        tensor = net.last.replace(name=f"c{len(net.nodes)}", shape=shape)
+        net.add(net.last, tensor.replace(value=values.integers(-128, 128, shape).astype(np.int8)))
+    return net.network()
+
+
+NETWORKS = small.NETWORKS | {"constants": with_constants}
+
+
+WIDE = {  # cols and depth of the stages: more than one lane where there may be
+    "residual": {
+        "convolution0": (2, 2), "convolution1": (2, 2), "addition2": (2, 1), "maxpool3": (2, 1), "dense5": (1, 2),
+    },
+    "separable": {
+        "convolution0": (4, 3), "convolution1": (2, 1), "table2": (2, 1), "wholeaverage3": (2, 1), "dense5": (5, 2),
+    },
+    "constants": {"addition0": (3, 1), "addition1": (1, 1)},
+}  # fmt: skip
+
+
+def emitted(net, folder, cells="portable", *, parallelism=None):
+    """The package `net` of a network; `parallelism`: cols and depth of each stage."""
+    plan = None
+    if parallelism is not None:
+        plan = folder / "plan.json"
+        content = [{"node": name, "cols": cols, "depth": depth} for name, (cols, depth) in parallelism.items()]
+        plan.write_text(json.dumps(content))
+    NetworkDesign(net, Hardware(cells=cells, plan=plan), name="net").write(folder / "net")
+    return folder / "net"
+
+
+@pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40"])
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_accepts_what_emit_wrote(name, cells, tmp_path):
+    net = NETWORKS[name]()
+    drawn = small.drawn_parallelism(net, cells)
+    parallelism = {node: (each.cols, each.depth) for node, each in drawn.items()}
+    report = verify_package(emitted(net, tmp_path, cells, parallelism=parallelism))
+    assert report.passed, report.reasons
+    stages = [node.name for node in net.nodes if type(node).__name__ != "Move"]
+    assert [stage.node for stage in report.stages if stage.operator != "Constant"] == stages
+    assert report.columns == sum(node.layer.n for node in net.nodes if hasattr(node, "layer")) + (
+        4 if name == "separable" else 0  # of the average
+    )
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """Packages of the small networks, with more lanes than one where they can; made when they are asked for."""
+    made = {}
+
+    def package(name, changed=None):
+        if (name, changed) not in made:
+            net = NETWORKS[name]()
+            net = net if changed is None else with_another_scale(net, changed)
+            made[name, changed] = emitted(net, tmp_path_factory.mktemp("package"), parallelism=WIDE[name])
+        return made[name, changed]
+
+    return package
+
+
+def test_the_command_has_a_line_for_each_stage(packages, call):
+    result = call("verify", packages("residual"))
+    assert result.exit_code == 0, result.output
+    for line in (
+        r"verified: stage convolution0 \(Convolution\): 4 columns, \d+ steps, \d+ accumulators tried",
+        r"verified: stage addition2 \(Addition\): 65536 pairs tried in 2 lanes",
+        r"verified: stage maxpool3 \(MaxPool\): 65536 pairs compared in \d lanes?",
+        r"verified: stage dense5 \(Dense\): 3 columns, \d+ steps, \d+ accumulators tried",
+        r"tested, not certified: window buffers and padding, the order of channels",
+        r"verified: net: all 5 stages; the float32 formula in 11 columns",
+    ):
+        assert re.search(line, result.output), (line, result.output)
+
+
+# Network, pattern whose group 1 is replaced, what by (None: another last digit), the stage, why it is refused.
+IN_VERILOG = {
+    "weight": (
+        "residual", r"_s1_convolution1_weights_1_rom\(.*?memory\[3\] = \d+'h(\w+);", None,
+        "convolution1 (Convolution)", "net.v: the weight memory has b["),
+    "weight of a depthwise product": (
+        "separable", r"_s1_convolution1_depthwise_weights_rom\(.*?memory\[5\] = \d+'h(\w+);", None,
+        "convolution1 (Convolution)", "net.v: the weight memory has b["),
+    "weight of an average": (
+        "separable", r"_s3_wholeaverage3_depthwise_weights_rom\(.*?memory\[2\] = \d+'h(\w+);", None,
+        "wholeaverage3 (WholeAverage)", "net.v: the weight memory has b["),
+    "multiplier": (
+        "residual", r"_s0_convolution0_lane_0_constants\(.*?multiplier_entry = \w+\(\d+'hx+, \d+'h(\w+),", None,
+        "convolution0 (Convolution)", ".multiplier is "),
+    "bias of a depthwise product": (
+        "separable", r"_s1_convolution1_depthwise_lane_0_constants\(.*?bias_entry = \w+\(\d+'hx+, \d+'h(\w+),", None,
+        "convolution1 (Convolution)", "has the bias"),
+    "rounding of a requantizer": (
+        "residual", r"_s5_dense5_requantizer\(.*?\$signed\(\{ zero_point, (up) \}\)", "1'h0",
+        "dense5 (Dense)", "is not the form 'near-tie' at accumulator"),
+    "table of an addition": (
+        "residual", r"_s2_addition2_lane_a_table\(.*?memory\[7\] = \d+'h(\w\w)", None,
+        "addition2 (Addition)", "not exact: lane 0 gives"),
+    "rounding of an addition": (
+        "residual", r"_s2_addition2_lane\(.*?assign \w+ = sum_1\[\d\] ([&]) ", "|",
+        "addition2 (Addition)", "not exact: lane 0 gives"),
+    "lanes of an addition": (
+        "residual", r"_s2_addition2\(.*?\.a\(i_0__payload\[(15:8)\]\)", "7:0",
+        "addition2 (Addition)", "not exact: lane 1 gives"),
+    "end of an image": (
+        "residual", r"_s2_addition2\(.*?last_1 <= (i_0__payload\[\d+\])", "1'h1",
+        "addition2 (Addition)", "ends images where its input does not"),
+    "comparison of a maximum": (
+        "residual", r"_maximum_4_of_\w+\(.*?\$signed\(i__payload\[7:0\]\) ([>]) ", "<",
+        "maxpool3 (MaxPool)", "not the maximum: lane 0 gives 65280 wrong results"),
+    "sign of a maximum": (
+        "residual", r"_maximum_4_of_\w+\(.*?(\$signed\(i__payload\[7:0\]\)) > ", "i__payload[7:0]",
+        "maxpool3 (MaxPool)", "not the maximum: lane 0 gives"),
+    "entry of a table": (
+        "separable", r"_s2_table2_table\(.*?memory\[9\] = \d+'h(\w+);", None,
+        "table2 (Table)", "not the table in net_stages.npz: lane 0 gives 1 wrong results, first"),
+    "constant": (
+        "constants", r"_constant_1_rom\(.*?memory\[0\] = \d+'h(\w+);", None,
+        "addition0 (Constant)", "net.v: element 0 is "),
+    "a block between": (
+        "residual", r"(net_skid_buffer_\d+) skid_s1_convolution1_0", "net_s0_convolution0",
+        "", "net_s0_convolution0 is placed twice"),
+    "results inverted on their way": (
+        "residual", r"\.i__payload\((behind_s1_convolution1_0__payload)\)", "~behind_s1_convolution1_0__payload",
+        "", "s1_convolution1_0.i__payload is no net of its own"),
+    "the input of the network": (
+        "residual", r"net_pipeline pipeline \(.*?\.i__payload\((\{ s_axis_a_tlast, s_axis_a_tdata \})\)",
+        "{ s_axis_a_tlast, ~s_axis_a_tdata }", "", "s_axis_a does not enter the pipeline as it is"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", IN_VERILOG)
+def test_refuses_other_verilog(what, packages, tmp_path):
+    name, pattern, new, stage, reason = IN_VERILOG[what]
+    directory = shutil.copytree(packages(name), tmp_path / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    report = verify_package(directory)
+    beginning = f"stage {stage}: " if stage else ""
+    assert any(text.startswith(beginning) and reason in text for text in report.reasons), report.reasons
+    refused = {f"{each.node} ({each.operator})" for each in report.stages if not each.passed}
+    assert not stage or refused == {stage}
+
+
+def test_refuses_stages_in_each_others_place(packages, tmp_path):
+    directory = shutil.copytree(packages("residual"), tmp_path / "net")
+    text = (directory / "net.v").read_text()
+    one, other = "net_s0_convolution0 s0_convolution0 (", "net_s1_convolution1 s1_convolution1 ("
+    assert text.count(one) == text.count(other) == 1
+    (directory / "net.v").write_text(text.replace(one, "<here>").replace(other, one).replace("<here>", other))
+    seal(directory)
+    report = verify_package(directory)
+    reasons = [f"stage convolution{n} (Convolution): certificate.json: takes[0] is " for n in (0, 1)]
+    assert all(any(text.startswith(reason) for text in report.reasons) for reason in reasons), report.reasons
+
+
+def exchanged(stages):
+    stages[0]["module"], stages[1]["module"] = stages[1]["module"], stages[0]["module"]
+
+
+def relabelled(stages):
+    stages[0]["node"], stages[1]["node"] = stages[1]["node"], stages[0]["node"]
+
+
+def taken_twice(stages):
+    stages[0]["takes"] = stages[1]["takes"]
+
+
+IN_CERTIFICATE = {
+    "a stage left out": (lambda stages: stages.pop(2), "has no stage for module net_s2_addition2 in net.v"),
+    "a stage twice": (lambda stages: stages.append(stages[0]), "module net_s0_convolution0 has two stages"),
+    "modules exchanged": (exchanged, "stage convolution0 (Convolution): certificate.json: module net_s1_convolution1"),
+    "names exchanged": (relabelled, "stage convolution1 (Convolution): certificate.json: module net_s0_convolution0"),
+    "other inputs": (taken_twice, "stage convolution0 (Convolution): certificate.json: takes[0] is "),
+    "a scale": (
+        lambda stages: stages[2]["scales"].update(a=0.5.hex()),
+        "stage addition2 (Addition): certificate.json: scales.a is ",
+    ),
+    "an unknown operator": (lambda stages: stages[2].update(operator="Add"), "operator must be one of Convolution,"),
+    "steps": (lambda stages: stages[0]["columns"][1].update(steps=7), "columns[1].steps is 7, but the Verilog"),
+    "a verdict": (lambda stages: stages[3].update(verdict="differs"), "maxpool3 (MaxPool): certificate.json: verdict"),
+    "no columns": (lambda stages: stages[0].pop("columns"), "certificate.json: has no columns"),
+    "not even a name": (lambda stages: stages[0].pop("node"), "does not describe these files (KeyError: 'node')"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", IN_CERTIFICATE)
+def test_refuses_another_certificate(what, packages, tmp_path, call):
+    forge, reason = IN_CERTIFICATE[what]
+    directory = shutil.copytree(packages("residual"), tmp_path / "net")
+    path = directory / "certificate.json"
+    content = json.loads(path.read_text())
+    forge(content["stages"])
+    path.write_text(json.dumps(content))
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1
+    assert f"{reason}" in result.output, result.output
+    assert "Traceback" not in result.output
+
+
+def with_another_scale(net, name):
+    """The same network, but for the scale of one node's output."""
+    nodes = [node if node.name != name else dataclasses.replace(node, **_coarser(node)) for node in net.nodes]
+    return dataclasses.replace(net, nodes=tuple(nodes))
+
+
+def _coarser(node):
+    output = node.output.replace(scale=np.float32(node.output.scale * np.float32(1.1)))
+    return {"output": output} | ({"layer": node.layer.replace(y_scale=output.scale)} if hasattr(node, "layer") else {})
+
+
+@pytest.mark.parametrize(
+    ("network", "node", "reason"),
+    [
+        ("residual", "convolution1", "columns[0].multiplier is "),
+        ("residual", "addition2", "net.v: not exact: lane 0 gives"),
+        ("separable", "convolution1", "columns[0].multiplier is "),
+        ("separable", "wholeaverage3", "columns[0].multiplier is "),
+    ],
+)
+def test_refuses_another_scale_in_all_files_but_the_verilog(network, node, reason, packages, tmp_path):
+    """The certificate and the arrays of an honest package, with the Verilog of another."""
+    other = packages(network, node)
+    assert verify_package(other).passed
+    directory = shutil.copytree(other, tmp_path / "net")
+    shutil.copy(packages(network) / "net.v", directory / "net.v")
+    seal(directory)
+    report = verify_package(directory)
+    assert [stage.node for stage in report.stages if not stage.passed] == [node]
+    assert any(f"stage {node} " in text and reason in text for text in report.reasons), report.reasons
+    assert any("not exact: " in text for text in report.reasons)
+
+
+@pytest.mark.parametrize("exchanged", [False, True])
+@pytest.mark.parametrize("low", [0, -128])
+def test_sums_of_the_second_formula_are_onnxruntimes(low, exchanged, tmp_path):
+    """All pairs; exchanged where onnxruntime repeats the only element of the first operand."""
+    rng = random.Random(f"{low} {exchanged}")
+    codes = np.arange(low, low + 256).astype(np.int8 if low else np.uint8)
+    scales = {letter: float(np.float32(rng.choice([0.5, rng.uniform(0.01, 3)]))) for letter in "aby"}
+    points = {letter: rng.randint(low, low + 255) for letter in "aby"}
+    constants = {
+        **{f"{letter}s": np.float32(scale) for letter, scale in scales.items()},
+        **{f"{letter}z": codes.dtype.type(point) for letter, point in points.items()},
+    }
+    text = """g (KIND[M] a, KIND[N] b) => (KIND[N] y) {
+        y = com.microsoft.QLinearAdd(a, as, az, b, bs, bz, ys, yz) }"""
+    path = oracle.write(tmp_path / "sum.onnx", text.replace("KIND", str(codes.dtype)), constants)
+    run = oracle.session(onnx.load(path)).run
+    wanted = [run(None, {"a": np.full(1 if exchanged else 256, a), "b": codes})[0].tolist() for a in codes]
+    assert float32_sums((low, low + 255), (low, low + 255), scales, points, exchanged=exchanged) == wanted
