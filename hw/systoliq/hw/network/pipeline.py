@@ -126,7 +126,7 @@ class Pipeline(wiring.Component):
         given = self._registered(m, platform, given, label)
         shape = taker.payload.data.shape()
         of, to = given.payload.data.shape().length, shape.length
-        between = math.gcd(of, to)
+        between = math.lcm(of, to)  # so that neither side waits: by the greatest common divisor they would
         for index, (before, after) in enumerate(((of, between), (between, to))):
             if before == after:
                 continue
