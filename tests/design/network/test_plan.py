@@ -45,6 +45,15 @@ def test_fewest_cycles_for_a_budget():
         assert all(plan_for_cycles(network, time, cells=CELLS).dsp > budget for time in quicker)
 
 
+def test_a_network_without_products():
+    """Nothing multiplies, so nothing is busy."""
+    net = small.Builder((2, 3, 3))
+    net.table()
+    plan = plan_for_budget(net.network(), 10, 0, cells=CELLS)
+    assert (plan.multipliers, plan.dsp, plan.utilization) == (0, 0, 0)
+    assert plan.image_cycles == 9
+
+
 def test_what_cannot_be_planned():
     network = net()
     least = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(network))

@@ -42,6 +42,15 @@ def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     assert gaps[-2:] == [assembly.image_cycles] * 2
 
 
+def test_rate_between_widths_that_do_not_divide_each_other():
+    """Six channels, two at a time, then three."""
+    net = small.Builder((6, 4, 5))
+    net.table()
+    net.table()
+    assembly, gaps = run(net.network(), {"table0": Parallelism(cols=2), "table1": Parallelism(cols=3)}, images=4)
+    assert gaps == [assembly.image_cycles] * 3 == [60] * 3
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_verilog_of_each(name):

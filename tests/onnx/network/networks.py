@@ -116,8 +116,10 @@ def mobilenet(image: int = 17, width: int = 4, blocks: Sequence[tuple[int, int]]
     return net
 
 
-def branches() -> Builder:
-    """A fork with every kind of join, pool, move and function that quantizers write."""
+def branches(*, averaged: bool = True) -> Builder:
+    """A fork with every kind of join, pool, move and function that quantizers write; without the average of windows
+    all of it is in hardware.
+    """
     net = Builder([1, 3, 8, 8])
     trunk = net.conv(3, 6, (3, 3), pads=[1, 1, 1, 1])
     net.relu()
@@ -135,7 +137,8 @@ def branches() -> Builder:
     net.add("Mul", total, gate)
     gated = net.last
     net.add("Concat", gated, low, axis=1)
-    net.add("AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    pool = "AveragePool" if averaged else "MaxPool"
+    net.add(pool, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
     net.conv(12, 4, (1, 1))
     net.add("Transpose", perm=[0, 2, 3, 1])
     net.add("Reshape", net.last, net.constant(np.array([1, 64])))

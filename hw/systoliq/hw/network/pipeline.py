@@ -126,12 +126,12 @@ class Pipeline(wiring.Component):
         given = registered(m, platform, given, name=label)
         shape = taker.payload.data.shape()
         of, to = given.payload.data.shape().length, shape.length
-        between = math.gcd(of, to)
-        for index, (before, after) in enumerate(((of, between), (between, to))):
+        between = math.lcm(of, to)  # so that neither side waits: by the greatest common divisor they would
+        for before, after in ((of, between), (between, to)):
             if before == after:
                 continue
             gearbox = Gearbox(shape.elem_shape, of=before, to=after)
-            m.submodules[f"gearbox_{index}_{label}"] = place(gearbox, platform)
+            m.submodules[f"gearbox_{int(after > before)}_{label}"] = place(gearbox, platform)
             wiring.connect(m, given, gearbox.i)
             given = gearbox.o
         if waiting:
