@@ -38,7 +38,7 @@ def stage_of(
     lane_cells: str | None = None,
     order: Order | None = None,
 ) -> wiring.Component:
-    """The hardware of ``node``: streams ``i``, or ``i_0`` and ``i_1``, and ``o``; ``kind`` begins its modules' names.
+    """The hardware of ``node``: streams ``i``, or ``i_0`` and on, and ``o``; ``kind`` begins its modules' names.
 
     ``order``: where elements come in another order than that of `Tensor.raster`, that of each in it. Only a product of
     whole images can take them so.
