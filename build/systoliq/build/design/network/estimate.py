@@ -15,7 +15,7 @@ from systoliq.hw.cells import is_ecp5
 from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
-from .memories import Memory, memories_of
+from .memories import Memory, memories_of, window_memory
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
 
@@ -30,8 +30,9 @@ class _Sites:
     product: int  # in a multiplier cell, with its accumulator
     lut_product: int  # the same in lookup tables
     sequence: int  # sequencer, flow control of products
-    window: int  # a window buffer before products
+    window_bit: int  # a window buffer before products: of an address, but for two
     lane: int  # drain, requantizer but for its product, result buffer
+    shift_lane: int  # the same where requantizers only shift, or nearly so
     lane_bit: float  # of the requantizer's product in lookup tables: bits of both factors, multiplied
     row_sums: int  # of A, where weights less their zero point need more than 8 bits
     constant_bit: float  # a bit of 16 constant words in lookup tables
@@ -40,11 +41,11 @@ class _Sites:
 
 _FAMILIES = {
     "ecp5": _Sites(
-        product=28, lut_product=108, sequence=90, window=460, lane=300, lane_bit=0.5, row_sums=400,
+        product=28, lut_product=108, sequence=80, window_bit=60, lane=310, shift_lane=140, lane_bit=0.5, row_sums=400,
         constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, lut_product=0, sequence=90, window=200, lane=200, lane_bit=0, row_sums=400,
+        product=20, lut_product=0, sequence=90, window_bit=40, lane=250, shift_lane=250, lane_bit=0, row_sums=400,
         constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
@@ -83,7 +84,7 @@ def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, in_table
     lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
     count = float(products * (sites.lut_product if in_tables else sites.product))
     if isinstance(node, network.Convolution | network.Dense | network.WholeAverage):
-        count += sites.sequence + _window(node, sites) + lanes * _lane(node, sites)
+        count += sites.sequence + _window(node, parallelism, sites) + lanes * _lane(node, sites)
         return count + (sites.row_sums if rate.needs_row_sums(node) else 0)
     count += _JOIN + lanes * _JOIN_LANE
     if factors := rate.requantizer_factors(node):
@@ -97,16 +98,17 @@ def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, in_table
     return count + (_POOL if isinstance(node, network.MaxPool) else 0)
 
 
-def _window(node: network.Node, sites: _Sites) -> int:
+def _window(node: network.Node, parallelism: Parallelism, sites: _Sites) -> int:
     if isinstance(node, network.WholeAverage):
         return _WHOLE
-    return sites.window if rate.windows_of(node).moves or not rate.is_product(node) else 0
+    memory = window_memory(node, parallelism)
+    return sites.window_bit * max(memory.words.bit_length() - 3, 1) if memory else 0
 
 
 def _lane(node: network.Node, sites: _Sites) -> float:
     """A drain lane with its requantizer."""
     sums, mantissas = rate.requantizer_factors(node) or (0, 0)
-    count = sites.lane + (sums * mantissas * sites.lane_bit if mantissas > _FEW_BITS else 0)
+    count = sites.lane + sums * mantissas * sites.lane_bit if mantissas > _FEW_BITS else sites.shift_lane
     return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
 
 

@@ -16,7 +16,7 @@ from systoliq.hw.network.window_buffer import WindowBuffer
 from systoliq.hw.rom import FEW
 from systoliq.hw.schedule import Schedule
 
-__all__ = ["Memory", "memories_of"]
+__all__ = ["Memory", "memories_of", "window_memory"]
 
 _ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
 _ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
@@ -51,7 +51,8 @@ class Memory:
 def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[int], cells: str) -> Iterator[Memory]:
     """Those of the stage of `node`, and of the FIFOs before it where so many beats are `waiting` before each input."""
     lanes = rate.lanes(node, parallelism)
-    yield from _windows(node, parallelism)
+    if window := window_memory(node, parallelism):
+        yield window
     if rate.is_product(node):
         yield from _of_product(node, parallelism, cells)
     elif isinstance(node, network.Convolution | network.WholeAverage):
@@ -67,7 +68,7 @@ def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[
     yield from (Memory(beats, 8 * lanes) for beats in waiting if beats)
 
 
-def _windows(node: network.Node, parallelism: Parallelism) -> Iterator[Memory]:
+def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None:
     """Lines of the image, where windows need them again."""
     windows = rate.windows_of(node)
     if rate.is_product(node):
@@ -77,7 +78,8 @@ def _windows(node: network.Node, parallelism: Parallelism) -> Iterator[Memory]:
         windows = dataclasses.replace(windows, groups=windows.channels // word)
     slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
     if slides and (windows.moves or not rate.is_product(node)):
-        yield Memory(WindowBuffer.depth_of(windows, word), 8 * word)
+        return Memory(WindowBuffer.depth_of(windows, word), 8 * word)
+    return None
 
 
 def _of_product(node: network.Node, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
