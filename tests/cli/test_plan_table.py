@@ -39,8 +39,12 @@ def test_no_estimates_without_a_family(call, tmp_path):
 
 def test_what_does_not_fit_is_one_line(call, tmp_path):
     out = tmp_path / "out"
-    result = call("emit", "digits-cnn", "--target", "ecp5-25k", "--multipliers", 156, "--out", out)
-    assert_refused(result, "the plan does not fit Lattice LFE5U-25F, speed 6, out of context: it needs")
+    result = call("emit", "digits-cnn", "--target", "ice40-up5k", "--multipliers", 20, "--out", out)
+    assert_refused(
+        result,
+        "the plan does not fit Lattice iCE40 UP5K, SG48: it needs 15 multiplier cells where there are 8; ask for fewer "
+        "multipliers, or take a larger part",
+    )
     assert not out.exists()
 
 

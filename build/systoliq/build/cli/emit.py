@@ -52,6 +52,7 @@ Examples
   systoliq emit resnet8-fc --out out/fc
   iverilog -g2005 -o t out/fc/*.v && vvp t
   systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
+  systoliq emit digits-cnn --out out/digits --target ice40-up5k
   systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
   systoliq emit engine --out out/engine --rows 16 --cols 16 --dataflow auto --workload products.csv
 """

@@ -1,7 +1,8 @@
 """Estimates of a stage, LUT sites and memory blocks, before anything is built.
 
-Memory blocks follow from the memories that a stage has. LUT sites are a fit to what Yosys made of ResNet8 on ECP5 and
-of small networks on iCE40: within 25 % or 150 sites of each stage that was measured (tests/design/network).
+Memory blocks follow from the memories that a stage has. LUT sites are a fit to what Yosys made of ResNet8, of a small
+network of every operator, and of digits-cnn: within 25 % or 150 sites of each stage (tests/design/network). On iCE40
+only digits-cnn was measured.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _FAMILIES = {
         constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, lut_product=0, sequence=90, window_bit=40, lane=250, shift_lane=250, lane_bit=0, row_sums=400,
+        product=20, lut_product=0, sequence=90, window_bit=40, lane=480, shift_lane=250, lane_bit=0, row_sums=400,
         constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
