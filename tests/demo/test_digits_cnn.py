@@ -28,7 +28,7 @@ def images():
 def on_up5k():
     """The design for an iCE40 UP5K, as `systoliq synth` makes it."""
     part = open_target("ice40-up5k")
-    return open_source("digits-cnn", Hardware(cells=part.cells, part_dsp=part.capacity["dsp"]))
+    return open_source("digits-cnn", Hardware(cells=part.cells, part=part))
 
 
 def integers(images, folder):

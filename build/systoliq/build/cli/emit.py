@@ -12,6 +12,7 @@ from ..design import open_source
 from ..package import make_package
 from ..package.output import check_output
 from ..progress import Stages
+from ..synth.targets import open_target
 from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
@@ -20,9 +21,11 @@ from .options import (
     PATH,
     SOURCE_HELP,
     SOURCE_OPTIONS,
+    TARGET_OPTION,
     add_options,
     hardware_of,
 )  # fmt: skip
+from .plan_table import show_plan
 from .shell import debug_option
 
 __all__ = ["emit"]
@@ -49,6 +52,7 @@ Examples
   systoliq emit resnet8-fc --out out/fc
   iverilog -g2005 -o t out/fc/*.v && vvp t
   systoliq emit layer.npz --out out/layer --rows 4 --cols 8 --depth 4 --cells ecp5
+  systoliq emit digits-cnn --out out/digits --target ice40-up5k
   systoliq emit array --out out/array --rows 16 --cols 16 --a-unsigned --accumulator-bits 24
   systoliq emit engine --out out/engine --rows 16 --cols 16 --dataflow auto --workload products.csv
 """
@@ -56,23 +60,27 @@ Examples
 @click.argument("source")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
 @click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
-@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option)
+@add_options(
+    TARGET_OPTION, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+)
 def emit(
-    source: str, out: Path, replace: bool, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any
-) -> None:
+    source: str, out: Path, replace: bool, target: str | None, weights: Path | None, no_bias: bool, name: str | None,
+    **hardware: Any,
+) -> None:  # fmt: skip
     """See `help`."""
     check_output(out)
-    asked = hardware_of(hardware)
+    asked = hardware_of(hardware, open_target(target) if target else None)
     stages = Stages()
     with stages.stage(f"design {source}"):
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+    show_plan(design, asked.part)
     with stages.stage("write Verilog, testbench and sidecar"):
         package = make_package(design)
         package.write(out, replace=replace)
     console = Console(highlight=False)
     for file, content in package.files.items():
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
-    for choice in design.choices:
+    for choice in () if design.stages else design.choices:
         console.print(choice)
     for note in design.notes:
         click.echo(f"note: {note}", err=True)

@@ -17,11 +17,11 @@ from ..design.choose import REQUANTIZERS
 from ..design.engine.configuration import AUTO, LANES_LIMIT
 from ..design.sources import PRESETS
 from ..errors import InputError
-from ..synth.targets import Target
+from ..synth.targets import TARGETS, Target
 
 __all__ = [
     "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
-    "SOURCE_HELP", "SOURCE_OPTIONS",
+    "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
     "add_options", "hardware_of",
 ]  # fmt: skip
 
@@ -99,6 +99,12 @@ CELLS_OPTION = click.option(
     type=click.Choice(CELLS),
     help="Cells that multiply and accumulate: portable logic, or those of an FPGA family.  [portable; with --target "
     "and --netlist the family's own]",
+)
+TARGET_OPTION = click.option(
+    "--target",
+    type=click.Choice(list(TARGETS)),
+    metavar="T",
+    help="The part that it is for, as synth has them: sets --cells, and a network's plan must fit it.",
 )
 SOURCE_OPTIONS = (
     click.option(
@@ -185,9 +191,7 @@ def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hard
     given = {name: arguments.pop(name) for name in names if name in arguments}
     if given.get("cells", "") is None:
         given["cells"] = "portable" if target is None else target.cells
-    if target is not None:
-        given |= {"part_dsp": target.capacity.get("dsp"), "clock_mhz": target.mhz or Hardware.clock_mhz}
-    options = Hardware(**given)
+    options = Hardware(**given, part=target)
     if target is not None and target.cells != "portable":
         suitable = ("portable", target.cells, *target.other_cells)
         if options.cells not in suitable:

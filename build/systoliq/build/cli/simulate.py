@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..files import check_file, json_bytes, npz_bytes, write_file
 from ..progress import Stages
 from ..synth import NETLISTS
-from ..synth.targets import open_target
+from ..synth.targets import Target, open_target
 from .options import (
     CELLS_OPTION,
     ENGINE_OPTIONS,
@@ -28,9 +28,11 @@ from .options import (
     SIMULATOR_OPTION,
     SOURCE_HELP,
     SOURCE_OPTIONS,
+    TARGET_OPTION,
     add_options,
     hardware_of,
 )  # fmt: skip
+from .plan_table import show_plan
 from .shell import debug_option
 
 __all__ = ["simulate"]
@@ -93,20 +95,23 @@ Examples
     type=click.Choice(list(NETLISTS)),
     help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
 )
-@add_options(*HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option)
+@add_options(
+    TARGET_OPTION, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+)
 def simulate(
     source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, tensors: Path | None,
     report: Path | None, simulator: SimulatorName, waves: Path | None, stalls: float, seed: int, netlist: str | None,
-    weights: Path | None, no_bias: bool, name: str | None, **hardware: Any,
+    target: str | None, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""
     for option, path in (("output", output), ("tensors", tensors), ("report", report), ("waves", waves)):
         check_file(option, path)
     stages = Stages()
     with stages.stage(f"design {source}"):
-        asked = hardware_of(hardware, open_target(NETLISTS[netlist]) if netlist else None)
+        asked = hardware_of(hardware, _part(target, netlist))
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
         operands = design.read_operands(input_, quantize=quantize)
+    show_plan(design, asked.part)
     judged = design.onnxruntime(**operands) if compare else None
     with stages.stage("simulate") as detail:
         run = design.simulate(
@@ -126,6 +131,16 @@ def simulate(
     for line in differing[:_SHOWN]:
         click.echo(f"mismatch: {line}", err=True)
     return 0 if run.passed and not differing else 1
+
+
+def _part(target: str | None, netlist: str | None) -> Target | None:
+    """The part that was asked for, or one of the netlist's family."""
+    if target is None:
+        return open_target(NETLISTS[netlist]) if netlist else None
+    part = open_target(target)
+    if netlist and part.family != open_target(NETLISTS[netlist]).family:
+        raise InputError(f"netlist must be of the family of {target}, {part.family}, not {netlist!r}")
+    return part
 
 
 def _tensors(run: Simulated) -> dict[str, npt.NDArray[Any]]:

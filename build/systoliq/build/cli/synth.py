@@ -26,6 +26,7 @@ from .options import (
     add_options,
     hardware_of,
 )  # fmt: skip
+from .plan_table import show_plan
 from .shell import debug_option
 
 __all__ = ["synth"]
@@ -77,6 +78,7 @@ def synth(
     device = open_target(target)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
+    show_plan(design, device)
     stages = Stages()
     with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)

@@ -94,6 +94,11 @@ class Design:
         return ()
 
     @property
+    def stages(self) -> Sequence[Mapping[str, Any]]:
+        """What each stage of a pipeline is planned to be, ready for JSON; empty for designs of one part."""
+        return ()
+
+    @property
     def notes(self) -> Sequence[str]:
         """What a user should hear about it, a line each."""
         return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import INT8, IntFormat
@@ -22,6 +22,9 @@ from ..errors import InputError
 from .choose import AUTO, REQUANTIZERS, choose_requantization, sum_bits
 from .float8_hardware import float8_array, parse_format, refuse_integer_options
 
+if TYPE_CHECKING:
+    from ..synth.targets import Target
+
 __all__ = ["REQUANTIZERS", "Hardware"]
 
 _SUM_BITS = 32  # ONNX sums in int32
@@ -31,6 +34,7 @@ _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
     "multiplier_bits", "wrap",
 )  # fmt: skip
+_CLOCK_MHZ = 200.0  # of a part that nobody named
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
 
@@ -61,8 +65,8 @@ class Hardware:
     throughput, multipliers, luts, plan
         a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
         lookup tables for more products, on ECP5; or a file that says what each stage is.
-    clock_mhz, part_dsp
-        of the part that it is for: the clock that figures of a network speak of, and its multiplier cells.
+    part
+        that it is for: a network's figures speak of its clock, and its plan must fit it.
 
     Raises
     ------
@@ -96,8 +100,7 @@ class Hardware:
     multipliers: int | None = None
     luts: int | None = None
     plan: Path | None = None
-    clock_mhz: float = 200.0
-    part_dsp: int | None = None
+    part: Target | None = None
 
     def __post_init__(self) -> None:
         if self.requantizer not in REQUANTIZERS:
@@ -150,6 +153,11 @@ class Hardware:
             value = getattr(self, name)
             if value is not None and not (0 < value < float("inf") or (value == 0 and name == "luts")):
                 raise InputError(f"{name} must be positive, not {value!r}")
+
+    @property
+    def clock_mhz(self) -> float:
+        """The clock that figures of a network speak of."""
+        return (self.part.mhz if self.part else 0) or _CLOCK_MHZ
 
     def bare_array(self) -> ArrayConfig:
         """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""

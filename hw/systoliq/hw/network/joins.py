@@ -21,7 +21,7 @@ from .rate import Parallelism, common_channels, steps_of
 from .recipe import Recipe
 from .repeated import Repeated
 
-__all__ = ["addition", "concatenation", "constants_of", "multiplication"]
+__all__ = ["addition", "concatenation", "constant_elements", "constants_of", "multiplication", "single_pixel"]
 
 
 def addition(node: network.Addition, how: Recipe) -> wiring.Component:
@@ -64,6 +64,12 @@ def multiplication(node: network.Multiplication, how: Recipe) -> wiring.Componen
 
 def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
     """The constant input ``index`` of a node as a stream, in the order in which the other ones come."""
+    elements, lanes = constant_elements(node, index, parallelism), parallelism.cols
+    return Constants(elements, operand_shape(node.inputs[index].format), lanes=lanes, cells=cells, kind=kind)
+
+
+def constant_elements(node: network.Node, index: int, parallelism: Parallelism) -> list[int]:
+    """As few elements as make the constant input ``index`` when they come again and again."""
     tensor = node.inputs[index]
     if not isinstance(node, network.Concatenation):
         tensor = tensor.replace(shape=(1, *node.output.shape[1:]), value=None)
@@ -72,8 +78,8 @@ def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, ce
     lanes = parallelism.cols
     periods = [p for p in range(lanes, len(elements) + 1, lanes) if len(elements) % p == 0]
     period = next(p for p in periods if (elements.reshape(-1, p) == elements[:p]).all())
-    shape = operand_shape(tensor.format)
-    return Constants(elements[:period].tolist(), shape, lanes=lanes, cells=cells, kind=kind)
+    found: list[int] = elements[:period].tolist()
+    return found
 
 
 def single_pixel(node: network.Node) -> int | None:

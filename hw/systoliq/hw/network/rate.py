@@ -10,12 +10,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from systoliq.golden import network
-from systoliq.golden.formats import signed_bits
+from systoliq.golden.formats import INT8, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network.steps import Steps
 from systoliq.golden.requantization import Requantization
 
 from ..config import ArrayConfig
+from ..folding import fold
 from ..schedule import Schedule
 from .image import ImageWindow
 
@@ -29,7 +30,9 @@ __all__ = [
     "is_stage",
     "lanes",
     "multipliers",
+    "needs_row_sums",
     "requantizer_factors",
+    "schedule_of",
     "steps_of",
     "windows_of",
 ]
@@ -112,7 +115,7 @@ def choices(node: network.Node) -> Iterator[Parallelism]:
         for cols in range(1, layer.n // groups + 1):
             if groups > 1 and layer.n // groups % cols:
                 continue
-            if layer.n % _schedule(layer, Parallelism(cols=cols, depth=depth)).lanes == 0:
+            if layer.n % schedule_of(node, Parallelism(cols=cols, depth=depth)).lanes == 0:
                 yield Parallelism(cols=cols, depth=depth)
 
 
@@ -127,7 +130,7 @@ def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
     slides = _slides(node)
     if is_product(node):
         slides = windows.moves
-        schedule = _schedule(_layer(node), parallelism)
+        schedule = schedule_of(node, parallelism)
         made = count * schedule.column_tiles * schedule.tile_cycles
         taken = windows.pixels * windows.channels // parallelism.depth if windows.moves else 0
     else:
@@ -146,7 +149,7 @@ def multipliers(node: network.Node, parallelism: Parallelism) -> int:
 
 def lanes(node: network.Node, parallelism: Parallelism) -> int:
     """Elements of a beat that the stage gives."""
-    return _schedule(_layer(node), parallelism).lanes if is_product(node) else parallelism.cols
+    return schedule_of(node, parallelism).lanes if is_product(node) else parallelism.cols
 
 
 @functools.cache
@@ -168,6 +171,12 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
 
 
 @functools.cache
+def needs_row_sums(node: network.Node) -> bool:
+    """Whether a product adds up the rows of A, too: weights less their zero points need more than 8 bits."""
+    return fold(_layer(node).rising, INT8.bits).needs_row_sums if is_product(node) else False
+
+
+@functools.cache
 def steps_of(node: network.Multiplication) -> Steps:
     """The rescaling of its products, exact for all of them."""
     low, high = node.products
@@ -180,6 +189,8 @@ def _layer(node: network.Node) -> MatMulLayer:
     return layer
 
 
-def _schedule(layer: MatMulLayer, parallelism: Parallelism) -> Schedule:
+def schedule_of(node: network.Node, parallelism: Parallelism) -> Schedule:
+    """The tiles of a product."""
+    layer = _layer(node)
     config = ArrayConfig(cols=parallelism.cols, depth=parallelism.depth)
     return Schedule(k=layer.k, n=layer.n, config=config)

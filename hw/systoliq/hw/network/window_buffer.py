@@ -51,12 +51,18 @@ class WindowBuffer(wiring.Component):
         self.kind = kind
         self.words = windows.channels // word  # of a pixel
         self._line = windows.image[1] * self.words
-        row = windows.out[1] * windows.elements // word  # beats
-        late = row < max(windows.lines_needed()) * self._line + _LAG
-        lines = windows.lines + (-(-_LAG // self._line) if late else 0)
-        self.ram = BlockRam(shape.width * word, depth=1 << max(lines * self._line - 1, 1).bit_length(), cells=cells)
+        self.ram = BlockRam(shape.width * word, depth=self.depth_of(windows, word), cells=cells)
         beat = y_beat(shape, word)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    @staticmethod
+    def depth_of(windows: ImageWindow, word: int) -> int:
+        """Words of the memory, of so many channels each: a power of two."""
+        line = windows.image[1] * (windows.channels // word)
+        row = windows.out[1] * windows.elements // word  # beats
+        late = row < max(windows.lines_needed()) * line + _LAG
+        lines = windows.lines + (-(-_LAG // line) if late else 0)
+        return 1 << max(lines * line - 1, 1).bit_length()
 
     @property
     def lines(self) -> int:

@@ -45,7 +45,7 @@ def describe(design: NetworkDesign) -> dict[str, Any]:
             "pipeline is full",
             "utilization": round(design.plan.utilization, 4),
         },
-        "plan": design.plan.as_json(),
+        "plan": design.stages,
     }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +31,8 @@ from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import network_certificate
 from .describe import describe
+from .estimate import Estimate, estimate
+from .fit import check_fit
 from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
 from .report import network_report
 from .stages import stage_arrays, stage_claims
@@ -84,6 +87,8 @@ class NetworkDesign(Design):
         for joint in self.assembly.pipeline.joints:  # for its cycle model alone, as long as no Verilog is asked for
             mark_used(joint.component)
         mark_used(self.assembly.pipeline)
+        if self._hardware.part is not None:
+            check_fit(self.plan, self.estimates, self._hardware.part, self._hardware)
 
     def _planned(self) -> Plan:
         asked = self._hardware
@@ -93,8 +98,12 @@ class NetworkDesign(Design):
             cycles = int(asked.clock_mhz * 1e6 / asked.throughput)
             return plan_for_cycles(self.network, cycles, cells=asked.cells)
         return plan_for_budget(
-            self.network, asked.multipliers or asked.part_dsp or _DSP, asked.luts or 0, cells=asked.cells
+            self.network, asked.multipliers or self._part_dsp or _DSP, asked.luts or 0, cells=asked.cells
         )
+
+    @property
+    def _part_dsp(self) -> int:
+        return self._hardware.part.capacity.get("dsp", 0) if self._hardware.part else 0
 
     def _requantize(self, layer: MatMulLayer) -> Requantization:
         return choose_requantization(layer, self._hardware.requantizer).requantization
@@ -113,6 +122,24 @@ class NetworkDesign(Design):
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates that all its stages do in a cycle."""
         return self.plan.multipliers
+
+    @cached_property
+    def estimates(self) -> Mapping[str, Estimate]:
+        """Of each stage, by its node's name; empty for cells of a family that there are none for."""
+        waiting = {joint.name: joint.waiting for joint in self.assembly.pipeline.joints}
+        found = {
+            stage.node.name: estimate(stage.node, stage.parallelism, self.cells, waiting[stage.node.output.name])
+            for stage in self.plan.stages
+        }
+        return {name: each for name, each in found.items() if each is not None}
+
+    @property
+    def stages(self) -> list[dict[str, Any]]:
+        """The plan with its estimates, as `read_plan` takes it."""
+        return [
+            {**stage, **(asdict(self.estimates[stage["node"]]) if self.estimates else {})}
+            for stage in self.plan.as_json()
+        ]
 
     @property
     def choices(self) -> list[str]:
@@ -214,7 +241,7 @@ class NetworkDesign(Design):
                 name: {"elements": int(each.expected.size), "mismatches": each.mismatches}
                 for name, each in result.tensors.items()
             },
-            "plan": self.plan.as_json(),
+            "plan": self.stages,
         }
 
     @property
@@ -251,7 +278,7 @@ class NetworkDesign(Design):
         return {
             f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
             f"{self.name}_stages.npz": ("what each stage computes: weights, scales, tables; verify reads it", stages),
-            f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.plan.as_json())),
+            f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.stages)),
             "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),
         }
 

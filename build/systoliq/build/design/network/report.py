@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from systoliq.golden.network import MaxPool
 from systoliq.hw.network.rate import windows_of
 
+from .estimate import Estimate
 from .plan import StagePlan
 
 if TYPE_CHECKING:
@@ -55,7 +56,14 @@ def network_report(design: NetworkDesign) -> str:
     waiting = {joint.name: joint.waiting for joint in assembly.pipeline.joints}
     claims = {claim["node"]: claim for claim in design.claims if claim["operator"] != "Constant"}
     stages = "".join(
-        _stage(stage, slowest, waiting[stage.node.output.name], claims[stage.node.name]) for stage in plan.stages
+        _stage(
+            stage,
+            slowest,
+            waiting[stage.node.output.name],
+            claims[stage.node.name],
+            design.estimates.get(stage.node.name),
+        )
+        for stage in plan.stages
     )
     output = design.network.outputs[0]
     return _PAGE.format(
@@ -74,7 +82,9 @@ def _certified(claim: Mapping[str, Any]) -> str:
     return {"Table": "256 entries"}.get(claim["operator"], "65536 pairs")
 
 
-def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...], claim: Mapping[str, Any]) -> str:
+def _stage(
+    stage: StagePlan, slowest: int, waiting: tuple[int, ...], claim: Mapping[str, Any], estimate: Estimate | None
+) -> str:
     node, parallelism = stage.node, stage.parallelism
     windows = windows_of(node)
     facts = {
@@ -89,6 +99,8 @@ def _stage(stage: StagePlan, slowest: int, waiting: tuple[int, ...], claim: Mapp
     }
     if parallelism.cells:
         facts["cells"] = parallelism.cells
+    if estimate:
+        facts |= {"LUT sites, about": estimate.lut_sites, "memory blocks, about": estimate.ram}
     if waiting:
         facts["beats that may wait"] = " and ".join(map(str, waiting))
     facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(claim)

@@ -1,0 +1,118 @@
+"""Estimates of a stage, LUT sites and memory blocks, before anything is built.
+
+Memory blocks follow from the memories that a stage has. LUT sites are a fit to what Yosys made of ResNet8, of a small
+network of every operator, and of digits-cnn: within 25 % or 150 sites of each stage (tests/design/network). On iCE40
+only digits-cnn was measured.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from systoliq.golden import network
+from systoliq.hw.cells import is_ecp5
+from systoliq.hw.network import rate
+from systoliq.hw.network.rate import Parallelism
+
+from .memories import Memory, memories_of, window_memory
+
+__all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
+
+LUT_ERROR = 0.25  # of the LUT sites of a network, at the most
+RAM_ERROR = 1  # memory blocks of a stage, at the most
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sites:
+    """LUT sites of the parts of a stage in one family of cells."""
+
+    product: int  # in a multiplier cell, with its accumulator
+    lut_product: int  # the same in lookup tables
+    sequence: int  # sequencer, flow control of products
+    window_bit: int  # a window buffer before products: of an address, but for two
+    lane: int  # drain, requantizer but for its product, result buffer
+    shift_lane: int  # the same where requantizers only shift, or nearly so
+    lane_bit: float  # of the requantizer's product in lookup tables: bits of both factors, multiplied
+    row_sums: int  # of A, where weights less their zero point need more than 8 bits
+    constant_bit: float  # a bit of 16 constant words in lookup tables
+    written_bit: float  # the same of words that are written
+
+
+_FAMILIES = {
+    "ecp5": _Sites(
+        product=28, lut_product=108, sequence=80, window_bit=60, lane=310, shift_lane=140, lane_bit=0.5, row_sums=400,
+        constant_bit=1, written_bit=1.5,
+    ),
+    "ice40": _Sites(
+        product=20, lut_product=0, sequence=90, window_bit=40, lane=480, shift_lane=250, lane_bit=0, row_sums=400,
+        constant_bit=1, written_bit=16,
+    ),
+}  # fmt: skip
+_FEW_BITS = 4  # of a factor, which needs no multiplier
+_OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
+_FIFO, _REPLAY, _POOL, _WHOLE = 90, 75, 100, 250  # flow control of each; the window of a pool, of a whole image
+_JOIN, _JOIN_LANE = 40, 30  # of an operator element by element, and what each lane has
+_SUM = 35  # of two tables, rounded and saturated
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`lut_sites`, about; `ram`: memory blocks."""
+
+    lut_sites: int
+    ram: int
+
+
+def estimate(node: network.Node, parallelism: Parallelism, cells: str, waiting: Sequence[int] = ()) -> Estimate | None:
+    """Of the stage of `node` in `cells`, with FIFOs for so many beats `waiting` before each input; None for cells of
+    other families than ECP5 and iCE40.
+    """
+    family = "ecp5" if is_ecp5(cells) else cells
+    if family not in _FAMILIES:
+        return None
+    sites = _FAMILIES[family]
+    memories = list(memories_of(node, parallelism, waiting, cells))
+    count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
+    count += _FIFO * sum(map(bool, waiting))
+    count += _logic(node, parallelism, sites, "lut" in (parallelism.cells or cells))
+    return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
+
+
+def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, in_tables: bool) -> float:
+    """All but memory."""
+    lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
+    count = float(products * (sites.lut_product if in_tables else sites.product))
+    if isinstance(node, network.Convolution | network.Dense | network.WholeAverage):
+        count += sites.sequence + _window(node, parallelism, sites) + lanes * _lane(node, sites)
+        return count + (sites.row_sums if rate.needs_row_sums(node) else 0)
+    count += _JOIN + lanes * _JOIN_LANE
+    if factors := rate.requantizer_factors(node):
+        count += lanes * (_SUM + math.prod(factors) * sites.lane_bit)
+    if isinstance(node, network.Addition):
+        count += lanes * _SUM
+    if isinstance(node, network.Move):
+        count += _REPLAY * sum(
+            made > given for given, made in zip(node.inputs[0].shape, node.output.shape, strict=True)
+        )
+    return count + (_POOL if isinstance(node, network.MaxPool) else 0)
+
+
+def _window(node: network.Node, parallelism: Parallelism, sites: _Sites) -> int:
+    if isinstance(node, network.WholeAverage):
+        return _WHOLE
+    memory = window_memory(node, parallelism)
+    return sites.window_bit * max(memory.words.bit_length() - 3, 1) if memory else 0
+
+
+def _lane(node: network.Node, sites: _Sites) -> float:
+    """A drain lane with its requantizer."""
+    sums, mantissas = rate.requantizer_factors(node) or (0, 0)
+    count = sites.lane + sums * mantissas * sites.lane_bit if mantissas > _FEW_BITS else sites.shift_lane
+    return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
+
+
+def _in_tables(memory: Memory, sites: _Sites) -> float:
+    each = sites.constant_bit if memory.constant else sites.written_bit
+    return memory.count * memory.bits * -(-memory.words // 16) * each

@@ -1,0 +1,50 @@
+"""Fit of a plan on a part, before anything is built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from systoliq.hw.cells import PACKED_BITS
+
+from ...errors import InputError
+from ..hardware import Hardware
+from .estimate import LUT_ERROR, RAM_ERROR, Estimate
+from .plan import Plan
+
+if TYPE_CHECKING:
+    from ...synth.targets import Target
+
+__all__ = ["check_fit"]
+
+
+def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked: Hardware) -> None:
+    """Refuse, in one line, a plan that `part` cannot hold: in multiplier cells, or in the others by more than the
+    error of estimates.
+
+    Raises InputError.
+    """
+    if short := list(_short(plan, estimates, part, asked.cells)):
+        raise InputError(f"the plan does not fit {part.title}: it needs {', and '.join(short)}; {_advice(asked)}")
+
+
+def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: str) -> Iterator[str]:
+    room = part.capacity
+    if cells != "portable" and cells not in PACKED_BITS and plan.dsp > room.get("dsp", plan.dsp):
+        yield f"{plan.dsp} multiplier cells where there are {room['dsp']}"
+    sites = sum(each.lut_sites for each in estimates.values())
+    if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
+        yield f"about {sites} LUT sites where there are {room['lut_sites']}"
+    blocks = sum(each.ram for each in estimates.values())
+    if blocks - RAM_ERROR * len(estimates) > room.get("ram", blocks):
+        yield f"about {blocks} memory blocks where there are {room['ram']}"
+
+
+def _advice(asked: Hardware) -> str:
+    """What to turn."""
+    if asked.plan is not None:
+        return f"take smaller cols or depth in {asked.plan}, or a larger part"
+    if asked.throughput is not None:
+        return f"ask for a throughput below {asked.throughput:g}, or take a larger part"
+    turned = "luts" if asked.luts else "multipliers"
+    return f"ask for fewer {turned}, or take a larger part"

@@ -1,0 +1,146 @@
+"""Memories of a stage, from its node and parallelism, before anything is built."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+
+from systoliq.golden import network
+from systoliq.hw.block_ram import SMALL
+from systoliq.hw.cells import is_ecp5
+from systoliq.hw.cells.ecp5_ram import WIDTHS as ECP5_WIDTHS
+from systoliq.hw.network import rate
+from systoliq.hw.network.joins import constant_elements, single_pixel
+from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.window_buffer import WindowBuffer
+from systoliq.hw.rom import FEW
+from systoliq.hw.schedule import Schedule
+
+__all__ = ["Memory", "memories_of", "window_memory"]
+
+_ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
+_ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
+_SHIFT_BITS, _RESIDUAL_BITS = 6, 9  # of a column's constants, beside bias and multiplier
+_FLIGHT = {"ecp5": 26, "ice40": 14}  # cycles from a tile's last beat to its results, about
+
+
+@dataclasses.dataclass(frozen=True)
+class Memory:
+    """`count` memories of so many `words` of so many `bits`; `constant`: never written."""
+
+    words: int
+    bits: int
+    constant: bool = False
+    count: int = 1
+
+    def blocks(self, cells: str) -> int:
+        """Memory blocks of the family that they take; 0 where they lie in lookup tables."""
+        if is_ecp5(cells):
+            if self.words <= (FEW if self.constant else SMALL):
+                return 0
+            return self.count * self._each(ECP5_WIDTHS)
+        each = self._each(_ICE40_WIDTHS)
+        return self.count * each if self.words * self.bits >= each * _ICE40_BITS[self.constant] else 0
+
+    def _each(self, widths: dict[int, int]) -> int:
+        """Blocks of one of them, whose width by their depth is `widths`."""
+        depth = min((depth for depth in widths if depth >= self.words), default=max(widths))
+        return -(-self.bits // widths[depth]) * -(-self.words // depth)
+
+
+def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[int], cells: str) -> Iterator[Memory]:
+    """Those of the stage of `node`, and of the FIFOs before it where so many beats are `waiting` before each input."""
+    lanes = rate.lanes(node, parallelism)
+    if window := window_memory(node, parallelism):
+        yield window
+    if rate.is_product(node):
+        yield from _of_product(node, parallelism, cells)
+    elif isinstance(node, network.Convolution | network.WholeAverage):
+        channels, pixels = rate.windows_of(node).channels // lanes, _pixels(node)
+        yield Memory(channels * pixels, 8 * lanes, constant=True)
+        yield from _of_lanes(node, lanes, channels, 2 + -(-_flight(cells) // pixels))
+    elif isinstance(node, network.Addition | network.Multiplication | network.Table | network.Concatenation):
+        yield from _tables(node, lanes)
+    yield from _replayed(node, lanes)
+    for index, tensor in enumerate(node.inputs):
+        if tensor.value is not None:
+            yield Memory(len(constant_elements(node, index, parallelism)) // lanes, 8 * lanes, constant=True)
+    yield from (Memory(beats, 8 * lanes) for beats in waiting if beats)
+
+
+def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None:
+    """Lines of the image, where windows need them again."""
+    windows = rate.windows_of(node)
+    if rate.is_product(node):
+        word = parallelism.depth
+    else:
+        word = parallelism.cols
+        windows = dataclasses.replace(windows, groups=windows.channels // word)
+    slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
+    if slides and (windows.moves or not rate.is_product(node)):
+        return Memory(WindowBuffer.depth_of(windows, word), 8 * word)
+    return None
+
+
+def _of_product(node: network.Node, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
+    """Weights of each column, rows of A that columns meet tile after tile, what lanes have."""
+    schedule = rate.schedule_of(node, parallelism)
+    bits = 8 * parallelism.depth
+    columns = parallelism.cols + rate.needs_row_sums(node)
+    yield Memory(schedule.column_tiles * schedule.beats, bits, constant=True, count=columns)
+    if schedule.column_tiles // rate.windows_of(node).groups > 1:
+        yield Memory(2 * schedule.beats, bits + 1)
+    tiles = 1 + -(-(_flight(cells) + schedule.drain_cycles) // schedule.tile_cycles)
+    yield from _of_lanes(node, schedule.lanes, _entries(schedule), schedule.drain_cycles * tiles)
+
+
+def _entries(schedule: Schedule) -> int:
+    """Of a lane's table of constants: tiles are a power of two of columns apart."""
+    return schedule.column_tiles * (1 << (schedule.interval - 1).bit_length())
+
+
+def _of_lanes(node: network.Node, lanes: int, entries: int, results: int) -> Iterator[Memory]:
+    """Results that wait, and the constants of many columns where each has its own."""
+    yield Memory(1 << (results - 1).bit_length(), 8, count=lanes - 1)
+    yield Memory(1 << (results - 1).bit_length(), 10)
+    if entries > FEW and isinstance(node, network.Convolution | network.Dense):
+        layer = node.layer
+        sums, mantissas = rate.requantizer_factors(node) or (0, 0)
+        varying = (layer.scale != layer.scale.flat[0]).any()
+        bits = sums + (mantissas + _SHIFT_BITS if varying else 0) + (_RESIDUAL_BITS if rate.needs_row_sums(node) else 0)
+        yield Memory(entries, bits, constant=True, count=lanes)
+
+
+def _tables(node: network.Node, lanes: int) -> Iterator[Memory]:
+    """Tables of 256 entries for each lane."""
+    if isinstance(node, network.Addition):
+        yield Memory(256, 16, constant=True, count=2 * lanes)
+    elif isinstance(node, network.Multiplication):
+        yield Memory(255, rate.PRODUCT_BITS, constant=True, count=lanes)
+    elif isinstance(node, network.Table):
+        yield Memory(256, 8, constant=True, count=lanes)
+    elif isinstance(node, network.Concatenation) and any(table is not None for table in node.tables):
+        yield Memory(256 * len(node.inputs), 8, constant=True, count=lanes)
+
+
+def _replayed(node: network.Node, lanes: int) -> Iterator[Memory]:
+    """Lines and pixels that come again, each twice: one comes while the other leaves."""
+    if isinstance(node, network.Addition | network.Multiplication) and single_pixel(node) is not None:
+        yield Memory(2 * node.output.channels // lanes, 8 * lanes + 1)
+    if isinstance(node, network.Move):
+        x, y = node.inputs[0], node.output
+        beats = x.channels // lanes
+        if y.shape[2] > x.shape[2]:
+            yield Memory(2 * beats * x.shape[3], 8 * lanes + 1)
+        if y.shape[3] > x.shape[3]:
+            yield Memory(2 * beats, 8 * lanes + 1)
+
+
+def _pixels(node: network.Node) -> int:
+    """Of a window, each of which is a product."""
+    kernel = rate.windows_of(node).window.kernel
+    return kernel[0] * kernel[1]
+
+
+def _flight(cells: str) -> int:
+    return _FLIGHT["ecp5" if is_ecp5(cells) else "ice40"]

@@ -1,0 +1,137 @@
+"""Estimates of stages against what Yosys made of them: ResNet8 and small networks, measured once; digits-cnn, again."""
+
+from __future__ import annotations
+
+import pytest
+
+from systoliq.build.design import Hardware, open_source
+from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
+from systoliq.build.design.network.memories import Memory, memories_of
+from systoliq.build.design.network.plan import stages_of
+from systoliq.build.onnx.network import read_network
+from systoliq.build.synth import open_target
+from systoliq.build.synth.flow import synthesized
+from systoliq.build.synth.parts import figures_of_parts
+from systoliq.hw.network.rate import Parallelism
+
+from ...hw.network import small_networks as small
+
+FEW_SITES = 150  # by which a small stage may be off
+
+
+def check(found, lut_sites, ram):
+    assert abs(found.ram - ram) <= RAM_ERROR, (found, ram)
+    assert abs(found.lut_sites - lut_sites) <= max(LUT_ERROR * lut_sites, FEW_SITES), (found, lut_sites)
+
+
+# Stages of ResNet8 as `synth mlperf_resnet8_qdq.onnx --target ecp5-85k` with --luts 3000, then 20000, shows them: which
+# of them, cols, depth, cells, LUT sites, memory blocks.
+RESNET8 = [
+    (0, 2, 3, "", 1364, 6), (1, 8, 4, "", 2024, 20), (3, 1, 1, "", 286, 5), (4, 2, 1, "", 1238, 4),
+    (5, 4, 4, "", 1676, 12), (6, 8, 4, "", 2066, 20), (8, 2, 1, "", 1301, 5), (9, 4, 4, "ecp5-lut", 3077, 20),
+    (10, 8, 4, "", 2190, 36), (12, 1, 1, "", 600, 10), (13, 1, 1, "", 660, 2),
+    (0, 4, 3, "", 1851, 2), (1, 8, 8, "", 4309, 8), (4, 2, 2, "", 1265, 4), (5, 8, 4, "ecp5-lut", 4740, 20),
+    (6, 8, 8, "ecp5-lut", 7977, 40), (8, 2, 2, "", 1405, 4), (9, 8, 4, "ecp5-lut", 4798, 20),
+    (10, 8, 8, "ecp5-lut", 8066, 40),
+]  # fmt: skip
+WAITING = (4096, 2048)  # beats before its additions
+
+
+@pytest.mark.parametrize("measured", RESNET8, ids=str)
+def test_resnet8_on_ecp5(measured, shared):
+    stage, cols, depth, cells, lut_sites, ram = measured
+    node = stages_of(read_network(shared / "data" / "mlperf_resnet8_qdq.onnx"))[stage]
+    waiting = WAITING if len(node.inputs) == 2 else ()
+    found = estimate(node, Parallelism(cols=cols, depth=depth, cells=cells), "ecp5", waiting)
+    check(found, lut_sites, ram)
+    assert found.ram == ram
+
+
+def mixed():
+    """A stage of nearly every kind."""
+    net = small.Builder((8, 8, 8), seed=3)
+    trunk = net.convolution(12, (3, 3), pads=(1, 1, 1, 1))
+    deep = net.depthwise((3, 3), pads=(1, 1, 1, 1))
+    net.concat(net.multiply(trunk, deep), trunk)
+    net.maximum((2, 2), strides=(2, 2))
+    net.table()
+    net.depthwise((3, 3), strides=(2, 2))
+    net.resize(2, 2)
+    net.convolution(96)
+    net.average()
+    net.flatten()
+    net.dense(100)
+    return net.network()
+
+
+# By node: cols, depth, beats that wait; LUT sites and memory blocks in Yosys' netlists of `mixed`, of ecp5 and ice40.
+MIXED = {
+    "convolution0": (4, 8, (), 3206, 0),
+    "convolution1": (4, 1, (), 3250, 2),
+    "multiplication2": (1, 1, (512, 512), 413, 3),
+    "concatenation3": (1, 1, (512, 512), 237, 3),
+    "maxpool4": (1, 1, (), 151, 1),
+    "table5": (1, 1, (), 69, 1),
+    "convolution6": (1, 1, (), 1116, 2),
+    "move7": (1, 1, (), 205, 2),
+    "convolution8": (3, 2, (), 1335, 8),
+    "wholeaverage9": (1, 1, (), 524, 2),
+    "dense11": (2, 3, (), 1350, 15),
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_every_operator_on_ecp5(name):
+    (node,) = (node for node in mixed().nodes if node.name == name)
+    cols, depth, waiting, lut_sites, ram = MIXED[name]
+    check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5", waiting), lut_sites, ram)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", ["ice40-up5k", "ecp5-25k"])
+def test_digits_cnn(target):
+    part = open_target(target)
+    design = open_source("digits-cnn", Hardware(cells=part.cells, part=part))
+    parts = figures_of_parts(synthesized(design.verilog, design.name, part), design.part_of)
+    assert set(parts) == {stage["node"] for stage in design.stages} | {"edge"}
+    for name, found in design.estimates.items():
+        check(found, parts[name]["lut_sites"], parts[name]["ram"])
+
+
+def test_blocks_of_a_memory():
+    """DP16KD: 1024 x 18, 2048 x 9, 4096 x 4 and so on, as Lattice's TN1264 has it; SB_RAM40_4K: 256 x 16 ..."""
+    blocks = {(1024, 18): 1, (1024, 19): 2, (1025, 9): 1, (2048, 10): 2, (4096, 9): 3, (16384, 8): 8, (33, 1): 1}
+    assert {key: Memory(*key).blocks("ecp5") for key in blocks} == blocks
+    assert [Memory(words, 8).blocks("ecp5") for words in (32, 33)] == [0, 1]
+    assert [Memory(words, 8, constant=True).blocks("ecp5-lut") for words in (64, 65)] == [0, 1]
+    blocks = {(256, 16): 1, (256, 17): 2, (512, 8): 1, (640, 8): 2, (2048, 2): 1, (4096, 2): 2, (4, 10): 0}
+    assert {key: Memory(*key).blocks("ice40") for key in blocks} == blocks
+    assert Memory(1024, 18, count=5).blocks("ecp5") == 5
+
+
+def test_window_and_replay_buffers_are_those_that_are_built():
+    """The greatest memories of `mixed`'s products, from its components."""
+    network = mixed()
+    assembly = small.assembled(network)
+    by_name = {joint.name: joint.component for joint in assembly.pipeline.joints}
+    seen = 0
+    for node in assembly.nodes:
+        component = by_name[node.output.name]
+        expected = []
+        if (buffer := getattr(component, "buffer", None)) is not None:
+            expected.append((buffer.ram.depth, buffer.ram.width))
+        if replay := getattr(getattr(component, "dense", None), "_replay_buffer", None):
+            expected.append((replay.ram.depth, replay.ram.width))
+        replays = getattr(component, "replays", ())
+        expected += [(replay.buffer.ram.depth, replay.buffer.ram.width) for replay in replays]
+        found = [(memory.words, memory.bits) for memory in memories_of(node, Parallelism(), (), "ecp5")]
+        assert set(expected) <= set(found), node.name
+        seen += len(expected)
+    assert seen > 8
+
+
+def test_other_cells_have_none():
+    network = mixed()
+    assert all(estimate(node, Parallelism(), "portable") is None for node in network.nodes)
+    assert all(estimate(node, Parallelism(), "ecp5-alu") for node in stages_of(network))
+    assert not open_source("digits-cnn", Hardware()).estimates

@@ -1,0 +1,67 @@
+"""Plans that a part cannot hold are refused before anything is built; those that it may hold are not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+from systoliq.build.design import Hardware
+from systoliq.build.design.network import NetworkDesign
+from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR
+from systoliq.build.errors import InputError
+from systoliq.build.synth import open_target
+
+from ...hw.network import small_networks as small
+
+PART = open_target("ecp5-25k")
+
+
+def design(part=PART, **asked):
+    return NetworkDesign(small.residual(), Hardware(cells="ecp5", part=part, **asked))
+
+
+def having(**capacity):
+    return dataclasses.replace(PART, capacity={**PART.capacity, **capacity})
+
+
+def test_more_multiplier_cells_than_there_are():
+    dsp = design(throughput=5e5).plan.dsp
+    assert dsp > 4
+    design(having(dsp=dsp), throughput=5e5)
+    with pytest.raises(InputError) as refused:
+        design(having(dsp=dsp - 1), throughput=5e5)
+    assert str(refused.value) == (
+        f"the plan does not fit {PART.title}: it needs {dsp} multiplier cells where there are {dsp - 1}; ask for a "
+        "throughput below 500000, or take a larger part"
+    )
+
+
+def test_estimates_refuse_beyond_their_error():
+    made = design(multipliers=20)
+    sites = sum(stage["lut_sites"] for stage in made.stages)
+    blocks = sum(stage["ram"] for stage in made.stages)
+    enough = having(lut_sites=int(sites / (1 + LUT_ERROR)) + 1, ram=max(blocks - RAM_ERROR * len(made.stages), 0))
+    design(enough, multipliers=20)
+    with pytest.raises(InputError, match=rf"it needs about {sites} LUT sites where there are 900; ask for fewer multi"):
+        design(having(lut_sites=900), multipliers=20)
+    with pytest.raises(
+        InputError, match="about .* LUT sites where there are 1, and about .* blocks where there are -9"
+    ):
+        design(having(lut_sites=1, ram=-9), luts=5)
+
+
+def test_a_plan_of_ones_own(tmp_path):
+    made = design(multipliers=28)
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(made.stages))
+    assert design(plan=path).stages == made.stages
+    text = f"{made.plan.dsp} multiplier cells where there are 3; take smaller cols or depth in {path}"
+    with pytest.raises(InputError, match=re.escape(text)):
+        design(having(dsp=3), plan=path)
+
+
+def test_products_of_portable_cells_may_be_logic():
+    NetworkDesign(small.residual(), Hardware(part=having(dsp=0), multipliers=200))
