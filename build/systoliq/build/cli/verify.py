@@ -30,7 +30,8 @@ def verify(directory: Path) -> int:
         report = verify_package(directory, detail)
     for stage in report.stages:
         if stage.passed:
-            click.echo(f"verified: stage {stage.node} ({stage.operator}): {stage.tried}")
+            name = f"stage {stage.node} ({stage.operator})"
+            click.echo(f"tested, not certified: {name}" if stage.tested else f"verified: {name}: {stage.tried}")
     for reason in report.reasons:
         click.echo(f"refused: {reason}", err=True)
     if report.stages:
@@ -45,7 +46,9 @@ def _summary(report: Report) -> str:
     parts = f"in {report.columns} columns, {report.steps} steps, {report.points} accumulators tried"
     low, high = report.accumulators
     if report.stages:
-        text = f"verified: {report.name}: all {len(report.stages)} stages; {report.formula} {parts}"
+        verified, count = sum(not stage.tested for stage in report.stages), len(report.stages)
+        which = f"all {count}" if verified == count else f"{verified} of {count}"
+        text = f"verified: {report.name}: {which} stages; {report.formula} {parts}"
     else:
         text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
     return f"{text}\nrequantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"

@@ -23,9 +23,9 @@ class Elementwise:
     """The module `name` of these: a beat of results for each beat of its `inputs` streams, lane for lane."""
 
     def __init__(self, modules: Mapping[str, Module], name: str, *, inputs: int) -> None:
-        self._modules, self._name = modules, name
+        self._modules, self._name = modules, _core(Scope(modules, name))
         self._ports = ["i__payload"] if inputs == 1 else [f"i_{index}__payload" for index in range(inputs)]
-        scope = Scope(modules, name)
+        scope = Scope(modules, self._name)
         self.lanes = _lanes(scope, self._ports[0])
         if scope.connected("fifo", "o__payload") != "o__payload":
             raise UnreadableError(f"module {name} does not give what its FIFO holds")
@@ -87,6 +87,22 @@ class Constants:
         beats = self._scope.again({net: found, "at_last": 0}).port("fifo", "i__payload")
         words = [int(word) for word in np.broadcast_to(np.asarray(beats, object), address.shape)]
         return [word >> lane * _BITS & 0xFF for word in words for lane in range(self.lanes)]
+
+
+def _core(scope: Scope) -> str:
+    """The module that works on pairs: the one of `scope`, or its core, to which a replay gives one input repeated."""
+    instances, name = scope.module.instances, scope.module.name
+    if "core" not in instances:
+        return name
+    for index in range(2):
+        way = (scope.connected("core", f"i_{index}__payload"),)
+        if way[0] == scope.connected("replay", "o__payload"):
+            way = (scope.connected("replay", "i__payload"),)
+        if way != (f"i_{index}__payload",):
+            raise UnreadableError(f"module {name} does not give its input {index} to its core")
+    if scope.connected("core", "o__payload") != "o__payload":
+        raise UnreadableError(f"module {name} does not give what its core gives")
+    return instances["core"].kind
 
 
 def _lanes(scope: Scope, port: str) -> int:

@@ -15,7 +15,7 @@ from .compare import unlike
 from .one_layer import read_modules
 from .package import CERTIFICATE, RefusedError, limited, read_arrays
 from .report import StageReport, noted
-from .stages import OPERATORS, Stage
+from .stages import OPERATORS, Found, Stage
 from .streams import Streams
 
 __all__ = ["TESTED", "NetworkFound", "verify_network"]
@@ -62,21 +62,26 @@ def verify_network(
             source=source,
             progress=lambda detail, label=label: progress(f"{label}: {detail}"),  # type: ignore[misc]
         )
-        tried = ""
+        tried, tested = "", False
         with noted(reasons):
             if streams is not None:
                 reasons += _placed(stage, name, streams)
-            tried = _check(stage, found, reasons)
+            derived = _check(stage, found, reasons)
+            tried, tested = derived.tried, derived.tested
         stated = tuple(f"{label}: {reason}" for reason in dict.fromkeys(reasons))
         found.reasons += stated
-        found.stages.append(StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated))
-    verdict = "exact" if all(part.get("verdict") == "exact" for part in claimed["stages"]) else "differs"
+        found.stages.append(
+            StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated, tested=tested)
+        )
+    verdicts = {part.get("verdict") for part in claimed["stages"]}
+    rest = "exact in part" if verdicts == {"exact", "tested"} or verdicts == {"tested"} else "differs"
+    verdict = "exact" if verdicts == {"exact"} else rest
     found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
     return found
 
 
-def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> str:
-    """What was tried of a stage."""
+def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> Found:
+    """What was found of a stage."""
     operator = stage.claimed["operator"]
     if operator not in OPERATORS:
         raise RefusedError(f"{CERTIFICATE}: operator must be one of {', '.join(OPERATORS)}, not {operator!r}")
@@ -86,7 +91,7 @@ def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> str:
     found.points += derived.points
     if derived.is_layer:
         found.layers.append(derived.facts)
-    return derived.tried
+    return derived
 
 
 def _complete(claimed: dict[str, Any], read: Streams, verilog: str) -> list[str]:

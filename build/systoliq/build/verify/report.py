@@ -14,12 +14,15 @@ __all__ = ["Report", "StageReport", "noted"]
 
 @dataclass(frozen=True, kw_only=True)
 class StageReport:
-    """A stage of a network: `tried` says what was tried of it, such as "16 columns, 300 steps, 560 accumulators"."""
+    """A stage of a network: `tried` says what was tried of it, such as "16 columns, 300 steps, 560 accumulators";
+    nothing where the stage is `tested`, not certified.
+    """
 
     node: str
     operator: str
     tried: str
     reasons: tuple[str, ...]
+    tested: bool = False
 
     @property
     def passed(self) -> bool:

@@ -41,13 +41,17 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words."""
+    """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words.
+
+    `tested`: nothing of it is read here.
+    """
 
     facts: dict[str, Any]
     tried: str
     reasons: Sequence[str] = ()
     points: int = 0
     is_layer: bool = False
+    tested: bool = False
 
 
 def _product(stage: Stage) -> Found:
@@ -182,6 +186,10 @@ def _constant(stage: Stage) -> Found:
     )
 
 
+def _unread(stage: Stage) -> Found:
+    return Found(facts={"verdict": "tested"}, tried="", tested=True)
+
+
 def _differing(
     lanes: Sequence[Sequence[int]],
     wanted: Sequence[int],
@@ -236,5 +244,8 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "Table": _table,
     "MaxPool": _maximum,
     "Constant": _constant,
+    "Multiplication": _unread,
+    "Concatenation": _unread,
+    "Move": _unread,
 }
 """By the operator's name in the certificate: what derives its claims."""

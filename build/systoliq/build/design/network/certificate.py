@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...generator import GENERATOR
 from ..layer.certificate import FORMAT, sealed
+from .stages import whole_verdict
 
 if TYPE_CHECKING:
     from .design import NetworkDesign
@@ -21,7 +22,7 @@ _STATEMENT = (
     "for each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
     "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
     "float32; an addition gives rint(fma(a, ra, fma(b, rb, c))), saturated, for all pairs of operands; a table and a "
-    "constant have the entries in NAME_stages.npz; a maximum compares all pairs. Window buffers, the order of elements "
+    "constant have the entries in NAME_stages.npz; a maximum compares all pairs. Stages with the verdict tested, window buffers, the order of elements "
     "and flow control are tested, not certified. Check with: systoliq verify DIR"
 )
 
@@ -36,7 +37,7 @@ def network_certificate(design: NetworkDesign, files: Mapping[str, bytes]) -> di
         "format": FORMAT,
         "name": design.name,
         "statement": _STATEMENT,
-        "verdict": "exact" if all(stage["verdict"] == "exact" for stage in stages) else "differs",
+        "verdict": whole_verdict(stages),
         "output": f"{design.name}_{by_stream[design.assembly.pipeline.output]}",
         "stages": stages,
     }

@@ -103,8 +103,11 @@ def _stage(
         facts |= {"LUT sites, about": estimate.lut_sites, "memory blocks, about": estimate.ram}
     if waiting:
         facts["beats that may wait"] = " and ".join(map(str, waiting))
-    facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(claim)
-    facts["tested"] = "window, order, flow" if "columns" in claim or isinstance(node, MaxPool) else "flow"
+    if claim["verdict"] == "tested":
+        facts["tested"] = "all, not certified"
+    else:
+        facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(claim)
+        facts["tested"] = "window, order, flow" if "columns" in claim or isinstance(node, MaxPool) else "flow"
     inputs = " and ".join(f"{tensor.name} {list(tensor.shape)}" for tensor in node.inputs if tensor.value is None)
     return _STAGE.format(
         inputs=f"&darr; {html.escape(inputs)}",

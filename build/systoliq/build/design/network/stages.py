@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,14 @@ from systoliq.hw.network.depthwise import Depthwise
 from systoliq.hw.network.lookup import Lookup
 from systoliq.hw.network.maximum import Maximum
 from systoliq.hw.network.pipeline import Joint
+from systoliq.hw.network.repeated import Repeated
 from systoliq.hw.network.sliding import Sliding
+from systoliq.hw.network.upsampling import Upsampling
 
 from ..choose import sum_bits
 from ..layer.certificate import layer_claims
 
-__all__ = ["stage_arrays", "stage_claims"]
+__all__ = ["stage_arrays", "stage_claims", "whole_verdict"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 _INPUT = "s_axis_a"
@@ -59,6 +61,14 @@ def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:
     ]
 
 
+def whole_verdict(stages: Iterable[Mapping[str, Any]]) -> str:
+    """The verdict on a network by those on its stages: "exact", "exact in part" (the rest is tested) or "differs"."""
+    verdicts = {stage["verdict"] for stage in stages}
+    if "differs" in verdicts:
+        return "differs"
+    return "exact in part" if "tested" in verdicts else "exact"
+
+
 def _joints(assembly: Assembly) -> Iterator[tuple[Joint, network.Node, int | None]]:
     """Each joint with its node, and for a constant of that which input it is."""
     by_output = {node.output.name: (node, None) for node in assembly.nodes}
@@ -77,6 +87,8 @@ def _arrays(stage: wiring.Component, node: network.Node, index: int | None) -> A
         return {"elements": np.array(stage.elements, node.output.format.dtype)}
     if isinstance(node, network.Convolution | network.Dense):
         return _layer_of(stage).arrays()
+    if isinstance(stage, Upsampling):
+        return {}
     tensors = dict(zip("ab", node.inputs, strict=False)) | {"y": node.output}
     arrays = {key: array for letter, tensor in tensors.items() for key, array in _tensor(letter, tensor).items()}
     if isinstance(node, network.Addition):
@@ -104,7 +116,8 @@ def _tensor(letter: str, tensor: network.Tensor) -> Arrays:
 
 @functools.singledispatch
 def _claims(stage: wiring.Component, node: network.Node) -> dict[str, Any]:
-    raise TypeError(f"a stage must be one of a network, not {type(stage).__name__}")
+    """Of a stage that `verify` does not read: that it is tested."""
+    return {"verdict": "tested"}
 
 
 @_claims.register
@@ -149,6 +162,11 @@ def _addition(stage: Addition, node: network.Addition) -> dict[str, Any]:
         "lanes": stage.lanes,
         "results_sha256": _digest(stage.lane.tables.apply(a, b)),
     }
+
+
+@_claims.register
+def _repeated(stage: Repeated, node: network.Node) -> dict[str, Any]:
+    return _claims(stage.core, node)
 
 
 @_claims.register
