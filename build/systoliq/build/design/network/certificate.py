@@ -23,7 +23,8 @@ _STATEMENT = (
     "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
     "float32; an addition gives rint(fma(a, ra, fma(b, rb, c))), saturated, for all pairs of operands; a table and a "
     "constant have the entries in NAME_stages.npz; a maximum compares all pairs. Stages with the "
-    "verdict tested, window buffers, the order of elements and flow control are tested, not certified. Check with: systoliq verify DIR"
+    "verdict tested, window buffers, the order of elements and flow control are tested, not certified. "
+    "Check with: systoliq verify DIR"
 )
 
 
