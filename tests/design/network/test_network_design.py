@@ -160,6 +160,7 @@ OPTIONS = {
     "--throughput nan": "throughput must be positive, not nan",
     "--throughput 1e9": "an image must have at least",
     "--multipliers 1": "multipliers must be at least",
+    "--luts -5": "luts must be 0 or more, not -5",
     "--multipliers 0": "multipliers must be positive, not 0",
     "--plan none.json": "plan none.json: cannot be read (No such file or directory)",
     "--stalls 1": "stalls must be at least 0 and below 1, not 1.0",

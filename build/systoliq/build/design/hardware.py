@@ -34,7 +34,7 @@ _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
     "multiplier_bits", "wrap",
 )  # fmt: skip
-_CLOCK_MHZ = 200.0  # of a part that nobody named
+_CLOCK_MHZ = 100.0  # that networks as large as the largest ECP5 reach (docs/networks.md)
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
 
@@ -152,12 +152,12 @@ class Hardware:
         for name in ("throughput", "multipliers", "luts"):
             value = getattr(self, name)
             if value is not None and not (0 < value < float("inf") or (value == 0 and name == "luts")):
-                raise InputError(f"{name} must be positive, not {value!r}")
+                raise InputError(f"{name} must be {'0 or more' if name == 'luts' else 'positive'}, not {value!r}")
 
     @property
     def clock_mhz(self) -> float:
-        """The clock that figures of a network speak of."""
-        return (self.part.mhz if self.part else 0) or _CLOCK_MHZ
+        """The clock that figures of a network speak of before it is placed."""
+        return min((self.part.mhz if self.part else 0) or _CLOCK_MHZ, _CLOCK_MHZ)
 
     def bare_array(self) -> ArrayConfig:
         """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""
