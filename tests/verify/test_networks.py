@@ -15,6 +15,7 @@ import pytest
 from systoliq.build.design import Hardware
 from systoliq.build.design.network import NetworkDesign
 from systoliq.build.verify import verify_package
+from systoliq.build.verify.float32_product import float32_products
 from systoliq.build.verify.float32_sum import float32_sums
 from systoliq.hw.network.rate import is_stage
 
@@ -44,6 +45,9 @@ WIDE = {  # cols and depth of the stages: more than one lane where there may be
         "convolution0": (4, 3), "convolution1": (2, 1), "table2": (2, 1), "wholeaverage3": (2, 1), "dense5": (5, 2),
     },
     "constants": {"addition0": (3, 1), "addition1": (1, 1)},
+    "joined": {"multiplication2": (2, 1), "convolution3": (1, 2), "concatenation4": (2, 1)},
+    "hourglass": {"concatenation4": (2, 1)},
+    "gated": {"multiplication5": (2, 1)},
 }  # fmt: skip
 
 
@@ -103,6 +107,25 @@ def test_the_command_has_a_line_for_each_stage(packages, call):
         assert re.search(line, result.output), (line, result.output)
 
 
+def test_what_is_not_certified_is_named(packages, call):
+    directory = packages("hourglass")
+    result = call("verify", directory)
+    assert result.exit_code == 0, result.output
+    for line in (
+        "\ntested, not certified: stage move3 (Move)\n",
+        "\nverified: stage concatenation4 (Concatenation): turns of 3 beats and 512 entries tried in 2 lanes\n",
+        "\nverified: net: 5 of 6 stages; ",
+    ):
+        assert line in result.output, result.output
+    content = json.loads((directory / "certificate.json").read_text())
+    verdicts = {stage["operator"]: stage["verdict"] for stage in content["stages"]}
+    assert verdicts == dict.fromkeys(verdicts, "exact") | {"Move": "tested"}
+    assert content["verdict"] == "exact in part"
+    page = (directory / "report.html").read_text()
+    assert page.count("<dt>tested</dt><dd>all, not certified</dd>") == 1
+    assert "<dt>certified</dt><dd>2 x 256 entries</dd>" in page
+
+
 # Network, pattern whose group 1 is replaced, what by (None: another last digit), the stage, why it is refused.
 IN_VERILOG = {
     "weight": (
@@ -147,6 +170,33 @@ IN_VERILOG = {
     "constant": (
         "constants", r"_constant_1_rom\(.*?memory\[0\] = \d+'h(\w+);", None,
         "addition0 (Constant)", "net.v: element 0 is "),
+    "threshold of a multiplication": (
+        "joined", r"_s2_multiplication2_lane_thresholds\(.*?memory\[127\] = \d+'h(\w+);", None,
+        "multiplication2 (Multiplication)", "not exact: lane 0 gives"),
+    "zero point of a multiplication": (
+        "joined", r"_s2_multiplication2_lane\(.*?\$signed\(a\) ([-]) ", "+",
+        "multiplication2 (Multiplication)", "not exact: lane 0 gives"),
+    "lanes of a multiplication": (
+        "joined", r"_s2_multiplication2\(.*?\.a\(i_0__payload\[(15:8)\]\)", "7:0",
+        "multiplication2 (Multiplication)", "not exact: lane 1 gives"),
+    "operands of a multiplication": (
+        "gated", r"_s5_multiplication5\(.*?_join core \(.*?\.i_\d__payload\((i_\d__payload)\)", "o__payload",
+        "multiplication5 (Multiplication)", "does not give its input"),
+    "product of a repeated pixel": (
+        "gated", r"_s5_multiplication5_join_lane_thresholds\(.*?memory\[127\] = \d+'h(\w+);", None,
+        "multiplication5 (Multiplication)", "not exact: lane 0 gives"),
+    "weight of a group": (
+        "gated", r"_s0_convolution0_weights_0_rom\(.*?memory\[5\] = \d+'h(\w+);", None,
+        "convolution0 (Convolution)", "net.v: the weight memory has b["),
+    "entry of a concatenation": (
+        "joined", r"_s4_concatenation4_tables\(.*?memory\[300\] = \d+'h(\w+);", None,
+        "concatenation4 (Concatenation)", "input 1: not the table in net_stages.npz: lane 0 gives 1 wrong"),
+    "turns of a concatenation": (
+        "joined", r"_s4_concatenation4\(.*?assign \w+_CMP = at == 2'h(\d);", None,
+        "concatenation4 (Concatenation)", "net_s4_concatenation4 "),
+    "end of a concatenation": (
+        "joined", r"_s4_concatenation4\(.*?last_1 <= (offered__payload_last)", "1'h1",
+        "concatenation4 (Concatenation)", "ends images where its last input does not"),
     "a block between": (
         "residual", r"(net_skid_buffer_\d+) skid_s1_convolution1_0", "net_s0_convolution0",
         "", "net_s0_convolution0 is placed twice"),
@@ -209,6 +259,9 @@ IN_CERTIFICATE = {
     "an unknown operator": (lambda stages: stages[2].update(operator="Add"), "operator must be one of Convolution,"),
     "steps": (lambda stages: stages[0]["columns"][1].update(steps=7), "columns[1].steps is 7, but the Verilog"),
     "a verdict": (lambda stages: stages[3].update(verdict="differs"), "maxpool3 (MaxPool): certificate.json: verdict"),
+    "nothing but tests": (
+        lambda stages: stages[2].update(verdict="tested"), "addition2 (Addition): certificate.json: verdict",
+    ),
     "no columns": (lambda stages: stages[0].pop("columns"), "certificate.json: has no columns"),
     "not even a name": (lambda stages: stages[0].pop("node"), "does not describe these files (KeyError: 'node')"),
 }  # fmt: skip
@@ -245,6 +298,8 @@ def _coarser(node):
     [
         ("residual", "convolution1", "columns[0].multiplier is "),
         ("residual", "addition2", "net.v: not exact: lane 0 gives"),
+        ("joined", "multiplication2", "net.v: not exact: lane 0 gives"),
+        ("joined", "convolution3", "columns[0].multiplier is "),
         ("separable", "convolution1", "columns[0].multiplier is "),
         ("separable", "wholeaverage3", "columns[0].multiplier is "),
     ],
@@ -280,3 +335,24 @@ def test_sums_of_the_second_formula_are_onnxruntimes(low, exchanged, tmp_path):
     run = oracle.session(onnx.load(path)).run
     wanted = [run(None, {"a": np.full(1 if exchanged else 256, a), "b": codes})[0].tolist() for a in codes]
     assert float32_sums((low, low + 255), (low, low + 255), scales, points, exchanged=exchanged) == wanted
+
+
+@pytest.mark.parametrize("low", [0, -128])
+@pytest.mark.parametrize("form", ["any", "ties", "large"])
+def test_products_of_the_second_formula_are_onnxruntimes(low, form, tmp_path):
+    """All pairs."""
+    rng = random.Random(f"{low} {form}")
+    codes = np.arange(low, low + 256).astype(np.int8 if low else np.uint8)
+    drawn = {"any": [rng.uniform(0.01, 0.2) for _ in "abc"], "ties": [0.5, 0.25, 2.0], "large": [1e30, 3e4, 1.0]}[form]
+    scales = {letter: float(np.float32(scale)) for letter, scale in zip("aby", drawn, strict=True)}
+    points = {letter: rng.randint(low, low + 255) for letter in "aby"}
+    constants = {
+        **{f"{letter}s": np.float32(scale) for letter, scale in scales.items()},
+        **{f"{letter}z": codes.dtype.type(point) for letter, point in points.items()},
+    }
+    text = """g (KIND[M] a, KIND[M] b) => (KIND[M] y) {
+        y = com.microsoft.QLinearMul(a, as, az, b, bs, bz, ys, yz) }"""
+    path = oracle.write(tmp_path / "product.onnx", text.replace("KIND", str(codes.dtype)), constants)
+    run = oracle.session(onnx.load(path)).run
+    wanted = [run(None, {"a": np.full(256, a), "b": codes})[0].tolist() for a in codes]
+    assert float32_products((low, low + 255), (low, low + 255), scales, points) == wanted

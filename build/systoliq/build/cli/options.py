@@ -153,7 +153,10 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
 
 NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
-        "--throughput", type=float, metavar="N", help="network: images a second that it must reach at 100 MHz (UP5K: 24)."
+        "--throughput",
+        type=float,
+        metavar="N",
+        help="network: images a second that it must reach at 100 MHz (UP5K: 24).",
     ),
     click.option(
         "--multipliers",

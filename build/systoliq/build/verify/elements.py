@@ -13,7 +13,7 @@ from .evaluate import Scope, Value
 from .expression import UnreadableError
 from .syntax import Module
 
-__all__ = ["Constants", "Elementwise", "Maximum"]
+__all__ = ["Constants", "Elementwise", "Maximum", "beats_of", "lanes_of", "results_of"]
 
 _BITS = 8  # of an element
 _STRIDE = 25_717  # cases between neighbouring lanes: odd, and far from multiples of 256, so that all operands differ
@@ -26,24 +26,19 @@ class Elementwise:
         self._modules, self._name = modules, _core(Scope(modules, name))
         self._ports = ["i__payload"] if inputs == 1 else [f"i_{index}__payload" for index in range(inputs)]
         scope = Scope(modules, self._name)
-        self.lanes = _lanes(scope, self._ports[0])
+        self.lanes = lanes_of(scope, self._ports[0])
         if scope.connected("fifo", "o__payload") != "o__payload":
             raise UnreadableError(f"module {name} does not give what its FIFO holds")
 
     def respond(self, cases: Sequence[Sequence[int]]) -> list[list[int]]:
         """The results of each lane for `cases`: the bytes of each input, as many for each."""
         count = len(cases[0])
-        given = {port: _beats(column, self.lanes) for port, column in zip(self._ports, cases, strict=True)}
+        given = {port: beats_of(column, self.lanes) for port, column in zip(self._ports, cases, strict=True)}
         found = Scope(self._modules, self._name, given).port("fifo", "i__payload")
         beats = [int(beat) for beat in np.broadcast_to(np.asarray(found, object), (count,))]
-        results = []
-        for lane in range(self.lanes):
-            shifted = [beat >> lane * _BITS & 0xFF for beat in beats]
-            back = lane * _STRIDE % count
-            results.append(shifted[count - back :] + shifted[: count - back])
         if any(beat >> self.lanes * _BITS for beat in beats):
             raise UnreadableError(f"module {self._name} ends images where its input does not")
-        return results
+        return results_of(beats, self.lanes)
 
 
 class Maximum:
@@ -51,13 +46,13 @@ class Maximum:
 
     def __init__(self, modules: Mapping[str, Module], name: str) -> None:
         self._core = Scope(modules, name).child("core")
-        self.lanes = _lanes(self._core, "i__payload")
+        self.lanes = lanes_of(self._core, "i__payload")
 
     def respond(self, given: Sequence[int], held: Sequence[int], *, first: bool) -> list[list[int]]:
         """What each lane holds after it held `held` and `given` came as the first beat of a window, or a later one."""
         count = len(given)
-        beats = {"i__payload": _beats(given, self.lanes), "comes": 1, "first": int(first), "rst": 0}
-        holds = _beats(held, self.lanes)
+        beats = {"i__payload": beats_of(given, self.lanes), "comes": 1, "first": int(first), "rst": 0}
+        holds = beats_of(held, self.lanes)
         nets = [f"greatest_{lane}" for lane in range(self.lanes)]
         kept = {net: holds >> lane * _BITS & 0xFF for lane, net in enumerate(nets)}
         scope = self._core.again(beats | kept)
@@ -105,12 +100,22 @@ def _core(scope: Scope) -> str:
     return instances["core"].kind
 
 
-def _lanes(scope: Scope, port: str) -> int:
+def lanes_of(scope: Scope, port: str) -> int:
     """Elements of a beat, beside the bit that ends an image."""
     return (scope.module.wires[port].width - 1) // _BITS
 
 
-def _beats(column: Sequence[int], lanes: int) -> Value:
+def results_of(beats: Sequence[int], lanes: int) -> list[list[int]]:
+    """The bytes of each lane, by case, from the beats of `beats_of`'s cases."""
+    results = []
+    for lane in range(lanes):
+        shifted = [beat >> lane * _BITS & 0xFF for beat in beats]
+        back = lane * _STRIDE % len(beats)
+        results.append(shifted[len(beats) - back :] + shifted[: len(beats) - back])
+    return results
+
+
+def beats_of(column: Sequence[int], lanes: int) -> Value:
     """A beat for each case of `column`, whose lane l has the case l strides on."""
     cases = np.array(column, dtype=object)
     beats: Value = sum(np.roll(cases, -lane * _STRIDE) << lane * _BITS for lane in range(lanes))

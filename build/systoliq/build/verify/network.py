@@ -15,7 +15,8 @@ from .compare import unlike
 from .one_layer import read_modules
 from .package import CERTIFICATE, RefusedError, limited, read_arrays
 from .report import StageReport, noted
-from .stages import OPERATORS, Found, Stage
+from .stage import Found, Stage
+from .stages import OPERATORS
 from .streams import Streams
 
 __all__ = ["TESTED", "NetworkFound", "verify_network"]

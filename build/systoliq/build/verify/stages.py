@@ -5,53 +5,19 @@ claims, arrays of NAME_stages.npz, Verilog  ->  Found
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
 
 from .depthwise import Depthwise
-from .elements import Constants, Elementwise, Maximum
-from .float32 import Format, combined_scale, float32
-from .float32_sum import float32_sums
+from .elementwise import addition, concatenation, constant, maximum, multiplication, table
+from .float32 import combined_scale, float32
 from .hardware import Hardware
-from .integer_layer import IntegerLayer, format_of
+from .integer_layer import IntegerLayer
 from .one_layer import dense_shape
-from .package import Layer, RefusedError, layer_of, limited
-from .syntax import Module
+from .package import Layer, layer_of, limited
+from .stage import Found, Stage, signed
 
-__all__ = ["OPERATORS", "Found", "Stage"]
-
-_BYTE = 0xFF
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stage:
-    """What is there of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`."""
-
-    claimed: dict[str, Any]
-    arrays: Mapping[str, Any]
-    modules: Mapping[str, Module]
-    module: str
-    verilog: str
-    source: str
-    progress: Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Found:
-    """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words.
-
-    `tested`: nothing of it is read here.
-    """
-
-    facts: dict[str, Any]
-    tried: str
-    reasons: Sequence[str] = ()
-    points: int = 0
-    is_layer: bool = False
-    tested: bool = False
+__all__ = ["OPERATORS"]
 
 
 def _product(stage: Stage) -> Found:
@@ -72,7 +38,7 @@ def _whole_average(stage: Stage) -> Found:
         a_zero_point=int(arrays["a_zero_point"]),
         y_zero_point=int(arrays["y_zero_point"]),
         scales=[combined_scale(float(arrays["a_scale"]), 1.0, total)] * n,
-        signed={"b": True} | {letter: _signed(arrays[f"{letter}_zero_point"]) for letter in "ay"},
+        signed={"b": True} | {letter: signed(arrays[f"{letter}_zero_point"]) for letter in "ay"},
     )
     return _layer(stage, layer)
 
@@ -99,153 +65,20 @@ def _layer(stage: Stage, layer: Layer) -> Found:
     )
 
 
-def _addition(stage: Stage) -> Found:
-    arrays, formats = stage.arrays, stage.claimed["formats"]
-    operand, output = (_format(stage, letter, formats) for letter in "ay")
-    if _signed(arrays["b_zero_point"]) != _signed(arrays["a_zero_point"]):
-        raise RefusedError(f"{stage.source}: both operands must be of one format")
-    scales = {letter: float(arrays[f"{letter}_scale"]) for letter in "aby"}
-    zero_points = {letter: int(arrays[f"{letter}_zero_point"]) for letter in "aby"}
-    exchanged = bool(arrays["exchanged"])
-    rows = float32_sums(operand, output, scales, zero_points, exchanged=exchanged)
-    codes = [code & _BYTE for code in range(operand[0], operand[1] + 1)]
-    cases = [[a for a in codes for _ in codes], [b for _ in codes for b in codes]]
-    wanted = [y & _BYTE for row in rows for y in row]
-    hardware = Elementwise(stage.modules, stage.module, inputs=2)
-    wrong = _differing(hardware.respond(cases), wanted, cases, operand, output)
-    return Found(
-        facts={
-            "verdict": "differs" if wrong else "exact",
-            "formats": formats,
-            "scales": {letter: scale.hex() for letter, scale in scales.items()},
-            "zero_points": zero_points,
-            "exchanged": exchanged,
-            "lanes": hardware.lanes,
-            "results_sha256": _digest(wanted),
-        },
-        tried=f"{len(wanted)} pairs tried in {_lanes(hardware)}",
-        reasons=[f"{stage.verilog}: not exact: {text}" for text in wrong],
-    )
-
-
-def _table(stage: Stage) -> Found:
-    formats = stage.claimed["formats"]
-    operand, output = (_format(stage, letter, formats) for letter in "ay")
-    wanted = [int(entry) & _BYTE for entry in stage.arrays["entries"]]
-    codes = [code & _BYTE for code in range(operand[0], operand[1] + 1)]
-    hardware = Elementwise(stage.modules, stage.module, inputs=1)
-    wrong = _differing(hardware.respond([codes]), wanted, [codes], operand, output)
-    return Found(
-        facts={
-            "verdict": "differs" if wrong else "exact",
-            "formats": formats,
-            "lanes": hardware.lanes,
-            "results_sha256": _digest(wanted),
-        },
-        tried=f"{len(wanted)} entries tried in {_lanes(hardware)}",
-        reasons=[f"{stage.verilog}: not the table in {stage.source}: {text}" for text in wrong],
-    )
-
-
-def _maximum(stage: Stage) -> Found:
-    formats = stage.claimed["formats"]
-    operand = _format(stage, "a", formats)
-    codes = range(operand[0], operand[1] + 1)
-    cases = [[code & _BYTE for code in codes for _ in codes], [code & _BYTE for _ in codes for code in codes]]
-    hardware = Maximum(stage.modules, stage.module)
-    later = [max(a, b) & _BYTE for a in codes for b in codes]
-    wrong = [
-        f"{text} as {'the first' if first else 'a later'} beat"
-        for first, wanted in ((False, later), (True, cases[0]))
-        for text in _differing(hardware.respond(*cases, first=first), wanted, cases, operand, operand)
-    ]
-    return Found(
-        facts={"verdict": "differs" if wrong else "exact", "formats": formats, "lanes": hardware.lanes},
-        tried=f"{len(later)} pairs compared in {_lanes(hardware)}",
-        reasons=[f"{stage.verilog}: not the maximum: {text}" for text in wrong],
-    )
-
-
-def _constant(stage: Stage) -> Found:
-    wanted = [int(element) & _BYTE for element in stage.arrays["elements"]]
-    hardware = Constants(stage.modules, stage.module)
-    found = hardware.elements(len(wanted))
-    at = next((index for index, (y, x) in enumerate(zip(found, wanted, strict=True)) if y != x), None)
-    reasons = []
-    if at is not None:
-        reasons = [f"{stage.verilog}: element {at} is {found[at]:#04x}, {stage.source} has {wanted[at]:#04x}"]
-    return Found(
-        facts={
-            "verdict": "differs" if reasons else "exact",
-            "elements": len(wanted),
-            "lanes": hardware.lanes,
-            "results_sha256": _digest(wanted),
-        },
-        tried=f"{len(wanted)} elements read",
-        reasons=reasons,
-    )
-
-
 def _unread(stage: Stage) -> Found:
     return Found(facts={"verdict": "tested"}, tried="", tested=True)
-
-
-def _differing(
-    lanes: Sequence[Sequence[int]],
-    wanted: Sequence[int],
-    cases: Sequence[Sequence[int]],
-    operand: Format,
-    output: Format,
-) -> list[str]:
-    """For each lane with other results than `wanted`, how many there are, and the first."""
-    found = []
-    for lane, results in enumerate(lanes):
-        wrong = [index for index, (y, x) in enumerate(zip(results, wanted, strict=True)) if y != x]
-        if wrong:
-            at = wrong[0]
-            given = ", ".join(str(_number(column[at], operand)) for column in cases)
-            found.append(
-                f"lane {lane} gives {len(wrong)} wrong results, first {_number(results[at], output)} instead of "
-                f"{_number(wanted[at], output)} for {given}"
-            )
-    return limited(iter(found))
-
-
-def _lanes(hardware: Elementwise | Maximum) -> str:
-    return f"{hardware.lanes} lanes" if hardware.lanes > 1 else "1 lane"
-
-
-def _number(byte: int, form: Format) -> int:
-    return byte - ((byte & 0x80) << 1 if form[0] < 0 else 0)
-
-
-def _format(stage: Stage, letter: str, formats: Mapping[str, str]) -> Format:
-    found = format_of(
-        letter, formats[letter], signed=_signed(stage.arrays[f"{letter}_zero_point"]), source=stage.source
-    )
-    if found[1] - found[0] != _BYTE:
-        raise RefusedError(f"formats.{letter} is {formats[letter]!r}, and must have 8 bits")
-    return found
-
-
-def _signed(zero_point: Any) -> bool:
-    return bool(zero_point.dtype.kind == "i")
-
-
-def _digest(results: Sequence[int]) -> str:
-    return hashlib.sha256(bytes(results)).hexdigest()
 
 
 OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "Convolution": _product,
     "Dense": _product,
     "WholeAverage": _whole_average,
-    "Addition": _addition,
-    "Table": _table,
-    "MaxPool": _maximum,
-    "Constant": _constant,
-    "Multiplication": _unread,
-    "Concatenation": _unread,
+    "Addition": addition,
+    "Table": table,
+    "MaxPool": maximum,
+    "Constant": constant,
+    "Multiplication": multiplication,
+    "Concatenation": concatenation,
     "Move": _unread,
 }
 """By the operator's name in the certificate: what derives its claims."""

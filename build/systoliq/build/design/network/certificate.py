@@ -21,10 +21,11 @@ _STATEMENT = (
     "Each stage with its module and those whose results it takes. Where the verdict is exact: in stages with columns, "
     "for each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
     "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
-    "float32; an addition gives rint(fma(a, ra, fma(b, rb, c))), saturated, for all pairs of operands; a table and a "
-    "constant have the entries in NAME_stages.npz; a maximum compares all pairs. Stages with the "
-    "verdict tested, window buffers, the order of elements and flow control are tested, not certified. "
-    "Check with: systoliq verify DIR"
+    "float32; an addition gives rint(fma(a, ra, fma(b, rb, c))), saturated, and a multiplication "
+    "rint(f(f((a - za) * (b - zb) * scale) + zy)), saturated, for all pairs of operands; a table, a constant and the "
+    "inputs of a concatenation have the entries in NAME_stages.npz; a maximum compares all pairs. Stages with the "
+    "verdict tested, window buffers, the order of elements and flow control are tested, not certified. Check with: "
+    "systoliq verify DIR"
 )
 
 

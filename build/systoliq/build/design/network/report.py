@@ -79,6 +79,8 @@ def _certified(claim: Mapping[str, Any]) -> str:
     if "columns" in claim:
         steps = sum(column["steps"] for column in claim["columns"])
         return f"{len(claim['columns'])} columns, {steps} steps"
+    if "inputs" in claim:
+        return f"{len(claim['inputs'])} x 256 entries"
     return {"Table": "256 entries"}.get(claim["operator"], "65536 pairs")
 
 

@@ -16,11 +16,13 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.network.addition import Addition
 from systoliq.hw.network.assembly import Assembly
+from systoliq.hw.network.concatenation import Concatenation
 from systoliq.hw.network.constants import Constants
 from systoliq.hw.network.convolution import Convolution
 from systoliq.hw.network.depthwise import Depthwise
 from systoliq.hw.network.lookup import Lookup
 from systoliq.hw.network.maximum import Maximum
+from systoliq.hw.network.multiplication import Multiplication
 from systoliq.hw.network.pipeline import Joint
 from systoliq.hw.network.repeated import Repeated
 from systoliq.hw.network.sliding import Sliding
@@ -89,6 +91,8 @@ def _arrays(stage: wiring.Component, node: network.Node, index: int | None) -> A
         return _layer_of(stage).arrays()
     if isinstance(stage, Upsampling):
         return {}
+    if isinstance(node, network.Concatenation):
+        return _of_inputs(node)
     tensors = dict(zip("ab", node.inputs, strict=False)) | {"y": node.output}
     arrays = {key: array for letter, tensor in tensors.items() for key, array in _tensor(letter, tensor).items()}
     if isinstance(node, network.Addition):
@@ -96,6 +100,22 @@ def _arrays(stage: wiring.Component, node: network.Node, index: int | None) -> A
     if isinstance(node, network.Table):
         arrays["entries"] = node.entries
     return arrays
+
+
+def _of_inputs(node: network.Concatenation) -> Arrays:
+    arrays: Arrays = {"channels": np.array([tensor.channels for tensor in node.inputs])}
+    for index, (tensor, entries) in enumerate(zip(node.inputs, _entries(node), strict=True)):
+        arrays[f"entries_{index}"] = entries
+        arrays[f"zero_point_{index}"] = np.array(tensor.zero_point, tensor.format.dtype)
+    return arrays
+
+
+def _entries(node: network.Concatenation) -> list[npt.NDArray[Any]]:
+    """The results for all codes of each input, the least first."""
+    return [
+        tensor.codes.astype(node.output.format.dtype) if entries is None else entries
+        for tensor, entries in zip(node.inputs, node.tables, strict=True)
+    ]
 
 
 def _layer_of(stage: wiring.Component) -> MatMulLayer:
@@ -152,15 +172,38 @@ def _sliding(stage: Sliding, node: network.Node) -> dict[str, Any]:
 @_claims.register
 def _addition(stage: Addition, node: network.Addition) -> dict[str, Any]:
     a, b = np.divmod(np.arange(1 << 16), 1 << 8)
+    return _pairs(node, stage.lanes, stage.lane.tables.apply(a, b)) | {"exchanged": node.exchanged}
+
+
+def _pairs(node: network.Node, lanes: int, results: npt.NDArray[Any]) -> dict[str, Any]:
+    """Of the results for all pairs."""
     tensors = {"a": node.inputs[0], "b": node.inputs[1], "y": node.output}
     return {
         "verdict": "exact",
         "formats": _formats(node),
         "scales": {letter: float(tensor.scale).hex() for letter, tensor in tensors.items()},
         "zero_points": {letter: tensor.zero_point for letter, tensor in tensors.items()},
-        "exchanged": node.exchanged,
+        "lanes": lanes,
+        "results_sha256": _digest(results),
+    }
+
+
+@_claims.register
+def _multiplication(stage: Multiplication, node: network.Multiplication) -> dict[str, Any]:
+    a, b = (np.array(tensor.codes, np.int32) - tensor.zero_point for tensor in node.inputs)
+    return _pairs(node, len(stage.lanes), node.rescaled(np.multiply.outer(a, b)))
+
+
+@_claims.register
+def _concatenation(stage: Concatenation, node: network.Concatenation) -> dict[str, Any]:
+    return {
+        "verdict": "exact",
+        "format": node.output.format.name,
         "lanes": stage.lanes,
-        "results_sha256": _digest(stage.lane.tables.apply(a, b)),
+        "inputs": [
+            {"format": tensor.format.name, "beats": part.beats, "results_sha256": _digest(entries)}
+            for tensor, part, entries in zip(node.inputs, stage.parts, _entries(node), strict=True)
+        ],
     }
 
 

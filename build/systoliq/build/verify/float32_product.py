@@ -1,0 +1,40 @@
+"""The float32 formula of a multiplication once more, in exact rational arithmetic.
+
+Written from docs/networks.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion. With
+f() rounding to float32, y = rint(f(f(f((a - za) * (b - zb)) * scale) + zy)), saturated, where scale = f(f(a_scale *
+b_scale) / y_scale).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .float32 import Format, combined_scale, float32
+from .package import RefusedError
+
+__all__ = ["float32_products"]
+
+
+def float32_products(
+    operand: Format, output: Format, scales: dict[str, float], zero_points: dict[str, int]
+) -> list[list[int]]:
+    """The results of all pairs of codes, by the first operand, then the second.
+
+    Raises RefusedError where the scale is not finite. An infinite product saturates as a large one does.
+    """
+    scale = combined_scale(scales["a"], scales["b"], scales["y"])
+    if not math.isfinite(scale):
+        raise RefusedError(f"the scale of the products, {scale}, is not finite")
+    codes = range(operand[0], operand[1] + 1)
+    products = [[(a - zero_points["a"]) * (b - zero_points["b"]) for b in codes] for a in codes]
+    results = {
+        product: _result(product, Fraction(scale), zero_points["y"], output)
+        for product in {each for row in products for each in row}
+    }
+    return [[results[product] for product in row] for row in products]
+
+
+def _result(product: int, scale: Fraction, zero_point: int, output: Format) -> int:
+    scaled = float32(float32(Fraction(product)) * scale)
+    return min(max(round(float32(scaled + zero_point)), output[0]), output[1])

@@ -1,0 +1,44 @@
+"""A stage of a network, as its package has it, and what was found of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .syntax import Module
+
+__all__ = ["Found", "Stage", "signed"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """What is there of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`."""
+
+    claimed: dict[str, Any]
+    arrays: Mapping[str, Any]
+    modules: Mapping[str, Module]
+    module: str
+    verilog: str
+    source: str
+    progress: Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words.
+
+    `tested`: nothing of it is read here.
+    """
+
+    facts: dict[str, Any]
+    tried: str
+    reasons: Sequence[str] = ()
+    points: int = 0
+    is_layer: bool = False
+    tested: bool = False
+
+
+def signed(integers: Any) -> bool:
+    """Whether an array is of signed integers."""
+    return bool(integers.dtype.kind == "i")
