@@ -64,7 +64,7 @@ def mixed():
     return net.network()
 
 
-# By node: cols, depth, beats that wait; LUT sites and memory blocks in Yosys' netlists of `mixed`, of ecp5 and ice40.
+# By node: cols, depth, beats that wait; LUT sites and memory blocks in Yosys' netlists of `mixed`.
 MIXED = {
     "convolution0": (4, 8, (), 3206, 0),
     "convolution1": (4, 1, (), 3250, 2),
@@ -85,6 +85,27 @@ def test_every_operator_on_ecp5(name):
     (node,) = (node for node in mixed().nodes if node.name == name)
     cols, depth, waiting, lut_sites, ram = MIXED[name]
     check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5", waiting), lut_sites, ram)
+
+
+ON_ICE40 = {
+    "convolution0": (4, 2, (), 2045, 8),
+    "convolution1": (1, 1, (), 1005, 2),
+    "multiplication2": (1, 1, (512, 512), 563, 5),
+    "concatenation3": (1, 1, (512, 512), 281, 5),
+    "maxpool4": (1, 1, (), 192, 2),
+    "table5": (1, 1, (), 88, 2),
+    "convolution6": (1, 1, (), 986, 4),
+    "move7": (1, 1, (), 177, 2),
+    "convolution8": (2, 1, (), 1458, 12),
+    "wholeaverage9": (1, 1, (), 512, 3),
+}
+
+
+@pytest.mark.parametrize("name", ON_ICE40)
+def test_every_operator_on_ice40(name):
+    (node,) = (node for node in mixed().nodes if node.name == name)
+    cols, depth, waiting, lut_sites, ram = ON_ICE40[name]
+    check(estimate(node, Parallelism(cols=cols, depth=depth), "ice40", waiting), lut_sites, ram)
 
 
 @pytest.mark.slow

@@ -1,8 +1,7 @@
 """Estimates of a stage, LUT sites and memory blocks, before anything is built.
 
 Memory blocks follow from the memories that a stage has. LUT sites are a fit to what Yosys made of ResNet8, of a small
-network of every operator, and of digits-cnn: within 25 % or 150 sites of each stage (tests/design/network). On iCE40
-only digits-cnn was measured.
+network of every operator, and of digits-cnn: within 25 % or 150 sites of each stage (tests/design/network).
 """
 
 from __future__ import annotations
@@ -46,15 +45,16 @@ _FAMILIES = {
         constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, lut_product=0, sequence=90, window_bit=40, lane=480, shift_lane=250, lane_bit=0, row_sums=400,
+        product=20, lut_product=0, sequence=90, window_bit=40, lane=80, shift_lane=250, lane_bit=1, row_sums=900,
         constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
 _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
 _FIFO, _REPLAY, _POOL, _WHOLE = 90, 75, 100, 250  # flow control of each; the window of a pool, of a whole image
-_JOIN, _JOIN_LANE = 40, 30  # of an operator element by element, and what each lane has
+_JOIN, _JOIN_LANE = 30, 30  # of an operator element by element, and what each lane has
 _SUM = 35  # of two tables, rounded and saturated
+_STEPS = 100  # of a product's estimate and threshold
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, in_table
         return count + (sites.row_sums if rate.needs_row_sums(node) else 0)
     count += _JOIN + lanes * _JOIN_LANE
     if factors := rate.requantizer_factors(node):
-        count += lanes * (_SUM + math.prod(factors) * sites.lane_bit)
+        count += lanes * (_STEPS + math.prod(factors) * sites.lane_bit)
     if isinstance(node, network.Addition):
         count += lanes * _SUM
     if isinstance(node, network.Move):

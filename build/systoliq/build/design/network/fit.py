@@ -36,7 +36,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
         yield f"about {sites} LUT sites where there are {room['lut_sites']}"
     blocks = sum(each.ram for each in estimates.values())
-    if blocks - RAM_ERROR * len(estimates) > room.get("ram", blocks):
+    if min(blocks / (1 + LUT_ERROR), blocks - RAM_ERROR * len(estimates)) > room.get("ram", blocks):
         yield f"about {blocks} memory blocks where there are {room['ram']}"
 
 

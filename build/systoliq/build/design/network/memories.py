@@ -21,7 +21,9 @@ __all__ = ["Memory", "memories_of", "window_memory"]
 _ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
 _ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
 _SHIFT_BITS, _RESIDUAL_BITS = 6, 9  # of a column's constants, beside bias and multiplier
-_FLIGHT = {"ecp5": 26, "ice40": 14}  # cycles from a tile's last beat to its results, about
+_ECP5_FLIGHT, _ICE40_FLIGHT, _PRODUCT_FLIGHT = 20, 14, 6  # cycles from a tile's last beat to its results, about;
+# the last more where requantizers multiply with more than _FEW_BITS
+_FEW_BITS = 4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -58,9 +60,10 @@ def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[
     elif isinstance(node, network.Convolution | network.WholeAverage):
         channels, pixels = rate.windows_of(node).channels // lanes, _pixels(node)
         yield Memory(channels * pixels, 8 * lanes, constant=True)
-        yield from _of_lanes(node, lanes, channels, 2 + -(-_flight(cells) // pixels))
+        yield from _of_lanes(node, lanes, channels, 2 + -(-_flight(node, cells) // pixels))
     elif isinstance(node, network.Addition | network.Multiplication | network.Table | network.Concatenation):
         yield from _tables(node, lanes)
+        yield Memory(16, 8 * lanes + 1)
     yield from _replayed(node, lanes)
     for index, tensor in enumerate(node.inputs):
         if tensor.value is not None:
@@ -86,11 +89,11 @@ def _of_product(node: network.Node, parallelism: Parallelism, cells: str) -> Ite
     """Weights of each column, rows of A that columns meet tile after tile, what lanes have."""
     schedule = rate.schedule_of(node, parallelism)
     bits = 8 * parallelism.depth
-    columns = parallelism.cols + rate.needs_row_sums(node)
+    columns = parallelism.cols + (rate.needs_row_sums(node) and is_ecp5(cells))  # all ones, which Yosys sees
     yield Memory(schedule.column_tiles * schedule.beats, bits, constant=True, count=columns)
     if schedule.column_tiles // rate.windows_of(node).groups > 1:
         yield Memory(2 * schedule.beats, bits + 1)
-    tiles = 1 + -(-(_flight(cells) + schedule.drain_cycles) // schedule.tile_cycles)
+    tiles = 1 + -(-(_flight(node, cells) + schedule.drain_cycles) // schedule.tile_cycles)
     yield from _of_lanes(node, schedule.lanes, _entries(schedule), schedule.drain_cycles * tiles)
 
 
@@ -142,5 +145,6 @@ def _pixels(node: network.Node) -> int:
     return kernel[0] * kernel[1]
 
 
-def _flight(cells: str) -> int:
-    return _FLIGHT["ecp5" if is_ecp5(cells) else "ice40"]
+def _flight(node: network.Node, cells: str) -> int:
+    _, mantissas = rate.requantizer_factors(node) or (0, 0)
+    return (_ECP5_FLIGHT if is_ecp5(cells) else _ICE40_FLIGHT) + (_PRODUCT_FLIGHT if mantissas > _FEW_BITS else 0)
