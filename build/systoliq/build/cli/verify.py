@@ -23,8 +23,8 @@ def verify(directory: Path) -> int:
     Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
     and the answers of the Verilog's requantizer are compared with the float32 formula (for float8, with exact sums
     rounded once), in exact arithmetic, on both sides of each of its steps. Of a network each stage is checked so;
-    additions, tables and maxima in all cases that there are. Exit status is 1 where anything differs; each reason is
-    reported in a line.
+    additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
+    named. Exit status is 1 where anything differs; each reason is reported in a line.
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = verify_package(directory, detail)
