@@ -13,6 +13,7 @@ from systoliq.golden.network import (
     Dense,
     MaxPool,
     Move,
+    Multiplication,
     Nearest,
     Network,
     Reshape,
@@ -170,6 +171,14 @@ WRONG = {
     "ratios": (
         lambda: Addition(name="a", inputs=(X, tensor("b", 1, 4, scale=1e38)), output=tensor("y", 1, 4, scale=1e-38)),
         "the scales of 'x' and 'b' must be finite in units of the output's",
+    ),
+    "sums beyond int32": (
+        lambda: Addition(name="a", inputs=(X, tensor("b", 1, 4, scale=1e8)), output=tensor("y", 1, 4, scale=1)),
+        r"the results of 'a' must stay below 2\^31 in units of the output's scale, .*, and may be 2\.5",
+    ),
+    "products beyond int32": (
+        lambda: Multiplication(name="m", inputs=(X, tensor("b", 1, 4, scale=1e6)), output=tensor("y", 1, 4, scale=1)),
+        r"the results of 'm' must stay below 2\^31 in units of the output's scale",
     ),
     "counts": (
         lambda: Move(name="m", inputs=(X,), output=tensor("y", 1, 4, scale=2), movement=Reshape((4,))),

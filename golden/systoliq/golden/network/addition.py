@@ -31,6 +31,8 @@ class Addition(Node):
         self.expect_shape(np.broadcast_shapes(a.shape, b.shape))
         if not all(np.isfinite(each) for each in (*self.ratios, self.offset)):
             raise ValueError(f"the scales of {a.name!r} and {b.name!r} must be finite in units of the output's")
+        most = sum(max(map(abs, (x.format.min, x.format.max))) * float(ratio) for x, ratio in self._operands())
+        self.expect_int32(most + abs(float(self.offset)))
 
     @property
     def kind(self) -> str:

@@ -27,6 +27,7 @@ class Multiplication(Node):
         self.expect_shape(np.broadcast_shapes(a.shape, b.shape))
         if not np.isfinite(self.scale):
             raise ValueError(f"the product of the scales of {a.name!r} and {b.name!r} must be finite in the output's")
+        self.expect_int32(max(map(abs, self.products)) * float(self.scale))
 
     @property
     def kind(self) -> str:

@@ -56,6 +56,17 @@ class Node(ABC):
                 f"inputs and output must be all of int8 or all of uint8, not of {', '.join(map(str, formats))}"
             )
 
+    def expect_int32(self, most: float) -> None:
+        """A ValueError where the result may be `most` steps of the output, beyond what fits 32 bits.
+
+        onnxruntime converts it to int32 before it saturates, and of more its processor makes the least int32.
+        """
+        if not most < 2**31 - 2**9:
+            raise ValueError(
+                f"the results of {self.name!r} must stay below 2^31 in units of the output's scale, where onnxruntime "
+                f"converts them to int32, and may be {most:.3g}"
+            )
+
     def expect_same_count(self) -> None:
         """A ValueError where an input's integers stand for other real numbers than the output's."""
         for tensor in self.inputs:
