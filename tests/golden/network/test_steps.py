@@ -22,7 +22,7 @@ def node(seed):
     kind = rng.choice(["any", "any", "far", "powers", "ratios"])
     draw = {
         "any": lambda: 0.02 * 2 ** rng.uniform(-2, 2),
-        "far": lambda: 0.02 * 2 ** rng.uniform(-12, 12),
+        "far": lambda: 0.02 * 2 ** rng.uniform(-6, 6),
         "powers": lambda: 2.0 ** rng.randint(-8, -3),
         "ratios": lambda: rng.randint(1, 40) / rng.randint(1, 80),
     }[kind]
