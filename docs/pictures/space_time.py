@@ -10,9 +10,11 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-from drawing import COLORS, EMPTY, STALE, cell, new_figure, read_vcd, save
+from drawing import COLORS, EMPTY, cell, new_figure, read_vcd, save
 
 from systoliq.hw import ArrayConfig, BareArray
+from systoliq.hw.direct_drain import DirectDrain
+from systoliq.hw.mac import Mac
 from systoliq.sim.cosimulation import cosimulate_array
 
 SIZE, K, TILES = 3, 4, 2
@@ -59,15 +61,15 @@ def shown(r: int, c: int, found: tuple[int, int] | None) -> tuple[str, str]:
     return (f"a{r}{found[1]}·b{found[1]}{c}", COLORS[found[0]]) if found else ("", EMPTY)
 
 
-def leaves(r: int, c: int, value: int | None, cycle: int) -> bool:
-    """Whether drain register (r, c) holds `value` on its way out: not what stayed behind."""
-    later = cycle + SIZE - 1 - r
+def leaves(r: int, c: int, cycle: int) -> bool:
+    """Whether the drain takes the sum of element (r, c) at the end of this cycle, its lower half."""
+    later = cycle + DirectDrain.latency_of(array.config) + Mac.spread_of(array.config)
     if later >= result.cycles or not (at("sums_valid", later) or 0) >> c & 1:
         return False
-    return at(f"array.array.column_{c}.sum", later) == value
+    return at(f"array.array.column_{c}.row", cycle) == r
 
 
-figure = new_figure(12.5, 9.2)
+figure = new_figure(12.5, 6.7)
 for index, cycle in enumerate(SNAPSHOTS):
     axes = figure.add_axes((0.065 + index * 0.155, 0.795, 0.125, 0.15))
     for r in range(SIZE):
@@ -89,22 +91,8 @@ for c in range(SIZE):
             cell(
                 axes, cycle, y, f"a{r}{found[1]}·b{found[1]}{c}" if found else "", COLORS[found[0]] if found else EMPTY
             )
-            if at(f"array.array.column_{c}.pe_{r}.capture", cycle):
+            if leaves(r, c, cycle):
                 axes.plot([cycle + 1, cycle + 1], [y, y + 1], color="#c4432b", linewidth=2)
-        y += 1
-y += 0.4
-for c in range(SIZE):
-    for r in range(SIZE):
-        labels.append((y, f"drain ({r}, {c})"))
-        for cycle in cycles:
-            value = at(f"array.array.column_{c}.pe_{r}.drain_next", cycle)
-            row, n = of_sum.get(value or 0, (None, 0))
-            if row is None or n % SIZE != c:
-                cell(axes, cycle, y, "")
-            elif leaves(r, c, value, cycle):
-                cell(axes, cycle, y, f"y{row}{c}", COLORS[n // SIZE])
-            else:
-                cell(axes, cycle, y, f"y{row}{c}", ink=STALE)
         y += 1
 y += 0.4
 for c in range(SIZE):
@@ -125,8 +113,8 @@ axes.set_axis_off()
 title = "3 x 3 array, K = 4, two tiles back to back (blue, orange): operands that meet in each element"
 figure.text(0.065, 0.982, title, fontsize=9, va="center")
 legend = (
-    "Red: the sum goes to the shadow register at the end of this cycle, after the pipeline of the multiplier. "
-    "drain: what an element shows the one below it, grey where it is not read. Cycle 0 takes the first beat."
+    "Red: the drain takes the sum at the end of this cycle, after the pipeline of the multiplier: its lower half, "
+    "the upper half a cycle later. Cycle 0 takes the first beat."
 )
 figure.text(0.13, 0.765, legend, fontsize=7.5, va="center")
 save(figure, "space_time")

@@ -23,7 +23,7 @@ def stimulus(config, top, seed):
             "a": [corner(rng, config.a.min, config.a.max) for _ in range(config.depth)],
             "b": [corner(rng, config.b.min, config.b.max) for _ in range(config.depth)],
             "clear": cycle == Mac.clear_delay_of(config) or rng.random() < 0.1,
-            "capture": cycle > Mac.latency_of(config) and rng.random() < 0.3,
+            "capture": cycle > Mac.latency_of(config) + Mac.spread_of(config) and rng.random() < 0.3,
         }
         below = {"drain": corner_of(rng, config.accumulator_bits), "insert": rng.random() < 0.4}
         lines.append(line | ({} if top else below))
@@ -43,31 +43,55 @@ def sums(config, lines, of):
     return [0] * latency + after
 
 
+def check_drained(config, lines, shown, total, part, *, top):
+    """What goes down the drain, of one part: all of it happens so many cycles later as the part is late."""
+
+    def bits(value):
+        return value >> part.start & (1 << part.end - part.start) - 1
+
+    shadow = chain = None
+    for t in range(CYCLES - part.late):
+        down = shadow if top else chain
+        if down is not None:
+            assert bits(shown[t + part.late]["drain_next"]) == down
+        if not top:
+            chain = shadow if lines[t]["insert"] else bits(lines[t + part.late]["drain"])
+        if lines[t]["capture"]:
+            shadow = bits(total[t])
+
+
 @pytest.mark.parametrize("top", [True, False])
 @pytest.mark.parametrize("broadcast", [True, False])
 @pytest.mark.parametrize("of", [None, "a", "b"])
-@pytest.mark.parametrize("depth", [1, 3])
-def test_element(top, broadcast, of, depth):
-    config = ArrayConfig(depth=depth, accumulator_bits=25)
+@pytest.mark.parametrize(("depth", "accumulator_bits"), [(1, 25), (3, 25), (2, 20), (1, 48)])
+def test_element(top, broadcast, of, depth, accumulator_bits):
+    config = ArrayConfig(depth=depth, accumulator_bits=accumulator_bits)
     lines = stimulus(config, top, depth)
     shown = trace(ProcessingElement(config, top=top, sums=of, broadcast=broadcast), lines)
     total = sums(config, lines, of)
-    shadow = chain = None
     passed = 0 if broadcast else 1
+    for part in Mac.parts_of(config):
+        check_drained(config, lines, shown, total, part, top=top)
     for t in range(CYCLES):
-        down = shadow if top else chain
-        if down is not None:
-            assert shown[t]["drain_next"] == down
-        if not top:
-            chain = shadow if lines[t]["insert"] else lines[t]["drain"]
-        if lines[t]["capture"]:
-            shadow = total[t]
         if t >= passed:
             for name in ("a", "b", "clear", "capture"):
                 value = shown[t][f"{name}_next"]
                 assert (list(value) if name in "ab" else value) == lines[t - passed][name]
         if not top and t:
             assert shown[t]["insert_next"] == lines[t - 1]["insert"]
+
+
+def test_direct_element():
+    config = ArrayConfig(accumulator_bits=25)
+    lines = stimulus(config, True, 7)
+    for line in lines:
+        del line["capture"]
+    shown = trace(ProcessingElement(config, direct=True), lines)
+    total = sums(config, lines, None)
+    begins = Mac.latency_of(config)
+    for part in Mac.parts_of(config):
+        for t in range(begins, CYCLES - part.late):
+            assert shown[t + part.late]["sum"] >> part.start & 1 == total[t] >> part.start & 1
 
 
 @pytest.mark.parametrize("top", [True, False])

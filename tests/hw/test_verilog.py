@@ -55,15 +55,16 @@ def test_same_text_within_one_process() -> None:
 @pytest.mark.parametrize(("rows", "cols"), [(1, 1), (1, 4), (4, 1), (5, 3)])
 def test_each_kind_of_block_is_one_module(rows: int, cols: int) -> None:
     modules = re.findall(r"^module (\S+?)\(", emitted(rows, cols), re.MULTILINE)
-    expected = {"array", "array_bare_array", "array_array", "array_column", "array_pe_top", "array_mac"}
-    expected |= {"array_skew_a", "array_skew_b", "array_multiplier_8x8"} | ({"array_pe"} if rows > 1 else set())
+    expected = {"array", "array_bare_array", "array_array", "array_column", "array_mac"}
+    expected |= {"array_skew_a", "array_skew_b", "array_multiplier_8x8"}
+    expected |= {"array_pe", "array_drain"} if rows > 1 else {"array_pe_top"}
     assert Counter(modules) == Counter(expected)
 
 
 def test_instances_are_named_after_their_place(square: dict[int, str]) -> None:
     text = square[4]
     assert re.findall(r"^  array_column (\S+) \(", text, re.MULTILINE) == [f"column_{i}" for i in range(4)]
-    assert re.findall(r"^  array_pe(?:_top)? (\S+) \(", text, re.MULTILINE) == [f"pe_{i}" for i in range(4)]
+    assert re.findall(r"^  array_pe (\S+) \(", text, re.MULTILINE) == [f"pe_{i}" for i in range(4)]
 
 
 def test_bytes_grow_with_the_edges_not_with_the_elements(square: dict[int, str]) -> None:

@@ -12,7 +12,7 @@ from amaranth.hdl import Module
 from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig
 from systoliq.hw.cells import model_files
-from systoliq.hw.mac import Mac
+from systoliq.hw.mac import Mac, together
 from systoliq.hw.skew import Skew
 from systoliq.hw.verilog import emit_verilog
 
@@ -101,7 +101,9 @@ endmodule
 
 
 class Skewed(Mac):
-    """A `Mac` to which all operands of a cycle come at once, also where its form wants them one after the other."""
+    """A `Mac` to which all operands of a cycle come at once, also where its form wants them one after the other, and
+    whose sums leave whole.
+    """
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -113,7 +115,8 @@ class Skewed(Mac):
                 m.d.comb += skew.word.eq(operands)
                 operands = skew.out
             m.d.comb += getattr(mac, name).eq(operands)
-        m.d.comb += [mac.clear.eq(self.clear), self.sum.eq(mac.sum)]
+        whole = together(m, mac.sum, Mac.parts_of(self.config), name="sum")
+        m.d.comb += [mac.clear.eq(self.clear), self.sum.eq(whole)]
         return m
 
 
@@ -127,7 +130,8 @@ def test_mac_equals_the_portable_form(
         depth=depth, a=IntFormat.parse(a), b=IntFormat.parse(b), accumulator_bits=accumulator_bits, cells="portable"
     )
     vendor = portable.replace(cells=cells)
-    behind = Mac.latency_of(vendor) - Mac.latency_of(portable)
+    late, late_portable = (Mac.latency_of(config) + Mac.spread_of(config) for config in (vendor, portable))
+    behind = late - late_portable
     testbench = TESTBENCH.format(
         a_top=depth * portable.a.bits - 1,
         b_top=depth * portable.b.bits - 1,
@@ -136,14 +140,14 @@ def test_mac_equals_the_portable_form(
         sum_top=accumulator_bits - 1,
         depth=depth,
         words=-(-depth * 16 // 32),
-        span=max(Mac.latency_of(vendor), Mac.latency_of(portable)) + 2,
+        span=max(late, late_portable) + 2,
         portable_clear=Mac.clear_delay_of(portable),
         cells_clear=Mac.clear_delay_of(vendor),
         portable_late=max(behind, 0),
         cells_late=max(-behind, 0),
     )
     (tmp_path / "tb.v").write_text(testbench)
-    (tmp_path / "portable.v").write_text(emit_verilog(Mac(portable), "portable_mac"))
+    (tmp_path / "portable.v").write_text(emit_verilog(Skewed(portable), "portable_mac"))
     (tmp_path / "cells.v").write_text(emit_verilog(Skewed(vendor), "cells_mac"))
     sources = [*tmp_path.glob("*.v"), *model_files(cells)]
     subprocess.run(["iverilog", "-g2005", "-s", "tb", "-o", "t", *map(str, sources)], cwd=tmp_path, check=True)

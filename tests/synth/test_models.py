@@ -270,6 +270,39 @@ endmodule
     assert lines == ["".join(map(str, ccu2c(init, inject, inputs))) for inputs in range(512)]
 
 
+CHOICES = {
+    "LUT4": ("#(.INIT(16'h3AC5)) dut (.A(v[0]), .B(v[1]), .C(v[2]), .D(v[3]), .Z(z))", lambda v: 0x3AC5 >> v & 1),
+    "PFUMX": ("dut (.ALUT(v[0]), .BLUT(v[1]), .C0(v[2]), .Z(z))", lambda v: v >> (0 if v & 4 else 1) & 1),
+    "L6MUX21": ("dut (.D0(v[0]), .D1(v[1]), .SD(v[2]), .Z(z))", lambda v: v >> (1 if v & 4 else 0) & 1),
+}
+
+
+@pytest.mark.parametrize("cell", CHOICES)
+@pytest.mark.parametrize("whose", ["ours", "yosys"])
+def test_lookup_table_and_multiplexers(tmp_path: Path, cell: str, whose: str) -> None:
+    if whose == "yosys" and not PYOSYS:
+        pytest.skip("the extra synth is not installed")
+    instance, equation = CHOICES[cell]
+    testbench = f"""\
+module tb;
+    reg [3:0] v;
+    wire z;
+    integer i;
+    {cell} {instance};
+    initial for (i = 0; i < 16; i = i + 1) begin v = i; #1 $display("%b", z); end
+endmodule
+"""
+    text = models()[cell]
+    if whose == "yosys":
+        found = re.search(
+            rf"^module {cell}\b.*?^endmodule", yosys_model("ecp5", "common_sim.vh", "cells_sim.v"), re.M | re.S
+        )
+        assert found
+        text = found[0]
+        assert f"module {cell}" in text
+    assert icarus(tmp_path, testbench, text).split() == [str(equation(v)) for v in range(16)]
+
+
 def _has(family: str, file: str) -> bool:
     from systoliq.build.synth.tools import yosys_share
 

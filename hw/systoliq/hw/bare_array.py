@@ -49,8 +49,8 @@ class BareArray(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Cycles from a tile's last beat to the sum of row 0, column 0: operand register, array."""
-        return 1 + self.array.latency
+        """Cycles from a tile's last beat to the sum of row 0, column 0: operand registers, array."""
+        return 2 + self.array.latency
 
     def cycles(self, beats: list[int]) -> int:
         """Cycle model: from the first beat of tiles of ``beats`` beats to the last sum, both included, unstalled."""
@@ -82,19 +82,24 @@ class BareArray(wiring.Component):
         else:
             m.d.comb += may_end.eq(1)
 
-        a = Signal(self._a, reset_less=True)
-        b = Signal(self._b, reset_less=True)
-        first = Signal()
-        last = Signal()
-        m.d.sync += [first.eq(take & begins), last.eq(take & self.a.payload.last), a.eq(0), b.eq(self.b.payload)]
+        # A register for all that is offered, and one for what was taken: whether it was reaches every bit of a word.
+        came, taken = {}, {}
+        for name, layout, offered in (("a", self._a, self.a.payload.data), ("b", self._b, self.b.payload)):
+            came[name] = Signal(layout, name=f"{name}_came", reset_less=True)
+            taken[name] = Signal(layout, name=name, reset_less=True)
+            m.d.sync += [came[name].eq(offered), taken[name].eq(came[name])]
+        was_taken = delay(m, take, 1, name="taken", reset_less=False)
+        with m.If(~was_taken):
+            m.d.sync += taken["a"].eq(0)
+            if config.flag_bits:  # zero times what is no number would be NaN
+                m.d.sync += taken["b"].eq(0)
         with m.If(take):
-            m.d.sync += [a.eq(self.a.payload.data), begins.eq(self.a.payload.last)]
-        if config.flag_bits:  # zero times what is no number would be NaN
-            with m.Else():
-                m.d.sync += b.eq(0)
+            m.d.sync += begins.eq(self.a.payload.last)
+        first = delay(m, take & begins, 2, name="first", reset_less=False)
+        last = delay(m, take & self.a.payload.last, 2, name="last", reset_less=False)
 
         m.submodules.array = place(self.array, platform)
-        for name, word in (("a", a), ("b", b)):
+        for name, word in taken.items():
             skew = Skew(word.shape(), kind=f"skew_{name}")
             m.submodules[f"skew_{name}"] = place(skew, platform)
             m.d.comb += [skew.word.eq(word), getattr(self.array, name).eq(skew.out)]

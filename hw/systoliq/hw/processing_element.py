@@ -1,4 +1,4 @@
-"""The processing element: forwards its operands, accumulates, and hands its sum to the drain chain."""
+"""The processing element: forwards its operands, accumulates, and shows its sum or hands it to the drain chain."""
 
 from __future__ import annotations
 
@@ -21,22 +21,35 @@ class ProcessingElement(wiring.Component):
     to the right. ``clear`` starts a tile (see `Mac`). ``capture`` copies the sum to the shadow register, where it stays
     until the next capture. The drain chain moves down one element a cycle: ``drain_next`` shows the shadow register one
     cycle after ``insert`` and what came in at ``drain`` otherwise. The top element has nothing above it: its
-    ``drain_next`` *is* the shadow register, from one cycle after ``capture``. There is no reset: what is on its way
-    moves on, ahead of what comes later.
+    ``drain_next`` *is* the shadow register, from one cycle after ``capture``. Where a sum comes in parts (see `Mac`),
+    what is said of these is true of each part, so many cycles later as it is late. There is no reset: what is on its
+    way moves on, ahead of what comes later.
 
     Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
     moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
+
+    A ``direct`` one has no drain: ``sum`` is what it has added up so far.
 
     ``sums`` names the operand that the element adds up, as if the other one were all ones; without it, products. With
     ``broadcast`` only ``insert`` is passed on a cycle later, all else in the same cycle.
     """
 
-    def __init__(self, config: ArrayConfig, *, top: bool, sums: str | None = None, broadcast: bool = False) -> None:
+    def __init__(
+        self,
+        config: ArrayConfig,
+        *,
+        top: bool = False,
+        direct: bool = False,
+        sums: str | None = None,
+        broadcast: bool = False,
+    ) -> None:
         self.config = config
         self._broadcast = broadcast
-        self.top = top
+        self._direct = direct
         self._sums = sums
-        self.kind = ("pe_top" if top else "pe") + (f"_sum_{sums}" if sums else "")
+        self.kind = ("pe_top" if top and not direct else "pe") + (f"_sum_{sums}" if sums else "")
+        tokens = ["clear"] + ["capture"] * (not direct) + ["insert"] * (not direct and not top)
+        self._sideways = ["a", "b", *tokens]
         a = operand_layout(config.a, config.depth)
         b = operand_layout(config.b, config.depth * Mac.columns_of(config))
         accumulator = signed(config.word_bits * Mac.columns_of(config))
@@ -45,14 +58,12 @@ class ProcessingElement(wiring.Component):
             "a_next": Out(a),
             "b": In(b),
             "b_next": Out(b),
-            "clear": In(1),
-            "clear_next": Out(1),
-            "capture": In(1),
-            "capture_next": Out(1),
-            "drain_next": Out(accumulator),
         }
-        if not top:
-            ports |= {"drain": In(accumulator), "insert": In(1), "insert_next": Out(1)}
+        for token in tokens:
+            ports |= {token: In(1), f"{token}_next": Out(1)}
+        ports["sum" if direct else "drain_next"] = Out(accumulator)
+        if "insert" in tokens:
+            ports["drain"] = In(accumulator)
         super().__init__(ports)
 
     def elaborate(self, platform: object) -> Module:
@@ -61,7 +72,7 @@ class ProcessingElement(wiring.Component):
         m.submodules.mac = place(mac, platform)
         two = Mac.columns_of(self.config) == 2
         registers = {}
-        for name in ("a", "b", "clear", "capture") + (() if self.top else ("insert",)):
+        for name in self._sideways:
             here, onward = getattr(self, name), getattr(self, f"{name}_next")
             if self._broadcast and name != "insert":
                 m.d.comb += onward.eq(here)
@@ -72,14 +83,17 @@ class ProcessingElement(wiring.Component):
             second = two and name != "b"
             onward_value = delay(m, register, int(second), name=f"{name}_second")
             m.d.comb += onward.eq(onward_value)
-        shadow = Signal(mac.sum.shape(), reset_less=True)
         m.d.comb += [mac.a.eq(registers["a"] if two else self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
-        with m.If(self.capture):
-            m.d.sync += shadow.eq(mac.sum)
-        if self.top:
-            m.d.comb += self.drain_next.eq(shadow)
-        else:
-            chain = Signal(mac.sum.shape(), reset_less=True)
-            m.d.sync += chain.eq(Mux(self.insert, shadow, self.drain))
-            m.d.comb += self.drain_next.eq(chain)
+        if self._direct:
+            m.d.comb += self.sum.eq(mac.sum)
+            return m
+        shadow = Signal(mac.sum.shape(), reset_less=True)
+        chain = Signal(mac.sum.shape(), reset_less=True)
+        for part in Mac.parts_of(self.config):
+            with m.If(delay(m, self.capture, part.late, name=f"capture_{part.start}")):
+                m.d.sync += part.of(shadow).eq(part.of(mac.sum))
+            if "insert" in self._sideways:
+                insert = delay(m, self.insert, part.late, name=f"insert_{part.start}")
+                m.d.sync += part.of(chain).eq(Mux(insert, part.of(shadow), part.of(self.drain)))
+        m.d.comb += self.drain_next.eq(chain if "insert" in self._sideways else shadow)
         return m

@@ -61,12 +61,12 @@ def _black_boxes(rtlil: str) -> str:
 
 
 def _black_box(name: str, model: str) -> str:
-    head = re.search(rf"^module {name} #\((.*?)^\) \((.*?)^\);", model, re.MULTILINE | re.DOTALL)
+    head = re.search(rf"^module {name} (?:#\((.*?)^\) )?\((.*?)^\);", model, re.MULTILINE | re.DOTALL)
     if head is None:
-        raise EmissionError(f"the model of {name} does not begin as a module with parameters and ports")
+        raise EmissionError(f"the model of {name} does not begin as a module with its ports")
     parameters, ports = head.groups()
     lines = ["attribute \\blackbox 1", f"module \\{name}"]
-    lines += [f"  parameter \\{parameter}" for parameter in re.findall(r"(\w+) =", parameters)]
+    lines += [f"  parameter \\{parameter}" for parameter in re.findall(r"(\w+) =", parameters or "")]
     for direction, top, names in re.findall(
         r"(input|output) wire (?:\[(\d+):0\] )?([\w,\s]+?)(?=,\s*(?:in|out)put|$)", ports.strip()
     ):

@@ -30,18 +30,34 @@ def sums(sets, column, bits):
     return after
 
 
+def shown_sums(config, lines, count):
+    """The first `count` sums, bits of both columns, each put together from its parts."""
+    latency, parts = Mac.latency_of(config), Mac.parts_of(config)
+
+    def part(cycle, start, end, late):
+        shown = lines[latency + cycle + late]["sum"]
+        assert shown is not None, (config, "unknown sums")
+        return (shown >> start & (1 << end - start) - 1) << start
+
+    return [sum(part(cycle, *each) for each in parts) for cycle in range(count)]
+
+
+def length_of(configs, count):
+    """Cycles until the last part of so many sums."""
+    return count + max(Mac.latency_of(config) + Mac.spread_of(config) for config in configs)
+
+
 def check_macs(variants, *, cells="portable", folder=None, count=60):
     """`Mac` of an `ArrayConfig` of each of `variants`, fields by name."""
     configs = [ArrayConfig(cells=cells, **fields) for fields in variants]
-    length = count + max(map(Mac.latency_of, configs))
+    length = length_of(configs, count)
     sets = [operand_sets(config, count, str(config), columns=Mac.columns_of(config)) for config in configs]
     stimuli = [list(_stimulus(config, each, length)) for config, each in zip(configs, sets, strict=True)]
     shown = traces([Mac(config) for config in configs], stimuli, cells=cells, folder=folder)
     for config, each, lines in zip(configs, sets, shown, strict=True):
-        assert all(line["sum"] is not None for line in lines[Mac.latency_of(config) :]), (config, "unknown sums")
-        latency, bits = Mac.latency_of(config), config.accumulator_bits
+        bits = config.accumulator_bits
         for column in range(Mac.columns_of(config)):
-            found = [wrapped(line["sum"] >> (column * bits), bits) for line in lines[latency : latency + count]]
+            found = [wrapped(shown >> (column * bits), bits) for shown in shown_sums(config, lines, count)]
             assert found == sums(each, column, bits), (config, column)
 
 

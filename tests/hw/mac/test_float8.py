@@ -14,6 +14,7 @@ from systoliq.hw.mac import Mac
 from systoliq.hw.packing import sum_words
 
 from ..bench import traces, with_models
+from .mac_bench import length_of, shown_sums
 
 PAIRS = list(itertools.product(FLOAT8, FLOAT8))
 INTEGERS = (UINT8, *(IntFormat(bits, signed=True) for bits in (9, 2, 16)))
@@ -46,7 +47,7 @@ def expected(config, a, b, clear):
 
 def check(configs, cells="portable", folder=None):
     stimuli, wanted = [], []
-    length = COUNT + max(map(Mac.latency_of, configs))
+    length = length_of(configs, COUNT)
     for config in configs:
         rng = np.random.default_rng([config.depth, config.accumulator_bits])
         a, b = (codes(form, (COUNT, config.depth), rng) for form in config.float8)
@@ -65,9 +66,7 @@ def check(configs, cells="portable", folder=None):
         )
     shown = traces([Mac(config) for config in configs], stimuli, cells=cells, folder=folder)
     for config, words, lines in zip(configs, wanted, shown, strict=True):
-        latency = Mac.latency_of(config)
-        found = [line["sum"] % (1 << config.word_bits) for line in lines[latency : latency + COUNT]]
-        assert found == words, config
+        assert shown_sums(config, lines, COUNT) == words, config
 
 
 @pytest.mark.parametrize(("a", "b"), PAIRS + MIXED, ids=str)

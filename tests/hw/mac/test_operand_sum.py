@@ -8,8 +8,8 @@ from systoliq.golden import INT8, IntFormat
 from systoliq.hw import ArrayConfig
 from systoliq.hw.mac import Mac, OperandSum
 
-from ..bench import traces, with_models
-from .mac_bench import operand_sets, sums
+from ..bench import traces, with_models, wrapped
+from .mac_bench import length_of, operand_sets, shown_sums, sums
 
 COUNT = 60
 
@@ -26,7 +26,7 @@ def stimulus(config, operand, sets, length):
 @pytest.mark.parametrize(("operand", "fmt"), [("a", INT8), ("b", IntFormat(5, signed=True))], ids=["a", "b"])
 def test_sum_is_that_of_products_with_ones(tmp_path, cells, operand, fmt):
     configs = [ArrayConfig(depth=depth, cells=cells, a=fmt, b=fmt) for depth in (1, 2, 3, 8)]
-    length = COUNT + max(map(Mac.latency_of, configs))
+    length = length_of(configs, COUNT)
     sets = [
         [(a, [[1] * config.depth], clear) for a, _, clear in operand_sets(config, COUNT, config.depth)]
         for config in configs
@@ -34,6 +34,5 @@ def test_sum_is_that_of_products_with_ones(tmp_path, cells, operand, fmt):
     stimuli = [list(stimulus(config, operand, each, length)) for config, each in zip(configs, sets, strict=True)]
     blocks = [OperandSum(config, operand) for config in configs]
     for config, each, lines in zip(configs, sets, traces(blocks, stimuli, cells=cells, folder=tmp_path), strict=True):
-        latency = Mac.latency_of(config)
-        found = [line["sum"] for line in lines[latency : latency + COUNT]]
+        found = [wrapped(shown, 32) for shown in shown_sums(config, lines, COUNT)]
         assert found == sums(each, 0, OperandSum.BITS), config

@@ -20,11 +20,12 @@ timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products of narrow operan
 columns. ``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
 """
 
+_ECP5 = ("mult18x18d.v", "ccu2c.v", "dp16kd.v", "lut4.v", "pfumx.v", "l6mux21.v")
 _MODELS = {
-    "ecp5": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
-    "ecp5-alu": ("mult18x18d.v", "alu54b.v", "ccu2c.v", "dp16kd.v"),
-    "ecp5-pair": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
-    "ecp5-lut": ("mult18x18d.v", "ccu2c.v", "dp16kd.v"),
+    "ecp5": _ECP5,
+    "ecp5-alu": (*_ECP5, "alu54b.v"),
+    "ecp5-pair": _ECP5,
+    "ecp5-lut": _ECP5,
     "ice40": ("sb_mac16.v",),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),

@@ -2,5 +2,6 @@
 
 from .interface import Mac, operand_layout
 from .operand_sum import OperandSum
+from .parts import Part, together
 
-__all__ = ["Mac", "OperandSum", "operand_layout"]
+__all__ = ["Mac", "OperandSum", "Part", "operand_layout", "together"]

@@ -12,9 +12,13 @@ __all__ = ["Ecp5Form"]
 
 
 class Ecp5Form(FabricForm):
-    """The accumulator is cleared inside its carry chain, and its sum is taken from the register: a cycle more."""
+    """The accumulator is cleared inside its carry chain, and its sum is taken from the register: a cycle more.
+
+    A carry from one part to the next has two cycles, because in a large array they lie far apart.
+    """
 
     accumulator_latency = 1
+    lag = 2
 
     def add(self, m: Module, a: Value, b: Value, name: str) -> Value:
         return adder(m, a, b, name=name)

@@ -16,6 +16,7 @@ from ..cells.ecp5_alu import alu54b
 from ..delay import delay
 from .ecp5 import Ecp5Form
 from .form import as_signed
+from .parts import Part
 
 __all__ = ["AluForm"]
 
@@ -44,6 +45,10 @@ class AluForm(Ecp5Form):
     @property
     def latency(self) -> int:
         return _LATENCY if self._accumulates else super().latency
+
+    @property
+    def parts(self) -> list[Part]:
+        return [Part(0, self.config.word_bits, 0)] if self._accumulates else super().parts
 
     @property
     def clear_delay(self) -> int:

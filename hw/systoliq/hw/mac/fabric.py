@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +14,7 @@ from ..delay import delay
 from ..hierarchy import place
 from ..multiplier import Multiplier
 from .form import Form
-from .parts import cuts, extended, skewed
+from .parts import Part, cuts, extended, skewed
 
 __all__ = ["WHOLE_BITS", "FabricForm"]
 
@@ -33,6 +34,8 @@ class FabricForm(Form):
     """Cycles from the accumulator's total to a sum that includes it."""
     whole_bits = WHOLE_BITS
     """Bits of an accumulator that is not split."""
+    lag = 1
+    """Cycles from one part of a split accumulator to the next: what its carry has for its way."""
 
     @property
     def products_latency(self) -> int:
@@ -45,9 +48,15 @@ class FabricForm(Form):
 
     @property
     def latency(self) -> int:
-        """The total of the products, the carry's way to the highest part of a split accumulator, the accumulator."""
-        parts = len(cuts(self.config.accumulator_bits, self.whole_bits)) - 1
-        return self._total_delay + parts - 1 + self.accumulator_latency
+        """The total of the products, and the accumulator."""
+        return self._total_delay + self.accumulator_latency
+
+    @property
+    def parts(self) -> list[Part]:
+        """Those of the accumulator; flags come with the last one."""
+        ends = cuts(self.config.accumulator_bits, self.whole_bits)
+        ends[-1] = self.config.word_bits
+        return [Part(start, end, i * self.lag) for i, (start, end) in enumerate(itertools.pairwise(ends))]
 
     @property
     def clear_delay(self) -> int:
@@ -79,12 +88,12 @@ class FabricForm(Form):
 
     def _accumulate(self, m: Module, total: Value, clear: Value, carry_in: Value | None = None) -> Value:
         at = cuts(self.config.accumulator_bits, self.whole_bits)
-        return self._accumulate_parts(m, skewed(m, total, at, name="upper"), clear, carry_in)
+        return self._accumulate_parts(m, skewed(m, total, at, lag=self.lag, name="upper"), clear, carry_in)
 
     def _accumulate_parts(
         self, m: Module, total: Sequence[Value], clear: Value, carry_in: Value | None = None
     ) -> Value:
-        """The sum of all ``total``, of which part i comes i cycles after part 0 (see `parts`)."""
+        """The sum of all ``total``, of which part i comes ``i * lag`` cycles after part 0, in parts as they come."""
         at = cuts(self.config.accumulator_bits, self.whole_bits)
         names = _PART_NAMES.get(len(total)) or [f"part_{i}" for i in range(len(total))]
         carry = carry_in
@@ -95,12 +104,10 @@ class FabricForm(Form):
                 m, extended(part, bits), clear, bits, name=name, carry_in=carry, carry_out=not is_last
             )
             sums.append(part_sum)
-            clear = clear if is_last else delay(m, clear, 1, name="clear" if i == 0 else f"clear_{i + 1}")
-        waits = reversed(range(len(total)))
-        return Cat(
-            delay(m, part_sum, wait, name=f"{name}_sum")
-            for part_sum, wait, name in zip(sums, waits, names, strict=True)
-        )
+            if not is_last:
+                clear = delay(m, clear, self.lag, name="clear" if i == 0 else f"clear_{i + 1}")
+                carry = delay(m, carry, self.lag - 1, name=f"{name}_carry_on")
+        return Cat(sums)
 
     def accumulator(
         self,

@@ -29,6 +29,8 @@ def float8_form(config: ArrayConfig, formats: tuple[Format, Format]) -> Form:
 class _Float8Form(FabricForm):
     """Wide sums in parts from the products on; the flags beside them stay set until ``clear``."""
 
+    lag = 1
+
     def __init__(self, config: ArrayConfig, formats: tuple[Format, Format]) -> None:
         super().__init__(config)
         self._formats = formats
@@ -60,7 +62,7 @@ class _Float8Form(FabricForm):
         after = Signal(len(raised), name="flags_after")
         m.d.comb += after.eq(held | raised)
         m.d.sync += held.eq(Mux(clear, 0, after))
-        return delay(m, after, self.latency - self._total_delay, name="flags")
+        return delay(m, after, self.parts[-1].late + self.accumulator_latency, name="flags")
 
 
 class _Ecp5Float8Form(_Float8Form, Ecp5Form):

@@ -7,6 +7,7 @@ import abc
 from amaranth.hdl import Cat, Module, Value, ValueCastable
 
 from ..config import ArrayConfig
+from .parts import Part
 
 __all__ = ["Form", "as_signed"]
 
@@ -26,7 +27,12 @@ class Form(abc.ABC):
     @property
     @abc.abstractmethod
     def latency(self) -> int:
-        """Cycles from operands to the sum that includes them."""
+        """Cycles from operands to the sum that includes them, its first part."""
+
+    @property
+    def parts(self) -> list[Part]:
+        """The parts in which a column's sum comes."""
+        return [Part(0, self.config.word_bits, 0)]
 
     @property
     @abc.abstractmethod

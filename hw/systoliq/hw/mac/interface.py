@@ -22,6 +22,7 @@ from .fabric import FabricForm
 from .float8 import float8_form
 from .form import Form
 from .ice40 import ice40_form
+from .parts import Part
 from .xilinx import XilinxForm
 
 __all__ = ["Mac", "operand_layout"]
@@ -55,6 +56,9 @@ class Mac(wiring.Component):
     ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known. Where
     ``skew`` is not 0, the pair i of operands of cycle t is the one seen in cycle ``t + i * skew``.
 
+    Long sums come in ``parts``: all of the above is true of the first, and of another one so many cycles later as it is
+    late.
+
     With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
     side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
 
@@ -80,8 +84,23 @@ class Mac(wiring.Component):
 
     @staticmethod
     def latency_of(config: ArrayConfig) -> int:
-        """Cycles from operands to the sum that includes them."""
+        """Cycles from operands to the sum that includes them, its first part."""
         return _form(config).latency
+
+    @staticmethod
+    def parts_of(config: ArrayConfig) -> list[Part]:
+        """The parts in which ``sum`` comes, of both columns where there are two."""
+        form = _form(config)
+        bits = form.columns * config.word_bits
+        if len(form.parts) == 1:
+            return [Part(0, bits, 0)]
+        starts = range(0, bits, config.word_bits)
+        return [Part(start + low, start + end, late) for start in starts for low, end, late in form.parts]
+
+    @staticmethod
+    def spread_of(config: ArrayConfig) -> int:
+        """Cycles from the first part of a sum to its last."""
+        return max(part.late for part in _form(config).parts)
 
     @staticmethod
     def clear_delay_of(config: ArrayConfig) -> int:

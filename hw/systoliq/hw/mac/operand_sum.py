@@ -16,7 +16,7 @@ __all__ = ["OperandSum"]
 
 
 class OperandSum(wiring.Component):
-    """`Mac` with ones for the operand that is not ``operand`` ("a" or "b"): same ports, same latency, same ``clear``.
+    """`Mac` with ones for the operand that is not ``operand`` ("a" or "b"): same ports, latency, parts and ``clear``.
 
     Sums are kept in `BITS` bits, enough for 65535 operands of 8 bits, and extended to the width of the others.
     """
@@ -62,5 +62,8 @@ class OperandSum(wiring.Component):
         else:
             after = Mux(clear, 0, held) + total
         m.d.sync += held.eq(after)
-        m.d.comb += self.sum.eq(held)
+        whole = Signal.like(self.sum)
+        m.d.comb += whole.eq(held)
+        for part in Mac.parts_of(config):
+            m.d.comb += part.of(self.sum).eq(delay(m, part.of(whole), part.late, name="held"))
         return m

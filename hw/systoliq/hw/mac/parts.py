@@ -1,19 +1,33 @@
 """Numbers in parts: long additions as short ones, each part a cycle after the one below it, whose carry it takes.
 
 A carry chain of an accumulator's whole width is too slow. Numbers that are added up again and again stay in parts, the
-lowest first: part i comes i cycles after part 0. Where a number ends below its highest parts, they repeat its sign.
+lowest first: part i comes i cycles after part 0, or ``i * lag``. Where a number ends below its highest parts, they
+repeat its sign.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from amaranth.hdl import Cat, Const, Module, Signal, Value
 
 from ..delay import delay
 
-__all__ = ["cuts", "extended", "skewed", "skewed_sum"]
+__all__ = ["Part", "cuts", "extended", "skewed", "skewed_sum", "together"]
+
+
+class Part(NamedTuple):
+    """Bits ``start`` to ``end - 1`` of a number, which come ``late`` cycles after the first part."""
+
+    start: int
+    end: int
+    late: int
+
+    def of(self, number: Value) -> Value:
+        """These bits of ``number``."""
+        return number[self.start : self.end]
 
 
 def cuts(bits: int, most: int) -> list[int]:
@@ -30,10 +44,19 @@ def extended(part: Value, bits: int) -> Value:
     return Cat(part, part[-1].replicate(bits - len(part)))
 
 
-def skewed(m: Module, number: Value, at: Sequence[int], *, name: str) -> list[Value]:
-    """The parts of the signed ``number``, which has no more bits than ``at`` says: part i, i cycles later."""
+def skewed(m: Module, number: Value, at: Sequence[int], *, lag: int = 1, name: str) -> list[Value]:
+    """The parts of the signed ``number``, which has no more bits than ``at`` says: part i, ``i * lag`` cycles later."""
     parts = [number[start:end] if start < len(number) else number[-1] for start, end in _places(at)]
-    return [delay(m, part, i, name=name if i == 1 else f"{name}_{i}") for i, part in enumerate(parts)]
+    return [delay(m, part, i * lag, name=name if i == 1 else f"{name}_{i}") for i, part in enumerate(parts)]
+
+
+def together(m: Module, number: Value, parts: Sequence[Part], *, name: str) -> Value:
+    """The whole of a ``number`` that comes in ``parts``, when the last one is there."""
+    last = max(part.late for part in parts)
+    if last == 0:
+        return number
+    waits = ((part, last - part.late) for part in parts)
+    return Cat(delay(m, part.of(number), wait, name=f"{name}_{part.start}") for part, wait in waits)
 
 
 def skewed_sum(m: Module, terms: Sequence[list[Value]], bits: int, at: Sequence[int], *, name: str) -> list[Value]:

@@ -12,7 +12,7 @@ from systoliq.golden.formats import IntFormat
 from systoliq.hw.array import SystolicArray
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.delay import delay
-from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.mac import Mac, operand_layout, together
 from systoliq.hw.processing_element import ProcessingElement
 from systoliq.hw.skew import Skew
 
@@ -55,7 +55,8 @@ class MacHarness(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, latency, columns = self.config, Mac.latency_of(self.config), Mac.columns_of(self.config)
+        config, columns = self.config, Mac.columns_of(self.config)
+        latency = Mac.latency_of(config) + Mac.spread_of(config)
         m.submodules.dut = dut = Mac(config)
         clear = delay(m, self.first, Mac.clear_delay_of(config), name="clear")
         m.d.comb += dut.clear.eq(clear)
@@ -68,8 +69,9 @@ class MacHarness(wiring.Component):
         begun = Signal(reset_less=True)  # before its first ``clear`` a sum is unknown: cells' registers hold anything
         m.d.sync += begun.eq(begun | self.first)
         known = delay(m, begun | self.first, latency, name="known")
+        shown = together(m, dut.sum, Mac.parts_of(config), name="shown")
         for column in range(columns):
-            found = dut.sum.word_select(column, config.accumulator_bits).as_signed()
+            found = shown.word_select(column, config.accumulator_bits).as_signed()
             total = _sum_of_products(m, config, self.a, self.b[column], self.first, f"total_{column}")
             expected = delay(m, total, latency, name=f"expected_{column}")
             m.d.comb += [Assert(~known | (found == expected)), Cover(known & (found > 1) & clear)]
@@ -181,7 +183,8 @@ def mac(
 ) -> Property:
     """That the multiply-accumulate for ``config`` adds up products; ``bug`` is in the form of it for its cells.
 
-    After latency + 3 good cycles every register of a pipeline holds what went in, and an accumulator what came out.
+    Three good cycles after the whole sum's latency every register of a pipeline holds what went in, and an accumulator
+    what came out.
     """
     cells = "" if config.cells == "portable" else f"{config.cells} "
     return Property(
@@ -191,7 +194,7 @@ def mac(
         ),
         claim="the sum is that of all products since the first, modulo its width, at the stated latency",
         harness=lambda: harness(config),
-        method=Induction(Mac.latency_of(config) + 3),
+        method=Induction(Mac.latency_of(config) + Mac.spread_of(config) + 3),
         bug=bug,
         quick=quick,
     )

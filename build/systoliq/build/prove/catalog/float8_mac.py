@@ -13,7 +13,7 @@ from systoliq.golden.operand import Format
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.delay import delay
 from systoliq.hw.hierarchy import place
-from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.mac import Mac, operand_layout, together
 from systoliq.hw.mac.float8_product import Float8Product
 
 from ..property import FromAnyState, Property, SeededBug
@@ -70,7 +70,8 @@ class SumHarness(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        config, latency = self.config, Mac.latency_of(self.config)
+        config = self.config
+        latency = Mac.latency_of(config) + Mac.spread_of(config)
         m.submodules.dut = dut = Mac(config)
         m.d.comb += dut.clear.eq(delay(m, self.first, Mac.clear_delay_of(config), name="clear"))
         total, flags = signed(config.accumulator_bits), config.flag_bits
@@ -90,10 +91,11 @@ class SumHarness(wiring.Component):
         m.d.sync += begun.eq(begun | self.first)
         known = delay(m, begun | self.first, latency, name="known")
         rest = latency - Float8Product.latency_of(*self._formats)
-        found = dut.sum[: config.accumulator_bits].as_signed()
+        shown = together(m, dut.sum, Mac.parts_of(config), name="shown")
+        found = shown[: config.accumulator_bits].as_signed()
         m.d.comb += [
             Assert(~known | (found == delay(m, now, rest, name="expected").as_signed())),
-            Assert(~known | (dut.sum[config.accumulator_bits :] == delay(m, raised, rest, name="expected_flags"))),
+            Assert(~known | (shown[config.accumulator_bits :] == delay(m, raised, rest, name="expected_flags"))),
             Cover(known & (found < -1)),
         ]
         return m
