@@ -13,6 +13,7 @@ def properties() -> tuple[Property, ...]:
         array,
         bus,
         cells,
+        direct_drain,
         drain,
         float8_mac,
         float8_requantizer,
@@ -31,6 +32,7 @@ def properties() -> tuple[Property, ...]:
 
     modules = (
         array,
+        direct_drain,
         cells,
         pairs,
         narrow_pairs,

@@ -206,17 +206,24 @@ def _element(*, top: bool) -> Property:
         claim="captures the sum, keeps it until the next capture, and drains it, or what comes from above",
         harness=lambda: ElementHarness(config_of(bits=2, accumulator_bits=5), top=top),
         method=Unbounded(cover_cycles=12),
-        bug=SeededBug(module="processing_element", old="with m.If(self.capture):", new="with m.If(mac.clear):"),
+        bug=SeededBug(module="processing_element", old="delay(m, self.capture,", new="delay(m, self.clear,"),
     )
+
+
+_ROW_KEPT = SeededBug(module="array", old="Mux(whole, 0, row + 1)", new="Mux(whole, 0, row)")
+_INSERTED_EARLY = SeededBug(module="array", old="capture, 1 + self.interval", new="capture, self.interval")
 
 
 def _array(config: ArrayConfig, *, interval: int, cycles: int, quick: bool = False) -> Property:
     return Property(
-        name=f"array, {config.rows} x {config.cols}, depth {config.depth}, drained every {interval}",
+        name=(
+            f"array, {config.rows} x {config.cols}, depth {config.depth}, {config.accumulator_bits} bits, "
+            f"drained every {interval}"
+        ),
         claim="every sum of every tile appears at the bottom in its cycle, tiles back to back or with pauses",
         harness=lambda: ArrayHarness(config, interval=interval),
         method=Bounded(cycles),
-        bug=SeededBug(module="array", old='1 + self.interval, f"insert', new='self.interval, f"insert'),
+        bug=_INSERTED_EARLY if interval > 1 else _ROW_KEPT,
         quick=quick,
     )
 
@@ -231,4 +238,6 @@ PROPERTIES = (
     _array(config_of(rows=2, cols=2, bits=2, accumulator_bits=6), interval=1, cycles=16, quick=True),
     _array(config_of(rows=3, cols=2, bits=2, accumulator_bits=5), interval=1, cycles=18),
     _array(config_of(rows=2, cols=2, depth=2, bits=2, accumulator_bits=6), interval=2, cycles=18),
+    _array(config_of(rows=2, cols=2, bits=2, accumulator_bits=26), interval=1, cycles=14),
+    _array(config_of(rows=2, cols=1, bits=2, accumulator_bits=26), interval=2, cycles=14),
 )
