@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from systoliq.golden.network import Addition, Tensor
 from systoliq.golden.network.sum_tables import SumTables
 from systoliq.hw.network import addition
 
-from ..bench import receive, send, simulate
+from ..bench import simulate
 
 SCALES = [(0.031, 0.017, 0.043), (0.5, 0.5, 0.5), (0.25, 0.5, 1.0), (0.9, 0.002, 0.7)]
 
@@ -52,30 +50,3 @@ def test_lane_gives_the_sum_of_all_pairs(scales, form):
 
     simulate(block, bench, limit=7000)
     assert shown[block.latency :] == [int(y) & 255 for y in expected.reshape(-1)[order]]
-
-
-@pytest.mark.parametrize(("comes", "goes"), [(1.0, 1.0), (0.5, 1.0), (1.0, 0.4), (0.6, 0.7)])
-def test_streams(comes, goes):
-    golden, (a, b) = node(SCALES[0], INT8)
-    expected = golden.apply(a, b)[0]
-    block = addition.Addition(SumTables.of(expected, INT8), INT8, lanes=2, cells="portable", kind="sum")
-    order = np.random.default_rng(1).integers(0, 65536, (80, 2))
-    y = expected.reshape(-1)[order]
-    lasts = [i % 7 == 6 for i in range(80)]
-    words = [int(r[0]) & 255 | (int(r[1]) & 255) << 8 | last << 16 for r, last in zip(y, lasts, strict=True)]
-    taken = []
-
-    def sender(port, operand, seed):
-        values = operand.reshape(-1)[order].tolist()
-        beats = [{"data": value, "last": last} for value, last in zip(values, lasts, strict=True)]
-
-        async def run(ctx):
-            await send(ctx, port, beats, random.Random(seed), comes)
-
-        return run
-
-    async def receiver(ctx):
-        taken.extend(await receive(ctx, block.o, len(words), random.Random(3), goes))
-
-    simulate(block, sender(block.i_0, a, 1), sender(block.i_1, b, 2), receiver)
-    assert taken == words

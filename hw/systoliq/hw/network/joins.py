@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from systoliq.golden import network
 from systoliq.golden.network.sum_tables import SumTables
 
 from ..operand_shape import operand_shape
-from .addition import Addition
+from .addition import SumOfTables
 from .concatenation import Concatenation, Part
 from .constants import Constants
-from .multiplication import Multiplication
+from .multiplication import SteppedProduct
+from .pairwise import Pairwise
 from .rate import Parallelism, common_channels, steps_of
 from .recipe import Recipe
 from .repeated import Repeated
@@ -29,9 +31,12 @@ def addition(node: network.Addition, how: Recipe) -> wiring.Component:
     tables = SumTables.of(_all_pairs(node), node.output.format)
     if tables is None:
         raise ValueError("no two tables give its sums exactly")
-    lanes = how.lanes(common_channels(node))
-    kind = _core_kind(node, how)
-    return _repeated(Addition(tables, node.inputs[0].format, lanes=lanes, cells=how.cells, kind=kind), node, how)
+    operand = node.inputs[0].format
+
+    def lane(kind: str) -> SumOfTables:
+        return SumOfTables(tables, operand, cells=how.cells, kind=kind)
+
+    return _repeated(_pairwise(lane, node, how), node, how)
 
 
 def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
@@ -50,16 +55,21 @@ def concatenation(node: network.Concatenation, how: Recipe) -> Concatenation:
 def multiplication(node: network.Multiplication, how: Recipe) -> wiring.Component:
     """A product, and the steps of its rescaling."""
     a, b = node.inputs
-    core = Multiplication(
-        steps_of(node),
-        a.format,
-        (a.zero_point, b.zero_point),
-        lanes=how.lanes(common_channels(node)),
-        cells=how.cells,
-        lane_cells=how.lane_cells,
-        kind=_core_kind(node, how),
-    )
-    return _repeated(core, node, how)
+
+    def lane(kind: str) -> SteppedProduct:
+        points = a.zero_point, b.zero_point
+        return SteppedProduct(steps_of(node), a.format, points, cells=how.cells, lane_cells=how.lane_cells, kind=kind)
+
+    return _repeated(_pairwise(lane, node, how), node, how)
+
+
+def _pairwise(
+    lane: Callable[[str], SumOfTables | SteppedProduct], node: network.Addition | network.Multiplication, how: Recipe
+) -> Pairwise:
+    """As many lanes as the stage has, each made of its kind."""
+    kind = _core_kind(node, how)
+    lanes = [lane(f"{kind}_lane") for _ in range(how.lanes(common_channels(node)))]
+    return Pairwise(lanes, node.inputs[0].format, node.output.format, cells=how.cells, kind=kind)
 
 
 def constants_of(node: network.Node, index: int, parallelism: Parallelism, *, cells: str, kind: str) -> Constants:
@@ -109,7 +119,7 @@ def _core_kind(node: network.Node, how: Recipe) -> str:
     return how.kind if single_pixel(node) is None else "join"
 
 
-def _repeated(core: Addition | Multiplication, node: network.Node, how: Recipe) -> wiring.Component:
+def _repeated(core: Pairwise, node: network.Node, how: Recipe) -> wiring.Component:
     index = single_pixel(node)
     if index is None:
         return core

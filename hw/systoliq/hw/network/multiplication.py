@@ -1,9 +1,9 @@
-"""Multiplication: two streams of images, element by element, the product rescaled by an estimate and a threshold."""
+"""Multiplication: the code of a product, rescaled by an estimate and a threshold."""
 
 from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal, Value, signed
-from amaranth.lib import stream, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden.formats import IntFormat, signed_bits
@@ -13,14 +13,10 @@ from ..delay import delay
 from ..hierarchy import place
 from ..lut_product import lut_product, lut_product_latency
 from ..multiplier import Multiplier, WideMultiplier
-from ..operand_shape import operand_shape
-from ..result_buffer import y_beat
 from ..rom import Rom
-from .fifo import Fifo
 from .rate import PRODUCT_BITS
-from .steady import steady
 
-__all__ = ["Multiplication", "SteppedProduct"]
+__all__ = ["SteppedProduct"]
 
 _CENTRED = PRODUCT_BITS // 2  # bits of a byte less its zero point
 
@@ -93,50 +89,3 @@ class SteppedProduct(wiring.Component):
         m.submodules.multiplier = place(multiplier, platform)
         m.d.comb += [multiplier.a.eq(centred[0]), multiplier.b.eq(centred[1])]
         return multiplier.product
-
-
-class Multiplication(wiring.Component):
-    """``i_0`` times ``i_1``, a beat of ``lanes`` codes of the lane's operand a cycle; ``last`` is that of both."""
-
-    def __init__(
-        self,
-        steps: Steps,
-        operand: IntFormat,
-        points: tuple[int, int],
-        *,
-        lanes: int,
-        cells: str,
-        lane_cells: str,
-        kind: str,
-    ) -> None:
-        self.lanes = [
-            SteppedProduct(steps, operand, points, cells=cells, lane_cells=lane_cells, kind=f"{kind}_lane")
-            for _ in range(lanes)
-        ]
-        self.kind = kind
-        given, made = (y_beat(operand_shape(form), lanes) for form in (operand, steps.output))
-        self.fifo = Fifo(made, depth=1 << (self.lanes[0].latency + 3).bit_length(), cells=cells)
-        super().__init__(
-            {
-                "i_0": In(stream.Signature(given)),
-                "i_1": In(stream.Signature(given)),
-                "o": Out(stream.Signature(made)),
-            }
-        )
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        sources = [wiring.flipped(self.i_0), wiring.flipped(self.i_1)]
-        latency = self.lanes[0].latency
-        result = Signal.like(Value.cast(self.fifo.i.payload))
-        steady(m, platform, sources, self.fifo, result, latency=latency)
-        m.d.comb += result[-1].eq(delay(m, self.i_0.payload.last, latency, name="last"))
-        for index, lane in enumerate(self.lanes):
-            m.submodules[f"lane_{index}"] = place(lane, platform)
-            m.d.comb += [
-                lane.a.eq(Value.cast(self.i_0.payload.data[index])),
-                lane.b.eq(Value.cast(self.i_1.payload.data[index])),
-                result[8 * index : 8 * index + 8].eq(lane.y),
-            ]
-        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
-        return m

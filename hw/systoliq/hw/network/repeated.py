@@ -7,8 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
-from .addition import Addition
-from .multiplication import Multiplication
+from .pairwise import Pairwise
 from .replay import Replay
 
 __all__ = ["Repeated"]
@@ -19,9 +18,7 @@ class Repeated(wiring.Component):
 
     namespace = True
 
-    def __init__(
-        self, core: Addition | Multiplication, *, index: int, beats: int, times: int, cells: str, kind: str
-    ) -> None:
+    def __init__(self, core: Pairwise, *, index: int, beats: int, times: int, cells: str, kind: str) -> None:
         self.core = core
         self.index = index
         self.kind = kind

@@ -14,7 +14,7 @@ from amaranth.lib import wiring
 from systoliq.golden import network
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
-from systoliq.hw.network.addition import Addition
+from systoliq.hw.network.addition import SumOfTables
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.network.concatenation import Concatenation
 from systoliq.hw.network.constants import Constants
@@ -22,7 +22,7 @@ from systoliq.hw.network.convolution import Convolution
 from systoliq.hw.network.depthwise import Depthwise
 from systoliq.hw.network.lookup import Lookup
 from systoliq.hw.network.maximum import Maximum
-from systoliq.hw.network.multiplication import Multiplication
+from systoliq.hw.network.pairwise import Pairwise
 from systoliq.hw.network.pipeline import Joint
 from systoliq.hw.network.repeated import Repeated
 from systoliq.hw.network.sliding import Sliding
@@ -170,28 +170,26 @@ def _sliding(stage: Sliding, node: network.Node) -> dict[str, Any]:
 
 
 @_claims.register
-def _addition(stage: Addition, node: network.Addition) -> dict[str, Any]:
-    a, b = np.divmod(np.arange(1 << 16), 1 << 8)
-    return _pairs(node, stage.lanes, stage.lane.tables.apply(a, b)) | {"exchanged": node.exchanged}
-
-
-def _pairs(node: network.Node, lanes: int, results: npt.NDArray[Any]) -> dict[str, Any]:
+def _pairwise(stage: Pairwise, node: network.Addition | network.Multiplication) -> dict[str, Any]:
     """Of the results for all pairs."""
+    lane, order = stage.lanes[0], {}
+    if isinstance(node, network.Addition):
+        assert isinstance(lane, SumOfTables)  # noqa: S101 - which additions are made of
+        results = lane.tables.apply(*np.divmod(np.arange(1 << 16), 1 << 8))
+        order["exchanged"] = node.exchanged
+    else:
+        a, b = (np.array(tensor.codes, np.int32) - tensor.zero_point for tensor in node.inputs)
+        results = node.rescaled(np.multiply.outer(a, b))
     tensors = {"a": node.inputs[0], "b": node.inputs[1], "y": node.output}
     return {
         "verdict": "exact",
         "formats": _formats(node),
         "scales": {letter: float(tensor.scale).hex() for letter, tensor in tensors.items()},
         "zero_points": {letter: tensor.zero_point for letter, tensor in tensors.items()},
-        "lanes": lanes,
+        "lanes": len(stage.lanes),
         "results_sha256": _digest(results),
+        **order,
     }
-
-
-@_claims.register
-def _multiplication(stage: Multiplication, node: network.Multiplication) -> dict[str, Any]:
-    a, b = (np.array(tensor.codes, np.int32) - tensor.zero_point for tensor in node.inputs)
-    return _pairs(node, len(stage.lanes), node.rescaled(np.multiply.outer(a, b)))
 
 
 @_claims.register

@@ -1,0 +1,68 @@
+"""Pairwise: two streams of images, element by element, by lanes that make one byte of two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Module, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat
+
+from ..delay import delay
+from ..hierarchy import place
+from ..operand_shape import operand_shape
+from ..result_buffer import y_beat
+from .addition import SumOfTables
+from .fifo import Fifo
+from .multiplication import SteppedProduct
+from .steady import steady
+
+__all__ = ["Pairwise"]
+
+
+class Pairwise(wiring.Component):
+    """What ``lanes`` make of ``i_0`` and ``i_1``, a beat of as many codes of ``operand`` a cycle; ``last``: of both.
+
+    The lanes are alike, and give codes of ``output``.
+    """
+
+    def __init__(
+        self,
+        lanes: Sequence[SumOfTables | SteppedProduct],
+        operand: IntFormat,
+        output: IntFormat,
+        *,
+        cells: str,
+        kind: str,
+    ) -> None:
+        self.lanes = list(lanes)
+        self.latency = lanes[0].latency
+        self.kind = kind
+        given, made = (y_beat(operand_shape(form), len(lanes)) for form in (operand, output))
+        self.fifo = Fifo(made, depth=max(16, 1 << (self.latency + 3).bit_length()), cells=cells)
+        super().__init__(
+            {
+                "i_0": In(stream.Signature(given)),
+                "i_1": In(stream.Signature(given)),
+                "o": Out(stream.Signature(made)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        sources = [wiring.flipped(self.i_0), wiring.flipped(self.i_1)]
+        last = delay(m, self.i_0.payload.last, self.latency, name="last")
+        result = Signal.like(Value.cast(self.fifo.i.payload))
+        steady(m, platform, sources, self.fifo, result, latency=self.latency)
+        m.d.comb += result[-1].eq(last)
+        for index, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [
+                lane.a.eq(Value.cast(self.i_0.payload.data[index])),
+                lane.b.eq(Value.cast(self.i_1.payload.data[index])),
+                result[8 * index : 8 * index + 8].eq(lane.y),
+            ]
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        return m
