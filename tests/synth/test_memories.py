@@ -24,6 +24,7 @@ def package():
     return make_package(big_design())
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_the_netlist_passes_the_testbench(package, tmp_path):
     if not find("icarus").found:
