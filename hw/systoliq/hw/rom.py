@@ -23,8 +23,8 @@ __all__ = ["FEW", "INLINE", "Rom"]
 FEW = 64
 """Words that lookup tables hold better: a bit of them takes four tables of ECP5, and no way out of a memory."""
 
-INLINE = 1024
-"""Words that stand in the Verilog, a line each; more lie in a file beside it."""
+INLINE = 8192
+"""Bits that stand in the Verilog, a line for each word; more lie in a file beside it."""
 
 
 class Rom(wiring.Component):
@@ -32,7 +32,7 @@ class Rom(wiring.Component):
 
     Words are integers, or rows of bytes (see `words`). More than `FEW` have the register behind them that makes block
     RAM fast, where the ``cells`` have one (see `BlockRam`); for ``ecp5`` they lie in DP16KD. Other memories of more
-    than `INLINE` words are emitted with their contents in a file (see `rom_in_file`).
+    than `INLINE` bits are emitted with their contents in a file (see `rom_in_file`).
     """
 
     def __init__(self, words: Sequence[int] | Words, width: int, *, cells: str, kind: str) -> None:
@@ -52,7 +52,7 @@ class Rom(wiring.Component):
 
     def written(self, name: str) -> Written | None:
         """The module ``name`` with its contents in a file, where they are many."""
-        if self._cells or len(self.words) <= INLINE:
+        if self._cells or len(self.words) * len(self.word) <= INLINE:
             return None
         return rom_in_file(name, self.words, len(self.word), self.latency)
 
