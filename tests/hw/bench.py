@@ -175,6 +175,8 @@ module tb;
 endmodule
 """
     (folder / "stimulus").write_text("\n".join(lines))
+    for name, content in text.files.items():
+        (folder / name).write_bytes(content)
     for name, content in (("tb.v", bench), ("dut.v", text), ("cells.v", models_verilog(cells))):
         (folder / name).write_text(content)
     subprocess.run(["iverilog", "-g2005", "-s", "tb", "-o", "t", "tb.v", "dut.v", "cells.v"], cwd=folder, check=True)

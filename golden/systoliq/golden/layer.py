@@ -335,9 +335,15 @@ class MatMulLayer:
         They are linear in the zero point, so that of those that may come at run time the ends are enough.
         """
         self._refuse_float8("accumulator_range", self.a_format, self.b_format)
+        least, greatest = self._sum_range
+        return least.copy(), greatest.copy()
+
+    @cached_property
+    def _sum_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         own = (self.a_format.min, self.a_format.max) if self.takes_zero_points else (self.a_zero_point,)
-        least = [self.centered_b * (self.a_format.min - zero_point) for zero_point in own]
-        greatest = [self.centered_b * (self.a_format.max - zero_point) for zero_point in own]
+        centered = self.centered_b
+        least = [centered * (self.a_format.min - zero_point) for zero_point in own]
+        greatest = [centered * (self.a_format.max - zero_point) for zero_point in own]
         bias = 0 if self.bias is None else self.bias.astype(np.int64)
         ends = [each(least, greatest).sum(axis=1) for each in (np.minimum, np.maximum)]
         return ends[0].min(axis=0) + bias, ends[1].max(axis=0) + bias

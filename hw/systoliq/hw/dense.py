@@ -9,6 +9,7 @@ Rows of A stream in, rows of Y stream out:
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -223,20 +224,20 @@ class Dense(wiring.Component):
 
     # Hardware.
 
-    def _weight_words(self, physical: int) -> list[list[int]]:
+    def _weight_words(self, physical: int) -> npt.NDArray[np.int64]:
         """Words of the array's column ``physical``, tile after tile, ``depth`` operands each, zeros beyond K and N."""
         schedule, depth = self.schedule, self.config.depth
         padded = np.zeros((schedule.beats * depth, schedule.column_tiles * schedule.config.cols), np.int64)
         padded[: schedule.k, : schedule.n] = self.folding.weights
         columns = padded[:, schedule.logical_column(physical) :: schedule.config.cols]
-        words: list[list[int]] = columns.T.reshape(-1, depth).tolist()
+        words: npt.NDArray[np.int64] = columns.T.reshape(-1, depth)
         return words
 
-    def _ones_words(self) -> list[list[int]]:
+    def _ones_words(self) -> npt.NDArray[np.int64]:
         """Words of the column whose sums are the row sums of A."""
         schedule, depth = self.schedule, self.config.depth
-        ones = (np.arange(schedule.beats * depth) < schedule.k).astype(int).reshape(-1, depth)
-        return ones.tolist() * schedule.column_tiles
+        ones = (np.arange(schedule.beats * depth) < schedule.k).astype(np.int64).reshape(-1, depth)
+        return np.tile(ones, (schedule.column_tiles, 1))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -304,7 +305,7 @@ class Dense(wiring.Component):
         address = delay(m, sequencer.address, 1, name="address")
         if self._idle is not None:  # for cycles without a beat
             address = Mux(taken, address, self._idle)
-            contents = [[*words, [0] * self.config.depth] for words in contents]
+            contents = [np.pad(words, ((0, 1), (0, 0))) for words in contents]
         for index, words in enumerate(contents):
             layout = operand_layout(self.config.b, self.config.depth)
             column = WeightColumn(layout, words, cells=self.config.cells, kind=f"weights_{index}")

@@ -12,7 +12,7 @@ import dataclasses
 import functools
 import gc
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,18 @@ from amaranth.back import rtlil
 from amaranth.hdl import ClockSignal, Elaboratable, Instance, ResetInserter, ResetSignal, Value, ValueCastable
 from amaranth.lib import wiring
 
-__all__ = ["Emission", "configuration", "mark_used", "place"]
+__all__ = ["Emission", "Written", "configuration", "mark_used", "place"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Written:
+    """A module that a component writes itself: its ``verilog``, in Yosys' form, and the ``files`` that it reads.
+
+    It has a clock ``clk``, no reset, and the component's ports.
+    """
+
+    verilog: str
+    files: Mapping[str, bytes]
 
 
 def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
@@ -105,12 +116,14 @@ class Emission:
     """A platform that collects the RTLIL of every kind of block below a top, each once.
 
     ``prefix`` is put before each kind's name, so that two emitted designs can live in one project. ``ports`` are the
-    ports of each module in the order in which its component names them.
+    ports of each module in the order in which its component names them. ``written`` are the modules that components
+    write themselves: those with a method ``written(name)`` that gives one, and not None.
     """
 
     def __init__(self, prefix: str) -> None:
         self.prefix = prefix
         self.ports: dict[str, list[str]] = {}
+        self.written: list[Written] = []
         self._modules: dict[str, str] = {}
         self._made_from: dict[str, dict[str, object]] = {}
 
@@ -123,7 +136,7 @@ class Emission:
             outside = self.prefix
             if getattr(component, "namespace", False):
                 self.prefix = name
-            self._modules[name] = self._convert(component, name)
+            self._modules[name] = self._black_box(component, name) or self._convert(component, name)
             self.prefix = outside
         for what in first.keys() | made_from.keys():
             if first.get(what) != made_from.get(what):
@@ -150,6 +163,20 @@ class Emission:
         with _no_collection():
             text = self._convert(top, name)
         return "\n".join([text, *self._modules.values()])
+
+    def _black_box(self, component: wiring.Component, name: str) -> str:
+        """RTLIL of the ports of a module that ``component`` writes itself; nothing where it does not."""
+        write = getattr(component, "written", None)
+        written = write(name) if write else None
+        if written is None:
+            return ""
+        self.written.append(written)
+        lines = ["attribute \\blackbox 1", f"module \\{name}", "  wire input 1 \\clk"]
+        for path, member, value in component.signature.flatten(component):
+            direction = "input" if member.flow == wiring.In else "output"
+            lines.append(f"  wire width {len(Value.cast(value))} {direction} {len(lines) - 1} \\{_port(path)}")
+        self.ports[name] = [_port(path) for path, _, _ in component.signature.flatten(component)]
+        return "\n".join([*lines, "end\n"])
 
     def _convert(self, component: wiring.Component, name: str) -> str:
         self.ports[name] = [_port(path) for path, _, _ in component.signature.flatten(component)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from amaranth.hdl import Module, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
@@ -13,22 +14,31 @@ from .block_ram import BlockRam
 from .cells import is_ecp5
 from .cells.ecp5_ram import WIDTHS, dp16kd_rom
 from .delay import delay
+from .hierarchy import Written
+from .rom_file import rom_in_file
+from .words import Words, bytes_of, to_integers, to_words
 
-__all__ = ["FEW", "Rom"]
+__all__ = ["FEW", "INLINE", "Rom"]
 
 FEW = 64
 """Words that lookup tables hold better: a bit of them takes four tables of ECP5, and no way out of a memory."""
+
+INLINE = 8192
+"""Bits that stand in the Verilog, a line for each word; more lie in a file beside it."""
 
 
 class Rom(wiring.Component):
     """``words`` of ``width`` bits, not negative: ``word`` shows the one at ``address`` ``latency`` cycles later.
 
-    More than `FEW` words have the register behind them that makes block RAM fast, where the ``cells`` have one (see
-    `BlockRam`); for ``ecp5`` they lie in DP16KD.
+    Words are integers, or rows of bytes (see `words`). More than `FEW` have the register behind them that makes block
+    RAM fast, where the ``cells`` have one (see `BlockRam`); for ``ecp5`` they lie in DP16KD. Other memories of more
+    than `INLINE` bits are emitted with their contents in a file (see `rom_in_file`).
     """
 
-    def __init__(self, words: Sequence[int], width: int, *, cells: str, kind: str) -> None:
-        self.words = list(words)
+    def __init__(self, words: Sequence[int] | Words, width: int, *, cells: str, kind: str) -> None:
+        if not isinstance(words, np.ndarray):
+            words = to_words(np.array(words, dtype=object)[:, np.newaxis], width, bytes_of(width))
+        self.words = words
         self.kind = kind
         self.latency = self.latency_of(len(self.words), cells)
         self._cells = is_ecp5(cells) and FEW < len(self.words) <= max(WIDTHS)
@@ -40,12 +50,19 @@ class Rom(wiring.Component):
         """Cycles from an address to its word, of so many."""
         return BlockRam.latency_of(cells) if words > FEW else 1
 
+    def written(self, name: str) -> Written | None:
+        """The module ``name`` with its contents in a file, where they are many."""
+        if self._cells or len(self.words) * len(self.word) <= INLINE:
+            return None
+        return rom_in_file(name, self.words, len(self.word), self.latency)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         if self._cells:
             m.d.comb += self.word.eq(dp16kd_rom(m, self.words, len(self.word), address=self.address))
             return m
-        m.submodules.memory = memory = Memory(shape=unsigned(len(self.word)), depth=len(self.words), init=self.words)
+        init = to_integers(self.words)
+        m.submodules.memory = memory = Memory(shape=unsigned(len(self.word)), depth=len(init), init=init)
         read = memory.read_port()
         m.d.comb += [
             read.en.eq(1),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Mapping
 
 from amaranth.lib import wiring
 
@@ -12,7 +13,7 @@ from .cells import models
 from .hierarchy import Emission
 from .readable import readable
 
-__all__ = ["EmissionError", "emit_verilog"]
+__all__ = ["EmissionError", "Verilog", "emit_verilog", "files_of"]
 
 _SCRIPT = """\
 read_rtlil <<rtlil
@@ -34,7 +35,26 @@ class EmissionError(RuntimeError):
     """Yosys refused the design: a defect of systoliq, not of its input."""
 
 
-def emit_verilog(component: wiring.Component, name: str) -> str:
+class Verilog(str):
+    """Text of Verilog, and the ``files`` that it reads, by name; ``+`` keeps them, other methods of texts do not."""
+
+    files: Mapping[str, bytes]
+
+    def __new__(cls, text: str, files: Mapping[str, bytes] | None = None) -> Verilog:
+        made = super().__new__(cls, text)
+        made.files = dict(files or {})
+        return made
+
+    def __add__(self, other: str) -> Verilog:
+        return Verilog(super().__add__(other), self.files)
+
+
+def files_of(verilog: str) -> Mapping[str, bytes]:
+    """The files that a text of Verilog reads: those of a `Verilog`, none of another text."""
+    return verilog.files if isinstance(verilog, Verilog) else {}
+
+
+def emit_verilog(component: wiring.Component, name: str) -> Verilog:
     """Verilog-2005 text of ``component`` as module ``name``; the kinds of block below it are called ``name_<kind>``.
 
     Clocking: one clock ``clk``, synchronous active-high reset ``rst``.
@@ -48,7 +68,9 @@ def emit_verilog(component: wiring.Component, name: str) -> str:
     if process.returncode:
         raise EmissionError(f"Yosys failed on {name}: {process.stderr.strip() or process.stdout.strip()}")
     _, _, body = process.stdout.partition("*/\n")  # the banner names the Yosys build
-    return readable(body, name, emission.ports)
+    text = "\n".join([body, *(module.verilog for module in emission.written)])
+    files = {file: content for module in emission.written for file, content in module.files.items()}
+    return Verilog(readable(text, name, emission.ports), files)
 
 
 def _black_boxes(rtlil: str) -> str:

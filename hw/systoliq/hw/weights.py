@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+import numpy as np
+import numpy.typing as npt
 from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
@@ -11,12 +11,13 @@ from amaranth.lib.wiring import In, Out
 from .delay import delay
 from .hierarchy import place
 from .rom import Rom
+from .words import bytes_of, to_words
 
 __all__ = ["WeightColumn"]
 
 
 class WeightColumn(wiring.Component):
-    """A read-only memory of ``depth`` operands a word; passes its address to the column on its right.
+    """A read-only memory of ``words`` [count, depth] operands; passes its address to the column on its right.
 
     ``word`` shows the word at ``address`` ``latency`` cycles later, and ``address_next`` the address itself one cycle
     later: a chain of these gives column c its operands c cycles after column 0, which is the skew that the
@@ -24,12 +25,12 @@ class WeightColumn(wiring.Component):
     the multipliers, which lie apart on a chip, is a register on the way.
     """
 
-    def __init__(self, layout: data.ArrayLayout, words: Sequence[Sequence[int]], *, cells: str, kind: str) -> None:
-        self.words = [list(word) for word in words]
+    def __init__(self, layout: data.ArrayLayout, words: npt.ArrayLike, *, cells: str, kind: str) -> None:
+        operands = np.asarray(words, np.int64)
         self.kind = kind
-        stored = [layout.const(word).as_bits() for word in self.words]
+        stored = to_words(operands, layout.size // layout.length, bytes_of(layout.size))
         self._rom = Rom(stored, layout.size, cells=cells, kind=f"{kind}_rom")
-        self.latency = self.latency_of(len(self.words), cells)
+        self.latency = self.latency_of(len(operands), cells)
         address = self._rom.address.shape()
         super().__init__({"address": In(address), "address_next": Out(address), "word": Out(layout)})
 

@@ -20,18 +20,20 @@ from typing import TYPE_CHECKING, get_args
 
 import cocotb
 
+from systoliq.hw.verilog import files_of
 from systoliq.moved import renamed
 
 from . import icarus, verilator
 from .cache import content_key, obtain
 from .ports import port_names
 from .process import Reporter
-from .simulation import Simulation, SimulatorName
+from .simulation import MEMORIES, Simulation, SimulatorName
 
 __all__ = ["Simulation", "SimulatorName", "SimulatorWarning", "build"]
 
 _FORMAT = "1"  # of a cached build; changes whenever what a build folder holds does
 _RECORD = "build.json"
+_MEMORY = re.compile(r'\$readmemh\("([^"/]+)"')
 
 
 class SimulatorWarning(UserWarning):
@@ -53,7 +55,8 @@ def build(
     Parameters
     ----------
     sources
-        Verilog files, or the Verilog itself.
+        Verilog files, or the Verilog itself. The files that either reads by ``$readmemh`` come with it: they stand
+        beside the Verilog files, or are those of a `systoliq.hw.verilog.Verilog`.
     top
         name of the module to simulate.
     waves
@@ -76,19 +79,24 @@ def build(
         raise ValueError("sources must hold all of the design, not `include parts of it")
     ports = port_names(every, top)
     identity = verilator.identity() if simulator == "verilator" else icarus.identity()
-    key = content_key(
-        _FORMAT, simulator, *identity, cocotb.__version__, top, str(waves), *(part for text in texts for part in text)
-    )
+    memories = files_of(sources) if isinstance(sources, str) else _memories_beside(sources)
+    files: list[tuple[str, str | bytes]] = [*texts, *sorted(memories.items())]
+    parts = [part for file in files for part in file]
+    key = content_key(_FORMAT, simulator, *identity, cocotb.__version__, top, str(waves), *parts)
     report = Reporter(progress)
 
     def make(folder: Path) -> None:
-        files = [folder / f"{top}.v"] if isinstance(sources, str) else [Path(source).absolute() for source in sources]
+        paths = [folder / f"{top}.v"] if isinstance(sources, str) else [Path(source).absolute() for source in sources]
         if isinstance(sources, str):
-            files[0].write_text(sources)
+            paths[0].write_text(sources)
+        if memories:
+            (folder / MEMORIES).mkdir()
+        for name, content in memories.items():
+            (folder / MEMORIES / name).write_bytes(content)
         if simulator == "verilator":
-            verilator.build(folder, files, top, ports, waves, report)
+            verilator.build(folder, paths, top, ports, waves, report)
         else:
-            icarus.build(folder, files, top, waves, report)
+            icarus.build(folder, paths, top, waves, report)
         said = [message.replace(f"{folder}{os.sep}", "") for message in report.messages]
         (folder / _RECORD).write_text(json.dumps({"top": top, "simulator": simulator, "warnings": said}, indent=2))
 
@@ -106,6 +114,16 @@ def _texts(sources: Sequence[Path] | str) -> list[tuple[str, str]]:
     if not sources:
         raise ValueError("sources must hold at least one file")
     return [(Path(source).suffix, Path(source).read_text()) for source in sources]
+
+
+def _memories_beside(sources: Sequence[Path]) -> dict[str, bytes]:
+    """Names and contents of the files beside the sources that these read."""
+    return {
+        name: file.read_bytes()
+        for source in map(Path, sources)
+        for name in _MEMORY.findall(source.read_text())
+        if (file := source.with_name(name)).is_file()
+    }
 
 
 if not TYPE_CHECKING:

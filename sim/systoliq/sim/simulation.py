@@ -25,7 +25,10 @@ from .process import SimulationError
 from .results import Failure, Results, read_results
 from .tools import require
 
-__all__ = ["Simulation", "SimulatorName"]
+__all__ = ["MEMORIES", "Simulation", "SimulatorName"]
+
+MEMORIES = "memories"
+"""Folder of a build with the contents of memories: simulators look for them where they run."""
 
 SimulatorName = Literal["verilator", "icarus"]
 
@@ -89,6 +92,7 @@ class Simulation:
         directory.mkdir(parents=True, exist_ok=True)
         log, results = directory / "simulation.log", directory / "results.xml"
         results.unlink(missing_ok=True)
+        self._bring_memories(directory)
         variables = _environment(self, test_module, results, python_path, seed) | _filter(testcase) | dict(env or {})
         started = time.monotonic()
         status = execute(self._command(waves, seed), variables, directory, log, timeout, on_line)
@@ -96,6 +100,13 @@ class Simulation:
 
         tests, failures = self._results(results, test_module, testcase, status, log)
         return Results(tests=tests, failures=failures, seconds=seconds, log=log)
+
+    def _bring_memories(self, directory: Path) -> None:
+        """Put links to the memories' contents where the simulation runs."""
+        for file in (self.folder / MEMORIES).glob("*"):
+            link = directory / file.name
+            link.unlink(missing_ok=True)
+            link.symlink_to(file)
 
     def _results(
         self, results: Path, test_module: str, testcase: str | Sequence[str] | None, status: int, log: Path

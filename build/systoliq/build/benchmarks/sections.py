@@ -9,16 +9,14 @@ from __future__ import annotations
 import dataclasses
 import math
 import os
-import resource
 import statistics
 import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -32,7 +30,9 @@ from systoliq.sim.runner import SimulatorWarning, build
 
 from .bare_loop import LoopRun, build_loop
 from .engine import throughput_figures, throughput_table
+from .layers import CASES, layer_figures, layer_table
 from .plain_grid import emit_plain_grid
+from .timing import Timed, timed
 
 __all__ = ["QUICK_SIZES", "SECTIONS", "Options", "Section", "Timed", "growth", "timed"]
 
@@ -41,7 +41,6 @@ QUICK_SIZES = (8, 16)
 TILE_BEATS = 256  # K of a tile
 
 _NAME = "array"
-_T = TypeVar("_T")
 Progress = Callable[[str], None]
 
 
@@ -67,26 +66,6 @@ class Section:
 
     table: Table
     data: dict[str, Any]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Timed(Generic[_T]):
-    """Medians of wall and processor seconds, those of child processes included, and the last result."""
-
-    seconds: float
-    cpu_seconds: float
-    result: _T
-
-
-def timed(function: Callable[[], _T], repeat: int) -> Timed[_T]:
-    """Call `function` `repeat` times."""
-    walls, cpus = [], []
-    for _ in range(repeat):
-        cpu, wall = _cpu_seconds(), time.perf_counter()
-        result = function()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(_cpu_seconds() - cpu)
-    return Timed(seconds=statistics.median(walls), cpu_seconds=statistics.median(cpus), result=result)
 
 
 def growth(sizes: Sequence[int], values: Sequence[float]) -> float | None:
@@ -229,11 +208,19 @@ def engine(options: Options, progress: Progress) -> Section:
     return Section(table=throughput_table(figures), data={"rows": [dataclasses.asdict(each) for each in figures]})
 
 
+def layers(options: Options, progress: Progress) -> Section:
+    """Packages of large layers; those of more than a 32nd of `work` weights are left out."""
+    cases = [case for case in CASES if 32 * case.k * case.n <= options.work]
+    figures = list(layer_figures(cases, progress))
+    return Section(table=layer_table(figures), data={"rows": [each.data for each in figures]})
+
+
 SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {
     "emission": emission,
     "builds": builds,
     "simulation": simulation,
     "engine": engine,
+    "layers": layers,
 }
 
 
@@ -280,10 +267,3 @@ def _section(
     if any(shown.values()):
         table.add_row("growth", *(shown.get(key, "") for key in columns), style="dim")
     return Section(table=table, data={"rows": rows, "growth": exponents})
-
-
-def _cpu_seconds() -> float:
-    return sum(
-        usage.ru_utime + usage.ru_stime
-        for usage in (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    )

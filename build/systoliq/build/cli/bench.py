@@ -24,7 +24,7 @@ _WIDTH = 110  # of a table in a file or a pipe
 
 
 @click.command(
-    help="""Measure emission, simulation builds and simulation of bare arrays.
+    help="""Measure emission, simulation builds and simulation of bare arrays, and packages of large layers.
 
 Growth is the exponent p of size^p from the smallest array to the largest; an array of twice the side has four times as
 many elements. "ratio" compares with a C++ main loop around the same Verilated array, which checks nothing. CPU s are

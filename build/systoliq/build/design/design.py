@@ -16,7 +16,7 @@ from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
 from systoliq.hw.cells import models_verilog
-from systoliq.hw.verilog import emit_verilog
+from systoliq.hw.verilog import Verilog, emit_verilog
 
 from ..errors import InputError
 from .simulated import Simulated
@@ -166,8 +166,8 @@ class Design:
     # What all have.
 
     @cached_property
-    def verilog(self) -> str:
-        """Verilog-2005 text."""
+    def verilog(self) -> Verilog:
+        """Verilog-2005 text, and the contents of its large memories as the files that it reads."""
         return emit_verilog(self.top, self.name)
 
     @property

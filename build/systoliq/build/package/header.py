@@ -30,6 +30,11 @@ def header(design: Design, models: Sequence[str]) -> str:
         f"Packing of the streams; ports, latency and all else that there is to know: {name}.json",
         *(line for stream, text in _packing(facts["packing"]) for line in _wrapped(f"{stream}: {text}")),
         "",
+        *(
+            ["Contents of its large memories: *.mem, which simulators look for in the folder where they run", ""]
+            if design.verilog.files
+            else []
+        ),
         "Check",
         f"  iverilog -g2005 -o t {sources} && vvp t    must print PASS",
         *([f"  {GENERATOR} verify DIR    proves it from this file and the layer"] if design.certified else []),

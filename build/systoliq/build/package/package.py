@@ -18,6 +18,7 @@ from .waivers import verilator_waivers
 __all__ = ["Package", "make_package"]
 
 _TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
+_TESTBENCH_IN_PLACE = "self-checking testbench, to be run in this folder: iverilog -g2005 -o t *.v && vvp t"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,14 +37,15 @@ class Package:
 
 def make_package(design: Design) -> Package:
     """The package of `design`."""
-    name, models = design.name, _models(design)
+    name, models, memories = design.name, _models(design), _memories(design)
     described: dict[str, File] = {
         f"{name}.v": (f"Verilog-2005, top module {name}", (header(design, list(models)) + design.verilog).encode()),
         f"{name}.vlt": (
             "lint waivers for Verilator, each with its reason",
             verilator_waivers(name, list(models)).encode(),
         ),
-        f"{name}_tb.v": (_TESTBENCH, design.testbench().encode()),
+        f"{name}_tb.v": (_TESTBENCH_IN_PLACE if memories else _TESTBENCH, design.testbench().encode()),
+        **memories,
         **design.files(),
         **models,
     }
@@ -57,6 +59,12 @@ def make_package(design: Design) -> Package:
     if claims:
         files[CERTIFICATE] = json_bytes(claims)
     return Package(design=design, files=files, sidecar=content, certificate=claims)
+
+
+def _memories(design: Design) -> dict[str, File]:
+    """The files with the contents of large memories, which the Verilog reads."""
+    title = f"contents of a memory, which {design.name}.v reads: simulators look for it in the folder where they run"
+    return {file: (title, content) for file, content in design.verilog.files.items()}
 
 
 def _models(design: Design) -> dict[str, File]:

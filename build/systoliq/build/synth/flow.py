@@ -13,7 +13,7 @@ from typing import Any
 
 from amaranth.lib import wiring
 
-from systoliq.hw.verilog import emit_verilog
+from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
@@ -96,7 +96,8 @@ def synthesized(
         progress("synthesis")
     library = liberty.read_bytes() if liberty else b""
     commands = " ".join([target.synth, *mapped_apart(verilog, name, target)])
-    key = content_key(_FORMAT, verilog, name, commands, library, yosys.version)
+    memories = [part for file in sorted(files_of(verilog).items()) for part in file]
+    key = content_key(_FORMAT, verilog, name, commands, library, yosys.version, *memories)
     folder, _ = obtain("synth", key, lambda building: run_yosys(yosys, verilog, name, target, building, liberty))
     return folder
 

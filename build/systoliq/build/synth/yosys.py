@@ -8,6 +8,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from systoliq.hw.verilog import files_of
+
 from .repeated import repeated_modules
 from .sites import sites_of_cells
 from .targets import Target
@@ -37,6 +39,8 @@ class SynthesisError(RuntimeError):
 def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: Path, liberty: Path | None) -> None:
     """Write `netlist.json`, `netlist.v` and `cells.json` into `folder`."""
     (folder / "design.v").write_text(verilog)
+    for file, content in files_of(verilog).items():
+        (folder / file).write_bytes(content)
     script = ["read_verilog design.v", *_synthesis(verilog, name, target)]
     stat = "stat -json"
     if liberty is not None:

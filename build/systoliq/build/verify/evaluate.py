@@ -290,16 +290,20 @@ class Scope:
         if wire.words:
             if expression.name in self.module.held:
                 raise UnreadableError(f"module {self.module.name}: the memory {expression.name} is written to")
-            words = self.module.memories[expression.name]
-            try:
-                if isinstance(low, np.ndarray):
-                    return np.array([words[int(index)] for index in low], dtype=object)
-                return words[low]
-            except KeyError as error:
-                raise UnreadableError(f"module {self.module.name}: {expression.name} has no word {error}") from error
+            return self._words(expression.name, low)
         if isinstance(low, np.ndarray):
             return (self.value(expression.name) >> low) & ((1 << (expression.width or 1)) - 1)
         return self.value(expression.name, low, expression.width)
+
+    def _words(self, memory: str, address: Value) -> Value:
+        words = self.module.memories[memory]
+        many = isinstance(address, np.ndarray)
+        try:
+            if not isinstance(words, dict):
+                return words[address.astype(np.intp) if many else address]
+            return np.array([words[int(each)] for each in address], dtype=object) if many else words[address]
+        except (KeyError, IndexError) as error:
+            raise UnreadableError(f"module {self.module.name}: {memory} has no word {error}") from error
 
     def _function(self, call: Call) -> Function:
         function = self.module.functions.get(call.function)

@@ -19,8 +19,8 @@ from .float8_file import read_float8_file
 from .float32 import steps_digest
 from .hardware import Hardware, Shape, UnreadableError
 from .integers import Integers
+from .one_layer import read_modules
 from .package import CERTIFICATE, RefusedError, limited
-from .syntax import read_verilog
 
 __all__ = ["Float8Derivation"]
 
@@ -54,11 +54,12 @@ class Float8Derivation:
             b_signed=claimed["formats"]["weights"].startswith("int"),
             y_signed=isinstance(self.y, Integers) and self.y.signed,
         )
+        modules = read_modules(directory, self.verilog)
         try:
-            self.hardware = Hardware(read_verilog((directory / self.verilog).read_text(encoding="ascii")), name, shape)
+            self.hardware = Hardware(modules, name, shape)
             self.stored = self.hardware.weights()
             self.columns = [self.hardware.float8_column(n) for n in range(self.n)]
-        except (UnreadableError, UnicodeDecodeError, KeyError) as error:
+        except (UnreadableError, KeyError) as error:
             raise RefusedError(f"{self.verilog}: {error}") from error
         self.reasons: list[str] = []
         self.inexact: list[str] = []

@@ -43,7 +43,7 @@ def verify_network(
 ) -> NetworkFound:
     """Check the package of the network `name`, whose certificate is `claimed`."""
     verilog, source = f"{name}.v", f"{name}_stages.npz"
-    modules = read_modules(directory / verilog)
+    modules = read_modules(directory, verilog)
     arrays = read_arrays(directory / source)
     found = NetworkFound()
     streams: Mapping[str, list[str]] | None = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from .hardware import Hardware, Shape, UnreadableError
 from .integer_layer import IntegerLayer
+from .memories import MemoryFiles
 from .package import RefusedError, layer_of, read_arrays
 from .syntax import Module, read_verilog
 
@@ -18,7 +19,7 @@ def one_layer(directory: Path, claimed: dict[str, Any], name: str) -> IntegerLay
     verilog, source = f"{name}.v", f"{name}_layer.npz"
     layer = layer_of(read_arrays(directory / source), source)
     shape = dense_shape(claimed, k=len(layer.b), n=len(layer.b[0]), y_signed=layer.signed["y"])
-    modules = read_modules(directory / verilog)
+    modules = read_modules(directory, verilog)
     try:
         hardware = Hardware(modules, name, shape)
     except UnreadableError as error:
@@ -38,9 +39,13 @@ def dense_shape(claimed: dict[str, Any], *, k: int, n: int, y_signed: bool) -> S
     )
 
 
-def read_modules(file: Path) -> dict[str, Module]:
-    """The modules of a Verilog file by name."""
+def read_modules(directory: Path, verilog: str) -> dict[str, Module]:
+    """The modules of a package's Verilog file by name, with the contents of their memories."""
+    files = MemoryFiles(directory)
     try:
-        return read_verilog(file.read_text(encoding="ascii"))
+        modules = read_verilog((directory / verilog).read_text(encoding="ascii"), files)
     except (UnreadableError, UnicodeDecodeError) as error:
-        raise RefusedError(f"{file.name}: {error}") from error
+        raise RefusedError(f"{verilog}: {error}") from error
+    if files.unread:
+        raise RefusedError(f"{files.unread[0]}: no module of {verilog} reads it")
+    return modules

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from .float32 import combined_scale
+from .memories import SUFFIX
 
 __all__ = [
     "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "layer_of", "limited", "read_arrays",
@@ -22,7 +23,7 @@ __all__ = [
 
 CERTIFICATE = "certificate.json"
 _MOST_REASONS = 12  # of one kind; more are only counted
-_SOURCES = (".v", ".sv", ".vlt", ".vh")  # what a tool that is given DIR/* would take in
+_SOURCES = (".v", ".sv", ".vlt", ".vh", SUFFIX)  # what a tool that is given DIR/* would take in
 
 
 class NotAPackageError(ValueError):

@@ -9,8 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy.typing as npt
 
 from .expression import Concat, Expression, ExpressionParser, Name, Tokens, UnreadableError
+from .memories import MemoryFiles
 
 __all__ = ["Assignment", "Function", "Instance", "Module", "UnreadableError", "read_verilog"]
 
@@ -61,7 +65,10 @@ class Function:
 
 @dataclass(eq=False)
 class Module:
-    """One module; `held` are registers that do not take a new value at every clock edge."""
+    """One module; `held` are registers that do not take a new value at every clock edge.
+
+    `memories` have their words by address: an array of all of them where they come from a file.
+    """
 
     name: str
     wires: dict[str, Wire] = field(default_factory=dict)
@@ -71,7 +78,7 @@ class Module:
     held: set[str] = field(default_factory=set)
     instances: dict[str, Instance] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
-    memories: dict[str, dict[int, int]] = field(default_factory=dict)
+    memories: dict[str, dict[int, int] | npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
     def output_widths(self) -> dict[str, int]:
@@ -79,12 +86,12 @@ class Module:
         return {name: self.wires[name].width for name in self.outputs}
 
 
-def read_verilog(text: str) -> dict[str, Module]:
-    """The modules of a file by name."""
+def read_verilog(text: str, files: MemoryFiles | None = None) -> dict[str, Module]:
+    """The modules of a file by name; `files` hold the contents of memories that it reads."""
     tokens = Tokens([match["token"] for match in _TOKEN.finditer(text) if match["token"]])
     modules: dict[str, Module] = {}
     while not tokens.at_end:
-        module = _ModuleReader(tokens).read()
+        module = _ModuleReader(tokens, files).read()
         if module.name in modules:
             raise UnreadableError(f"module {module.name} is there twice")
         modules[module.name] = module
@@ -93,6 +100,11 @@ def read_verilog(text: str) -> dict[str, Module]:
 
 class _ModuleReader(ExpressionParser):
     """Reads one module, item by item."""
+
+    def __init__(self, tokens: Tokens, files: MemoryFiles | None) -> None:
+        super().__init__(tokens)
+        self._files = files
+        self._rising: set[str] = set()  # memories whose words a file gives from address 0 on
 
     def read(self) -> Module:
         self.tokens.expect("module")
@@ -145,7 +157,10 @@ class _ModuleReader(ExpressionParser):
         if self.tokens.accept("["):
             first = self.tokens.number()
             self.tokens.expect(":")
-            words = max(first, self.tokens.number()) + 1
+            last = self.tokens.number()
+            words = max(first, last) + 1
+            if first == 0:
+                self._rising.add(name)
             self.tokens.expect("]")
             self.module.memories[name] = {}
         if self.tokens.accept("="):
@@ -189,19 +204,38 @@ class _ModuleReader(ExpressionParser):
                 self.module.assignments.append(Assignment(target, value))
 
     def _initial(self) -> None:
-        self.tokens.expect("initial", "begin")
+        self.tokens.expect("initial")
+        if self.tokens.accept("$readmemh"):
+            self._contents()
+            return
+        self.tokens.expect("begin")
         while not self.tokens.accept("end"):
             name = self.tokens.name()
             self.tokens.expect("[")
             index = self.tokens.number()
             self.tokens.expect("]", "=")
-            if name not in self.module.memories or index in self.module.memories[name]:
+            words = self.module.memories.get(name)
+            if not isinstance(words, dict) or index in words:
                 raise UnreadableError(f"module {self.module.name}: {name}[{index}] is set twice, or is no memory")
             word = self.constant()
             if word >> self.module.wires[name].width:
                 raise UnreadableError(f"module {self.module.name}: {name}[{index}] has more bits than the memory")
-            self.module.memories[name][index] = word
+            words[index] = word
             self.tokens.expect(";")
+
+    def _contents(self) -> None:
+        """All words of a memory, from a file."""
+        self.tokens.expect("(")
+        file = self.tokens.next()
+        self.tokens.expect(",")
+        name = self.tokens.name()
+        self.tokens.expect(")", ";")
+        if name not in self._rising or len(self.module.memories[name]):
+            raise UnreadableError(f"module {self.module.name}: {name} is set twice, or is no memory from 0 up")
+        if self._files is None or not file.startswith('"'):
+            raise UnreadableError(f"module {self.module.name}: there is no file {file}")
+        wire = self.module.wires[name]
+        self.module.memories[name] = self._files.words(file[1:-1], wire.words, wire.width)
 
     def _function(self) -> None:
         self.tokens.expect("function")

@@ -5,9 +5,11 @@ Sources: Lattice TN1264 (memory usage guide, now FPGA-TN-02204); Yosys' brams_ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+import numpy as np
+import numpy.typing as npt
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Signal, Value
+
+from ..words import Words, to_integers
 
 __all__ = ["WIDTHS", "dp16kd", "dp16kd_rom"]
 
@@ -34,7 +36,7 @@ def dp16kd(
     return word[: len(data)]
 
 
-def dp16kd_rom(m: Module, words: Sequence[int], width: int, *, address: Value) -> Value:
+def dp16kd_rom(m: Module, words: Words, width: int, *, address: Value) -> Value:
     """The word of ``width`` bits at ``address``, two cycles later; words that are not given are unknown.
 
     As many cells, ``m.submodules.cell_0`` and on, as the words need: `WIDTHS` says how many bits each holds of them.
@@ -42,32 +44,31 @@ def dp16kd_rom(m: Module, words: Sequence[int], width: int, *, address: Value) -
     parts = []
     each = WIDTHS[_cell_depth(len(words))]
     nothing = {"i_WEA": 0, **_address("A", Const(0, 1), each), **{f"i_DIA{i}": 0 for i in range(18)}}
+    bits = np.unpackbits(words, axis=1, bitorder="little", count=-(-width // each) * each)
     for low in range(0, width, each):
-        contents = initial_values([word >> low & (1 << each) - 1 for word in words], each)
+        contents = initial_values(bits[:, low : low + each])
         cell, word = _cell(each, read=Const(1), show=Const(1), read_address=address, rest=nothing | contents)
         m.submodules[f"cell_{low // each}"] = cell
         parts.append(word[: min(each, width - low)])
     return Cat(parts)
 
 
-def initial_values(words: Sequence[int], width: int) -> dict[str, Const]:
-    """Parameters of a cell that make it hold ``words`` of ``width`` bits from address 0 on.
+def initial_values(bits: npt.NDArray[np.uint8]) -> dict[str, Const]:
+    """Parameters of a cell that make it hold words of these ``bits`` [words, width], the lowest first, from address 0.
 
     The memory is bytes of 9 bits, whose last bit words of less than 9 do without. A parameter holds 32 of them, two by
     two in 20 bits.
     """
-    if width >= 9:
-        held = [word >> low & 0x1FF for word in words for low in range(0, width, 9)]
-    else:
-        each = 8 // width
-        groups = [words[at : at + each] for at in range(0, len(words), each)]
-        held = [sum(word << width * i for i, word in enumerate(group)) for group in groups]
-    values = {}
-    for index, first in enumerate(range(0, len(held), 32)):
-        some = held[first : first + 32]
-        value = sum(byte << (i // 2 * 20 + i % 2 * 9) for i, byte in enumerate(some))
-        values[f"p_INITVAL_{index:02X}"] = Const(value, 320)
-    return values
+    byte = 9 if bits.shape[1] >= 9 else 8
+    held = _rows(bits, byte)
+    pairs = _rows(np.pad(held, ((0, 0), (0, 9 - byte))), 18)
+    parameters = np.packbits(_rows(np.pad(pairs, ((0, 0), (0, 2))), 320), axis=1, bitorder="little")
+    return {f"p_INITVAL_{i:02X}": Const(value, 320) for i, value in enumerate(to_integers(parameters))}
+
+
+def _rows(bits: npt.NDArray[np.uint8], size: int) -> npt.NDArray[np.uint8]:
+    """``bits`` in rows of ``size``, the last filled up with zeros."""
+    return np.pad(bits.ravel(), (0, -bits.size % size)).reshape(-1, size)
 
 
 def _cell_depth(words: int) -> int:

@@ -3,11 +3,11 @@
 `LayerPacking` is that of `Dense`, `ArrayPacking` that of `BareArray`; the engine's is `hw.engine.host.EnginePacking`.
 """
 
+from ..words import Flags, Integers, Words, from_words, pads, to_integers, to_words
 from .array import ArrayPacking
 from .float8_sums import sum_words
 from .images import image_words
 from .layer import LayerPacking
-from .words import Flags, Integers, Words, from_words, pads, to_integers, to_words
 
 __all__ = [
     "ArrayPacking",

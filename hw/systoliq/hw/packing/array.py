@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..bare_array import BareArray
-from .words import Flags, Integers, Words, bytes_of, from_words, to_words
+from ..words import Flags, Integers, Words, bytes_of, from_words, to_words
 
 __all__ = ["ArrayPacking"]
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from systoliq.golden import Float8Format, IntFormat
 
 from ..dense import Dense
-from .words import Flags, Integers, Words, bytes_of, from_words, pads, to_words
+from ..words import Flags, Integers, Words, bytes_of, from_words, pads, to_words
 
 __all__ = ["LayerPacking"]
 

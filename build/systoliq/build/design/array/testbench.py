@@ -107,6 +107,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
     contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
     return testbench(
         name=design.name,
+        memories=(),
         story=f"{len(stimulus.inner)} tiles with K = {', '.join(map(str, stimulus.inner))} are sent back to back, and "
         f"the sums of {config.rows} x {config.cols} elements are compared with the integer product. Sums cannot be "
         "held back: nothing stalls on that side.",

@@ -110,6 +110,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     *first, last = map(str, stimulus.batches)
     return testbench(
         name=design.name,
+        memories=design.verilog.files,
         story=f"Batches of {', '.join(first)} and {last} rows, K = {design.layer.k}, are sent back to back, and N = "
         f"{design.layer.n} outputs a row are compared with the golden model's.",
         senders=[sender],

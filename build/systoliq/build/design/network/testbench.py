@@ -85,6 +85,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
     return testbench(
         name=design.name,
+        memories=design.verilog.files,
         story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's.",
         senders=[sender],
         results=len(stimulus.y_beats),

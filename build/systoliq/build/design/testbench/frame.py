@@ -1,13 +1,13 @@
 """The frame of the self-checking testbenches: clock, phases, reset in the middle, the time-out.
 
-Plain Verilog-2005 that needs no file and no Python; `layer_testbench` and `array_testbench` fill `testbench` in,
-`engine_testbench` the `shell` around it.
+Plain Verilog-2005 that needs no Python, and no file but those that the design reads; `layer_testbench` and
+`array_testbench` fill `testbench` in, `engine_testbench` the `shell` around it.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from .streams import Sender
 from .text import fill
@@ -15,9 +15,9 @@ from .text import fill
 __all__ = ["shell", "testbench"]
 
 _SHELL = """\
-// Self-checking testbench of the module <<name>>, written by systoliq. From any folder:
-//     $ iverilog -g2005 -o t DIR/*.v && vvp t
-//     $ verilator --binary --timing --top-module <<name>>_tb DIR/*.v DIR/*.vlt && obj_dir/V<<name>>_tb
+// Self-checking testbench of the module <<name>>, written by systoliq. <<where>>:
+//     $ iverilog -g2005 -o t <<dir>>*.v && vvp t
+//     $ verilator --binary --timing --top-module <<name>>_tb <<dir>>*.v <<dir>>*.vlt && obj_dir/V<<name>>_tb
 // It prints PASS, or FAIL with the first mismatch.
 //
 <<story>>
@@ -116,19 +116,43 @@ _TESTBENCH = """\
   end"""
 
 
-def shell(*, name: str, story: str, phases: str, body: str) -> str:
-    """The text of a testbench with `body` in it, which has a clock, reset, counters, random numbers and an end."""
+_MEMORIES = """\
+
+  // The contents of memories are in files, which simulators look for where they run.
+  integer file;
+  reg missing = 1'b0;
+  initial begin
+<<opened>>
+    if (missing) begin
+      $display("FAIL: the simulation must run in the folder with the files *.mem");
+      finish;
+    end
+  end"""
+
+
+def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[str] = ()) -> str:
+    """The text of a testbench with `body` in it, which has a clock, reset, counters, random numbers and an end.
+
+    It says so where one of `memories`, the files that the design reads, is not there.
+    """
     wrapped = "\n".join(textwrap.wrap(story, 116, initial_indent="// ", subsequent_indent="// "))
-    return fill(_SHELL, name=name, story=wrapped, phases=phases, body=body)
+    where, folder = "From any folder", "DIR/"
+    opened = [
+        f'    file = $fopen("{each}", "r"); if (file == 0) missing = 1\'b1; else $fclose(file);' for each in memories
+    ]
+    if opened:
+        where, folder = "In its folder", ""
+        body += "\n" + fill(_MEMORIES, opened="\n".join(opened))
+    return fill(_SHELL, name=name, story=wrapped, phases=phases, body=body, where=where, dir=folder)
 
 
 def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, cycles: int, quiet: int, declarations: str,
-    step: str, reset: str, contents: str, longest: int,
+    step: str, reset: str, contents: str, longest: int, memories: Iterable[str],
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks `results` results with the counter `taken`.
 
-    Without stalls all are there after `longest` cycles.
+    Without stalls all are there after `longest` cycles. `memories` are the files that the design reads.
     """
     body = fill(
         _TESTBENCH,
@@ -143,4 +167,4 @@ def testbench(
         again="\n".join(sender.again for sender in senders),
         contents="\n".join([*(sender.contents for sender in senders), contents]),
     )
-    return shell(name=name, story=story, phases=_PHASES, body=body)
+    return shell(name=name, story=story, phases=_PHASES, body=body, memories=memories)

@@ -1,0 +1,55 @@
+"""Contents of a large read-only memory as a file beside the Verilog, which its module reads by ``$readmemh``.
+
+In the Verilog itself every word is a line, which tools read a hundred times slower.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .hierarchy import Written
+from .words import Words
+
+__all__ = ["SUFFIX", "hexadecimal", "rom_in_file"]
+
+SUFFIX = ".mem"  # which Vivado takes for what it is
+_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
+
+
+def rom_in_file(name: str, words: Words, width: int, latency: int) -> Written:
+    """Module ``name``, a memory of ``words`` of ``width`` bits that are shown ``latency`` (1 or 2) cycles later.
+
+    Its file is called ``name.mem``, a name without a folder: simulators look for it where they run, synthesis tools
+    beside the Verilog too.
+    """
+    file = name + SUFFIX
+    address = f"[{max((len(words) - 1).bit_length(), 1) - 1}:0]"
+    bits = f"[{width - 1}:0]"
+    read, way_out = "word", ""
+    output = f"reg {bits} word"
+    if latency == 2:
+        read = "read_data"
+        way_out = f"  reg {bits} read_data;\n"
+        output += f" = {width}'h{0:0{-(-width // 4)}x}"
+    text = (
+        f"module {name}(clk, address, word);\n"
+        f"  input clk;\n  wire clk;\n  input {address} address;\n  wire {address} address;\n"
+        f"  output {bits} word;\n  {output};\n"
+        f"  reg {bits} memory [0:{len(words) - 1}];\n"
+        f'  initial $readmemh("{file}", memory);\n'
+        f"{way_out}"
+        f"  always @(posedge clk)\n    {read} <= memory[address];\n"
+        + ("  always @(posedge clk)\n    word <= read_data;\n" if latency == 2 else "")
+        + "endmodule\n"
+    )
+    return Written(verilog=text, files={file: hexadecimal(words, width)})
+
+
+def hexadecimal(words: Words, width: int) -> bytes:
+    """A line of hexadecimal digits for each of the ``words`` of ``width`` bits: as many as the width needs."""
+    digits = -(-width // 4)
+    turned = words[:, ::-1]  # the first digit is the highest
+    both = np.stack([turned >> 4, turned & 0xF], axis=2).reshape(len(words), -1)
+    lines = np.full((len(words), digits + 1), ord("\n"), np.uint8)
+    lines[:, :-1] = _DIGITS[both[:, -digits:]]
+    return lines.tobytes()
