@@ -13,8 +13,9 @@ from float8_operations import Codes, random_float8_job
 from operations import values
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
+from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.config import DATAFLOWS, ENGINE_CELLS
+from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.engine.host import Job
 
 LEAST = {"a_words": 4, "b_words": 4, "max_columns": 2, "max_rows": 2}
@@ -78,9 +79,7 @@ def configurations(seed: int, count: int) -> list[EngineConfig]:
     rng = np.random.default_rng(seed)
     found = [_corner(dataflow, *corner) for corner in CORNERS for dataflow in DATAFLOWS]
     found += [_corner(dataflow, *corner) for corner, dataflow in zip(LARGE, DATAFLOWS, strict=True)]
-    cells = itertools.cycle(
-        rng.permutation([name for name in ENGINE_CELLS if name not in ("portable", *FAILING_CELLS)])
-    )
+    cells = itertools.cycle(rng.permutation([name for name in CELLS if name not in ("portable", *FAILING_CELLS)]))
     while len(found) < count:
         index = len(found)
         found.append(draw(rng, DATAFLOWS[index // 2 % 2], str(next(cells)) if index % 2 else "portable"))

@@ -26,8 +26,8 @@ from engines import engine
 from soak import describe, run, runs
 
 from systoliq.golden import E4M3FN, E5M2
+from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.config import ENGINE_CELLS
 
 SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOAK", "1 48 2400").split())
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
@@ -74,7 +74,7 @@ FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
     [{"dataflow": OUTPUT}, {"dataflow": WEIGHT}, FLOAT8],
     ids=["output-stationary", "weight-stationary", "float8"],
 )
-@pytest.mark.parametrize("cells", ENGINE_CELLS)
+@pytest.mark.parametrize("cells", CELLS)
 def test_every_set_of_cells(cells, kind):
     check(EngineConfig(rows=2, cols=2, lanes=1, **kind, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
 

@@ -30,16 +30,15 @@ def test_operands_have_formats_of_2_to_16_bits(name):
     [
         (
             "int8",
-            "int8",
-            "b must have at most 4 bits with cells 'ecp5-pair' and int8 for a, two to a multiplier, not 8",
+            "int10",
+            "b must have at most 9 bits with cells 'ecp5-pair' and int8 for a, two to a multiplier, not 10",
         ),
-        ("uint8", "int5", "b must have at most 4 bits with cells 'ecp5-pair' and uint8 for a"),
-        ("int8", "uint6", "b must have at most 5 bits with cells 'ecp5-pair' and int8 for a"),
-        ("int16", "int2", "a must have at most 13 bits with cells 'ecp5-pair', not 16"),
-        ("int15", "uint2", "a must have at most 14 bits with cells 'ecp5-pair', not 15"),
+        ("uint9", "int9", "b must have at most 8 bits with cells 'ecp5-pair' and uint9 for a"),
+        ("int16", "uint6", "b must have at most 5 bits with cells 'ecp5-pair' and int16 for a"),
+        ("uint2", "int16", "b must have at most 9 bits with cells 'ecp5-pair' and uint2 for a"),
     ],
 )
-def test_two_narrow_operands_fit_a_multiplier_of_ecp5(a, b, text):
+def test_two_operands_fit_a_multiplier_of_ecp5(a, b, text):
     with pytest.raises(ValueError, match=text):
         ArrayConfig(cells="ecp5-pair", a=IntFormat.parse(a), b=IntFormat.parse(b))
 

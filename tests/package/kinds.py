@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from systoliq.api import ArrayDesign, Design, EngineDesign, Hardware, open_source
-from systoliq.hw.cells import PACKED_BITS
 from systoliq.hw.engine import EngineConfig
 
 __all__ = ["KINDS", "small"]
@@ -15,6 +14,5 @@ def small(kind: str, cells: str = "portable", *, cols: int = 2) -> Design:
     """Two rows, two columns; a layer of several column tiles, unless ``cols`` is 10."""
     if kind == "engine":
         return EngineDesign(EngineConfig(rows=2, cols=cols, lanes=2, cells=cells))
-    narrow = 4 if cells in PACKED_BITS else None
-    hardware = Hardware(rows=2, cols=cols, depth=2, b_bits=narrow, cells=cells)
+    hardware = Hardware(rows=2, cols=cols, depth=2, cells=cells)
     return ArrayDesign(hardware) if kind == "array" else open_source("resnet8-fc", hardware)

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from systoliq.hw.cells import CELLS, PACKED_BITS
+from systoliq.hw.cells import CELLS
 from systoliq.sim.tools import require
 
 from .kinds import KINDS, small
@@ -17,12 +17,7 @@ _QUICK = ("portable", "ecp5")
 
 @pytest.mark.parametrize(
     ("kind", "cells"),
-    [
-        pytest.param(kind, cells, marks=() if cells in _QUICK else pytest.mark.slow)
-        for kind in KINDS
-        for cells in CELLS
-        if kind == "array" or cells not in PACKED_BITS  # whose operands are narrower than those of the others
-    ],
+    [pytest.param(kind, cells, marks=() if cells in _QUICK else pytest.mark.slow) for kind in KINDS for cells in CELLS],
 )
 def test_the_command_in_the_waivers_finds_nothing(kind: str, cells: str, tmp_path) -> None:
     tool = require("verilator")

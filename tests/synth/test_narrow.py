@@ -1,4 +1,4 @@
-"""Narrow operands, two products to a multiplier: netlists are exact, and take half as many multipliers."""
+"""Two products to a multiplier, of narrow operands and of bytes: netlists are exact, and take half as many."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from systoliq.build.cli.main import cli
 from systoliq.build.synth.flow import synthesized
 from systoliq.build.synth.targets import open_target
 from systoliq.build.synth.yosys import cell_figures
-from systoliq.golden import IntFormat
+from systoliq.golden import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.verilog import emit_verilog
 
@@ -39,9 +39,22 @@ def narrow(small: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "narrow.npz", small[1]
 
 
-def simulate(source: Path, given: Path, folder: Path, *options: object) -> dict[str, object]:
-    arguments = ["--input", given, "--b-bits", 4, "--rows", 2, "--cols", 3, "--stalls", 0.3, "--simulator", "icarus"]
-    result = call("simulate", source, *arguments, *options, "--report", folder / "r.json")
+@pytest.fixture
+def extreme(small: tuple[Path, Path], tmp_path: Path) -> tuple[Path, Path]:
+    """The small layer with weights of all 8 bits, the least and the greatest among them; and input for it."""
+    with np.load(small[0]) as arrays:
+        fields = dict(arrays)
+    fields["b"] = np.random.default_rng(2).integers(-128, 128, fields["b"].shape).astype(np.int8)
+    fields["b"][0], fields["b"][1] = -128, 127
+    np.savez(tmp_path / "extreme.npz", **fields)
+    return tmp_path / "extreme.npz", small[1]
+
+
+def simulate(
+    source: Path, given: Path, folder: Path, *options: object, bits: int = 4, simulator: str = "icarus"
+) -> dict[str, object]:
+    arguments = ["--input", given, "--b-bits", bits, "--rows", 2, "--cols", 3, "--stalls", 0.3]
+    result = call("simulate", source, *arguments, "--simulator", simulator, *options, "--report", folder / "r.json")
     assert result.exit_code == 0, (result.output, result.exception)
     report = json.loads((folder / "r.json").read_text())
     assert (report["outputs"], report["mismatches"]) == (45, 0)
@@ -69,19 +82,32 @@ def test_netlist_is_exact(narrow: tuple[Path, Path], tmp_path: Path, family: str
     assert report["netlist"] == family
 
 
+@needs_icarus
 @needs_yosys
 @pytest.mark.slow
-def test_two_products_in_each_multiplier() -> None:
+@pytest.mark.simulator
+@pytest.mark.parametrize("simulator", ["verilator", "icarus"])
+@pytest.mark.parametrize("depth", [1, 3])
+def test_netlist_of_bytes_is_exact(extreme: tuple[Path, Path], tmp_path: Path, simulator: str, depth: int) -> None:
+    options = ("--netlist", "ecp5", "--cells", "ecp5-pair", "--depth", depth)
+    report = simulate(*extreme, tmp_path, *options, bits=8, simulator=simulator)
+    assert report["netlist"] == "ecp5"
+
+
+@needs_yosys
+@pytest.mark.slow
+@pytest.mark.parametrize("b", [INT4, INT8])
+def test_two_products_in_each_multiplier(b: IntFormat) -> None:
     figures = {}
     for cells in ("ecp5", "ecp5-pair"):
-        array = AxiBareArray(BareArray(ArrayConfig(rows=2, cols=4, depth=2, b=INT4, cells=cells)))
+        array = AxiBareArray(BareArray(ArrayConfig(rows=2, cols=4, depth=2, b=b, cells=cells)))
         figures[cells] = cell_figures(synthesized(emit_verilog(array, "array"), "array", open_target("ecp5-85k")))
     assert figures["ecp5"]["dsp"] == 2 * figures["ecp5-pair"]["dsp"] == 16
 
 
-def test_wider_weights_are_refused_by_name(small: tuple[Path, Path], tmp_path: Path) -> None:
-    result = call("emit", small[0], "--out", tmp_path / "out", "--cells", "ecp5-pair")
+def test_wider_weights_are_refused_by_name(tmp_path: Path) -> None:
+    result = call("emit", "array", "--out", tmp_path / "out", "--cells", "ecp5-pair", "--b-bits", 10)
     assert result.exit_code != 0
     assert (
-        "b must have at most 4 bits with cells 'ecp5-pair' and int8 for a, two to a multiplier, not 8" in result.output
+        "b must have at most 9 bits with cells 'ecp5-pair' and int8 for a, two to a multiplier, not 10" in result.output
     )

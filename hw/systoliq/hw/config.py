@@ -70,20 +70,15 @@ class ArrayConfig:
                     f"{name} must have at most {most} bits with cells {self.cells!r}, not {getattr(self, name).bits}"
                 )
         if self.cells in PACKED_BITS and not self.float8:
-            self._check_packing(PACKED_BITS[self.cells])
+            self._check_packing(*PACKED_BITS[self.cells])
 
     def replace(self, **changes: object) -> ArrayConfig:
         """A copy with ``changes`` made, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
-    def _check_packing(self, most: int) -> None:
-        """Whether ``b * 2**lane + b`` fits ``most`` bits, a lane being as wide as a product with ``a``."""
-        sign = int(self.b.signed)  # the lower number borrows from the upper one, which takes a bit more
-        least = 2
-        a_most = most - 2 * least - sign
-        if self.a.bits > a_most:
-            raise ValueError(f"a must have at most {a_most} bits with cells {self.cells!r}, not {self.a.bits}")
-        b_most = (most - self.a.bits - sign) // 2
+    def _check_packing(self, factor_bits: int, most_overlap: int) -> None:
+        """Whether a factor holds two numbers ``b``, so far apart that products with ``a`` do not overlap too much."""
+        b_most = min(factor_bits, factor_bits + most_overlap - self.a.bits) // 2
         if self.b.bits > b_most:
             raise ValueError(
                 f"b must have at most {b_most} bits with cells {self.cells!r} and {self.a.name} for a, two to a "

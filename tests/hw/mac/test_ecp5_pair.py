@@ -1,20 +1,33 @@
-"""Two products in a MULT18X18D: operands that just fit, of either sign, trees of any depth, whole and split sums."""
+"""Two products in a MULT18X18D, side by side or overlapping: operands that just fit, of either sign, at any depth."""
 
 from __future__ import annotations
 
 import pytest
 
-from systoliq.golden import IntFormat
+from systoliq.golden import INT8, UINT8, IntFormat
 
 from ..bench import with_models
 from .mac_bench import check_macs
 
 INT4 = IntFormat.parse("int4")
-WIDEST = [  # a.bits + 2 * b.bits, and a bit more where b is signed: 18 at the most
+NARROW = [  # a.bits + 2 * b.bits, and a bit more where b is signed: 18 at the most
     *(("int8", "int4"), ("uint8", "int4"), ("int8", "uint5"), ("uint8", "uint5"), ("int9", "int4")),
     *(("uint13", "int2"), ("int14", "uint2"), ("int4", "uint7"), ("uint2", "uint8"), ("int3", "int7")),
+    *(("int4", "int4"), ("uint4", "int4"), ("int8", "int2"), ("uint8", "uint2")),
 ]
-NARROWER = [("int4", "int4"), ("uint4", "int4"), ("int8", "int2"), ("uint8", "uint2")]
+OVERLAPPING = [  # by 1 to 8 bits
+    *(("int8", "int5"), ("uint8", "int5"), ("int8", "uint6"), ("int4", "int7"), ("uint2", "int8"), ("int2", "uint9")),
+    *(("int8", "int6"), ("int7", "uint7"), ("int4", "int8"), ("int8", "uint7"), ("int5", "int9"), ("int14", "int4")),
+    *(
+        ("int8", "int9"),
+        ("uint9", "int8"),
+        ("int9", "uint8"),
+        ("uint10", "uint8"),
+        ("int16", "int5"),
+        ("uint16", "uint5"),
+    ),
+]
+BYTES = [(a, b) for a in (INT8, UINT8) for b in (INT8, UINT8)]
 
 
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
@@ -26,6 +39,21 @@ def test_depth_and_width(tmp_path, cells):
 
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize("depth", [1, 5])
-def test_operands(tmp_path, cells, depth):
-    formats = [tuple(map(IntFormat.parse, pair)) for pair in WIDEST + NARROWER]
+def test_narrow_operands(tmp_path, cells, depth):
+    formats = [tuple(map(IntFormat.parse, pair)) for pair in NARROW]
     check_macs([{"depth": depth, "a": a, "b": b} for a, b in formats], cells=cells, folder=tmp_path)
+
+
+@pytest.mark.parametrize("cells", with_models("ecp5-pair"))
+def test_overlapping_operands(tmp_path, cells):
+    formats = [tuple(map(IntFormat.parse, pair)) for pair in OVERLAPPING]
+    depths = [{"depth": 1 + i % 3, "a": a, "b": b} for i, (a, b) in enumerate(formats)]
+    check_macs(depths, cells=cells, folder=tmp_path)
+
+
+@pytest.mark.parametrize("cells", with_models("ecp5-pair"))
+@pytest.mark.parametrize(("a", "b"), BYTES)
+def test_bytes(tmp_path, cells, a, b):
+    sizes = [(1, 17), (2, 24), (3, 32), (5, 48)]
+    variants = [{"depth": depth, "a": a, "b": b, "accumulator_bits": bits} for depth, bits in sizes]
+    check_macs(variants, cells=cells, folder=tmp_path)

@@ -9,20 +9,18 @@ from systoliq.hw import ArrayConfig
 from systoliq.hw.cells import CELLS
 from systoliq.hw.mac import Mac, operand_layout
 
-INT4 = IntFormat.parse("int4")  # for b: narrow enough for all cells
-
 
 @pytest.mark.parametrize("cells", CELLS)
 @pytest.mark.parametrize("depth", [1, 2, 5])
 def test_clear_comes_before_the_sum_that_it_begins(cells, depth):
-    config = ArrayConfig(cells=cells, depth=depth, b=INT4)
+    config = ArrayConfig(cells=cells, depth=depth)
     assert 0 <= Mac.clear_delay_of(config) < Mac.latency_of(config)
 
 
 def test_form_follows_from_the_cells():
-    skewed = {cells for cells in CELLS if Mac.skew_of(ArrayConfig(cells=cells, depth=2, b=INT4))}
+    skewed = {cells for cells in CELLS if Mac.skew_of(ArrayConfig(cells=cells, depth=2))}
     assert skewed == {"xilinx", "dsp48e2", "dsp48e2-pair"}
-    paired = {cells for cells in CELLS if Mac.columns_of(ArrayConfig(cells=cells, b=INT4)) == 2}
+    paired = {cells for cells in CELLS if Mac.columns_of(ArrayConfig(cells=cells)) == 2}
     assert paired == {"dsp48e2-pair", "ecp5-pair"}
 
 

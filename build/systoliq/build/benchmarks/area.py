@@ -125,6 +125,8 @@ _ENGINES = {
 _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
 _NARROW = (("int8", "int4"), ("int4", "int4"), ("int8", "int2"))
 
+_PAIRS = ((4, 4, 1), (1, 2, 8), (4, 8, 8))  # the last takes 128 of an ecp5-85k's 156 multipliers
+
 _SHAPES = ((4, 8, 1), (1, 4, 8), (1, 2, 16), (1, 16, 2), (1, 32, 1), (4, 8, 4))
 
 
@@ -154,6 +156,7 @@ DESIGNS: dict[str, Row] = {
         for a, b in _NARROW
         for cells in ("ecp5", "ecp5-pair")
     },
+    **{f"array {_by(shape)}, ecp5-pair": _array(*shape, cells="ecp5-pair") for shape in _PAIRS},
     "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
     **{
         f"array {rows} x {cols} x {depth}, {cells}": _array(rows, cols, depth, target="xilinx-xcup", cells=cells)

@@ -16,8 +16,8 @@ CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "xili
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
-timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products of narrow operands in each of ECP5's, for neighbouring
-columns. ``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
+timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products in each of ECP5's, for neighbouring columns.
+``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
 """
 
 _ECP5 = ("mult18x18d.v", "ccu2c.v", "dp16kd.v", "lut4.v", "pfumx.v", "l6mux21.v")
@@ -34,8 +34,10 @@ _MODELS = {
 OPERAND_BITS = {"dsp48e2-pair": 8}
 """The widest operands of sets of cells that do not take all."""
 
-PACKED_BITS = {"ecp5-pair": 18}
-"""Where a factor holds two numbers ``b``, one above the bits of a product with ``a``: the bits that it has."""
+PACKED_BITS = {"ecp5-pair": (18, 8)}
+"""Where a factor holds two numbers ``b``: the bits that it has, and those by which the two products may overlap at the
+most (`systoliq.hw.mac.ecp5_overlap`).
+"""
 
 
 def is_ecp5(cells: str) -> bool:

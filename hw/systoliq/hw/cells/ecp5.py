@@ -19,6 +19,7 @@ __all__ = [
     "registers",
     "rows_adder",
     "signed_mult18x18d",
+    "subtractor",
 ]
 
 WIDTH = 18  # of a multiplier's operand
@@ -70,18 +71,19 @@ def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
 # Lookup tables of CCU2C, indexed by DCBA, D tied to 1; the lowest four bits (BA) say what is carried on where the upper
 # half looks up 0. A half with an upper half of zero never passes its carry-in on.
 _ADD_UNLESS = 0xA6AA  # A + (B and not C)
+_LESS = 0x99AA  # A - B, with 1 carried in
 _BOTH_ROWS = 0x7888  # (A and B) + (C and D)
 _LAST_ROW = 0x8788  # (A and B) + (D and not C)
 _FEED = 0x000A  # A becomes the carry
 _NOTHING = 0x0000  # no carry: begins a chain, for one place where nextpnr's feeding in of a constant costs two
 
 
-def adder(m: Module, a: Value, b: Value, *, name: str, carry_in: Value | None = None) -> Value:
+def adder(m: Module, a: Value, b: Value, *, name: str, carry_in: Value | None = None, bits: int | None = None) -> Value:
     """``a + b + carry_in`` of signed numbers, one bit wider than the wider one: a plain sum, but for its chain's start.
 
-    A carry costs nothing: it is what the chain starts with.
+    A carry costs nothing: it is what the chain starts with. With ``bits`` the sum has so many, and wraps.
     """
-    bits = max(len(a), len(b)) + 1
+    bits = max(len(a), len(b)) + 1 if bits is None else bits
     return _chain(m, [(_at(a, i), _at(b, i), 0) for i in range(bits)], carry_in, name)
 
 
@@ -96,16 +98,24 @@ def clearing_adder(
     return _chain(m, places + [(0, 0, 0)] * carry_out, carry_in, name)
 
 
-def rows_adder(m: Module, a: Value, b: Value, *, name: str, negative: bool = False) -> Value:
+def subtractor(m: Module, a: Value, b: Value, *, name: str, bits: int) -> Value:
+    """``a - b`` of signed numbers in ``bits`` bits, modulo their range: as a sum costs."""
+    places = [(_LESS, (_at(a, i), _at(b, i), 0, 1)) for i in range(bits)]
+    return _carry_chain(m, places, Const(1, 1), name)
+
+
+def rows_adder(m: Module, a: Value, b: Value, *, name: str, negative: bool = False, bits: int | None = None) -> Value:
     """``a * (b[0] + 2 * b[1])`` for signed ``a`` and two bits ``b``, two bits wider than ``a``; with ``negative`` the
-    second bit counts -2.
+    second bit counts -2. With ``bits`` the sum has so many, and wraps.
 
     Two rows of a multiplication for one lookup table a bit: both are masked inside the carry chain.
     """
     init = _LAST_ROW if negative else _BOTH_ROWS
-    places = [(init, (_at(a, i), b[0], _at(a, i - 1), b[1])) for i in range(1, len(a) + 2)]
+    bits = len(a) + 2 if bits is None else bits
+    begin = 1 - bits % 2  # the lowest bit is in the chain where that has a place to spare
+    places = [(init, (_at(a, i), b[0], _at(a, i - 1) if i else 0, b[1])) for i in range(begin, bits)]
     upper = _carry_chain(m, places, b[1] if negative else None, name)  # less a: its complement and 1
-    return Cat(a[0] & b[0], upper)
+    return Cat(a[0] & b[0], upper) if begin else upper
 
 
 def _at(value: Value, i: int) -> Value:

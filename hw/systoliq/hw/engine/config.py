@@ -9,14 +9,12 @@ from systoliq.golden.float8_matmul import sum_bits
 from systoliq.golden.formats import INT8
 
 from ..array import SystolicArray
-from ..cells import CELLS, PACKED_BITS
+from ..cells import CELLS
 from ..config import ArrayConfig
 
-__all__ = ["DATAFLOWS", "ENGINE_CELLS", "LARGEST", "EngineConfig", "JobShape"]
+__all__ = ["DATAFLOWS", "LARGEST", "EngineConfig", "JobShape"]
 
 DATAFLOWS = ("output-stationary", "weight-stationary")
-ENGINE_CELLS = tuple(name for name in CELLS if name not in PACKED_BITS)
-"""Sets of cells that multiply 8 by 8 bits, as jobs want it."""
 LARGEST = 65535
 """M, K and N of a job at the most: registers of 16 bits."""
 _FORMATS = ("a", "b", "y")
@@ -39,7 +37,7 @@ class EngineConfig:
     costs one cycle, none is padded to a group, and B is read once; then the buffer of A must hold all of a job's A (M
     * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
 
-    ``cells`` names the cells that multiply: those of `ArrayConfig` that take 8 bits, `ENGINE_CELLS`.
+    ``cells`` names the cells that multiply, as in `ArrayConfig`.
 
     ``a``, ``b`` and ``y`` are the formats of a float8 engine, which is output-stationary and has no row table; its
     accumulators hold the exact sum of any K up to `LARGEST`. Without them operands are int8 or uint8, and Y int8, uint8
@@ -62,9 +60,8 @@ class EngineConfig:
 
     def __post_init__(self) -> None:
         self._check_formats()
-        if self.cells not in ENGINE_CELLS:
-            reason = ": its operands are too narrow for an engine's" if self.cells in CELLS else ""
-            raise ValueError(f"cells must be one of {', '.join(ENGINE_CELLS)}, not {self.cells!r}{reason}")
+        if self.cells not in CELLS:
+            raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
         if self.dataflow not in DATAFLOWS:
             raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)}, not {self.dataflow!r}")
         for field in dataclasses.fields(self):

@@ -19,7 +19,7 @@ from ..delay import delay
 from .ecp5 import Ecp5Form
 from .form import as_signed
 
-__all__ = ["Ecp5PairForm"]
+__all__ = ["Ecp5PairForm", "total_with_carries"]
 
 
 class Ecp5PairForm(Ecp5Form):
@@ -33,53 +33,65 @@ class Ecp5PairForm(Ecp5Form):
         return 1 + super().products_latency
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
-        lane, negative = self.config.a.bits + self.config.b.bits, self.config.a.signed or self.config.b.signed
-        words = [self._word(m, a, b, i, lane) for i in range(self.config.depth)]
+        lane, negative = self.product, self.config.a.signed or self.config.b.signed
+        words = [self.word(m, a, b, i) for i in range(self.config.depth)]
         sums = []
         for column, name in enumerate(("first", "second")):
             products = [word.word_select(column, lane) for word in words]
             terms = [product.as_signed() if negative else Cat(product, 0).as_signed() for product in products]
             borrows = [word[lane - 1] for word in words] if negative and column else []
             m.submodules[name] = inner = Module()
-            total, carry = self._total(inner, terms, borrows)
+            total, carry = total_with_carries(inner, terms, borrows, self.config.accumulator_bits)
             sums.append(self._accumulate(inner, total, clear, carry))
         return Cat(sums)
 
-    def _word(self, m: Module, a: Any, b: Any, i: int, lane: int) -> Value:
-        """The two products of pair ``i``, each in its lane; the upper one is 1 less where the lower one is negative."""
-        packed = _packed(delay(m, b[i], 1, name=f"first_{i}"), b[self.config.depth + i], lane)
+    @property
+    def product(self) -> int:
+        """Bits of a product, signed or not."""
+        return self.config.a.bits + self.config.b.bits
+
+    @property
+    def lane(self) -> int:
+        """Bits from one product to the other."""
+        return self.product
+
+    def word(self, m: Module, a: Any, b: Any, i: int) -> Value:
+        """Both products of pair ``i``, added a lane apart."""
+        packed = self.packed(delay(m, b[i], 1, name=f"first_{i}"), b[self.config.depth + i])
         factor = as_signed(a[i])
         product = Signal(len(factor) + len(packed), name=f"cell_product_{i}")
         m.submodules[f"cell_{i}"] = mult18x18d(factor, packed, product)
-        return delay(m, product[: 2 * lane], 1, name=f"product_{i}")
+        return delay(m, product[: self.lane + self.product], 1, name=f"product_{i}")
 
-    def _total(self, m: Module, terms: Sequence[Value], carries: Sequence[Value]) -> tuple[Value, Value | None]:
-        """(The sum of the terms and of their carries, if there are any, but for one; that one)."""
-        level = 0
-        while len(terms) > 1:
-            level += 1
-            bits = min(self.config.product_bits + level, self.config.accumulator_bits)
-            pairs, last = range(0, len(terms), 2), len(terms) - 1
-            totals = [Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True) for i in pairs]
-            for i, total in zip(pairs, totals, strict=True):
-                carry = carries[i] if carries else None
-                name = f"add_{level}_{i // 2}"
-                following = terms[i] if i == last else adder(m, terms[i], terms[i + 1], name=name, carry_in=carry)
-                m.d.sync += total.eq(following)
-            if carries:
-                carries = [delay(m, carries[min(i + 1, last)], 1, name=f"carry_{level}_{i // 2}") for i in pairs]
-            terms = totals
-        return terms[0], carries[0] if carries else None
+    def packed(self, first: Value, second: Value) -> Value:
+        """Two numbers a lane apart, both signed or both not: a negative first one borrows 1."""
+        fill = self.lane - len(first)
+        if not first.shape().signed:
+            return Cat(first, Const(0, fill), second)
+        borrow: Value = first[-1]
+        digits: list[Value] = []
+        for bit in (*second, second[-1]):
+            digits.append(bit ^ borrow)
+            borrow = borrow & ~bit
+        return Cat(first, first[-1].replicate(fill), digits).as_signed()
 
 
-def _packed(first: Value, second: Value, lane: int) -> Value:
-    """``second * 2**lane + first`` of numbers that are both signed or both not: a negative first one borrows 1."""
-    fill = lane - len(first)
-    if not first.shape().signed:
-        return Cat(first, Const(0, fill), second)
-    borrow: Value = first[-1]
-    digits: list[Value] = []
-    for bit in (*second, second[-1]):
-        digits.append(bit ^ borrow)
-        borrow = borrow & ~bit
-    return Cat(first, first[-1].replicate(fill), digits).as_signed()
+def total_with_carries(
+    m: Module, terms: Sequence[Value], carries: Sequence[Value], most_bits: int
+) -> tuple[Value, Value | None]:
+    """(The sum of signed terms of one width and of their carries, if there are any, but for one; that one)."""
+    level, term_bits = 0, len(terms[0])
+    while len(terms) > 1:
+        level += 1
+        bits = min(term_bits + level, most_bits)
+        pairs, last = range(0, len(terms), 2), len(terms) - 1
+        totals = [Signal(signed(bits), name=f"sum_{level}_{i // 2}", reset_less=True) for i in pairs]
+        for i, total in zip(pairs, totals, strict=True):
+            carry = carries[i] if carries else None
+            name = f"add_{level}_{i // 2}"
+            following = terms[i] if i == last else adder(m, terms[i], terms[i + 1], name=name, carry_in=carry)
+            m.d.sync += total.eq(following)
+        if carries:
+            carries = [delay(m, carries[min(i + 1, last)], 1, name=f"carry_{level}_{i // 2}") for i in pairs]
+        terms = totals
+    return terms[0], carries[0] if carries else None

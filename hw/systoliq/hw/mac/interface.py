@@ -17,7 +17,7 @@ from .dsp48e2_pair import Dsp48E2PairForm
 from .ecp5 import Ecp5Form
 from .ecp5_alu import AluForm
 from .ecp5_lut import Ecp5LutForm
-from .ecp5_pair import Ecp5PairForm
+from .ecp5_overlap import ecp5_pair_form
 from .fabric import FabricForm
 from .float8 import float8_form
 from .form import Form
@@ -30,7 +30,7 @@ __all__ = ["Mac", "operand_layout"]
 _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5": Ecp5Form,
     "ecp5-alu": AluForm,
-    "ecp5-pair": Ecp5PairForm,
+    "ecp5-pair": ecp5_pair_form,
     "ecp5-lut": Ecp5LutForm,
     "ice40": ice40_form,
     "xilinx": XilinxForm,

@@ -1,0 +1,141 @@
+"""Proofs of the multiply-accumulate that makes two products of 8 x 8 bits in one ECP5 multiplier, in three steps.
+
+One product of packed operands is two products a lane apart, and lookup tables give a product's lowest bits: both true
+of multiplication, and proven as such. The form makes two sums of them: proven for any multiplication of which that much
+is known.
+"""
+
+from __future__ import annotations
+
+from amaranth.hdl import Assert, Assume, Cover, Module, Signal, Value, signed
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In
+
+from systoliq.golden.formats import IntFormat
+from systoliq.hw.cells.ecp5 import WIDTH
+from systoliq.hw.config import ArrayConfig
+from systoliq.hw.delay import delay
+from systoliq.hw.low_product import low_product, low_product_latency
+from systoliq.hw.mac import operand_layout
+from systoliq.hw.mac.ecp5_overlap import Ecp5OverlapForm
+
+from ..property import FromAnyState, Property, SeededBug
+from .array import MacHarness, config_of, mac
+from .cells import macs
+
+__all__ = ["PROPERTIES"]
+
+
+def _a_lane_apart(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
+    """Whether the cell's product of ``a`` and both others, packed, is their two products at their places."""
+    form = Ecp5OverlapForm(config)
+    factor, packed = Signal(signed(WIDTH + 1)), Signal(signed(WIDTH + 1))  # as wide as those of the cell's model
+    product = Signal(signed(2 * WIDTH + 2))
+    m.d.comb += [
+        factor.eq(a << WIDTH - config.a.bits),
+        packed.eq(form.packed(first, second) << WIDTH - form.lane - config.b.bits),
+        product.eq(factor * packed),
+    ]
+    raised = (a << config.b.bits - 1) if config.b.signed else 0
+    unused = 2 * WIDTH - form.product - form.lane
+    return product == (((a * second) << form.lane) + a * first + raised) << unused
+
+
+def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
+    """Whether the lookup tables give the lowest ``bits`` of the product of some cycles ago."""
+    product = Signal(bits)
+    m.d.comb += product.eq(a * b)
+    return low_product(m, a, b, bits, name="low") == delay(m, product, low_product_latency(bits), name="past")
+
+
+class PackedHarness(wiring.Component):
+    """The product of packed operands."""
+
+    latency = 0
+
+    def __init__(self, config: ArrayConfig) -> None:
+        self.config = config
+        b = data.ArrayLayout(operand_layout(config.b, 1), 2)
+        super().__init__({"a": In(operand_layout(config.a, 1)), "b": In(b)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        a, first, second = self.a[0], self.b[0][0], self.b[1][0]
+        m.d.comb += [Assert(_a_lane_apart(m, self.config, a, first, second)), Cover((a > 1) & (second > first))]
+        return m
+
+
+class LowHarness(wiring.Component):
+    """The lowest ``bits`` of a product."""
+
+    def __init__(self, a: IntFormat, b: IntFormat, bits: int) -> None:
+        self.bits, self.latency = bits, low_product_latency(bits)
+        super().__init__({"a": In(operand_layout(a, 1)), "b": In(operand_layout(b, 1))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        a, b = self.a[0], self.b[0]
+        m.d.comb += [Assert(_low(m, a, b, self.bits)), Cover((a > 1) & (b > a))]
+        return m
+
+
+class OverlapHarness(MacHarness):
+    """`MacHarness` with products of which nothing is known but what `PackedHarness` and `LowHarness` say."""
+
+    free_products = True
+
+    def elaborate(self, platform: object) -> Module:
+        m = super().elaborate(platform)
+        overlap = Ecp5OverlapForm(self.config).overlap
+        for i in range(self.config.depth):
+            m.submodules[f"known_{i}"] = known = Module()
+            a, first, second = self.a[i], self.b[0][i], self.b[1][i]
+            m.d.comb += Assume(_a_lane_apart(m, self.config, a, first, second))
+            m.d.comb += Assume(_low(known, a, second, overlap))
+        return m
+
+
+def _packed(signs: str) -> Property:
+    config = config_of(signs=signs, cells="ecp5-pair")
+    return Property(
+        name=f"{config.cells} packed product {config.a.name} x {config.b.name}",
+        claim="the product of two numbers packed into one is their two products a lane apart, added",
+        harness=lambda: PackedHarness(config),
+        method=FromAnyState(),
+        bug=_NOT_RAISED if config.b.signed else _LANE_TOO_HIGH,
+    )
+
+
+def _lowest(a: str, b: str, bits: int, *, quick: bool = False) -> Property:
+    formats = IntFormat.parse(a), IntFormat.parse(b)
+    return Property(
+        name=f"lowest {bits} bits of {a} x {b} in ECP5's lookup tables",
+        claim="those of the product, at the stated latency",
+        harness=lambda: LowHarness(*formats, bits),
+        method=FromAnyState(),
+        bug=_CARRY_LOST,
+        quick=quick,
+    )
+
+
+def _multiplied_out(a: str, b: str, bug: SeededBug, *, depth: int = 1, quick: bool = False) -> Property:
+    formats = {"a": IntFormat.parse(a), "b": IntFormat.parse(b)}
+    config = config_of(bits=2, depth=depth, accumulator_bits=24, cells="ecp5-pair").replace(**formats)
+    return mac(config, bug, quick=quick)
+
+
+_NOT_RAISED = SeededBug(module="mac.ecp5_overlap", old="first[:-1], ~first[-1]", new="first[:-1], first[-1]")
+_LANE_TOO_HIGH = SeededBug(module="mac.ecp5_pair", old="Cat(first, Const(0, fill)", new="Cat(first, Const(0, fill + 1)")
+_CARRY_LOST = SeededBug(module="low_product", old="x[1] ^ y[1] ^ (x[0] & y[0])", new="x[1] ^ y[1]")
+_BORROW_LOST = SeededBug(module="mac.ecp5_overlap", old="Cat(low, above[overlap])", new="Cat(low, 0)")
+_NEVER_LOWERED = SeededBug(module="mac.ecp5_overlap", old="if not self.config.b.signed:", new="if True:")
+
+PROPERTIES = (
+    *(_packed(signs) for signs in ("ss", "su", "us", "uu")),
+    _lowest("int8", "int8", 4, quick=True),
+    _lowest("int8", "int8", 6),
+    _lowest("int8", "uint5", 8),
+    *macs("ecp5-pair", _BORROW_LOST, harness=OverlapHarness),
+    _multiplied_out("int4", "int8", _NEVER_LOWERED, quick=True),
+    _multiplied_out("int2", "uint9", _BORROW_LOST, depth=2),
+)
