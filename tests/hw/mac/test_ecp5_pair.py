@@ -34,7 +34,8 @@ BYTES = [(a, b) for a in (INT8, UINT8) for b in (INT8, UINT8)]
 def test_depth_and_width(tmp_path, cells):
     depths = [{"depth": depth, "b": INT4} for depth in (1, 2, 3, 6, 7)]
     widths = [{"depth": depth, "b": INT4, "accumulator_bits": bits} for depth in (1, 3) for bits in (12, 24, 25, 48)]
-    check_macs(depths + widths, cells=cells, folder=tmp_path)
+    large = [{"rows": 8, "cols": 8, "b": INT4}, {"rows": 2, "cols": 8, "depth": 4, "b": INT4}]
+    check_macs(depths + widths + large, cells=cells, folder=tmp_path)
 
 
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
@@ -56,4 +57,5 @@ def test_overlapping_operands(tmp_path, cells):
 def test_bytes(tmp_path, cells, a, b):
     sizes = [(1, 17), (2, 24), (3, 32), (5, 48)]
     variants = [{"depth": depth, "a": a, "b": b, "accumulator_bits": bits} for depth, bits in sizes]
-    check_macs(variants, cells=cells, folder=tmp_path)
+    large = [{"rows": 8, "cols": 8, "a": a, "b": b}, {"rows": 2, "cols": 8, "depth": 4, "a": a, "b": b}]
+    check_macs(variants + large, cells=cells, folder=tmp_path)

@@ -111,8 +111,8 @@ def rows_adder(m: Module, a: Value, b: Value, *, name: str, negative: bool = Fal
     Two rows of a multiplication for one lookup table a bit: both are masked inside the carry chain.
     """
     init = _LAST_ROW if negative else _BOTH_ROWS
+    begin = 1 if bits is None else 1 - bits % 2  # the lowest bit is in the chain where that has a place to spare
     bits = len(a) + 2 if bits is None else bits
-    begin = 1 - bits % 2  # the lowest bit is in the chain where that has a place to spare
     places = [(init, (_at(a, i), b[0], _at(a, i - 1) if i else 0, b[1])) for i in range(begin, bits)]
     upper = _carry_chain(m, places, b[1] if negative else None, name)  # less a: its complement and 1
     return Cat(a[0] & b[0], upper) if begin else upper
