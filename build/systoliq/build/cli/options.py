@@ -15,6 +15,7 @@ from systoliq.hw.engine.config import DATAFLOWS
 from ..design import Hardware
 from ..design.choose import REQUANTIZERS
 from ..design.engine.configuration import AUTO, LANES_LIMIT
+from ..design.hardware import AUTO_CELLS
 from ..design.sources import PRESETS
 from ..errors import InputError
 from ..synth.targets import TARGETS, Target
@@ -96,8 +97,9 @@ HARDWARE_OPTIONS = (
 )
 CELLS_OPTION = click.option(
     "--cells",
-    type=click.Choice(CELLS),
-    help="Cells that multiply and accumulate: portable logic, or those of an FPGA family.  [portable; with --target "
+    type=click.Choice([*CELLS, AUTO_CELLS]),
+    help="Cells that multiply and accumulate: portable logic, or those of an FPGA family; auto, for a layer with "
+    "--target: cells and array with the fewest cycles a row within --multipliers and --luts.  [portable; with --target "
     "and --netlist the family's own]",
 )
 TARGET_OPTION = click.option(
@@ -162,13 +164,15 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--multipliers",
         type=int,
         metavar="N",
-        help="network: multiplier cells that its stages may take.  [those of the target, or of ecp5-85k]",
+        help="network, and layer with --cells auto: multiplier cells that it may take.  [those of the target, or of "
+        "ecp5-85k]",
     ),
     click.option(
         "--luts",
         type=int,
         metavar="N",
-        help="network on ECP5: sites of lookup tables that products beyond them may take.  [0]",
+        help="network on ECP5: sites of lookup tables that products beyond them may take; layer with --cells auto: all "
+        "that it may take.  [0; half of the target's]",
     ),
     click.option(
         "--plan",
@@ -198,7 +202,7 @@ def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hard
         given["cells"] = "portable" if target is None else target.cells
     options = Hardware(**given, part=target)
     if target is not None and target.cells != "portable":
-        suitable = ("portable", target.cells, *target.other_cells)
+        suitable = ("portable", target.cells, *target.other_cells, AUTO_CELLS)
         if options.cells not in suitable:
             raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")
     return options

@@ -25,10 +25,12 @@ from .float8_hardware import float8_array, parse_format, refuse_integer_options
 if TYPE_CHECKING:
     from ..synth.targets import Target
 
-__all__ = ["REQUANTIZERS", "Hardware"]
+__all__ = ["AUTO_CELLS", "REQUANTIZERS", "Hardware"]
 
+AUTO_CELLS = "auto"
 _SUM_BITS = 32  # ONNX sums in int32
 _ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
+_BUDGET = ("multipliers", "luts")
 _ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
 _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
@@ -59,12 +61,14 @@ class Hardware:
     wrap
         allow sums beyond the accumulator: they wrap, as ONNX's int32 does. Where sums are the results, they may.
     cells
-        what multiplies and accumulates: `systoliq.hw.cells.CELLS`.
+        what multiplies and accumulates: `systoliq.hw.cells.CELLS`; "auto" for a layer with a `part`: the cells, cols
+        and depth that take the fewest cycles a row within `multipliers` and `luts`, by the model.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
         an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
     throughput, multipliers, luts, plan
         a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
-        lookup tables for more products, on ECP5; or a file that says what each stage is.
+        lookup tables for more products, on ECP5; or a file that says what each stage is. A layer with cells "auto" may
+        have multipliers, and luts: all the sites that it may take.
     part
         that it is for: a network's figures speak of its clock, and its plan must fit it.
 
@@ -132,14 +136,18 @@ class Hardware:
         self.refuse_networks(source)
 
     def refuse_networks(self, source: str) -> None:
-        """An InputError where a field was set that a network alone has; `source` is another."""
+        """An InputError where a field was set that a network alone has; `source` is another. Automatic cells have a
+        budget, too.
+        """
         for name in _ONLY_NETWORK:
-            if getattr(self, name) is not None:
+            if getattr(self, name) is not None and not (self.cells == AUTO_CELLS and name in _BUDGET):
                 raise InputError(f"{name} must be given for a network, FILE.onnx, only, not for {source!r}")
 
     def refuse_for_networks(self) -> None:
         """An InputError where a field was set that a network's plan decides, or two that decide the plan."""
         usual = Hardware()
+        if self.cells == AUTO_CELLS:
+            raise InputError("cells auto is for a layer: a network's plan mixes a target's cells by itself, with luts")
         for name in _NOT_NETWORK:
             if getattr(self, name) != getattr(usual, name):
                 raise InputError(f"{name} must be left out for a network: each stage has its own, by the plan")

@@ -27,9 +27,10 @@ from ...generator import CERTIFICATE
 from ...onnx import HostPart
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
-from ..hardware import Hardware
+from ..hardware import AUTO_CELLS, Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
+from .auto import fitted
 from .certificate import certificate
 from .describe import describe, formula
 from .float8_certificate import float8_certificate
@@ -70,6 +71,8 @@ class LayerDesign(Design):
         host: HostPart | None = None,
     ) -> None:
         hardware = hardware or Hardware()
+        self._fitted = fitted(hardware.narrowed(layer), hardware) if hardware.cells == AUTO_CELLS else None
+        hardware = self._fitted.hardware if self._fitted else hardware
         hardware.refuse_engines("layer")
         layer = hardware.narrowed(layer)
         constants = hardware.requantization(layer) if requantization is None else requantization
@@ -105,15 +108,16 @@ class LayerDesign(Design):
 
     @property
     def choices(self) -> list[str]:
-        """The requantizer, where it was left to systoliq."""
+        """The cells and the requantizer, where they were left to systoliq."""
         constants = self.requantization
+        chosen = [self._fitted.text] if self._fitted else []
         if not self._chosen or not isinstance(constants, Requantization):
-            return []
+            return chosen
         output = integer_format("y_format", self.layer.y_format)
         whole = Requantization.from_scales(self.layer.rising.scale, self.layer.rising.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
         kind = constants.rounding.value
-        return [f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
+        return [*chosen, f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
 
     @property
     def notes(self) -> list[str]:

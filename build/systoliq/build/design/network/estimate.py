@@ -6,6 +6,7 @@ network of every operator, and of digits-cnn: within 25 % or 150 sites of each s
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
 from .memories import Memory, memories_of, window_memory
+from .plan import LUT_CELLS, PAIR_CELLS
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
 
@@ -28,6 +30,7 @@ class _Sites:
     """LUT sites of the parts of a stage in one family of cells."""
 
     product: int  # in a multiplier cell, with its accumulator
+    pair_product: int  # one of two in a cell, with its accumulator
     lut_product: int  # the same in lookup tables
     sequence: int  # sequencer, flow control of products
     window_bit: int  # a window buffer before products: of an address, but for two
@@ -41,12 +44,12 @@ class _Sites:
 
 _FAMILIES = {
     "ecp5": _Sites(
-        product=28, lut_product=108, sequence=80, window_bit=60, lane=310, shift_lane=140, lane_bit=0.5, row_sums=400,
-        constant_bit=1, written_bit=1.5,
+        product=28, pair_product=54, lut_product=108, sequence=80, window_bit=60, lane=310, shift_lane=140,
+        lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, lut_product=0, sequence=90, window_bit=40, lane=80, shift_lane=250, lane_bit=1, row_sums=900,
-        constant_bit=1, written_bit=16,
+        product=20, pair_product=0, lut_product=0, sequence=90, window_bit=40, lane=80, shift_lane=250, lane_bit=1,
+        row_sums=900, constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
 _FEW_BITS = 4  # of a factor, which needs no multiplier
@@ -65,25 +68,40 @@ class Estimate:
     ram: int
 
 
-def estimate(node: network.Node, parallelism: Parallelism, cells: str, waiting: Sequence[int] = ()) -> Estimate | None:
+def estimate(
+    node: network.Node,
+    parallelism: Parallelism,
+    cells: str,
+    waiting: Sequence[int] = (),
+    *,
+    lanes_in_tables: bool = True,
+) -> Estimate | None:
     """Of the stage of `node` in `cells`, with FIFOs for so many beats `waiting` before each input; None for cells of
     other families than ECP5 and iCE40.
+
+    Requantizers multiply in lookup tables, where a family has multipliers of them, or not `lanes_in_tables`.
     """
     family = "ecp5" if is_ecp5(cells) else cells
     if family not in _FAMILIES:
         return None
     sites = _FAMILIES[family]
+    if not lanes_in_tables:
+        sites = dataclasses.replace(sites, lane_bit=0)
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
-    count += _logic(node, parallelism, sites, "lut" in (parallelism.cells or cells))
+    count += _logic(node, parallelism, sites, _product_sites(parallelism.cells or cells, sites))
     return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
 
 
-def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, in_tables: bool) -> float:
-    """All but memory."""
+def _product_sites(cells: str, sites: _Sites) -> int:
+    return {PAIR_CELLS: sites.pair_product, LUT_CELLS: sites.lut_product}.get(cells, sites.product)
+
+
+def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product: int) -> float:
+    """All but memory; a `product` takes so many sites."""
     lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
-    count = float(products * (sites.lut_product if in_tables else sites.product))
+    count = float(products * product)
     if isinstance(node, network.Convolution | network.Dense | network.WholeAverage):
         count += sites.sequence + _window(node, parallelism, sites) + lanes * _lane(node, sites)
         return count + (sites.row_sums if rate.needs_row_sums(node) else 0)

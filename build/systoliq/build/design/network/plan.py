@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -24,9 +24,21 @@ from systoliq.hw.network.rate import Parallelism
 
 from ...errors import InputError
 
-__all__ = ["Plan", "StagePlan", "plan_for_budget", "plan_for_cycles", "read_plan", "stages_of"]
+__all__ = [
+    "LUT_CELLS",
+    "PAIR_CELLS",
+    "Plan",
+    "StagePlan",
+    "lane_cells",
+    "plan_for_budget",
+    "plan_for_cycles",
+    "read_plan",
+    "stages_of",
+    "stages_of_layer",
+]
 
 LUT_CELLS = "ecp5-lut"
+PAIR_CELLS = "ecp5-pair"
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 
 
@@ -101,6 +113,12 @@ class Plan:
 def stages_of(net: network.Network) -> list[network.Node]:
     """The nodes that become stages."""
     return [node for node in net.nodes if rate.is_stage(node)]
+
+
+def stages_of_layer(node: network.Dense, cells: str, products: str) -> Iterator[StagePlan]:
+    """All that a layer by itself can be, with `products` instead of `cells` where they are named, in lanes too."""
+    for each in rate.choices(node):
+        yield _stage(node, dataclasses.replace(each, cells=products), cells, lanes_in=products or cells)
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
@@ -226,11 +244,13 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
     return stage.dsp, stage.parallelism.cols + stage.parallelism.depth, stage.image_cycles
 
 
-def _stage(node: network.Node, parallelism: Parallelism, cells: str) -> StagePlan:
+def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
     multipliers = rate.multipliers(node, parallelism)
     factors = rate.requantizer_factors(node)
-    each = _cells_of_requantizer(*factors, lane_cells(cells)) if factors else 0
-    in_cells = 0 if parallelism.cells == LUT_CELLS else multipliers
+    each = _cells_of_requantizer(*factors, lanes_in or lane_cells(cells)) if factors else 0
+    in_cells = {LUT_CELLS: 0, PAIR_CELLS: -(-parallelism.cols // 2) * parallelism.depth}.get(
+        parallelism.cells, multipliers
+    )
     return StagePlan(
         node=node,
         parallelism=parallelism,

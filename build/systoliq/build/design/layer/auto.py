@@ -1,0 +1,119 @@
+"""`cells="auto"`: the set of cells and the array that take the fewest cycles a row within a budget, by the model.
+
+A layer alone is a network of one stage: what a stage of a network can be, and what that takes, is what a layer can be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from systoliq.golden import network
+from systoliq.golden.formats import IntFormat
+from systoliq.golden.layer import MatMulLayer
+from systoliq.hw.cells import is_ecp5
+from systoliq.hw.network.rate import Parallelism
+
+from ...errors import InputError
+from ..hardware import Hardware
+from ..network.estimate import Estimate, estimate
+from ..network.plan import LUT_CELLS, PAIR_CELLS, StagePlan, stages_of_layer
+
+__all__ = ["Fitted", "fitted"]
+
+_FILL = 0.5  # of a part's LUT sites: a fuller one is slow, and hard to route
+_BITS = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fitted:
+    """What was chosen: `hardware`, with its size and cells, and what it is about to take."""
+
+    hardware: Hardware
+    stage: StagePlan
+    estimate: Estimate
+
+    @property
+    def text(self) -> str:
+        """For people, a line."""
+        asked = self.hardware
+        return (
+            f"cells: {asked.cells}, array 1 x {asked.cols} x {asked.depth}, {self.stage.image_cycles} cycles a row, "
+            f"{self.stage.dsp} multiplier cells, about {self.estimate.lut_sites} LUT sites and {self.estimate.ram} "
+            "memory blocks"
+        )
+
+
+def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
+    """The cells of `asked.part`'s family, cols and depth with the fewest cycles a row, of those the smallest.
+
+    The budget is `asked.multipliers` and `asked.luts`, or the part's multipliers and half of its LUT sites. What
+    `asked` says of cols and depth stays. Raises InputError where nothing fits, or the model knows nothing.
+    """
+    part = asked.part
+    if part is None or not (is_ecp5(part.cells) or part.cells == "ice40"):
+        given = "no target" if part is None else part.name
+        raise InputError(f"cells auto needs a target of the families ecp5 or ice40, whose sites are known, not {given}")
+    if asked.rows not in (None, 1):
+        raise InputError(f"rows must be left out, or 1, where cells are auto, not {asked.rows}")
+    dsp = part.capacity["dsp"] if asked.multipliers is None else asked.multipliers
+    sites = int(_FILL * part.capacity["lut_sites"]) if asked.luts is None else asked.luts
+    node = _node(layer)
+    least: Fitted | None = None
+    best: Fitted | None = None
+    for stage in _candidates(node, part.cells, asked):
+        found = _found(node, stage, asked, part.cells)
+        least = found if least is None or _size(found) < _size(least) else least
+        if stage.dsp <= dsp and found.estimate.lut_sites <= sites and found.estimate.ram <= part.capacity["ram"]:
+            best = found if best is None or _rank(found) < _rank(best) else best
+    if least is None:
+        raise InputError(f"no array of {asked.cols or 'any'} columns and depth {asked.depth or 'any'} is modelled")
+    if best is None:
+        raise InputError(
+            f"nothing fits {dsp} multiplier cells, {sites} LUT sites and {part.capacity['ram']} memory blocks; the "
+            f"smallest is {least.text}"
+        )
+    return best
+
+
+def _node(layer: MatMulLayer) -> network.Dense:
+    """The layer as a stage; scales and zero points are the layer's own."""
+    formats = []
+    for form in (layer.a_format, layer.b_format, layer.y_format):
+        if not isinstance(form, IntFormat) or form.bits != _BITS or layer.gives_sums or layer.takes_zero_points:
+            sums, late = ", and sums" * layer.gives_sums, ", and zero points at run time" * layer.takes_zero_points
+            raise InputError(f"cells auto is for layers of int8 and uint8, requantized, not for {form}{sums}{late}")
+        formats.append(form)
+    x, y = (
+        network.Tensor(name=name, shape=(1, size), format=form, scale=np.float32(1), zero_point=0)
+        for name, size, form in (("a", layer.k, formats[0]), ("y", layer.n, formats[2]))
+    )
+    return network.Dense(name=layer.name or "layer", inputs=(x,), output=y, layer=layer)
+
+
+def _candidates(node: network.Dense, cells: str, asked: Hardware) -> Iterator[StagePlan]:
+    """All that the layer can be, with the family's cells and, on ECP5, pairs and lookup tables."""
+    for products in ("", PAIR_CELLS, LUT_CELLS) if is_ecp5(cells) else ("",):
+        for stage in stages_of_layer(node, cells, products):
+            if asked.cols in (None, stage.parallelism.cols) and asked.depth in (None, stage.parallelism.depth):
+                yield stage
+
+
+def _found(node: network.Dense, stage: StagePlan, asked: Hardware, cells: str) -> Fitted:
+    how: Parallelism = stage.parallelism
+    taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS)
+    assert taken is not None  # noqa: S101 - of these families it is known
+    chosen = asked.replace(
+        rows=1, cols=how.cols, depth=how.depth, cells=how.cells or cells, multipliers=None, luts=None
+    )
+    return Fitted(hardware=chosen, stage=stage, estimate=taken)
+
+
+def _rank(found: Fitted) -> tuple[int, int, int]:
+    return found.stage.image_cycles, found.estimate.lut_sites, found.stage.dsp
+
+
+def _size(found: Fitted) -> tuple[int, int]:
+    return found.estimate.lut_sites, found.stage.dsp
