@@ -14,7 +14,7 @@ import json
 import os
 import re
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
@@ -86,13 +86,7 @@ def build(
     report = Reporter(progress)
 
     def make(folder: Path) -> None:
-        paths = [folder / f"{top}.v"] if isinstance(sources, str) else [Path(source).absolute() for source in sources]
-        if isinstance(sources, str):
-            paths[0].write_text(sources)
-        if memories:
-            (folder / MEMORIES).mkdir()
-        for name, content in memories.items():
-            (folder / MEMORIES / name).write_bytes(content)
+        paths = _put(folder, sources, top, memories)
         if simulator == "verilator":
             verilator.build(folder, paths, top, ports, waves, report)
         else:
@@ -105,6 +99,19 @@ def build(
     for message in said:
         warnings.warn(f"{simulator}, building {top}: {message}", SimulatorWarning, stacklevel=2)
     return Simulation(simulator=simulator, top=top, folder=folder, waves=waves, warnings=said, cached=cached)
+
+
+def _put(folder: Path, sources: Sequence[Path] | str, top: str, memories: Mapping[str, bytes]) -> list[Path]:
+    """The Verilog files to build, and what they read beside the build in `folder`."""
+    if memories:
+        (folder / MEMORIES).mkdir()
+    for name, content in memories.items():
+        (folder / MEMORIES / name).write_bytes(content)
+    if not isinstance(sources, str):
+        return [Path(source).absolute() for source in sources]
+    file = folder / f"{top}.v"
+    file.write_text(sources)
+    return [file]
 
 
 def _texts(sources: Sequence[Path] | str) -> list[tuple[str, str]]:

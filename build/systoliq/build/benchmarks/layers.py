@@ -1,8 +1,11 @@
-"""Large layers: what their packages weigh and cost, from emission over `verify` to a simulation of 64 rows."""
+"""Large layers: what their packages weigh, and what `emit`, `verify` and `simulate` cost as commands."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
@@ -12,13 +15,7 @@ from typing import Any
 import numpy as np
 from rich.table import Table
 
-from systoliq.golden import MatMulLayer
-
-from ..design import Hardware, LayerDesign
-from ..design.simulated import Simulated
-from ..package import Package, make_package
-from ..verify import Report, verify_package
-from .timing import Timed, timed
+from .timing import timed
 
 __all__ = ["CASES", "Case", "LayerFigures", "layer_figures", "layer_table"]
 
@@ -39,99 +36,83 @@ CASES = tuple(Case(k=k, n=n, depth=depth) for k, n in ((256, 256), (768, 768), (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LayerFigures:
-    """Bytes of a package, and seconds; `first_run` builds the simulation, which `run` finds built."""
+    """Bytes of a package, and wall and processor seconds of each command; `simulate` is called twice: it builds first.
+
+    `mismatches` are outputs of the simulation that differ from golden's.
+    """
 
     case: Case
     package_bytes: int
     verilog_bytes: int
     memory_bytes: int
-    emission: Timed[Package]
-    verification: Timed[Report]
-    first_run: Timed[Simulated]
-    run: Timed[Simulated]
-
-    @property
-    def mismatches(self) -> int:
-        """Outputs that differ from golden's."""
-        return int(self.run.result.report["mismatches"])
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """The figures, ready for JSON."""
-        steps = {name: getattr(self, name) for name in ("emission", "verification", "first_run", "run")}
-        return {
-            **dataclasses.asdict(self.case),
-            **{name: getattr(self, name) for name in ("package_bytes", "verilog_bytes", "memory_bytes", "mismatches")},
-            **{f"{name}_seconds": step.seconds for name, step in steps.items()},
-            **{f"{name}_cpu_seconds": step.cpu_seconds for name, step in steps.items()},
-        }
+    mismatches: int
+    seconds: dict[str, float]
+    cpu_seconds: dict[str, float]
 
 
 def layer_figures(cases: Sequence[Case], progress: Callable[[str], None]) -> Iterator[LayerFigures]:
     """Measure each case: a layer of random int8 weights, whose scale spreads its sums over the outputs."""
     for case in cases:
-        what = f"{case.k} x {case.n} at depth {case.depth}"
         with tempfile.TemporaryDirectory() as name:
-            folder = Path(name) / "out"
-            progress(f"emission of {what}")
-            emission = timed(partial(_emitted, case, folder), 1)
-            progress(f"verify of {what}")
-            verification = timed(partial(verify_package, folder), 1)
-        if not verification.result.passed:
-            raise ValueError(f"the package must be verified, which it is not: {verification.result.reasons[0]}")
-        package = emission.result
-        a = np.random.default_rng(1).integers(0, 256, (ROWS, case.k)).astype(np.uint8)
-        runs = []
-        for _ in range(2):
-            progress(f"simulation of {what}")
-            runs.append(timed(partial(package.design.simulate, a), 1))
-        memories = package.design.verilog.files
-        sizes = {name: len(content) for name, content in package.files.items()}
-        yield LayerFigures(
-            case=case,
-            package_bytes=sum(sizes.values()),
-            verilog_bytes=sizes["layer.v"],
-            memory_bytes=sum(map(len, memories.values())),
-            emission=emission,
-            verification=verification,
-            first_run=runs[0],
-            run=runs[1],
-        )
+            yield _measured(case, Path(name), progress)
 
 
-def _emitted(case: Case, folder: Path) -> Package:
-    design = LayerDesign(_layer(case), Hardware(rows=1, cols=16, depth=case.depth), name="layer", origin="")
-    package = make_package(design)
-    package.write(folder)
-    return package
-
-
-def _layer(case: Case) -> MatMulLayer:
-    rng = np.random.default_rng(0)
-    return MatMulLayer(
-        name="layer",
-        b=rng.integers(-128, 128, (case.k, case.n)).astype(np.int8),
-        b_scale=np.float32(0.02),
-        b_zero_point=np.int8(0),
-        a_scale=np.float32(0.1),
-        a_zero_point=np.uint8(128),
-        y_scale=np.float32(4),
-        y_zero_point=np.int8(-3),
-        bias=rng.integers(-1000, 1000, case.n).astype(np.int32),
+def _measured(case: Case, folder: Path, progress: Callable[[str], None]) -> LayerFigures:
+    array = ("--rows", "1", "--cols", "16", "--depth", f"{case.depth}")
+    simulate = ("simulate", "layer.npz", "--input", "a.npz", "--report", "report.json", *array)
+    steps = {
+        "emit": ("emit", "layer.npz", "--out", "out", *array),
+        "verify": ("verify", "out"),
+        "first simulate": simulate,
+        "simulate": simulate,
+    }
+    _save(case, folder)
+    seconds, cpu_seconds = {}, {}
+    for step, arguments in steps.items():
+        progress(f"{step}, {case.k} x {case.n} at depth {case.depth}")
+        command = [sys.executable, "-m", "systoliq.build", *arguments]
+        found = timed(partial(subprocess.run, command, cwd=folder, check=True, capture_output=True), 1)
+        seconds[step], cpu_seconds[step] = found.seconds, found.cpu_seconds
+    sizes = {file.name: file.stat().st_size for file in (folder / "out").iterdir()}
+    return LayerFigures(
+        case=case,
+        package_bytes=sum(sizes.values()),
+        verilog_bytes=sizes["layer.v"],
+        memory_bytes=sum(size for file, size in sizes.items() if file.endswith(".mem")),
+        mismatches=json.loads((folder / "report.json").read_text())["mismatches"],
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
     )
+
+
+def _save(case: Case, folder: Path) -> None:
+    """Files layer.npz and a.npz, the same at every call."""
+    rng = np.random.default_rng(0)
+    layer: dict[str, Any] = {
+        "b": rng.integers(-128, 128, (case.k, case.n)).astype(np.int8),
+        "b_scale": np.float32(0.02),
+        "b_zero_point": np.int8(0),
+        "a_scale": np.float32(0.1),
+        "a_zero_point": np.uint8(128),
+        "y_scale": np.float32(4),
+        "y_zero_point": np.int8(-3),
+        "bias": rng.integers(-1000, 1000, case.n).astype(np.int32),
+    }
+    np.savez(folder / "layer.npz", **layer)
+    np.savez(folder / "a.npz", a=rng.integers(0, 256, (ROWS, case.k)).astype(np.uint8))
 
 
 def layer_table(figures: Sequence[LayerFigures]) -> Table:
     """The figures, a line for each layer."""
     table = Table(
-        title=f"Large layers on 1 x 16 x depth: bytes, and CPU s; {ROWS} rows under Verilator",
+        title=f"Large layers on 1 x 16 x depth: bytes, and CPU s of each command; {ROWS} rows under Verilator",
         title_justify="left",
         box=None,
         pad_edge=False,
         header_style="bold",
     )
-    for heading in ("K x N", "depth", "package", "Verilog", "memories", "a weight", "emission", "verify",
-                    "first run", "run", "mismatches"):  # fmt: skip
+    sizes = ("package", "NAME.v", "*.mem", "a weight")
+    for heading in ("K x N", "depth", *sizes, "emit", "verify", "simulate", "again", "mismatches"):
         table.add_column(heading, justify="right")
     for each in figures:
         case = each.case
@@ -142,10 +123,7 @@ def layer_table(figures: Sequence[LayerFigures]) -> Table:
             f"{each.verilog_bytes:,}",
             f"{each.memory_bytes:,}",
             f"{each.memory_bytes / case.k / case.n:.2f}",
-            f"{each.emission.cpu_seconds:.2f}",
-            f"{each.verification.cpu_seconds:.1f}",
-            f"{each.first_run.cpu_seconds:.1f}",
-            f"{each.run.cpu_seconds:.1f}",
+            *(f"{seconds:.1f}" for seconds in each.cpu_seconds.values()),
             f"{each.mismatches}",
         )
     return table

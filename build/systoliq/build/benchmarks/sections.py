@@ -212,7 +212,7 @@ def layers(options: Options, progress: Progress) -> Section:
     """Packages of large layers; those of more than a 32nd of `work` weights are left out."""
     cases = [case for case in CASES if 32 * case.k * case.n <= options.work]
     figures = list(layer_figures(cases, progress))
-    return Section(table=layer_table(figures), data={"rows": [each.data for each in figures]})
+    return Section(table=layer_table(figures), data={"rows": [dataclasses.asdict(each) for each in figures]})
 
 
 SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {

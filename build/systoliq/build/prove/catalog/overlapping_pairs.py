@@ -95,8 +95,8 @@ class OverlapHarness(MacHarness):
         return m
 
 
-def _packed(signs: str) -> Property:
-    config = config_of(signs=signs, cells="ecp5-pair")
+def _packed(a: str, b: str) -> Property:
+    config = config_of(cells="ecp5-pair").replace(a=IntFormat.parse(a), b=IntFormat.parse(b))
     return Property(
         name=f"{config.cells} packed product {config.a.name} x {config.b.name}",
         claim="the product of two numbers packed into one is their two products a lane apart, added",
@@ -131,10 +131,11 @@ _BORROW_LOST = SeededBug(module="mac.ecp5_overlap", old="Cat(low, above[overlap]
 _NEVER_LOWERED = SeededBug(module="mac.ecp5_overlap", old="if not self.config.b.signed:", new="if True:")
 
 PROPERTIES = (
-    *(_packed(signs) for signs in ("ss", "su", "us", "uu")),
+    _packed("int8", "int8"),
+    *(_packed(a, b) for a, b in (("int5", "uint8"), ("uint5", "int8"), ("uint5", "uint8"))),
     _lowest("int8", "int8", 4, quick=True),
     _lowest("int8", "int8", 6),
-    _lowest("int8", "uint5", 8),
+    _lowest("int8", "int5", 8),
     *macs("ecp5-pair", _BORROW_LOST, harness=OverlapHarness),
     _multiplied_out("int4", "int8", _NEVER_LOWERED, quick=True),
     _multiplied_out("int2", "uint9", _BORROW_LOST, depth=2),
