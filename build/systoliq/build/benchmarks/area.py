@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+from amaranth.hdl import Module
 from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
 
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
 from systoliq.hw.engine import AxiEngine, EngineConfig
+from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
 
 from ..design import EngineDesign, Hardware
@@ -41,6 +44,31 @@ def _array(
     operands = IntFormat.parse(a), IntFormat.parse(b)
     config = ArrayConfig(rows=rows, cols=cols, depth=depth, a=operands[0], b=operands[1], cells=cells)
     return Row(target=target, cells=cells, make=lambda: (AxiBareArray(BareArray(config)), config.macs_per_cycle))
+
+
+class _SideBySide(wiring.Component):
+    """Arrays that share nothing but clock, reset and the part."""
+
+    def __init__(self, configs: Sequence[ArrayConfig]) -> None:
+        self.arrays = [AxiBareArray(BareArray(config)) for config in configs]
+        for index, array in enumerate(self.arrays):
+            array.kind = f"array_{index}"
+            array.namespace = True
+        ports = {f"array_{index}": Out(array.signature) for index, array in enumerate(self.arrays)}
+        super().__init__(ports)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for index, array in enumerate(self.arrays):
+            m.submodules[f"array_{index}"] = place(array, platform)
+            wiring.connect(m, wiring.flipped(getattr(self, f"array_{index}")), array)
+        return m
+
+
+def _side_by_side(rows: int, cols: int, depth: int, *, cells: Sequence[str]) -> Row:
+    configs = [ArrayConfig(rows=rows, cols=cols, depth=depth, cells=each) for each in cells]
+    macs = sum(config.macs_per_cycle for config in configs)
+    return Row(target="ecp5-85k", cells=cells[0], make=lambda: (_SideBySide(configs), macs))
 
 
 def _layer(
@@ -104,6 +132,7 @@ def _requantizer(accumulator_bits: int) -> Row:
 _ARRAYS = [
     *((4, 4, 1), (2, 4, 2), (1, 4, 4), (1, 2, 8)),
     *((8, 8, 1), (4, 8, 2), (4, 4, 4), (2, 4, 8), (1, 8, 8), (1, 2, 32)),
+    *((12, 12, 1), (4, 4, 8)),  # nearly all of an ecp5-85k's 156 multipliers
 ]
 
 # Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. An ecp5-85k has
@@ -126,6 +155,7 @@ _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
 _NARROW = (("int8", "int4"), ("int4", "int4"), ("int8", "int2"))
 
 _PAIRS = ((4, 4, 1), (1, 2, 8), (4, 8, 8))  # the last takes 128 of an ecp5-85k's 156 multipliers
+_WHOLE_PART = ("ecp5-pair", "ecp5-lut")  # two arrays of 4 x 8 x 8 that share nothing but the part
 
 _SHAPES = ((4, 8, 1), (1, 4, 8), (1, 2, 16), (1, 16, 2), (1, 32, 1), (4, 8, 4))
 
@@ -157,6 +187,7 @@ DESIGNS: dict[str, Row] = {
         for cells in ("ecp5", "ecp5-pair")
     },
     **{f"array {_by(shape)}, ecp5-pair": _array(*shape, cells="ecp5-pair") for shape in _PAIRS},
+    f"arrays 4 x 8 x 8, {' and '.join(_WHOLE_PART)}": _side_by_side(4, 8, 8, cells=_WHOLE_PART),
     "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
     **{
         f"array {rows} x {cols} x {depth}, {cells}": _array(rows, cols, depth, target="xilinx-xcup", cells=cells)
