@@ -11,6 +11,7 @@ import pytest
 from click.testing import Result
 
 from systoliq.build.benchmarks.bare_loop import build_loop
+from systoliq.build.benchmarks.layers import Case, layer_figures, layer_table
 from systoliq.build.benchmarks.plain_grid import emit_plain_grid
 from systoliq.build.benchmarks.sections import SECTIONS, Options, growth
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
@@ -91,3 +92,19 @@ def test_builds_section() -> None:
     section = SECTIONS["builds"](Options(sizes=(1,), repeat=1), lambda text: None)
     (row,) = section.data["rows"]
     assert row["cold_cpu_seconds"] > row["runtime_cached_cpu_seconds"] > row["unchanged_cpu_seconds"]
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_layers() -> None:
+    (figures,) = layer_figures([Case(k=160, n=112, depth=1)], lambda text: None)
+    assert figures.memory_bytes == 3 * 160 * 112
+    assert figures.memory_bytes + figures.verilog_bytes < figures.package_bytes
+    assert figures.mismatches == 0
+    assert list(figures.cpu_seconds) == ["emit", "verify", "first simulate", "simulate"]
+    assert min(figures.cpu_seconds.values()) > 0
+    assert layer_table([figures]).row_count == 1
+
+
+def test_large_layers_are_left_out_of_quick_measurements() -> None:
+    assert not SECTIONS["layers"](Options(work=1), lambda text: None).data["rows"]

@@ -7,7 +7,7 @@ is known.
 
 from __future__ import annotations
 
-from amaranth.hdl import Assert, Assume, Cover, Module, Signal, Value, signed
+from amaranth.hdl import Assert, Assume, Const, Cover, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
 
@@ -18,6 +18,7 @@ from systoliq.hw.delay import delay
 from systoliq.hw.low_product import low_product, low_product_latency
 from systoliq.hw.mac import operand_layout
 from systoliq.hw.mac.ecp5_overlap import Ecp5OverlapForm
+from systoliq.hw.mac.form import as_signed
 
 from ..property import FromAnyState, Property, SeededBug
 from .array import MacHarness, config_of, mac
@@ -27,18 +28,41 @@ __all__ = ["PROPERTIES"]
 
 
 def _a_lane_apart(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether the cell's product of ``a`` and both others, packed, is their two products at their places."""
+    """Whether the cell's product of ``a`` and both others, packed, was their two products at their places a cycle ago.
+
+    The cell's operands come from registers, as in its model: Yosys would cut off what it sees to be 0.
+    """
     form = Ecp5OverlapForm(config)
-    factor, packed = Signal(signed(WIDTH + 1)), Signal(signed(WIDTH + 1))  # as wide as those of the cell's model
-    product = Signal(signed(2 * WIDTH + 2))
-    m.d.comb += [
-        factor.eq(a << WIDTH - config.a.bits),
-        packed.eq(form.packed(first, second) << WIDTH - form.lane - config.b.bits),
-        product.eq(factor * packed),
+    operand, whole = signed(WIDTH + 1), signed(2 * WIDTH + 2)  # as wide as those of the cell's model
+    factor, packed = Signal(operand, reset_less=True), Signal(operand, reset_less=True)
+    product, expected = Signal(whole), Signal(whole, reset_less=True)
+    below_a = WIDTH - len(as_signed(a))  # zeros below the operands
+    below_b = WIDTH - form.lane - config.b.bits
+    lower, upper = a * first + _raised(config, a), a * second
+    m.d.sync += [
+        factor.eq(a << below_a),
+        packed.eq(form.packed(first, second) << below_b),
+        expected.eq((upper << form.lane) + lower << below_a + below_b),
     ]
-    raised = (a << config.b.bits - 1) if config.b.signed else 0
-    unused = 2 * WIDTH - form.product - form.lane
-    return product == (((a * second) << form.lane) + a * first + raised) << unused
+    m.d.comb += product.eq(factor * packed)
+    return product == expected
+
+
+def _raised(config: ArrayConfig, a: Value) -> Value:
+    """What the first product has more than ``a * first``."""
+    return a << config.b.bits - 1 if config.b.signed else Const(0)
+
+
+def _in_range(config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
+    """Whether both products, the first one raised, are between those of the operands' ends."""
+    ends, raised = (config.a.min, config.a.max), -config.b.min
+
+    def between(product: Value, least: int, most: int) -> Value:
+        corners = [left * right for left in ends for right in (least, most)]
+        return (product >= min(corners)) & (product <= max(corners))
+
+    lower = between(a * first + _raised(config, a), 0, config.b.max + raised)
+    return lower & between(a * second, config.b.min, config.b.max)
 
 
 def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
@@ -51,7 +75,7 @@ def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
 class PackedHarness(wiring.Component):
     """The product of packed operands."""
 
-    latency = 0
+    latency = 1
 
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config
@@ -61,7 +85,11 @@ class PackedHarness(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         a, first, second = self.a[0], self.b[0][0], self.b[1][0]
-        m.d.comb += [Assert(_a_lane_apart(m, self.config, a, first, second)), Cover((a > 1) & (second > first))]
+        m.d.comb += [
+            Assert(_a_lane_apart(m, self.config, a, first, second)),
+            Assert(_in_range(self.config, a, first, second)),
+            Cover((a > 1) & (second > first)),
+        ]
         return m
 
 
@@ -91,6 +119,7 @@ class OverlapHarness(MacHarness):
             m.submodules[f"known_{i}"] = known = Module()
             a, first, second = self.a[i], self.b[0][i], self.b[1][i]
             m.d.comb += Assume(_a_lane_apart(m, self.config, a, first, second))
+            m.d.comb += Assume(_in_range(self.config, a, first, second))
             m.d.comb += Assume(_low(known, a, second, overlap))
         return m
 
@@ -132,11 +161,12 @@ _NEVER_LOWERED = SeededBug(module="mac.ecp5_overlap", old="if not self.config.b.
 
 PROPERTIES = (
     _packed("int8", "int8"),
-    *(_packed(a, b) for a, b in (("int5", "uint8"), ("uint5", "int8"), ("uint5", "uint8"))),
+    *(_packed(a, b) for a, b in (("uint8", "int8"), ("int3", "uint8"), ("uint3", "uint8"))),
     _lowest("int8", "int8", 4, quick=True),
     _lowest("int8", "int8", 6),
     _lowest("int8", "int5", 8),
-    *macs("ecp5-pair", _BORROW_LOST, harness=OverlapHarness),
-    _multiplied_out("int4", "int8", _NEVER_LOWERED, quick=True),
-    _multiplied_out("int2", "uint9", _BORROW_LOST, depth=2),
+    *macs("ecp5-pair", _BORROW_LOST, depths=(1, 2), harness=OverlapHarness),
+    mac(config_of(depth=2, signs="us", cells="ecp5-pair"), _NEVER_LOWERED, harness=OverlapHarness),
+    _multiplied_out("int2", "int8", _NEVER_LOWERED, quick=True),
+    _multiplied_out("int2", "int9", _BORROW_LOST),
 )
