@@ -82,27 +82,25 @@ class BareArray(wiring.Component):
         else:
             m.d.comb += may_end.eq(1)
 
-        # A register for all that is offered, and one for what was taken: whether it was reaches every bit of a word.
-        came, taken = {}, {}
-        for name, layout, offered in (("a", self._a, self.a.payload.data), ("b", self._b, self.b.payload)):
-            came[name] = Signal(layout, name=f"{name}_came", reset_less=True)
-            taken[name] = Signal(layout, name=name, reset_less=True)
-            m.d.sync += [came[name].eq(offered), taken[name].eq(came[name])]
-        was_taken = delay(m, take, 1, name="taken", reset_less=False)
-        with m.If(~was_taken):
-            m.d.sync += taken["a"].eq(0)
-            if config.flag_bits:  # zero times what is no number would be NaN
-                m.d.sync += taken["b"].eq(0)
         with m.If(take):
             m.d.sync += begins.eq(self.a.payload.last)
         first = delay(m, take & begins, 2, name="first", reset_less=False)
         last = delay(m, take & self.a.payload.last, 2, name="last", reset_less=False)
-
         m.submodules.array = place(self.array, platform)
-        for name, word in taken.items():
-            skew = Skew(word.shape(), kind=f"skew_{name}")
+        was_taken = [delay(m, take, 1, name="taken", reset_less=False)]
+        for lane in range(1, max(config.rows, config.cols if config.flag_bits else 1)):
+            was_taken.append(delay(m, was_taken[-1], 1, name=f"taken_{lane}", reset_less=False))
+        for name, layout, offered in (("a", self._a, self.a.payload.data), ("b", self._b, self.b.payload)):
+            came = Signal(layout, name=f"{name}_came", reset_less=True)
+            skew = Skew(layout, kind=f"skew_{name}")
             m.submodules[f"skew_{name}"] = place(skew, platform)
-            m.d.comb += [skew.word.eq(word), getattr(self.array, name).eq(skew.out)]
+            word = Signal(layout, name=name, reset_less=True)
+            m.d.sync += [came.eq(offered), word.eq(skew.out)]
+            m.d.comb += [skew.word.eq(came), getattr(self.array, name).eq(word)]
+            if name == "a" or config.flag_bits:  # of b: zero times what is no number would be NaN
+                for lane, taken in zip(range(layout.length), was_taken, strict=False):
+                    with m.If(~taken):
+                        m.d.sync += word[lane].eq(0)
         m.d.comb += [self.array.first.eq(first), self.array.last.eq(last), self.sums.eq(self.array.sums)]
 
         start = delay(m, last, self.array.latency, name="start", reset_less=False)

@@ -136,13 +136,11 @@ _ARRAYS = [
 ]
 
 # Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. An ecp5-85k has
-# 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 128 and 144 products a cycle are the most.
+# 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 144 products a cycle are the most.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=4, cells="ecp5")),
-    "engine 8 x 8 / 8": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=8, cells="ecp5")),
     "engine 4 x 4 x 8 / 2": ("ecp5-85k", EngineConfig(rows=4, cols=4, depth=8, lanes=2, cells="ecp5")),
-    "engine 12 x 12 / 1": ("ecp5-85k", EngineConfig(rows=12, cols=12, lanes=1, cells="ecp5")),
     "engine 1 x 1 x 8 / 1": (
         "ice40-up5k",
         EngineConfig(
@@ -182,7 +180,7 @@ DESIGNS: dict[str, Row] = {
     },
     **{
         f"array {rows} x {cols} x {depth}, {a} x {b}, {cells}": _array(rows, cols, depth, cells=cells, a=a, b=b)
-        for rows, cols, depth in ((4, 4, 1), (1, 2, 8), (1, 8, 8))
+        for rows, cols, depth in ((4, 4, 1), (1, 2, 8))
         for a, b in _NARROW
         for cells in ("ecp5", "ecp5-pair")
     },
@@ -224,13 +222,14 @@ def _row(name: str, report: SynthReport) -> str:
     macs = "" if name.startswith("requantizer") else str(report.macs_per_cycle)
     figures = [name, report.target, macs, report.lut_sites, per_mac, report.ff, report.dsp, report.ram]
     if report.untimed:
-        timing = ["", "", f"{', '.join(report.untimed)} is not timed"]
+        timing = ["", "", "", f"{', '.join(report.untimed)} is not timed"]
     elif report.fmax_mhz is None:
-        timing = ["", "", "not placed"]
+        timing = ["", "", "", "not placed"]
     else:
         path = report.critical_path
         seeds = " / ".join(f"{mhz:.0f}" for mhz in report.fmax_mhz_per_seed)
-        timing = [str(report.fmax_mhz), seeds, f"`{path.start}` to `{path.end}`" if path else ""]
+        rate = f"{report.macs_per_cycle * report.fmax_mhz / 1000:.1f}" if macs else ""
+        timing = [str(report.fmax_mhz), rate, seeds, f"`{path.start}` to `{path.end}`" if path else ""]
     return "| " + " | ".join([*map(str, figures), *timing]) + " |"
 
 
@@ -246,10 +245,11 @@ def table(reports: dict[str, SynthReport]) -> str:
         "DSP",
         "RAM",
         "MHz",
+        "GMAC/s",
         "seeds",
         "critical path",
     ]
-    lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|--:" * 7 + "|---" * 2 + "|"]
+    lines = ["| " + " | ".join(head) + " |", "|---" * 2 + "|--:" * 8 + "|---" * 2 + "|"]
     lines += [_row(name, report) for name, report in reports.items()]
     tools = ", ".join(sorted({tool for report in reports.values() for tool in report.tools}))
     return "\n".join(lines) + f"\n\nMeasured with {tools}.\n"
