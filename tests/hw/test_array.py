@@ -12,7 +12,7 @@ from systoliq.hw import ArrayConfig
 from systoliq.hw.array import SystolicArray
 from systoliq.hw.mac import Mac
 
-from .bench import corner, trace, wrapped
+from .bench import corner, trace, with_models, wrapped
 
 SIZES = [(1, 1, 1), (1, 4, 2), (5, 1, 1), (3, 4, 1), (4, 3, 3)]  # rows, cols, depth
 
@@ -72,7 +72,7 @@ class Tiles:
         ]
 
 
-def check(config, *, interval=1, ones=False, broadcast=False, tiles=5, seed=0, reset=None):
+def check(config, *, interval=1, ones=False, broadcast=False, tiles=5, seed=0, reset=None, folder=None):
     array = SystolicArray(config, interval=interval, ones=ones, broadcast=broadcast)
     least = SystolicArray.drain_cycles_of(config, interval, broadcast=broadcast)
     given = Tiles(config, least, ones=ones, tiles=tiles, seed=seed)
@@ -80,10 +80,13 @@ def check(config, *, interval=1, ones=False, broadcast=False, tiles=5, seed=0, r
     if reset is not None:  # a tile's sums are on their way, and half of the next one is there
         begun = given.results[2][0] + reset
         stimulus = [*stimulus[: begun + 1], {"rst": 1}, {"rst": 0, **stimulus[0]}, *stimulus[1:]]
-    shown = trace(array, stimulus)[0 if reset is None else begun + 2 :]
-    for last, total in given.results:
+    shown = trace(array, stimulus, cells=config.cells if folder else "portable", folder=folder)
+    shown = shown[0 if reset is None else begun + 2 :]
+    for number, (last, total) in enumerate(given.results):
         for (row, col), value in np.ndenumerate(total):
             at = last + array.latency + row * interval + col
+            if number == 0 and shown[at]["sums"] is None:  # under Icarus, while other columns' first sums are unknown
+                continue
             assert shown[at]["sums"][col] == wrapped(value, config.accumulator_bits), (last, row, col)
 
 
@@ -115,6 +118,13 @@ def test_unsigned_operands_narrow_sums_and_pairs_that_come_one_after_the_other(s
     config = ArrayConfig(rows=rows, cols=cols, depth=depth, a=UINT8, b=INT8, accumulator_bits=17, cells="xilinx")
     assert depth == 1 or Mac.skew_of(config)
     check(config, seed=cols)
+
+
+@pytest.mark.parametrize("cells", with_models("ecp5", "ecp5-pair", "dsp48e2-pair"))
+@pytest.mark.parametrize(("rows", "cols", "depth", "interval"), [(1, 4, 2, 1), (3, 4, 1, 1), (8, 8, 1, 1), (3, 4, 2, 2)])
+def test_vendors_cells(tmp_path, cells, rows, cols, depth, interval):
+    config = ArrayConfig(rows=rows, cols=cols, depth=depth, cells=cells)
+    check(config, interval=interval, tiles=4, seed=rows, folder=tmp_path)
 
 
 @pytest.mark.parametrize("broadcast", [False, True])
