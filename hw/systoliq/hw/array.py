@@ -150,13 +150,7 @@ class SystolicArray(wiring.Component):
     def latency(self) -> int:
         """Cycles from the ``last`` beat to the sum of row 0, column 0 at the bottom: MAC, way down, its last part."""
         down = DirectDrain.latency_of(self.config) if self._direct else 1 + (self.config.rows - 1)
-        return self._latency + down + Mac.spread_of(self.config)
-
-    @property
-    def _latency(self) -> int:
-        """Cycles from operands to the first part of their sum in an element."""
-        waits = ProcessingElement.operand_delay_of(self.config, broadcast=self._broadcast)
-        return waits + Mac.latency_of(self.config)
+        return Mac.latency_of(self.config) + down + Mac.spread_of(self.config)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -181,13 +175,13 @@ class SystolicArray(wiring.Component):
     def _row(self, m: Module) -> dict[str, Value]:
         """The row whose sum is whole in column 0."""
         row = Signal(range(self.config.rows), reset_less=True)
-        whole = self._token(m, self.last, self._latency - 1, "whole")
+        whole = self._token(m, self.last, Mac.latency_of(self.config) - 1, "whole")
         m.d.sync += row.eq(Mux(whole, 0, row + 1))
         return {"row": row}
 
     def _capture_and_insert(self, m: Module) -> dict[str, Value]:
         """Control of column 0's shadow registers and drain chain, of all rows."""
-        capture = self._token(m, self.last, self._latency, "capture")
+        capture = self._token(m, self.last, Mac.latency_of(self.config), "capture")
         tokens = {"capture": self._of_rows(m, capture, int(not self._broadcast), "capture")}
         if self.config.rows > 1:
             tokens["insert"] = self._of_rows(m, capture, 1 + self.interval, "insert")[1:]

@@ -13,7 +13,6 @@ from .cells import CELLS, OPERAND_BITS, PACKED_BITS
 
 __all__ = ["ArrayConfig"]
 
-_LARGE = 64  # products a cycle
 _MOST_BITS = 48  # of an accumulator of integer products
 _MOST_FLOAT8_BITS = 96  # K of 2^29 for the formats that need most
 
@@ -112,14 +111,6 @@ class ArrayConfig:
     def word_bits(self) -> int:
         """Bits of a sum as it leaves an element of the array: the accumulator's, and its flags."""
         return self.accumulator_bits + self.flag_bits
-
-    @property
-    def is_large(self) -> bool:
-        """Whether its multipliers lie far from each other: what is on the way between them then has one more register.
-
-        Arrays of one row are chains of columns, each of which may lie where it likes.
-        """
-        return self.rows > 1 and self.macs_per_cycle >= _LARGE
 
     @property
     def macs_per_cycle(self) -> int:

@@ -66,13 +66,6 @@ class ProcessingElement(wiring.Component):
             ports["drain"] = In(accumulator)
         super().__init__(ports)
 
-    @staticmethod
-    def operand_delay_of(config: ArrayConfig, *, broadcast: bool) -> int:
-        """Cycles from operands and ``clear`` to the multiply-accumulate: the register on their way on is its own, too,
-        where the array is large, so that only registers lie far from each other.
-        """
-        return int(config.is_large and not broadcast)
-
     def elaborate(self, platform: object) -> Module:
         m = Module()
         mac = OperandSum(self.config, self._sums) if self._sums else Mac(self.config)
@@ -86,14 +79,11 @@ class ProcessingElement(wiring.Component):
                 continue
             register = Signal(here.shape(), name=f"{name}_register", reset_less=True)
             m.d.sync += register.eq(here)
-            second = delay(m, register, int(two and name != "b"), name=f"{name}_second")
-            m.d.comb += onward.eq(second)
-            registers[name] = register, second
-        late = self.operand_delay_of(self.config, broadcast=self._broadcast)
-        inputs = {"a": late + two, "b": late, "clear": late}
-        for name, cycles in inputs.items():
-            here = registers[name][cycles - 1] if cycles else getattr(self, name)
-            m.d.comb += getattr(mac, name).eq(here)
+            registers[name] = register
+            second = two and name != "b"
+            onward_value = delay(m, register, int(second), name=f"{name}_second")
+            m.d.comb += onward.eq(onward_value)
+        m.d.comb += [mac.a.eq(registers["a"] if two else self.a), mac.b.eq(self.b), mac.clear.eq(self.clear)]
         if self._direct:
             m.d.comb += self.sum.eq(mac.sum)
             return m
