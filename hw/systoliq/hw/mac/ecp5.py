@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from amaranth.hdl import Module, Signal, Value, unsigned
 
 from ..cells.ecp5 import adder, clearing_adder
 from ..delay import delay
 from .fabric import FabricForm
 
-__all__ = ["LARGE", "Ecp5Form"]
-
-LARGE = 64
-"""Products of an array with rows, from which on multipliers lie far from the sums of their products."""
+__all__ = ["Ecp5Form"]
 
 
 class Ecp5Form(FabricForm):
@@ -25,21 +19,6 @@ class Ecp5Form(FabricForm):
 
     accumulator_latency = 1
     lag = 2
-
-    @property
-    def products_latency(self) -> int:
-        """Cycles from operands to their products, one of them for the way of a product across a large array."""
-        return super().products_latency + self.far
-
-    @property
-    def far(self) -> bool:
-        """Whether a product has a register on its way."""
-        return self.config.rows > 1 and self.config.macs_per_cycle >= LARGE
-
-    def products(self, m: Module, a: Any, b: Any, platform: object) -> Sequence[Value]:
-        """The ``depth`` products, signed and of ``product_bits`` bits."""
-        products = super().products(m, a, b, platform)
-        return [delay(m, each, self.far, name=f"far_{i}").as_signed() for i, each in enumerate(products)]
 
     def add(self, m: Module, a: Value, b: Value, name: str) -> Value:
         return adder(m, a, b, name=name)

@@ -61,7 +61,7 @@ class Ecp5PairForm(Ecp5Form):
         factor = as_signed(a[i])
         product = Signal(len(factor) + len(packed), name=f"cell_product_{i}")
         m.submodules[f"cell_{i}"] = mult18x18d(factor, packed, product)
-        return delay(m, product[: self.lane + self.product], 1 + self.far, name=f"product_{i}")
+        return delay(m, product[: self.lane + self.product], 1, name=f"product_{i}")
 
     def packed(self, first: Value, second: Value) -> Value:
         """Two numbers a lane apart, both signed or both not: a negative first one borrows 1."""
