@@ -2,8 +2,8 @@
 
 One product of packed operands is two products a lane apart, and lookup tables give a product's lowest bits: both true
 of multiplication, and proven as such (the first of int8 x int8 only; for the other signs a solver needs A to be
-narrower, and tests/hw/mac/test_ecp5_overlap.py goes through all operands). The form makes two sums of them: proven for any multiplication of which that much
-is known.
+narrower, and tests/hw/mac/test_ecp5_overlap.py goes through all operands). The form makes two sums of them: proven for
+any multiplication of which that much is known.
 """
 
 from __future__ import annotations
