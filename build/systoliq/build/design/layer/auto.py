@@ -103,7 +103,7 @@ def _candidates(node: network.Dense, cells: str, asked: Hardware) -> Iterator[St
 
 def _found(node: network.Dense, stage: StagePlan, asked: Hardware, cells: str) -> Fitted:
     how: Parallelism = stage.parallelism
-    taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS)
+    taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS or not is_ecp5(cells))
     assert taken is not None  # noqa: S101 - of these families it is known
     chosen = asked.replace(
         rows=1, cols=how.cols, depth=how.depth, cells=how.cells or cells, multipliers=None, luts=None

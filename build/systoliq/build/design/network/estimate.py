@@ -79,7 +79,7 @@ def estimate(
     """Of the stage of `node` in `cells`, with FIFOs for so many beats `waiting` before each input; None for cells of
     other families than ECP5 and iCE40.
 
-    Requantizers multiply in lookup tables, where a family has multipliers of them, or not `lanes_in_tables`.
+    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`.
     """
     family = "ecp5" if is_ecp5(cells) else cells
     if family not in _FAMILIES:
