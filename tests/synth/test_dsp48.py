@@ -31,7 +31,7 @@ from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.cells import model_files, models
 from systoliq.hw.delay import delay
-from systoliq.hw.mac import Mac, operand_layout
+from systoliq.hw.mac import Mac, operand_layout, together
 from systoliq.hw.skew import Skew
 from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.tools import find
@@ -347,12 +347,14 @@ class Compared(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        late = Mac.latency_of(self.pair) - Mac.latency_of(self.portable)
+        whole = Mac.latency_of(self.portable) + Mac.spread_of(self.portable)
+        late = Mac.latency_of(self.pair) + Mac.spread_of(self.pair) - whole
         for column in range(2):
             m.submodules[f"portable_{column}"] = mac = Mac(self.portable)
             clear = delay(m, self.first, Mac.clear_delay_of(self.portable), name=f"clear_{column}")
             m.d.comb += [mac.a.eq(self.a), mac.b.eq(self.b[column]), mac.clear.eq(clear)]
-            m.d.comb += self.expected[column].eq(delay(m, mac.sum, late, name=f"expected_{column}"))
+            total = together(m, mac.sum, Mac.parts_of(self.portable), name=f"total_{column}")
+            m.d.comb += self.expected[column].eq(delay(m, total, late, name=f"expected_{column}"))
         m.submodules.pair = pair = Mac(self.pair)
         columns = []
         for name, operands, wait in (("a", self.a, 1), ("b_0", self.b[0], 0), ("b_1", self.b[1], 1)):
@@ -361,7 +363,7 @@ class Compared(wiring.Component):
             columns.append(Value.cast(skew.out))
         m.d.comb += [Value.cast(pair.a).eq(columns[0]), Value.cast(pair.b).eq(Cat(columns[1:]))]
         m.d.comb += pair.clear.eq(delay(m, self.first, Mac.clear_delay_of(self.pair), name="clear"))
-        m.d.comb += Value.cast(self.found).eq(pair.sum)
+        m.d.comb += Value.cast(self.found).eq(together(m, pair.sum, Mac.parts_of(self.pair), name="found"))
         return m
 
 

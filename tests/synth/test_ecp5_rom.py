@@ -6,6 +6,7 @@ import importlib.util
 import json
 import random
 
+import numpy as np
 import pytest
 
 from systoliq.hw.cells.ecp5_ram import WIDTHS, initial_values
@@ -46,4 +47,5 @@ def test_yosys_writes_the_same_parameters(tmp_path, depth, width):
     )
     assert int(cell["parameters"]["DATA_WIDTH_A"], 2) == width  # the port that it reads
     theirs = {name: int(value, 2) for name, value in cell["parameters"].items() if name.startswith("INITVAL_")}
-    assert theirs == {name.removeprefix("p_"): value.value for name, value in initial_values(words, width).items()}
+    bits = np.array([[word >> bit & 1 for bit in range(width)] for word in words], np.uint8)
+    assert theirs == {name.removeprefix("p_"): value.value for name, value in initial_values(bits).items()}

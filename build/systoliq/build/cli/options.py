@@ -201,8 +201,8 @@ def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hard
     if given.get("cells", "") is None:
         given["cells"] = "portable" if target is None else target.cells
     options = Hardware(**given, part=target)
-    if target is not None and target.cells != "portable":
-        suitable = ("portable", target.cells, *target.other_cells, AUTO_CELLS)
+    if target is not None and target.cells != "portable" and options.cells != AUTO_CELLS:
+        suitable = ("portable", target.cells, *target.other_cells)
         if options.cells not in suitable:
             raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")
     return options
