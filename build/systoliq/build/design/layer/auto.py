@@ -14,7 +14,6 @@ from systoliq.golden import network
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import is_ecp5
-from systoliq.hw.network.rate import Parallelism
 
 from ...errors import InputError
 from ..hardware import Hardware
@@ -29,18 +28,25 @@ _BITS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What was chosen: `hardware`, with its size and cells, and what it is about to take."""
+    """What can be had of what was `asked` for: `cells`, a size, and what it is about to take."""
 
-    hardware: Hardware
+    asked: Hardware
+    cells: str
     stage: StagePlan
     estimate: Estimate
 
     @property
+    def hardware(self) -> Hardware:
+        """What was asked for, with it."""
+        how = self.stage.parallelism
+        return self.asked.replace(rows=1, cols=how.cols, depth=how.depth, cells=self.cells, multipliers=None, luts=None)
+
+    @property
     def text(self) -> str:
         """For people, a line."""
-        asked = self.hardware
+        how = self.stage.parallelism
         return (
-            f"cells: {asked.cells}, array 1 x {asked.cols} x {asked.depth}, {self.stage.image_cycles} cycles a row, "
+            f"cells: {self.cells}, array 1 x {how.cols} x {how.depth}, {self.stage.image_cycles} cycles a row, "
             f"{self.stage.dsp} multiplier cells, about {self.estimate.lut_sites} LUT sites and {self.estimate.ram} "
             "memory blocks"
         )
@@ -102,13 +108,10 @@ def _candidates(node: network.Dense, cells: str, asked: Hardware) -> Iterator[St
 
 
 def _found(node: network.Dense, stage: StagePlan, asked: Hardware, cells: str) -> Fitted:
-    how: Parallelism = stage.parallelism
+    how = stage.parallelism
     taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS or not is_ecp5(cells))
     assert taken is not None  # noqa: S101 - of these families it is known
-    chosen = asked.replace(
-        rows=1, cols=how.cols, depth=how.depth, cells=how.cells or cells, multipliers=None, luts=None
-    )
-    return Fitted(hardware=chosen, stage=stage, estimate=taken)
+    return Fitted(asked=asked, cells=how.cells or cells, stage=stage, estimate=taken)
 
 
 def _rank(found: Fitted) -> tuple[int, int, int]:

@@ -71,10 +71,10 @@ class LayerDesign(Design):
         host: HostPart | None = None,
     ) -> None:
         hardware = hardware or Hardware()
-        self._fitted = fitted(hardware.narrowed(layer), hardware) if hardware.cells == AUTO_CELLS else None
-        hardware = self._fitted.hardware if self._fitted else hardware
         hardware.refuse_engines("layer")
         layer = hardware.narrowed(layer)
+        self._fitted = fitted(layer, hardware) if hardware.cells == AUTO_CELLS else None
+        hardware = self._fitted.hardware if self._fitted else hardware
         constants = hardware.requantization(layer) if requantization is None else requantization
         self.name = module_name(name, layer.name)
         self.origin = origin

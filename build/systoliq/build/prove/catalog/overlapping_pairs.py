@@ -9,7 +9,7 @@ any multiplication of which that much is known.
 from __future__ import annotations
 
 from amaranth.hdl import Assert, Assume, Const, Cover, Module, Signal, Value, signed
-from amaranth.lib import data, wiring
+from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
 from systoliq.golden.formats import IntFormat
@@ -24,6 +24,7 @@ from systoliq.hw.mac.form import as_signed
 from ..property import FromAnyState, Property, SeededBug
 from .array import MacHarness, config_of, mac
 from .cells import macs
+from .pairs import PackedHarness
 
 __all__ = ["PROPERTIES"]
 
@@ -54,7 +55,7 @@ def _raised(config: ArrayConfig, a: Value) -> Value:
     return a << config.b.bits - 1 if config.b.signed else Const(0)
 
 
-def _in_range(config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
+def _in_range(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
     """Whether both products, the first one raised, are between those of the operands' ends."""
     ends, raised = (config.a.min, config.a.max), -config.b.min
 
@@ -71,27 +72,6 @@ def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
     product = Signal(bits)
     m.d.comb += product.eq(a * b)
     return low_product(m, a, b, bits, name="low") == delay(m, product, low_product_latency(bits), name="past")
-
-
-class PackedHarness(wiring.Component):
-    """The product of packed operands."""
-
-    latency = 1
-
-    def __init__(self, config: ArrayConfig) -> None:
-        self.config = config
-        b = data.ArrayLayout(operand_layout(config.b, 1), 2)
-        super().__init__({"a": In(operand_layout(config.a, 1)), "b": In(b)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        a, first, second = self.a[0], self.b[0][0], self.b[1][0]
-        m.d.comb += [
-            Assert(_a_lane_apart(m, self.config, a, first, second)),
-            Assert(_in_range(self.config, a, first, second)),
-            Cover((a > 1) & (second > first)),
-        ]
-        return m
 
 
 class LowHarness(wiring.Component):
@@ -120,7 +100,7 @@ class OverlapHarness(MacHarness):
             m.submodules[f"known_{i}"] = known = Module()
             a, first, second = self.a[i], self.b[0][i], self.b[1][i]
             m.d.comb += Assume(_a_lane_apart(m, self.config, a, first, second))
-            m.d.comb += Assume(_in_range(self.config, a, first, second))
+            m.d.comb += Assume(_in_range(m, self.config, a, first, second))
             m.d.comb += Assume(_low(known, a, second, overlap))
         return m
 
@@ -130,7 +110,7 @@ def _packed(a: str, b: str) -> Property:
     return Property(
         name=f"{config.cells} packed product {config.a.name} x {config.b.name}",
         claim="the product of two numbers packed into one is their two products a lane apart, added",
-        harness=lambda: PackedHarness(config),
+        harness=lambda: PackedHarness(config, _a_lane_apart, _in_range, latency=1),
         method=FromAnyState(),
         bug=_NOT_RAISED if config.b.signed else _LANE_TOO_HIGH,
     )

@@ -6,6 +6,8 @@ with that product what makes two sums of it: proven for any multiplication of wh
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from amaranth.hdl import Assert, Assume, Cover, Module, Signal, Value, signed
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In
@@ -19,7 +21,7 @@ from ..property import FromAnyState, Property, SeededBug
 from .array import MacHarness, config_of, mac
 from .cells import macs
 
-__all__ = ["PROPERTIES"]
+__all__ = ["PROPERTIES", "PackedHarness"]
 
 
 def _side_by_side(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
@@ -32,19 +34,22 @@ def _side_by_side(m: Module, config: ArrayConfig, a: Value, first: Value, second
 
 
 class PackedHarness(wiring.Component):
-    """The product of packed operands."""
+    """The product of packed operands: all that is ``known`` of it for operands a, first and second, ``latency`` cycles
+    later.
+    """
 
-    latency = 0
-
-    def __init__(self, config: ArrayConfig) -> None:
+    def __init__(self, config: ArrayConfig, *known: Callable[..., Value], latency: int = 0) -> None:
         self.config = config
+        self.latency = latency
+        self._known = known
         b = data.ArrayLayout(operand_layout(config.b, 1), 2)
         super().__init__({"a": In(operand_layout(config.a, 1)), "b": In(b)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         a, first, second = self.a[0], self.b[0][0], self.b[1][0]
-        m.d.comb += [Assert(_side_by_side(m, self.config, a, first, second)), Cover((a > 1) & (second > first))]
+        m.d.comb += [Assert(known(m, self.config, a, first, second)) for known in self._known]
+        m.d.comb += Cover((a > 1) & (second > first))
         return m
 
 
@@ -65,7 +70,7 @@ def _packed(signs: str) -> Property:
     return Property(
         name=f"{config.cells} packed product {config.a.name} x {config.b.name}",
         claim="the product of two numbers packed into one is their two products side by side, added",
-        harness=lambda: PackedHarness(config),
+        harness=lambda: PackedHarness(config, _side_by_side),
         method=FromAnyState(),
         bug=_LANE_TOO_HIGH,
     )
