@@ -130,7 +130,7 @@ FORGERIES = {
         lambda folder: edit(folder / "big.v", b"memory [0:1055]", b"memory [0:1054]"),
         f"{FILES[0]}: must hold 1055 lines",
     ),
-    "binary digits": (lambda folder: edit(folder / "big.v", b"$readmemh", b"$readmemb"), "'begin' was expected"),
+    "binary digits": (lambda folder: edit(folder / "big.v", b"$readmemh", b"$readmemb"), "$readmemb does not occur"),
     "a range": (lambda folder: edit(folder / "big.v", b", memory);", b", memory, 0, 9);"), "')' was expected"),
 }  # fmt: skip
 

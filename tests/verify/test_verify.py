@@ -329,18 +329,18 @@ def test_the_second_integer_form_is_the_integer_form(rounding):
 def test_verilog_expressions_have_verilog_widths_and_signs():
     text = """
     module t(input wire [7:0] a, output wire [8:0] y);
-      wire [8:0] sum; wire [15:0] product; wire [7:0] shifted; wire less; wire \\odd.name ; wire [3:0] part;
+      wire [8:0] sum; wire [15:0] product; wire [7:0] shifted; wire less; wire odd; wire [3:0] part;
       assign sum = a + 8'hff;
       assign product = $signed(a) * $signed(4'hf);
       assign shifted = $signed(a) >>> 2'h2;
       assign less = $signed(a) < $signed(8'h01);
-      assign { part[1:0], \\odd.name } = a[6:4];
+      assign { part[1:0], odd } = a[6:4];
       assign part[3:2] = { a[0], ~a[7] };
       assign y = less ? { 1'h1, shifted } : sum;
     endmodule
     """
     scope = Scope(read_verilog(text), "t", {"a": 0xD6})
-    expected = {"sum": 0x1D5, "product": 42, "shifted": 0xF5, "less": 1, "odd.name": 1, "part": 0b0010, "y": 0x1F5}
+    expected = {"sum": 0x1D5, "product": 42, "shifted": 0xF5, "less": 1, "odd": 1, "part": 0b0010, "y": 0x1F5}
     assert {name: scope.value(name) for name in expected} == expected
     many = Scope(read_verilog(text), "t", {"a": np.array([0xD6, 3], object)})
     assert many.value("y").tolist() == [0x1F5, 0x102]

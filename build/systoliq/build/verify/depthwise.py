@@ -13,7 +13,7 @@ import numpy as np
 from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
 from .lanes import Lanes
-from .syntax import Module
+from .modules import Module
 
 __all__ = ["Depthwise"]
 

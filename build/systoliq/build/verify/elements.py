@@ -11,7 +11,7 @@ import numpy as np
 
 from .evaluate import Scope, Value
 from .expression import UnreadableError
-from .syntax import Module
+from .modules import Module
 
 __all__ = ["Constants", "Elementwise", "Maximum", "beats_of", "lanes_of", "results_of"]
 

@@ -15,14 +15,12 @@ import numpy as np
 
 from .cells import CELLS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
+from .modules import Assignment, Function, Instance, Module
 from .operators import Value, arithmetic, as_signed, bit, compare, part, reduce
-from .syntax import Assignment, Function, Instance, Module
+from .widths import COMPARISONS, SHIFTS, function_of, width_of
 
 __all__ = ["Scope", "Value", "as_signed"]
 
-_COMPARISONS = ("==", "!=", "===", "!==", "<", "<=", ">", ">=")
-_LOGICAL = ("&&", "||")
-_SHIFTS = ("<<", ">>", "<<<", ">>>")
 _ARITHMETIC = ("+", "-", "*", "&", "|", "^", "~^", "^~")
 
 
@@ -143,7 +141,7 @@ class Scope:
                 drivers.setdefault(each.name, []).append((low or 0, width, driver, offset, whole))
                 offset += width
 
-        for assignment in self.module.assignments:
+        for assignment in self.module.followed:
             drive(assignment.target, assignment, self._width(assignment.target))
         for instance in self.module.instances.values():
             placed = self.modules.get(instance.kind)
@@ -184,28 +182,7 @@ class Scope:
     # Expressions.
 
     def _width(self, expression: Expression) -> int:
-        match expression:
-            case Constant() | Function():
-                return expression.width
-            case Name():
-                if expression.name not in self.module.wires:
-                    raise UnreadableError(f"module {self.module.name} has no net {expression.name}")
-                wire = self.module.wires[expression.name]
-                return wire.width if wire.words or expression.width is None else expression.width
-            case Concat():
-                return sum(map(self._width, expression.parts))
-            case Signed():
-                return self._width(expression.operand)
-            case Call():
-                return self._function(expression).width
-            case Ternary():
-                return max(self._width(expression.yes), self._width(expression.no))
-            case Unary():
-                return self._width(expression.operand) if expression.operator in "~-+" else 1
-            case Binary(operator, left, right):
-                if operator in _COMPARISONS + _LOGICAL:
-                    return 1
-                return self._width(left) if operator in _SHIFTS else max(self._width(left), self._width(right))
+        return width_of(self.module, expression)
 
     def _signed(self, expression: Expression) -> bool:
         match expression:
@@ -219,7 +196,7 @@ class Scope:
                 return expression.operator in "~-+" and self._signed(expression.operand)
             case Binary(operator, left, right) if operator in _ARITHMETIC:
                 return self._signed(left) and self._signed(right)
-            case Binary(operator, left, _) if operator in _SHIFTS:
+            case Binary(operator, left, _) if operator in SHIFTS:
                 return self._signed(left)
         return False
 
@@ -238,12 +215,12 @@ class Scope:
                 return ({"~": ~value, "-": -value, "+": value}[operator]) & mask
             case Unary(operator, operand):
                 return reduce(operator, self.evaluate(operand), self._width(operand))
-            case Binary(operator, left, right) if operator in _SHIFTS:
+            case Binary(operator, left, right) if operator in SHIFTS:
                 value, by = self._in(left, width, signed), self.evaluate(right)
                 if operator in ("<<", "<<<"):
                     return (value << by) & mask
                 return (as_signed(value, width) >> by) & mask if operator == ">>>" and signed else value >> by
-            case Binary(operator, left, right) if operator in _COMPARISONS:
+            case Binary(operator, left, right) if operator in COMPARISONS:
                 width = max(self._width(left), self._width(right))
                 signed = self._signed(left) and self._signed(right)
                 a, b = self._in(left, width, signed), self._in(right, width, signed)
@@ -305,31 +282,26 @@ class Scope:
         except (KeyError, IndexError) as error:
             raise UnreadableError(f"module {self.module.name}: {memory} has no word {error}") from error
 
-    def _function(self, call: Call) -> Function:
-        function = self.module.functions.get(call.function)
-        if function is None or len(function.arguments) != len(call.arguments):
-            raise UnreadableError(f"module {self.module.name} has no function {call.function} of {len(call.arguments)}")
-        return function
-
     def _call(self, call: Call) -> Value:
-        function = self._function(call)
+        function = function_of(self.module, call)
         *_, (_, select_width) = function.arguments
         select = self.evaluate(call.arguments[-1], select_width)
         inner = _Arguments(self, function, call)
+        many = isinstance(select, np.ndarray)
         results: list[tuple[Any, Expression]] = []
         for pattern, result in function.cases:
             care = int(pattern.replace("0", "1").replace("?", "0"), 2)
             matches = (select & care) == int(pattern.replace("?", "0"), 2)
-            if not isinstance(matches, np.ndarray):
-                if matches:
-                    return inner.evaluate(result)
-            elif matches.any():
-                results.append((matches.astype(bool), result))
-        if not isinstance(select, np.ndarray):
-            return inner.evaluate(function.otherwise)
+            if np.any(matches):
+                results.append((matches.astype(bool) if many else True, result))
+        if len(results) > 1 and np.any(np.sum([matches for matches, _ in results], axis=0) > 1):
+            # "parallel_case" lets a tool take either
+            raise UnreadableError(f"module {self.module.name}: two cases of {call.function} match the same value")
+        if not many:
+            return inner.evaluate(results[0][1] if results else function.otherwise)
         taken = np.any([matches for matches, _ in results], axis=0) if results else np.zeros(len(select), bool)
         value = np.zeros(len(select), object) if taken.all() else inner.evaluate(function.otherwise)
-        for matches, result in reversed(results):  # the first that matches counts
+        for matches, result in results:
             value = np.where(matches, inner.evaluate(result), value)
         return value
 

@@ -7,9 +7,12 @@ from typing import Any
 
 from .hardware import Hardware, Shape, UnreadableError
 from .integer_layer import IntegerLayer
+from .lexis import MOST_BYTES
 from .memories import MemoryFiles
+from .modules import Module
 from .package import RefusedError, layer_of, read_arrays
-from .syntax import Module, read_verilog
+from .rules import check_rules
+from .syntax import read_verilog
 
 __all__ = ["dense_shape", "one_layer", "read_modules"]
 
@@ -43,7 +46,11 @@ def read_modules(directory: Path, verilog: str) -> dict[str, Module]:
     """The modules of a package's Verilog file by name, with the contents of their memories."""
     files = MemoryFiles(directory)
     try:
-        modules = read_verilog((directory / verilog).read_text(encoding="ascii"), files)
+        if (size := (directory / verilog).stat().st_size) > MOST_BYTES:
+            raise RefusedError(f"{verilog}: must have at most {MOST_BYTES} bytes, not {size}")
+        text = (directory / verilog).read_bytes().decode("ascii")
+        modules = read_verilog(text, files)
+        check_rules(modules, verilog.removesuffix(".v"))
     except (UnreadableError, UnicodeDecodeError) as error:
         raise RefusedError(f"{verilog}: {error}") from error
     if files.unread:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,8 +92,11 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
     listed = certificate.get("files")
     if not isinstance(listed, dict) or not listed:
         raise RefusedError(f"{CERTIFICATE}: lists no files")
+    known = _known_files(str(certificate.get("name")), "stages" in certificate)
     for name, digest in listed.items():
         file = directory / name
+        if not known.fullmatch(name):
+            yield f"{name}: is no file that systoliq emit writes for {certificate.get('name')!r}"
         if Path(name).name != name or not file.is_file():
             yield f"{name}: is missing"
         elif hashlib.sha256(file.read_bytes()).hexdigest() != digest:
@@ -100,6 +104,14 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
     for file in sorted(directory.iterdir()):
         if file.suffix in _SOURCES and file.name not in listed:
             yield f"{file.name}: is not listed in {CERTIFICATE}"
+
+
+def _known_files(name: str, is_network: bool) -> re.Pattern[str]:
+    """The names that files of a package may have."""
+    more = r"_stages\.npz|_plan\.json" if is_network else r"_layer\.npz"
+    report = r"|report\.html" if is_network else ""
+    of_both = rf"\.v|_tb\.v|_models\.v|\.vlt|\.json|_vectors\.npz|_\w+{re.escape(SUFFIX)}"
+    return re.compile(rf"{re.escape(name)}({of_both}|{more}){report}", re.ASCII)
 
 
 def read_arrays(file: Path) -> dict[str, Any]:

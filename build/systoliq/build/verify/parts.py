@@ -12,7 +12,7 @@ import numpy as np
 from .elements import beats_of, lanes_of, results_of
 from .evaluate import Scope
 from .expression import UnreadableError
-from .syntax import Module
+from .modules import Module
 
 __all__ = ["Parts"]
 

@@ -63,5 +63,7 @@ def noted(reasons: list[str]) -> Iterator[None]:
         raise
     except (RefusedError, UnreadableError) as error:
         reasons.append(str(error))
+    except (RecursionError, MemoryError) as error:
+        reasons.append(f"the Verilog is nested deeper, or wider, than is followed ({type(error).__name__})")
     except (KeyError, TypeError, ValueError, IndexError, AttributeError, ArithmeticError, OSError) as error:
         reasons.append(f"{CERTIFICATE}: does not describe these files ({type(error).__name__}: {error})")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .syntax import Module
+from .modules import Module
 
 __all__ = ["Found", "Stage", "signed"]
 

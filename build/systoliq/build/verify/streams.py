@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from .evaluate import Scope
 from .expression import Concat, Name, UnreadableError
-from .syntax import Instance, Module
+from .modules import Instance, Module
 
 __all__ = ["INPUT", "Streams"]
 
@@ -30,7 +30,7 @@ class Streams:
     def __init__(self, modules: Mapping[str, Module], name: str) -> None:
         self._check_ends(Scope(modules, name), name)
         self._module = modules[f"{name}_pipeline"]
-        targets = [assignment.target for assignment in self._module.assignments]
+        targets = [assignment.target for assignment in self._module.followed]
         parts = [part for target in targets for part in (target.parts if isinstance(target, Concat) else (target,))]
         self._assigned = {part.name for part in parts if isinstance(part, Name)}
         self._given: dict[str, tuple[Instance, str]] = {}

@@ -1,99 +1,47 @@
-"""The Verilog that systoliq emits, read: modules with their wires, drivers, memories and instances.
+"""The Verilog that systoliq emits, read: text  ->  modules.
 
 A reader of its own, which shares nothing with the writer (Amaranth and Yosys): what is checked is the text that goes to
-synthesis. It takes the part of Verilog-2005 that such a file consists of, and is an `UnreadableError` anywhere else.
+synthesis. It takes the part of Verilog-2005 that such a file consists of, and is an `UnreadableError` anywhere else;
+`rules` says what must hold of what was read.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
-import numpy.typing as npt
-
-from .expression import Concat, Expression, ExpressionParser, Name, Tokens, UnreadableError
+from .expression import Concat, Constant, Expression, Name, UnreadableError
+from .lexis import tokens_of
 from .memories import MemoryFiles
+from .modules import Assignment, Function, Instance, Module, Wire
+from .parser import ExpressionParser
+from .tokens import Tokens
 
-__all__ = ["Assignment", "Function", "Instance", "Module", "UnreadableError", "read_verilog"]
+__all__ = ["CLOCK", "CLOCK_PINS", "Assignment", "Function", "Instance", "Module", "UnreadableError", "read_verilog"]
 
-_TOKEN = re.compile(
-    r"\s+|//[^\n]*|\(\*(?!\)).*?\*\)"  # space, comments, attributes: dropped
-    r"|(?P<token>\\\S+|\"[^\"]*\"|\d*'s?[bdh][0-9a-fA-FxXzZ?_]+|[A-Za-z_$][\w$]*|\d+"
-    r"|<=|>=|===|!==|==|!=|>>>|<<<|>>|<<|&&|\|\||~\^|\^~|~&|~\||\+:|.)",
-    re.DOTALL,
-)
-
-
-@dataclass(frozen=True)
-class Wire:
-    """A net, register or port of `width` bits, a memory where `words` is not 0."""
-
-    width: int
-    signed: bool = False
-    words: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Assignment:
-    """`target` takes `value`: at all times, or at each clock edge."""
-
-    target: Expression
-    value: Expression
-
-
-@dataclass(frozen=True, eq=False)
-class Instance:
-    """Module `kind` placed as `name`; parameters are plain texts and numbers."""
-
-    kind: str
-    name: str
-    ports: dict[str, Expression]
-    parameters: dict[str, str]
-
-
-@dataclass(frozen=True, eq=False)
-class Function:
-    """A multiplexer written as a function: the first case whose pattern matches the last argument is the result."""
-
-    width: int
-    arguments: tuple[tuple[str, int], ...]
-    cases: tuple[tuple[str, Expression], ...]  # pattern of 0, 1 and ?, most significant first
-    otherwise: Expression
-
-
-@dataclass(eq=False)
-class Module:
-    """One module; `held` are registers that do not take a new value at every clock edge.
-
-    `memories` have their words by address: an array of all of them where they come from a file.
-    """
-
-    name: str
-    wires: dict[str, Wire] = field(default_factory=dict)
-    inputs: set[str] = field(default_factory=set)
-    outputs: set[str] = field(default_factory=set)
-    assignments: list[Assignment] = field(default_factory=list)
-    held: set[str] = field(default_factory=set)
-    instances: dict[str, Instance] = field(default_factory=dict)
-    functions: dict[str, Function] = field(default_factory=dict)
-    memories: dict[str, dict[int, int] | npt.NDArray[Any]] = field(default_factory=dict)
-
-    @property
-    def output_widths(self) -> dict[str, int]:
-        """Bits of each output."""
-        return {name: self.wires[name].width for name in self.outputs}
+CLOCK = "clk"
+CLOCK_PINS = re.compile(r"clk|CLK[ABD0-3]?")  # of modules and of vendor cells
+_WIDEST = 1 << 20  # bits of a net
+_LARGEST = 1 << 31  # bits of a memory
+_WORDS = frozenset((
+    "module", "endmodule", "input", "output", "inout", "wire", "reg", "signed", "assign", "always", "posedge",
+    "negedge", "initial", "begin", "end", "if", "else", "case", "casez", "casex", "endcase", "default", "function",
+    "endfunction", "task", "endtask", "generate", "endgenerate", "for", "while", "forever", "repeat", "wait", "force",
+    "release", "deassign", "defparam", "parameter", "localparam", "specify", "supply0", "supply1", "tri", "tri0",
+    "tri1", "wand", "wor", "triand", "trior", "integer", "real", "time", "event", "fork", "join", "disable", "and",
+    "nand", "or", "nor", "xor", "xnor", "not", "buf",
+))  # fmt: skip
+"""Words of the language, which are no names."""
 
 
 def read_verilog(text: str, files: MemoryFiles | None = None) -> dict[str, Module]:
     """The modules of a file by name; `files` hold the contents of memories that it reads."""
-    tokens = Tokens([match["token"] for match in _TOKEN.finditer(text) if match["token"]])
+    tokens = tokens_of(text)
     modules: dict[str, Module] = {}
     while not tokens.at_end:
         module = _ModuleReader(tokens, files).read()
         if module.name in modules:
-            raise UnreadableError(f"module {module.name} is there twice")
+            raise tokens.error(f"module {module.name} is there twice")
         modules[module.name] = module
     return modules
 
@@ -105,6 +53,7 @@ class _ModuleReader(ExpressionParser):
         super().__init__(tokens)
         self._files = files
         self._rising: set[str] = set()  # memories whose words a file gives from address 0 on
+        self._local: set[str] = set()  # arguments of a function
 
     def read(self) -> Module:
         self.tokens.expect("module")
@@ -122,62 +71,109 @@ class _ModuleReader(ExpressionParser):
             items.get(self.tokens.peek(), self._instance)()
         return self.module
 
+    def named(self, name: str) -> str:
+        """`name`, which must be known, and not the clock."""
+        if name not in self.module.wires and name not in self._local:
+            raise self.tokens.error(f"{name} is used before it is declared")
+        if name == CLOCK:
+            raise self.tokens.error(f"the clock {CLOCK} is used as a value")
+        return name
+
+    def _new(self) -> str:
+        """A name that nothing in this module has so far."""
+        name, module = self.tokens.name(), self.module
+        if name in _WORDS:
+            raise self.tokens.error(f"a name was expected, not {name!r}")
+        if name in module.wires or name in module.functions or name in module.instances:
+            raise self.tokens.error(f"{name} is declared twice")
+        return name
+
     def _range(self) -> int:
         """Width of `[n:0]`, 1 where there is none."""
         if not self.tokens.accept("["):
             return 1
         high = self.tokens.number()
-        self.tokens.expect(":")
-        if self.tokens.number() != 0:
-            raise UnreadableError(f"module {self.module.name}: a range does not end at 0")
-        self.tokens.expect("]")
+        self.tokens.expect(":", "0", "]")
+        if high >= _WIDEST:
+            raise self.tokens.error(f"nets must have at most {_WIDEST} bits, not {high + 1}")
         return high + 1
 
     def _ports(self) -> None:
         sides = {"input": self.module.inputs, "output": self.module.outputs}
         self.tokens.expect("(")
-        while not self.tokens.accept(")"):
+        ended = self.tokens.accept(")")
+        while not ended:
             direction = self.tokens.next()
             if direction not in sides:
-                raise UnreadableError(f"module {self.module.name}: a port must be an input or output, not {direction}")
-            sides[direction].add(self._declared())
-            self.tokens.accept(",")
+                raise self.tokens.error(f"a port must be an input or output, not {direction[:60]!r}")
+            if direction == "input" and self.tokens.peek() != "wire":
+                raise self.tokens.error(f"an input must be a wire, not {self.tokens.peek()[:60]!r}")
+            sides[direction].add(self._declared(port=True))
+            ended = self.tokens.separator(")")
         self.tokens.expect(";")
 
     def _declaration(self) -> None:
-        self._declared()
+        self._declared(port=False)
         self.tokens.expect(";")
 
-    def _declared(self) -> str:
+    def _declared(self, *, port: bool) -> str:
         """Name of the wire, register or memory that is declared."""
-        self.tokens.next()  # wire or reg
+        kind = self.tokens.next()
+        if kind not in ("wire", "reg"):
+            raise self.tokens.error(f"wire or reg was expected, not {kind[:60]!r}")
         signed = self.tokens.accept("signed")
-        width, name = self._range(), self.tokens.name()
-        words = 0
-        if self.tokens.accept("["):
-            first = self.tokens.number()
-            self.tokens.expect(":")
-            last = self.tokens.number()
-            words = max(first, last) + 1
-            if first == 0:
-                self._rising.add(name)
-            self.tokens.expect("]")
-            self.module.memories[name] = {}
-        if self.tokens.accept("="):
-            self.expression()  # what a register holds at power-up
-        self.module.wires[name] = Wire(width, signed, words)
+        width, name = self._range(), self._new()
+        words = 0 if port or kind == "wire" or not self.tokens.accept("[") else self._memory(name, width)
+        if kind == "reg" and not words and self.tokens.accept("="):
+            self._constant_of(width, name)  # what a register holds at power-up
+        if name == CLOCK and (not port or width != 1):
+            raise self.tokens.error(f"{CLOCK} must be an input of one bit")
+        self.module.wires[name] = Wire(width, signed, words, kind == "reg")
         return name
+
+    def _memory(self, name: str, width: int) -> int:
+        """Words of the memory that is declared."""
+        first = self.tokens.number()
+        self.tokens.expect(":")
+        last = self.tokens.number()
+        self.tokens.expect("]")
+        words = max(first, last) + 1
+        if min(first, last) != 0 or words * width > _LARGEST:
+            raise self.tokens.error(f"the memory {name} must begin at 0 and have at most {_LARGEST} bits")
+        if first == 0:
+            self._rising.add(name)
+        self.module.memories[name] = {}
+        return words
+
+    def _constant_of(self, width: int, name: str) -> int:
+        """A known constant of just so many bits, for `name`."""
+        found = self.constant()
+        if found.width != width or found.value is None:
+            raise self.tokens.error(f"{name} has {width} bits, and is given a constant of {found.width}")
+        return found.value
+
+    def _target(self) -> Expression:
+        """What may be assigned to: nets, parts of them, or such in braces; a word of a memory alone."""
+        target = self.primary()
+        for part in target.parts if isinstance(target, Concat) else (target,):
+            wire = self.module.wires.get(part.name) if isinstance(part, Name) else None
+            if not isinstance(part, Name) or wire is None:
+                raise self.tokens.error("what is assigned to is no net")
+            if (wire.words and part is not target) or (not wire.words and not isinstance(part.low, Constant | None)):
+                raise self.tokens.error(f"what is assigned to is no fixed part of {part.name}")
+        return target
 
     def _assign(self) -> None:
         self.tokens.expect("assign")
-        target = self.primary()
+        target = self._target()
         self.tokens.expect("=")
         self.module.assignments.append(Assignment(target, self.expression()))
         self.tokens.expect(";")
 
     def _always(self) -> None:
         self.tokens.expect("always", "@", "(", "posedge")
-        self.tokens.name()
+        if (clock := self.tokens.name()) != CLOCK or CLOCK not in self.module.inputs:
+            raise self.tokens.error(f"the clock must be the input {CLOCK}, not {clock}")
         self.tokens.expect(")")
         self._statement(conditional=False)
 
@@ -185,23 +181,22 @@ class _ModuleReader(ExpressionParser):
         if self.tokens.accept("begin"):
             while not self.tokens.accept("end"):
                 self._statement(conditional=conditional)
-        elif self.tokens.accept("if"):
+        elif not conditional and self.tokens.accept("if"):
             self.tokens.expect("(")
             self.expression()
             self.tokens.expect(")")
             self._statement(conditional=True)
-            if self.tokens.accept("else"):
-                self._statement(conditional=True)
-        elif not self.tokens.accept(";"):
-            target = self.primary()
+        else:
+            target = self._target()
+            if not conditional and isinstance(target, Name) and self.module.wires[target.name].words:
+                raise self.tokens.error(f"the memory {target.name} is written to at every clock edge")
             self.tokens.expect("<=")
             value = self.expression()
             self.tokens.expect(";")
-            if conditional or (isinstance(target, Name) and self.module.wires[target.name].words):
+            self.module.clocked.append(Assignment(target, value, conditional))
+            if conditional:
                 parts = target.parts if isinstance(target, Concat) else (target,)
                 self.module.held |= {part.name for part in parts if isinstance(part, Name)}
-            else:
-                self.module.assignments.append(Assignment(target, value))
 
     def _initial(self) -> None:
         self.tokens.expect("initial")
@@ -215,12 +210,9 @@ class _ModuleReader(ExpressionParser):
             index = self.tokens.number()
             self.tokens.expect("]", "=")
             words = self.module.memories.get(name)
-            if not isinstance(words, dict) or index in words:
-                raise UnreadableError(f"module {self.module.name}: {name}[{index}] is set twice, or is no memory")
-            word = self.constant()
-            if word >> self.module.wires[name].width:
-                raise UnreadableError(f"module {self.module.name}: {name}[{index}] has more bits than the memory")
-            words[index] = word
+            if not isinstance(words, dict) or index in words or index >= self.module.wires[name].words:
+                raise self.tokens.error(f"{name}[{index}] is set twice, or is no memory of so many words")
+            words[index] = self._constant_of(self.module.wires[name].width, name)
             self.tokens.expect(";")
 
     def _contents(self) -> None:
@@ -231,64 +223,86 @@ class _ModuleReader(ExpressionParser):
         name = self.tokens.name()
         self.tokens.expect(")", ";")
         if name not in self._rising or len(self.module.memories[name]):
-            raise UnreadableError(f"module {self.module.name}: {name} is set twice, or is no memory from 0 up")
+            raise self.tokens.error(f"{name} is set twice, or is no memory from 0 up")
         if self._files is None or not file.startswith('"'):
-            raise UnreadableError(f"module {self.module.name}: there is no file {file}")
+            raise self.tokens.error(f"there is no file {file[:60]}")
         wire = self.module.wires[name]
         self.module.memories[name] = self._files.words(file[1:-1], wire.words, wire.width)
 
     def _function(self) -> None:
         self.tokens.expect("function")
-        width, name = self._range(), self.tokens.name()
+        width, name = self._range(), self._new()
         self.tokens.expect(";")
-        arguments = []
+        arguments: list[tuple[str, int]] = []
         while self.tokens.accept("input"):
             size = self._range()
             arguments.append((self.tokens.name(), size))
             self.tokens.expect(";")
-        self.tokens.expect("casez", "(", arguments[-1][0], ")")
+        self._local = {argument for argument, _ in arguments}
+        if not arguments or len(self._local) != len(arguments) or name in self._local:
+            raise self.tokens.error(f"the function {name} has no arguments of different names")
+        select, select_width = arguments[-1]
+        self.tokens.expect("casez", "(", select, ")")
         cases: list[tuple[str, Expression]] = []
-        otherwise: Expression | None = None
-        while not self.tokens.accept("endcase"):
-            label = self.tokens.next()
-            self.tokens.expect(":", name, "=")
-            result = self.expression()
-            self.tokens.expect(";")
-            if label == "default":
-                otherwise = result
-            else:
-                cases.append((label.partition("'b")[2], result))
-        self.tokens.expect("endfunction")
-        if otherwise is None or not all(re.fullmatch("[01?]+", pattern) for pattern, _ in cases):
-            raise UnreadableError(f"module {self.module.name}: function {name} is no multiplexer")
+        while not self.tokens.accept("default"):
+            cases.append((self._label(select_width), self._result(name)))
+        otherwise = self._result(name)
+        self.tokens.expect("endcase", "endfunction")
+        self._local = set()
         self.module.functions[name] = Function(width, tuple(arguments), tuple(cases), otherwise)
+
+    def _label(self, width: int) -> str:
+        """The pattern of a case, of just as many bits as what selects it."""
+        label = self.tokens.next()
+        size, _, pattern = label.partition("'b")
+        if not re.fullmatch("[01?]+", pattern) or int(size) != width or len(pattern) != width:
+            raise self.tokens.error(f"the label of a case must be a pattern of {width} bits, not {label[:60]}")
+        return pattern
+
+    def _result(self, function: str) -> Expression:
+        self.tokens.expect(":", function, "=")
+        result = self.expression()
+        self.tokens.expect(";")
+        return result
 
     def _instance(self) -> None:
         kind = self.tokens.name()
+        if kind in _WORDS:
+            raise self.tokens.error(f"{kind} does not occur here in what systoliq emits")
         parameters = self._parameters() if self.tokens.accept("#") else {}
-        name = self.tokens.name()
+        name = self._new()
         self.tokens.expect("(")
         ports: dict[str, Expression] = {}
-        while not self.tokens.accept(")"):
+        ended = self.tokens.accept(")")
+        while not ended:
             self.tokens.expect(".")
             port = self.tokens.name()
+            if port in ports:
+                raise self.tokens.error(f"the port {port} is connected twice")
             self.tokens.expect("(")
-            if not self.tokens.accept(")"):
-                ports[port] = self.expression()
-                self.tokens.expect(")")
-            self.tokens.accept(",")
+            ports[port] = self._connection(port)
+            self.tokens.expect(")")
+            ended = self.tokens.separator(")")
         self.tokens.expect(";")
         self.module.instances[name] = Instance(kind, name, ports, parameters)
+
+    def _connection(self, port: str) -> Expression:
+        if CLOCK_PINS.fullmatch(port) and CLOCK in self.module.inputs and self.tokens.accept(CLOCK):
+            return Name(CLOCK)
+        return self.expression()
 
     def _parameters(self) -> dict[str, str]:
         self.tokens.expect("(")
         parameters: dict[str, str] = {}
-        while not self.tokens.accept(")"):
+        ended = self.tokens.accept(")")
+        while not ended:
             self.tokens.expect(".")
             name = self.tokens.name()
+            if name in parameters:
+                raise self.tokens.error(f"the parameter {name} is given twice")
             self.tokens.expect("(")
             text = self.tokens.peek()
-            parameters[name] = self.tokens.next()[1:-1] if text.startswith('"') else str(self.constant())
+            parameters[name] = self.tokens.next()[1:-1] if text.startswith('"') else str(self.constant().value)
             self.tokens.expect(")")
-            self.tokens.accept(",")
+            ended = self.tokens.separator(")")
         return parameters

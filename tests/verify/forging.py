@@ -1,0 +1,36 @@
+"""Machinery of the forgeries: a package, emitted once, edited, and sealed as a careful forger would."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from dataclasses import dataclass
+
+from .test_verify import seal
+
+__all__ = ["Forgery", "forged"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forgery:
+    """In the file of the package that ends in `suffix`, `old` (a pattern) becomes `new`; it is refused for `reason`."""
+
+    old: str
+    new: str
+    reason: str
+    suffix: str = ".v"
+    package: str = "layer"
+
+
+def forged(directory, name, forgery, folder):
+    """A copy of the package `name` in `directory`, with the forgery in it and every digest up to date."""
+    copy = folder / "forged"
+    shutil.copytree(directory, copy)
+    file = copy / f"{name}{forgery.suffix}"
+    text = file.read_text()
+    changed, count = re.subn(forgery.old, forgery.new, text, count=1, flags=re.DOTALL)
+    assert count == 1, forgery.old
+    assert changed != text
+    file.write_text(changed, newline="")
+    seal(copy)
+    return copy
