@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
+
+from .archive import read_arrays
 
 KEYS = ("b", "a_scale", "a_zero_point", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 OPTIONAL_KEYS = ("bias",)
 FORMAT_KEY = "a_format"  # a name such as uint8: of A, where its zero point comes at run time
-
-_NAMELESS = (
-    "numpy writes arrays of ml_dtypes without their type's name; for float8, save codes.view(numpy.uint8)"
-    ".view(systoliq.golden.E4M3FN.dtype), or that of another format"
-)
 
 # What archives that hold more than a layer (inputs, expected outputs, labels) also call these arrays.
 _SHORT_NAMES = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
@@ -71,39 +65,3 @@ def pick_layer_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
             short = f" (or {_SHORT_NAMES[key]!r})" if key in _SHORT_NAMES else ""
             raise ValueError(f"{path}: must have the key {key!r}{short}; it has {', '.join(arrays) or 'none'}")
     return picked
-
-
-def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """Every array of the .npz archive `path`, or an error that names the file; pickled objects are refused."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    try:
-        with path.open("rb") as file:  # np.load would leave it open where the archive is broken
-            archive = np.load(file, allow_pickle=False)
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise ValueError("it holds a single array")
-            return {key: _named(key, np.asarray(archive[key])) for key in archive.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        if "'<f1'" in str(error):
-            error = ValueError(_NAMELESS)
-        raise ValueError(f"{path}: must be a readable .npz archive of plain arrays ({error})") from error
-
-
-def _named(key: str, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """`array`; a ValueError where it is of a type of ml_dtypes, whose name numpy does not write into files."""
-    if array.dtype.kind == "V" and array.dtype.names is None:
-        raise ValueError(f"{key}: {_NAMELESS}")
-    return array
-
-
-def read_array(path: str | Path) -> npt.NDArray[Any]:
-    """The array of the .npy file `path`, or an error that names the file; pickled objects are refused."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: there is no such file")
-    try:
-        with path.open("rb") as file:
-            return _named("a", np.lib.format.read_array(file, allow_pickle=False))
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueError(f"{path}: must be a readable .npy file of a plain array ({error})") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from systoliq.golden.layer_file import read_array, read_arrays
+from systoliq.golden.archive import read_array, read_arrays
 
 from .design import Arrays
 

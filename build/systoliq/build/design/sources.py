@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from systoliq.golden.archive import read_arrays
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS, read_arrays
+from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS
 from systoliq.golden.network import Network
 
 from ..errors import InputError

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.archive import read_arrays
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.layer_file import read_arrays
 
 from ..design.sources import open_layer
 from ..errors import InputError

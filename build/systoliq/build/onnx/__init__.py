@@ -2,8 +2,8 @@
 
     model.onnx  --graph-->  Graph  --products-->  Product: a MatMulLayer, or the reason why it is none
 
-`network` reads every node of a model. `operators` knows the patterns that quantizers write. The `onnx` library parses
-and checks the file.
+`model` reads the file, by the `onnx` library and within limits. `network` reads every node of a model. `operators`
+knows the patterns that quantizers write.
 """
 
 from .host import HostPart

@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 from systoliq.golden.float8 import Float8Format
 
-from .graph import Graph, NotTakenError, StaysFloatError, attribute, together
+from .graph import Graph
 from .narrow import in_bytes
+from .node import NotTakenError, StaysFloatError, attribute, together
 from .quantized import Output, Parameters, activations, bias_of, check_positive, follow_output, weights
 from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
 from .surroundings import float_host_part

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ from typing import TYPE_CHECKING
 from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError
-from .graph import Graph, NotTakenError, attribute, domain, label, read_model
+from .agreement import check_operator, check_rows
+from .graph import Graph
 from .host import HostPart
+from .model import read_model
+from .node import NotTakenError, attribute, check_inputs, domain, label
 from .operators import REFUSED, TAKEN
 
 if TYPE_CHECKING:
@@ -118,11 +122,9 @@ def list_products(path: str | Path) -> list[Product]:
     path = Path(path)
     graph = Graph(read_model(path), path.parent)
     nodes = list(_products(graph.graph.node))
-    names = [node.name for node, _ in nodes]
+    names = Counter(node.name for node, _ in nodes)
     return [
-        _product(
-            graph, node, node.name if names.count(node.name) == 1 and node.name else next(iter(node.output), ""), inside
-        )
+        _product(graph, node, node.name if names[node.name] == 1 and node.name else next(iter(node.output), ""), inside)
         for node, inside in nodes
     ]
 
@@ -147,9 +149,14 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
         reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
     elif read is not None:
         try:
+            check_inputs(node)
             fields = read(graph, node)
+            if pattern == "QOperator":
+                check_operator(graph, node, b_input, fields)
             host = fields.pop("host", None)
-            layer = _made(MatMulLayer(name=layer_name(name), **fields))
+            made = _made(MatMulLayer(name=layer_name(name), **fields))
+            check_rows(graph, node, made.k)
+            layer = made
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
     m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)

@@ -10,9 +10,11 @@ import numpy.typing as npt
 
 from systoliq.golden.float8 import Float8Format
 
-from .graph import (
+from .agreement import check_quantizer
+from .graph import Graph
+from .narrow import format_of, is_integer
+from .node import (
     MOVES,
-    Graph,
     NotTakenError,
     StaysFloatError,
     attribute,
@@ -22,7 +24,6 @@ from .graph import (
     label,
     together,
 )
-from .narrow import format_of, is_integer
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -189,6 +190,8 @@ def parameters_of(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] 
         lambda: _float_scale(graph, node, role),
         lambda: _zero_point(graph, node, role, kind),
     )
+    if len(node.input) > 2 and node.input[2]:
+        check_quantizer(graph, node, role, scale, zero_point)
     return Parameters(scale=scale, zero_point=zero_point)
 
 
@@ -221,7 +224,11 @@ def output_type(node: NodeProto) -> np.dtype[Any]:
     """The type that a QuantizeLinear without a zero point gives."""
     from onnx import TensorProto, helper
 
-    return helper.tensor_dtype_to_np_dtype(attribute(node, "output_dtype", 0) or TensorProto.UINT8)
+    kind = attribute(node, "output_dtype", 0) or TensorProto.UINT8
+    try:
+        return helper.tensor_dtype_to_np_dtype(kind)
+    except (KeyError, TypeError):
+        raise NotTakenError(f"output_dtype must be a type of ONNX in {label(node)}, not {kind!r}") from None
 
 
 def _one(found: Parameters, role: str) -> Parameters:

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, is_operator, together
+from .graph import Graph
 from .narrow import format_of
+from .node import NotTakenError, is_operator, together
 from .surroundings import fused_host_part, host_part
 
 if TYPE_CHECKING:

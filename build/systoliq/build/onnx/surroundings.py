@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from .graph import Graph, NotTakenError, attribute, is_operator
+from .graph import Graph
 from .host import DYNAMIC, STATIC, HostPart, Step
+from .node import NotTakenError, attribute, is_operator
 from .part import part_of
 from .quantized import Parameters
 
@@ -48,8 +49,7 @@ def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
     quantizer = graph.producer(dequantizer.input[0]) if dequantizer is not None else None
     model = None
     if quantizer is not None and is_operator(quantizer, "QuantizeLinear"):
-        nodes = _ancestors(graph, node, quantizer.input[0])
-        model = partial(part_of, graph, nodes, quantizer.input[0], node.output[0])
+        model = partial(_float_part, graph, node, quantizer.input[0])
     return HostPart(before=STATIC, real=True, steps=(scales,), model=model)
 
 
@@ -81,14 +81,17 @@ def _quantizer(graph: Graph, node: NodeProto) -> NodeProto | None:
     return source if [node.input[0], node.input[2]] == [source.output[0], source.output[2]] else None
 
 
-def _ancestors(graph: Graph, node: NodeProto, x: str) -> list[NodeProto]:
-    """The nodes that `node` follows from, after the tensor `x` and constants, and `node` itself, in their order."""
-    found: list[NodeProto] = []
-    for name in node.input:
-        source = graph.producer(name)
-        if name and name != x and source is not None and not graph.is_constant(name):
-            found += [each for each in _ancestors(graph, source, x) if each not in found]
-    return [*found, node]
+def _float_part(graph: Graph, node: NodeProto, x: str) -> bytes:
+    """The model of the nodes that `node` follows from, after the tensor `x` and constants, and of `node` itself."""
+    found, todo = {graph.place(node): node}, [node]
+    while todo:
+        for name in todo.pop().input:
+            source = graph.producer(name)
+            if name == x or source is None or graph.is_constant(name) or graph.place(source) in found:
+                continue
+            found[graph.place(source)] = source
+            todo.append(source)
+    return part_of(graph, [found[place] for place in sorted(found)], x, node.output[0])
 
 
 def _user(graph: Graph, name: str) -> NodeProto | None:

@@ -13,7 +13,8 @@ import numpy as np
 from systoliq.golden.network import Node, Table, Tensor, functions
 from systoliq.golden.network.table import Function, entries_of
 
-from ..graph import Graph, NotTakenError, attribute
+from ..graph import Graph
+from ..node import NotTakenError, attribute
 from .quantizers import bounds_of, named, operand, result
 from .reader import Reader
 from .values import Constant, Given, Make, Pending, Value
@@ -127,13 +128,21 @@ def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied:
         def both(real: Any) -> Any:
             return applied(before(real))
 
-        return Pending(node=value.node, shape=value.shape, make=_table(value.node, x, both), table=(x, both))
+        return Pending(
+            node=value.node,
+            shape=value.shape,
+            make=_table(value.node, x, both),
+            table=(x, both),
+            followers=value.followers + 1,
+        )
     if node.op_type not in ("Relu", "Clip"):
         raise NotTakenError(
             f"its input must be quantized first, as onnxruntime would compute both in float, not come from "
             f"{reader.graph.source(name)}"
         )
-    return Pending(node=value.node, shape=value.shape, make=value.make, clamps=(*value.clamps, node))
+    return Pending(
+        node=value.node, shape=value.shape, make=value.make, clamps=(*value.clamps, node), followers=value.followers + 1
+    )
 
 
 def _table(node: NodeProto, x: Tensor, applied: Function) -> Make:

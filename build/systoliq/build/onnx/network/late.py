@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Container
 
-from ..graph import MOVES, Graph, domain, is_operator
+from ..graph import Graph
+from ..node import MOVES, domain, is_operator
 
 __all__ = ["QUANTIZERS", "late_outputs"]
 

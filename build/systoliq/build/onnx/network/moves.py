@@ -11,7 +11,7 @@ import numpy as np
 from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, Transpose
 from systoliq.golden.network.moves import Movement
 
-from ..graph import NotTakenError, attribute
+from ..node import NotTakenError, attribute
 from .pools import on_integers
 from .quantizers import constant_tensor, named, operand, result
 from .reader import Reader
@@ -64,7 +64,13 @@ def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
         return (*value.make(inner), Move(name=named(node), inputs=(inner,), output=y, movement=movement))
 
     reader.fold(node, value.node)
-    return Pending(node=value.node, shape=_moved(movement, value.shape), make=make, clamps=value.clamps)
+    return Pending(
+        node=value.node,
+        shape=_moved(movement, value.shape),
+        make=make,
+        clamps=value.clamps,
+        followers=value.followers + 1,
+    )
 
 
 def _moved(movement: Movement, shape: tuple[int, ...]) -> tuple[int, ...]:

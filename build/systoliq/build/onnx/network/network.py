@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,9 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError
-from ..graph import MOVES, Graph, NotTakenError, is_operator, read_model
+from ..graph import Graph
+from ..model import inferred, read_model
+from ..node import MOVES, TENSOR_ELEMENTS, NotTakenError, is_operator
 from . import functions, moves, pairs, pools, quantizers, sums
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
@@ -119,8 +122,6 @@ def network_of(reading: Reading, path: str | Path) -> Network:
 
 def _with_batch(model: ModelProto) -> ModelProto:
     """`model` with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow."""
-    import onnx
-
     initializers = {tensor.name for tensor in model.graph.initializer}
     changed = False
     for info in model.graph.input:
@@ -130,8 +131,7 @@ def _with_batch(model: ModelProto) -> ModelProto:
             changed = True
     if changed:
         del model.graph.value_info[:]
-        with contextlib.suppress(onnx.shape_inference.InferenceError):
-            model = onnx.shape_inference.infer_shapes(model)
+        model = inferred(model)
     return model
 
 
@@ -144,6 +144,8 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
     sizes = [size for size in shape if isinstance(size, int) and size > 0]
     if len(sizes) < len(shape):
         return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {shape}"
+    if math.prod(sizes) > TENSOR_ELEMENTS:
+        return unknown, f"input {name!r} must have at most {TENSOR_ELEMENTS} elements, not the shape {shape}"
     if kind is not None and kind.name in ("int8", "uint8"):
         return _integers(graph, name, tuple(sizes), kind), None
     return Given(name=name, origin=tuple(sizes), shape=tuple(sizes)), None

@@ -8,7 +8,7 @@ import numpy as np
 
 from systoliq.golden.network import Addition, Multiplication, Node, Tensor
 
-from ..graph import NotTakenError
+from ..node import NotTakenError
 from .functions import given_alone, with_number
 from .quantizers import constant_tensor, named, operand, result
 from .reader import Reader

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from systoliq.golden.network import MaxPool, Node, Tensor, WholeAverage, WindowedAverage
 
-from ..graph import NotTakenError, attribute
+from ..node import NotTakenError, attribute
 from .quantizers import named, operand, result
 from .reader import Reader
 from .sums import window_of

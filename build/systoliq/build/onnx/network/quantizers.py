@@ -11,7 +11,8 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.network import Move, Reshape, Source, Table, Tensor
 from systoliq.golden.network.table import entries_of
 
-from ..graph import Graph, NotTakenError, attribute, is_operator, label
+from ..graph import Graph
+from ..node import NotTakenError, attribute, is_operator, label
 from ..quantized import output_type, parameters_of
 from .reader import Reader, UnknownInputError
 from .values import Given, Pending, Real, Unknown, Value
@@ -182,7 +183,9 @@ def bounds_of(graph: Graph, node: NodeProto) -> tuple[float, float]:
         given = attribute(node, name)
         if len(node.input) > place and node.input[place]:
             array = graph.constant(node.input[place], f"{name} of {label(node)}")
-            given = np.asarray(array, np.float32).reshape(-1)[0]
+            if array.size != 1:
+                raise NotTakenError(f"{name} of {label(node)} must be one number, not of shape {list(array.shape)}")
+            given = np.asarray(array, np.float32).reshape(())
         bounds.append(given)
     return (
         float("-inf") if bounds[0] is None else float(bounds[0]),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Network, Node, Source, Tensor
 
-from ..graph import Graph, NotTakenError, domain, is_operator, label
+from ..graph import Graph
+from ..node import NotTakenError, check_elements, check_inputs, domain, is_operator, label
 from .late import QUANTIZERS, late_outputs
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
@@ -128,7 +129,11 @@ class Reader:
                     f"the operator {node.op_type}{where} must be one that is read, or behind the last QuantizeLinear, "
                     "where the host takes it; see docs/networks.md"
                 )
-            self.values[output] = handler(self, node)
+            check_inputs(node)
+            value = handler(self, node)
+            if isinstance(value, Tensor | Pending | Given):
+                check_elements("its result", value.shape)
+            self.values[output] = value
         except (NotTakenError, TypeError, ValueError) as error:
             self.values[output] = Unknown(source=label(node))
             return Fate.REFUSED, str(error), isinstance(error, UnknownInputError)

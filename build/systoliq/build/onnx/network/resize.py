@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from systoliq.golden.network import Nearest
 
-from ..graph import Graph, NotTakenError, attribute
+from ..graph import Graph
+from ..node import NotTakenError, attribute, check_elements
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -40,6 +41,7 @@ def nearest_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Nearest
     if (policy := attribute(node, "keep_aspect_ratio_policy", b"stretch").decode()) != "stretch":
         raise NotTakenError(f"keep_aspect_ratio_policy must be stretch, not {policy}")
     scales, sizes = _scales(graph, node, shape)
+    check_elements("its result", sizes)
     if sizes[:2] != list(shape[:2]):
         raise NotTakenError(f"it must keep batch and channels, {list(shape[:2])}, not make them {sizes[:2]}")
     if sizes == list(shape):

@@ -12,7 +12,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Convolution, Dense, Node, Tensor, Window
 from systoliq.golden.network.convolution import columns_of_kernels
 
-from ..graph import NotTakenError, attribute, channel_axis, is_operator, together
+from ..node import NotTakenError, attribute, channel_axis, is_operator, together
 from ..operators import TAKEN, check_attributes
 from ..products import layer_name
 from ..quantized import Parameters, bias_of, parameters_of, weights

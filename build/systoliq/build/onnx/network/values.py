@@ -19,10 +19,15 @@ from systoliq.golden.network import Node, Tensor
 from systoliq.golden.network.moves import Movement
 from systoliq.golden.network.table import Function
 
+from ..node import NotTakenError, label
+
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Constant", "Given", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
+__all__ = ["FOLLOWERS", "Constant", "Given", "Make", "Pending", "Real", "Result", "Unknown", "Value"]
+
+FOLLOWERS = 64
+"""Operators between a sum or a function and the QuantizeLinear behind it."""
 
 Make = Callable[[Tensor], tuple[Node, ...]]
 
@@ -57,7 +62,8 @@ class Pending:
 
     `counts`: the result is integers already, of that tensor's format, scale and zero point, as operators leave it that
     only choose among integers. `table`: it is a function of that tensor's integers, one by one. `biased` gives the
-    sum with a constant, named. `clamps` are the Relu and Clip that follow.
+    sum with a constant, named. `clamps` are the Relu and Clip that follow. `followers` counts the operators that were
+    taken behind `node` already: a NotTakenError where they are more than `FOLLOWERS`.
     """
 
     node: NodeProto
@@ -67,6 +73,13 @@ class Pending:
     table: tuple[Tensor, Function] | None = None
     biased: Callable[[str], Make] | None = None
     clamps: tuple[NodeProto, ...] = ()
+    followers: int = 0
+
+    def __post_init__(self) -> None:
+        if self.followers > FOLLOWERS:
+            raise NotTakenError(
+                f"at most {FOLLOWERS} operators may stand between {label(self.node)} and a QuantizeLinear"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,7 +10,8 @@ import numpy as np
 
 from systoliq.golden.network import Node
 
-from ..graph import Graph, attribute
+from ..graph import Graph
+from ..node import attribute
 
 if TYPE_CHECKING:
     from onnx import NodeProto

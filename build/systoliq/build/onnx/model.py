@@ -1,0 +1,87 @@
+"""Model files: the one place where the `onnx` library reads them.
+
+What a file may ask for is limited before it is given, and whatever the library raises is an InputError that names the
+file.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError, MissingPackageError, need
+from .functions import all_nodes, expanded_size
+from .wire import count_pieces
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["MODEL_BYTES", "MODEL_NODES", "MODEL_PIECES", "inferred", "library", "read_model"]
+
+MODEL_BYTES = 1 << 28
+"""Of a model's file, without data outside it: 256 MiB, of which the library makes several copies."""
+
+MODEL_PIECES = 1 << 20
+"""Fields in a model's file, each of which takes memory of its own."""
+
+MODEL_NODES = 20_000
+"""Nodes of a model, those of its functions once for each call."""
+
+
+def read_model(path: Path) -> ModelProto:
+    """The checked model in the file `path`, without functions, and with shapes as far as they can be inferred; data
+    outside the file is not read.
+    """
+    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
+    if not path.exists():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise InputError(f"{path}: must be a regular file, and is none")
+    if (size := path.stat().st_size) > MODEL_BYTES:
+        raise InputError(f"{path}: must have at most {MODEL_BYTES} bytes, not {size}: put its data beside it")
+    data = path.read_bytes()
+    if count_pieces(data, onnx.ModelProto.DESCRIPTOR, MODEL_PIECES) > MODEL_PIECES:
+        raise InputError(f"{path}: must have at most {MODEL_PIECES} fields, and has more")
+    with library(f"{path}: must be a valid ONNX model"):
+        model: ModelProto = onnx.ModelProto.FromString(data)
+    try:
+        count = expanded_size(model)
+    except InputError as error:
+        raise InputError(f"{path}: must be a valid ONNX model ({error})") from error
+    if count > MODEL_NODES:
+        raise InputError(f"{path}: must have at most {MODEL_NODES} nodes, not {count}")
+    with library(f"{path}: must be a valid ONNX model"):
+        onnx.checker.check_model(str(path))
+        if model.functions:
+            model = need("onnx.inliner", "onnx", "models with functions", extra="onnx").inline_local_functions(model)
+    for node in all_nodes(model.graph.node):
+        if not any(node.output):
+            raise InputError(f"{path}: must be a valid ONNX model ({node.op_type} {node.name!r} has no output)")
+    return inferred(model)
+
+
+def inferred(model: ModelProto) -> ModelProto:
+    """`model` with shapes as far as they can be inferred; where they cannot, those that the file states."""
+    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
+    with contextlib.suppress(InputError), library("its shapes"):
+        return onnx.shape_inference.infer_shapes(model)  # type: ignore[no-any-return]
+    return model
+
+
+@contextlib.contextmanager
+def library(what: str) -> Iterator[None]:
+    """Whatever the `onnx` library raises in here becomes an InputError, `what` and the reason in one line; it does not
+    warn.
+    """
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except (InputError, MissingPackageError):
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        raise InputError(f"{what} ({lines[0].rstrip('.')})") from error

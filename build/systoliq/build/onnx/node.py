@@ -1,0 +1,125 @@
+"""Nodes of a model, in words and by their attributes; and the errors that say why one is not taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = [
+    "MOVES",
+    "TENSOR_ELEMENTS",
+    "NotTakenError",
+    "StaysFloatError",
+    "attribute",
+    "channel_axis",
+    "check_elements",
+    "check_inputs",
+    "check_saturates",
+    "domain",
+    "is_operator",
+    "label",
+    "together",
+]
+
+TENSOR_ELEMENTS = 1 << 26
+"""Elements of a tensor of a model: a constant's, or those that one image takes in a network."""
+
+# Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
+MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
+
+# By onnxruntime's documentation of its operators, docs/ContribOperators.md.
+_LEAST_INPUTS = {
+    "QLinearMatMul": 8, "QGemm": 6, "DynamicQuantizeMatMul": 3, "MatMulIntegerToFloat": 4, "QLinearAdd": 7,
+    "QLinearMul": 7, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearAveragePool": 4,
+    "QLinearGlobalAveragePool": 5, "QLinearConcat": 3,
+}  # fmt: skip
+
+
+class NotTakenError(Exception):
+    """Why a product cannot be a layer, in words that name the tensor or the node."""
+
+
+class StaysFloatError(NotTakenError):
+    """A product's result is no integer in the model: no QuantizeLinear follows."""
+
+
+def together(*readers: Callable[[], Any]) -> list[Any]:
+    """What each of `readers` gives; one NotTakenError with the reasons of all that cannot be read."""
+    attempts = [_attempt(read) for read in readers]
+    if reasons := dict.fromkeys(reason for _, reason in attempts if reason is not None):
+        raise NotTakenError("; ".join(reasons))
+    return [value for value, _ in attempts]
+
+
+def _attempt(read: Callable[[], Any]) -> tuple[Any, str | None]:
+    try:
+        return read(), None
+    except NotTakenError as error:
+        return None, str(error)
+
+
+def channel_axis(node: NodeProto, scale: npt.NDArray[Any], shape: Sequence[int]) -> int | None:
+    """The axis of a constant of `shape` along which the scales of a Q or DQ lie; None where there is one for all."""
+    if block := attribute(node, "block_size", 0):
+        raise NotTakenError(f"{label(node)} must have one scale or one per channel, not one per block of {block}")
+    if scale.size == 1:
+        return None
+    axis = int(attribute(node, "axis", 1))
+    if not -len(shape) <= axis < len(shape) or scale.shape != (shape[axis],):
+        raise NotTakenError(
+            f"the scale of {label(node)} must be one, or one for each of an axis' elements, not of shape "
+            f"{list(scale.shape)} along axis {axis} of {list(shape)}"
+        )
+    return axis % len(shape)
+
+
+def check_inputs(node: NodeProto) -> None:
+    """A NotTakenError where a node of com.microsoft has too few inputs, which the onnx library does not check."""
+    least = _LEAST_INPUTS.get(node.op_type, 0) if domain(node) == "com.microsoft" else 0
+    if len(node.input) < least:
+        raise NotTakenError(f"it must have at least {least} inputs, not {len(node.input)}")
+
+
+def check_elements(what: str, shape: Sequence[int]) -> int:
+    """Elements of a tensor of `shape`; a NotTakenError, which names it, where they are more than `TENSOR_ELEMENTS`."""
+    count = math.prod(shape)
+    if min(shape, default=0) < 0 or count > TENSOR_ELEMENTS:
+        raise NotTakenError(f"{what} must have at most {TENSOR_ELEMENTS} elements, not the shape {list(shape)}")
+    return count
+
+
+def check_saturates(node: NodeProto) -> None:
+    """A NotTakenError for a QuantizeLinear to float8 that gives NaN, or infinity, for what is beyond all numbers."""
+    if not attribute(node, "saturate", 1):
+        raise NotTakenError(f"saturate must be 1 in {label(node)}, not 0: float8 results of a layer saturate")
+
+
+def domain(node: NodeProto) -> str:
+    """The domain of a node's operator; ONNX's own is ''."""
+    return "" if node.domain == "ai.onnx" else node.domain
+
+
+def is_operator(node: NodeProto, *names: str) -> bool:
+    """Whether a node is one of these operators, of ONNX or, for Q and DQ, of com.microsoft."""
+    if node.op_type not in names:
+        return False
+    quantizing = node.op_type in ("QuantizeLinear", "DequantizeLinear") and len(node.input) >= 2
+    return domain(node) == "" or (domain(node) == "com.microsoft" and quantizing)
+
+
+def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
+    """The attribute `name` of a node, or its default."""
+    from onnx import helper
+
+    return next((helper.get_attribute_value(given) for given in node.attribute if given.name == name), default)
+
+
+def label(node: NodeProto) -> str:
+    """A node in words: its operator, and its name or, where it has none, that of its output."""
+    return f"{node.op_type} {(node.name or next(iter(node.output), ''))!r}"

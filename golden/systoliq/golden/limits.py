@@ -1,0 +1,17 @@
+"""Limits on what users give, each with its reason; beyond them a command ends before it takes the memory or the time.
+
+`docs/limits.md` lists them. Hardware may be limited further: by its cells, its formats, its accumulator.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "ARCHIVE_ARRAYS",
+    "ARCHIVE_BYTES",
+]
+
+ARCHIVE_BYTES = 1 << 28
+"""Of all arrays of an .npz or .npy file once inflated: 256 MiB, which golden's int64 arrays take several times."""
+
+ARCHIVE_ARRAYS = 4096
+"""Arrays of an .npz file."""

@@ -1,0 +1,158 @@
+"""Archives that say more than they hold, or hold more than they say: one line, and nothing of that size is made."""
+
+from __future__ import annotations
+
+import io
+import os
+import resource
+import zipfile
+
+import numpy as np
+import pytest
+
+from systoliq.golden.archive import read_array, read_arrays
+from systoliq.golden.limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
+
+GIANT = 1 << 40
+
+
+def npy(array) -> bytes:
+    file = io.BytesIO()
+    np.save(file, array)
+    return file.getvalue()
+
+
+def header(text: str, version: bytes = b"\1\0") -> bytes:
+    return b"\x93NUMPY" + version + len(text).to_bytes(2 if version == b"\1\0" else 4, "little") + text.encode()
+
+
+def said(descr: str = "'|i1'", order: str = "False", shape: str = "(2,)") -> bytes:
+    return header(f"{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}")
+
+
+def archive(path, *members: tuple[str, bytes], method: int = zipfile.ZIP_DEFLATED):
+    with zipfile.ZipFile(path, "w", method) as file:
+        for name, content in members:
+            file.writestr(name, content)
+    return path
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+def test_arrays_of_every_plain_kind_are_read(save, tmp_path):
+    written = {
+        "a": np.arange(6, dtype=np.int8).reshape(2, 3), "b": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "c": np.float32(0.5), "d": np.array("uint8"), "e": np.empty((0, 4), np.uint16), "f": np.arange(3, dtype=">i4"),
+        "g": np.zeros(2, [("code", "u1")]), "h": np.array([True]), "i": np.array([1j], np.complex64),
+    }  # fmt: skip
+    save(tmp_path / "a.npz", **written)
+    found = read_arrays(tmp_path / "a.npz")
+    assert list(found) == list(written)
+    for name, array in written.items():
+        np.testing.assert_array_equal(found[name], array, strict=True)
+    np.save(tmp_path / "a.npy", written["b"])
+    np.testing.assert_array_equal(read_array(tmp_path / "a.npy"), written["b"], strict=True)
+
+
+ARRAYS = {
+    "giant": (said(shape=f"({GIANT},)"), f"it must have at most {ARCHIVE_BYTES} bytes, not {GIANT}"),
+    "giant elements": (said(descr=f"'|S{1 << 30}'", shape="(1,)"), f"it must have at most {ARCHIVE_BYTES} bytes, not"),
+    "giant subarray": (said(descr="('|i1', (1000000000,))"), f"it must have at most {ARCHIVE_BYTES} bytes, not"),
+    "none, many of it": (said(descr="'|S0'", shape=f"({GIANT},)"), "its elements must have at least one byte"),
+    "too short": (said() + b"x", "int8 of shape [2] must take 2 bytes, not 1"),
+    "too long": (said() + b"xyz", "int8 of shape [2] must take 2 bytes, not 3"),
+    "negative": (said(shape="(-1, -2)") + b"xx", "a shape of whole numbers"),
+    "a shape that is none": (said(shape="'2'") + b"xx", "a shape of whole numbers"),
+    "a shape of booleans": (said(shape="(True, 2)") + b"xx", "a shape of whole numbers"),
+    "an order that is none": (said(order="2") + b"xx", "a shape of whole numbers"),
+    "objects": (said(descr="'|O'") + bytes(16), "it holds Python objects, which are pickled"),
+    "objects inside": (said(descr="[('x', '|O')]") + bytes(16), "it holds Python objects, which are pickled"),
+    "an unknown type": (said(descr="'|x9'") + b"xx", "its header cannot be read: TypeError"),
+    "no type's name": (said(descr="'<f1'") + b"xx", "numpy writes arrays of ml_dtypes without their type's name"),
+    "a deep header": (header("(" * 9000), "its header cannot be read: "),
+    "a long header": (header("x" * 20000), "its header must have at most 10000 bytes, not 20000"),
+    "a header that calls": (header("__import__('os').abort()"), "its header cannot be read: ValueError"),
+    "a header that says too little": (header("{'descr': '|i1', 'shape': (2,)}") + b"xx", "cannot be read: KeyError"),
+    "a version to come": (header("", b"\4\0"), "as a .npy file of version 1 to 3 does"),
+    "half a header": (said()[:20], "it ends too early"),
+    "nothing": (b"", "it ends too early"),
+}
+
+
+@pytest.mark.parametrize(("content", "text"), ARRAYS.values(), ids=ARRAYS)
+def test_an_array_that_is_refused(content, text, tmp_path):
+    (tmp_path / "a.npy").write_bytes(content)
+    with pytest.raises(ValueError, match="a.npy: must be a readable .npy file of a plain array") as error:
+        read_array(tmp_path / "a.npy")
+    assert text in str(error.value)
+    archive(tmp_path / "a.npz", ("b.npy", npy(np.zeros(3))), ("c.npy", content))
+    with pytest.raises(ValueError, match="a.npz: must be a readable .npz archive of plain arrays") as error:
+        read_arrays(tmp_path / "a.npz")
+    assert text in str(error.value)
+
+
+def test_an_archive_that_inflates_to_too_much(tmp_path):
+    """A stream of a quarter of a megabyte; its declared size is refused, or the rest of it, where that lies."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file, file.open("b.npy", "w") as member:
+        member.write(said(shape=f"({ARCHIVE_BYTES},)"))
+        for _ in range(ARCHIVE_BYTES >> 20):
+            member.write(bytes(1 << 20))
+    assert path.stat().st_size < 1 << 19
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    with pytest.raises(ValueError, match=f"its arrays must have at most {ARCHIVE_BYTES} bytes in all, not"):
+        read_arrays(path)
+    lie = (ARCHIVE_BYTES + len(said(shape=f"({ARCHIVE_BYTES},)"))).to_bytes(4, "little")
+    content = path.read_bytes()
+    assert lie in content
+    small = said(shape="(2,)")
+    path.write_bytes(content.replace(lie, (len(small) + 2).to_bytes(4, "little")))
+    with pytest.raises(ValueError, match="must be a readable .npz archive"):
+        read_arrays(path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 64 << 10
+
+
+def test_members_that_share_their_bytes(tmp_path):
+    """A bomb of one stream under many names."""
+    path = archive(tmp_path / "a.npz", *((f"{i}.npy", npy(np.zeros(1 << 20))) for i in range(40)))
+    with pytest.raises(ValueError, match="its arrays must have at most"):
+        read_arrays(path)
+
+
+REFUSED = {
+    "a member that is no array": ([("b.txt", b"x")], "each member must be an array, NAME.npy, of its own name"),
+    "a name twice": ([("b.npy", npy(0)), ("b.npy", npy(1))], "each member must be an array, NAME.npy, of its own name"),
+    "too many": ([(f"{i}.npy", b"") for i in range(ARCHIVE_ARRAYS + 1)], "it must have at most 4096 arrays, not 4097"),
+    "long names": ([(f"{i:060000d}.npy", b"") for i in range(20)], "its directory must have at most 1048576 bytes"),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(("members", "text"), REFUSED.values(), ids=REFUSED)
+def test_an_archive_that_is_refused(members, text, tmp_path):
+    with pytest.raises(ValueError, match="must be a readable .npz archive") as error:
+        read_arrays(archive(tmp_path / "a.npz", *members))
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_other_methods_of_packing(method, tmp_path):
+    with pytest.raises(ValueError, match="b: must be stored or deflated, and not encrypted"):
+        read_arrays(archive(tmp_path / "a.npz", ("b.npy", npy(0)), method=method))
+
+
+def test_a_broken_sum_of_bytes(tmp_path):
+    path = archive(tmp_path / "a.npz", ("b.npy", npy(np.arange(9))), method=zipfile.ZIP_STORED)
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b"\x05\0\0\0\0\0\0\0", b"\x55\0\0\0\0\0\0\0"))
+    with pytest.raises(ValueError, match="Bad CRC-32"):
+        read_arrays(path)
+
+
+@pytest.mark.parametrize("read", [read_array, read_arrays])
+def test_what_is_no_regular_file(read, tmp_path):
+    os.mkfifo(tmp_path / "a")
+    for path in (tmp_path, tmp_path / "a"):
+        with pytest.raises(ValueError, match="must be a regular file, and is none"):
+            read(path)
+    with pytest.raises(FileNotFoundError, match="there is no such file"):
+        read(tmp_path / "b")
