@@ -14,6 +14,7 @@ from ..design import open_source
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
+from ..synth.floorplan import floorplan_script
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
@@ -51,6 +52,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option("--mhz", type=float, metavar="F", help="Frequency to ask for.  [the target's]"),
     click.option("--liberty", type=click.Path(path_type=Path), metavar="FILE", help="Cells of an ASIC, for generic."),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="Write all figures."),
+    click.option(
+        "--floorplan",
+        type=click.Path(path_type=Path),
+        metavar="F.ys",
+        help="Write the multipliers' sites, where an array needed a floorplan, as commands for Yosys.",
+    ),
 )
 
 
@@ -71,10 +78,11 @@ Examples
 )
 def synth(
     source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,
-    liberty: Path | None, report: Path | None, **hardware: Any,
+    liberty: Path | None, report: Path | None, floorplan: Path | None, **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     check_file("report", report)
+    check_file("floorplan", floorplan)
     device = open_target(target)
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
@@ -84,6 +92,8 @@ def synth(
         found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
     if report is not None:
         write_file(report, json_bytes(found.as_json()))
+    if floorplan is not None:
+        write_file(floorplan, floorplan_script(found.floorplan).encode())
     _show(found)
     if mhz is not None and found.met is False:
         raise click.exceptions.Exit(1)
@@ -104,6 +114,8 @@ def _show(report: SynthReport) -> None:
     ]
     if report.open_ports:
         rows.append(("ports", f"{report.open_ports} bits, more than there are pins: left open"))
+    if report.floorplan:
+        rows.append(("floorplan", f"{len(report.floorplan)} multipliers, columns of the array side by side"))
     if report.gates is not None:
         rows.append(("gates", report.gates))
     if report.area is not None:

@@ -6,8 +6,8 @@ import dataclasses
 import json
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +16,13 @@ from amaranth.lib import wiring
 from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
+from .floorplan import floorplan
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
 from .parts import figures_of_parts
 from .report import SynthReport
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import SynthesisError, cell_figures, mapped_apart, run_yosys, without_ports
+from .yosys import SynthesisError, cell_figures, mapped_apart, netlist_to_place, run_yosys, top_of
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
@@ -109,6 +110,7 @@ class _Placement:
     mhz: float
     open_ports: int = 0
     tools: tuple[str, ...] = ()
+    floorplan: Mapping[str, str] = field(default_factory=dict)
     reports: tuple[dict[str, Any], ...] = ()
 
     @property
@@ -149,6 +151,7 @@ def _report(
         fmax_mhz_per_seed=placement.speeds,
         target_mhz=placement.mhz,
         open_ports=placement.open_ports,
+        floorplan=dict(placement.floorplan),
         untimed=untimed_cells(reports[0]) if reports else (),
         critical_path=critical_path(typical) if typical else None,
         area=figures.get("area"),
@@ -163,7 +166,9 @@ def _place(
     """Place and route the netlist in `folder` once for each seed, without ports where it has more than the part."""
     open_ports = int(pins) if pins > target.capacity.get("pins", math.inf) else 0
     nextpnr = find_nextpnr(target.family)
-    netlist = without_ports(folder) if open_ports else (folder / "netlist.json").read_bytes()
+    multipliers = [name for name, cell in top_of(folder)["cells"].items() if cell["type"] == "MULT18X18D"]
+    plan = floorplan(multipliers, target.multiplier_sites)
+    netlist = netlist_to_place(folder, without_ports=open_ports > 0, sites=plan)
     reports = []
     for seed in seeds:
         say(f"place and route, seed {seed}")
@@ -176,7 +181,8 @@ def _place(
 
         placed, _ = obtain("place", key, place)
         reports.append(json.loads((placed / f"report_{seed}.json").read_text()))
-    return _Placement(mhz=mhz, open_ports=open_ports, tools=(nextpnr.version,), reports=tuple(reports))
+    tools = (nextpnr.version,)
+    return _Placement(mhz=mhz, open_ports=open_ports, tools=tools, floorplan=plan, reports=tuple(reports))
 
 
 def _check_fit(figures: dict[str, float], target: Target) -> None:

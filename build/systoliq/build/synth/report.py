@@ -34,8 +34,9 @@ class SynthReport:
     counted from the netlist, a few fewer than nextpnr comes to (see `sites_of_cells`). ``carries`` are bits of carry
     chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from cells of the
     kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of ports that are
-    left open, all but the clock, where the part has fewer pins; 0 where ports have pins. ``parts`` has cells of parts
-    of the design, by their names, as `figures_of_parts` counts them.
+    left open, all but the clock, where the part has fewer pins; 0 where ports have pins. ``floorplan`` has the sites of
+    the multipliers that were kept to one, by nextpnr's names (see `floorplan`). ``parts`` has cells of parts of the
+    design, by their names, as `figures_of_parts` counts them.
     """
 
     name: str
@@ -51,6 +52,7 @@ class SynthReport:
     fmax_mhz_per_seed: tuple[float, ...] = ()
     target_mhz: float = 0.0
     open_ports: int = 0
+    floorplan: dict[str, str] = field(default_factory=dict)
     untimed: tuple[str, ...] = ()
     critical_path: CriticalPath | None = None
     area: float | None = None

@@ -5,7 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["TARGETS", "Target", "open_target"]
+__all__ = ["TARGETS", "MultiplierSites", "Target", "open_target"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultiplierSites:
+    """Where a part's multipliers lie: in ``rows`` (Y), four in each of ``groups`` (X of a group's first tile).
+
+    Measured: nextpnr's own names of all of them, in a design that takes them all (tests/synth/test_floorplan.py).
+    """
+
+    rows: tuple[int, ...]
+    groups: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[tuple[int, int], ...]:
+        """X and number within its tile of each site of a row, from left to right."""
+        return tuple((left + index, index) for left in self.groups for index in (0, 1, 4, 5))
+
+    def name(self, column: int, row: int) -> str:
+        """What nextpnr calls the site in this column of this row, both counted from 0."""
+        x, index = self.columns[column]
+        return f"X{x}/Y{self.rows[row]}/MULT18_{index}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +36,9 @@ class Target:
     ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route,
     and ``placer`` the placer that it is asked to take.
     ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
-    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them. ``mhz`` is the
-    frequency asked for, which sets how hard nextpnr tries.
+    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them.
+    ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the frequency asked for, which sets how
+    hard nextpnr tries.
     """
 
     name: str
@@ -28,6 +50,7 @@ class Target:
     cells: str = "portable"
     other_cells: tuple[str, ...] = ()
     capacity: Mapping[str, int] = field(default_factory=dict)
+    multiplier_sites: MultiplierSites | None = None
     mhz: float = 0.0
 
     @property
@@ -36,7 +59,7 @@ class Target:
         return (*self.place, "--placer", self.placer) if self.placer else self.place
 
 
-def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
+def _ecp5(size: int, luts: int, dsp: int, ram: int, sites: MultiplierSites) -> list[Target]:
     """Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default.
 
     The static placer (electrostatics) is as quick as nextpnr's default, as good on small designs and better on large:
@@ -57,16 +80,23 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int) -> list[Target]:
                 cells="ecp5",
                 other_cells=("ecp5-alu", "ecp5-pair", "ecp5-lut"),
                 capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
+                multiplier_sites=sites,
                 mhz=200.0,
             )
         )
     return targets
 
 
+def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
+    """Groups stand 9 tiles apart, with two more (the clocks' column) before group `gap_before`."""
+    lefts = (4 + 9 * group + 2 * (group >= gap_before) for group in range(groups))
+    return MultiplierSites(rows=rows, groups=tuple(lefts))
+
+
 _ALL = [
-    *_ecp5(25, 24288, 28, 56),
-    *_ecp5(45, 43848, 72, 108),
-    *_ecp5(85, 83640, 156, 208),
+    *_ecp5(25, 24288, 28, 56, _sites(13, groups=7, gap_before=3)),
+    *_ecp5(45, 43848, 72, 108, _sites(22, 46, groups=9, gap_before=4)),
+    *_ecp5(85, 83640, 156, 208, _sites(10, 34, 58, groups=13, gap_before=7)),
     Target(
         name="ice40-up5k",
         family="ice40",

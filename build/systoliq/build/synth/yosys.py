@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,9 @@ __all__ = [
     "cell_figures",
     "is_register",
     "mapped_apart",
+    "netlist_to_place",
     "run_yosys",
     "top_of",
-    "without_ports",
 ]
 
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
@@ -110,11 +111,20 @@ def _top(netlist: dict[str, Any]) -> dict[str, Any]:
     return next(module for module in modules.values() if "top" in module["attributes"])
 
 
-def without_ports(folder: Path) -> bytes:
-    """`netlist.json` with no port but the clock: those of a part of a design need no pins of the package's."""
-    netlist = json.loads((folder / "netlist.json").read_text())
+def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, str]) -> bytes:
+    """`netlist.json` for nextpnr, with cells kept to `sites`, by their names.
+
+    ``without_ports``: with no port but the clock: those of a part of a design need no pins of the package's.
+    """
+    content = (folder / "netlist.json").read_bytes()
+    if not without_ports and not sites:
+        return content
+    netlist = json.loads(content)
     top = _top(netlist)
-    top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
+    if without_ports:
+        top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
+    for name, site in sites.items():
+        top["cells"][name]["attributes"]["BEL"] = site
     return json.dumps(netlist).encode()
 
 

@@ -1,0 +1,136 @@
+"""The floorplan of an array's multipliers: who lies where, where there is none, and whether nextpnr knows the sites."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from systoliq.build.cli.main import cli
+from systoliq.build.synth.floorplan import floorplan, floorplan_script
+from systoliq.build.synth.targets import open_target
+from systoliq.build.synth.tools import find_nextpnr, find_yosys
+
+SITES = open_target("ecp5-85k").multiplier_sites
+assert SITES is not None
+needs_synth = pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
+
+
+def array(rows: int, cols: int, *, name: str = "top.array", depth: int = 1) -> list[str]:
+    """Names of the multipliers of an array, not in their order."""
+    of = [(column, row, each) for row in range(rows) for each in range(depth) for column in range(cols)]
+    return [f"{name}.column_{column}.pe_{row}.mac.multiplier_{each}.cell_" for column, row, each in of]
+
+
+def place(site: str) -> tuple[int, int]:
+    """X and Y of a site."""
+    match = re.fullmatch(r"X(\d+)/Y(\d+)/MULT18_\d", site)
+    assert match is not None
+    return int(match[1]), int(match[2])
+
+
+@pytest.mark.parametrize(("rows", "cols", "depth"), [(12, 12, 1), (8, 8, 1), (1, 10, 8), (4, 4, 8), (53, 1, 1)])
+def test_columns_are_strips_side_by_side(rows: int, cols: int, depth: int) -> None:
+    plan = floorplan(array(rows, cols, depth=depth), SITES)
+    assert len(set(plan.values())) == len(plan) == rows * cols * depth
+    strips = [[place(plan[name]) for name in plan if f".column_{column}." in name] for column in range(cols)]
+    for left, right in pairwise(strips):
+        assert max(x for x, _ in left) < min(x for x, _ in right)
+    for strip in strips:  # elements go down
+        assert [y for _, y in strip] == sorted(y for _, y in strip)
+
+
+def test_other_multipliers_follow_to_the_right() -> None:
+    others = [f"top.lane_{lane}.requantizer.multiplier.multiplier_{each}.cell_" for lane in (0, 1) for each in range(4)]
+    plan = floorplan([*others, *array(1, 10, depth=8)], SITES)
+    assert len(set(plan.values())) == 88
+    right = max(place(plan[name])[0] for name in array(1, 10, depth=8))
+    assert all(place(plan[name])[0] > right for name in others)
+
+
+def test_others_fill_what_strips_left_open() -> None:
+    others = [f"top.other_{index}.cell_" for index in range(12)]
+    plan = floorplan([*array(12, 12), *others], SITES)
+    assert len(set(plan.values())) == 156
+
+
+@pytest.mark.parametrize(
+    ("multipliers", "target"),
+    [
+        (array(4, 13), "ecp5-85k"),  # no more than a row of the part
+        (array(4, 7), "ecp5-25k"),
+        (array(5, 8), "generic"),
+        (array(8, 4, name="top.first.array") + array(8, 4, name="top.second.array"), "ecp5-85k"),
+        ([f"top.other_{index}.cell_" for index in range(100)], "ecp5-85k"),
+        (array(1, 53), "ecp5-85k"),  # 53 strips, 52 sites
+    ],
+)
+def test_none_where_the_placer_does_as_well(multipliers: list[str], target: str) -> None:
+    assert floorplan(multipliers, open_target(target).multiplier_sites) == {}
+
+
+def every_multiplier(count: int) -> str:
+    """Verilog of `count` multipliers and nothing else that matters."""
+    lines = ["module top(input clk, input [17:0] a, output reg y);", f"wire [{36 * count - 1}:0] p; reg [17:0] r;"]
+    lines.append("always @(posedge clk) begin r <= a; y <= ^p; end")
+    for index in range(count):
+        pins = [f".A{bit}(r[{bit}]), .B{bit}(r[{(bit + index) % 18}])" for bit in range(18)]
+        pins += [f".P{bit}(p[{36 * index + bit}])" for bit in range(36)]
+        lines.append(f"MULT18X18D m{index} ({', '.join(pins)}, .CLK0(clk), .CE0(1'b1), .RST0(1'b0));")
+    return "\n".join([*lines, "endmodule"])
+
+
+@needs_synth
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ecp5-25k", "ecp5-45k", "ecp5-85k"])
+def test_sites_are_those_that_nextpnr_knows(tmp_path: Path, name: str) -> None:
+    """A design that takes all multipliers of a part, placed without a floorplan: its sites are those of the table."""
+    target = open_target(name)
+    sites = target.multiplier_sites
+    assert sites is not None
+    (tmp_path / "d.v").write_text(every_multiplier(target.capacity["dsp"]))
+    script = ["read_verilog -lib +/ecp5/cells_bb.v", "read_verilog d.v", "synth_ecp5 -top top", "write_json n.json"]
+    (tmp_path / "s.ys").write_text("\n".join(script))
+    assert find_yosys().run("s.ys", cwd=tmp_path).returncode == 0
+    flags = ["--no-route", "--timing-allow-fail", "-q", "--json", "n.json", "--write", "placed.json"]
+    done = find_nextpnr("ecp5").run(*target.place, *flags, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (top,) = json.loads((tmp_path / "placed.json").read_text())["modules"].values()
+    used = {cell["attributes"]["NEXTPNR_BEL"] for cell in top["cells"].values() if cell["type"] == "MULT18X18D"}
+    assert used == {sites.name(column, row) for column in range(len(sites.columns)) for row in range(len(sites.rows))}
+
+
+@needs_synth
+@pytest.mark.slow
+def test_synth_keeps_to_the_floorplan_and_writes_it(tmp_path: Path) -> None:
+    options = ["--rows", 1, "--cols", 7, "--depth", 8, "--cells", "ecp5", "--seeds", 1, "--target", "ecp5-85k"]
+    files = ["--floorplan", tmp_path / "f.ys", "--report", tmp_path / "r.json"]
+    result = CliRunner().invoke(cli, [str(word) for word in ["synth", "array", *options, *files]])
+    assert result.exit_code == 0, result.output
+    assert "56 multipliers, columns of the array side by side" in result.output
+    plan = json.loads((tmp_path / "r.json").read_text())["floorplan"]
+    assert len(plan) == 56
+    assert (tmp_path / "f.ys").read_text() == floorplan_script(plan)
+
+
+@needs_synth
+@pytest.mark.slow
+def test_yosys_and_nextpnr_take_the_script(tmp_path: Path) -> None:
+    """The commands, run by Yosys on a netlist, put every multiplier where the plan says, and nextpnr keeps it there."""
+    (tmp_path / "d.v").write_text(every_multiplier(4).replace(" m", " array_column_"))
+    plan = {f"array_column_{index}": SITES.name(40 + index, index % 3) for index in range(4)}
+    (tmp_path / "f.ys").write_text(floorplan_script(plan))
+    script = ["read_verilog -lib +/ecp5/cells_bb.v", "read_verilog d.v", "synth_ecp5 -top top"]
+    (tmp_path / "s.ys").write_text("\n".join([*script, "script f.ys", "write_json n.json"]))
+    done = find_yosys().run("s.ys", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    flags = ["--no-route", "--timing-allow-fail", "-q", "--json", "n.json", "--write", "placed.json"]
+    assert find_nextpnr("ecp5").run(*open_target("ecp5-85k").place, *flags, cwd=tmp_path).returncode == 0
+    (top,) = json.loads((tmp_path / "placed.json").read_text())["modules"].values()
+    found = {name: cell["attributes"]["NEXTPNR_BEL"] for name, cell in top["cells"].items() if name in plan}
+    assert found == plan
