@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,28 +16,58 @@ import numpy.typing as npt
 
 from .errors import InputError
 
-__all__ = ["check_file", "json_bytes", "npz_bytes", "write_file"]
+__all__ = ["check_file", "json_bytes", "npz_bytes", "umask", "write_file"]
 
 
 def check_file(name: str, path: Path | None) -> None:
-    """An InputError where the output file `path` cannot be written: its folder must be there."""
-    if path is not None and path.is_dir():
+    """An InputError where the output file `path` must not be written.
+
+    It may be new, or a regular file, in a folder that is there. Links are not followed, and devices and pipes neither
+    written to nor replaced.
+    """
+    if path is None:
+        return
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        if not path.absolute().parent.is_dir():
+            raise InputError(f"{name}: the directory {path.absolute().parent} must exist") from None
+        return
+    except NotADirectoryError:
+        raise InputError(f"{name}: the directory {path.absolute().parent} must exist") from None
+    if stat.S_ISDIR(mode):
         raise InputError(f"{name} must be a file, but {path} is a directory")
-    if path is not None and not path.absolute().parent.is_dir():
-        raise InputError(f"{name}: the directory {path.absolute().parent} must exist")
+    if stat.S_ISLNK(mode):
+        raise InputError(f"{name} must be a file, but {path} is a link to {path.readlink()}: name that")
+    if not stat.S_ISREG(mode):
+        raise InputError(
+            f"{name} must be a regular file, but {path} is a {_KINDS.get(stat.S_IFMT(mode), 'special file')}"
+        )
+
+
+_KINDS = {stat.S_IFCHR: "device", stat.S_IFBLK: "device", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.absolute().parent)
+    """Write a file whole or not at all; an InputError where `check_file` has one. Its mode stays, if there was one."""
+    check_file(path.name, path)
+    mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else 0o666 & ~umask()
+    handle, temporary = tempfile.mkstemp(prefix=".systoliq-", dir=path.absolute().parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(mode)
         Path(temporary).replace(path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+def umask() -> int:
+    """The mode bits that new files of this process do not have."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def json_bytes(content: Any) -> bytes:

@@ -26,7 +26,7 @@ from .options import (
     hardware_of,
 )  # fmt: skip
 from .plan_table import show_plan
-from .shell import debug_option
+from .shell import debug_option, tell_link
 
 __all__ = ["emit"]
 
@@ -69,6 +69,7 @@ def emit(
 ) -> None:  # fmt: skip
     """See `help`."""
     check_output(out)
+    tell_link(out)
     asked = hardware_of(hardware, open_target(target) if target else None)
     stages = Stages()
     with stages.stage(f"design {source}"):

@@ -20,7 +20,7 @@ from ..explore.files import check_directory, write_directory
 from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
 from ..synth.targets import TARGETS
-from .shell import debug_option
+from .shell import debug_option, tell_link
 
 __all__ = ["explore"]
 
@@ -94,6 +94,7 @@ Examples
 def explore(out: Path, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
     """See `help`."""
     check_directory(out)
+    tell_link(out)
     for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
         need(package, package, "the report of explore", extra="explore")
     requirements = parse_requirements(require)
@@ -101,6 +102,8 @@ def explore(out: Path, require: tuple[str, ...], memory: float | None, **options
         raise InputError(f"memory must be a number of GiB, not {memory}")
     options["memory"] = None if memory is None else int(memory * _GIB)
     exploration = run_exploration(**options, progress=Bars())
+    if not exploration.front_rows:
+        raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
     chosen = exploration.choose(requirements) if requirements else None
     try:
         written = write_directory(exploration, out, chosen=chosen)
@@ -113,8 +116,6 @@ def explore(out: Path, require: tuple[str, ...], memory: float | None, **options
         console.print(f"  {emit_command(exploration, chosen, out)}", soft_wrap=True)
     for path in written:
         console.print(f"wrote {path}", soft_wrap=True)
-    if not exploration.front_rows:
-        raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
     differing = [row for row in exploration.front_rows if row["cosim"] != "equal"]
     for row in differing:
         click.echo(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,7 +19,7 @@ from systoliq.sim.engine import EngineError
 
 from ..errors import MissingPackageError
 
-__all__ = ["Group", "debug_option"]
+__all__ = ["Group", "debug_option", "tell_link"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
 _FAILURES = (MissingPackageError, ToolError, SimulationError, EmissionError, EngineError)
@@ -65,6 +66,12 @@ def _message(error: Exception) -> str:
     if isinstance(error, _FAILURES):
         return str(error)  # a tool's own words may take more than one line
     return " ".join(str(error).split())
+
+
+def tell_link(directory: Path) -> None:
+    """Say where output really goes, where `directory` is a link."""
+    if directory.is_symlink():
+        click.echo(f"note: {directory} is a link: what is written goes to {directory.resolve()}", err=True)
 
 
 def _tell(message: str) -> None:

@@ -6,7 +6,7 @@ import re
 
 from ..errors import InputError
 
-__all__ = ["module_name"]
+__all__ = ["NAME_LIMIT", "RESERVED", "module_name"]
 
 # The keywords of Verilog and SystemVerilog (IEEE 1800-2017, table B.1): a module cannot have their names.
 _KEYWORDS = """
@@ -29,16 +29,25 @@ _KEYWORDS = """
     unsigned until until_with untyped use uwire var vectored virtual void wait wait_order wand weak weak0 weak1 while
     wildcard wire with within wor xnor xor
 """
-_RESERVED = frozenset(_KEYWORDS.split())
+# What Icarus Verilog also reads as a keyword, what Verilator keeps for itself, and the module that makes traces.
+_OF_TOOLS = ("bool", "wreal", "TOP", "systoliq_waves")
+_PORTS = ("clk", "rst")  # of every module: Verilator takes no module with the name of a port of its own
+RESERVED = frozenset((*_KEYWORDS.split(), *_OF_TOOLS, *_PORTS))
+"""Words that no module may be called."""
+
+NAME_LIMIT = 100
+"""Characters of a module's name, which file names begin with."""
 
 
 def module_name(given: str | None, default: str) -> str:
     """The name that was asked for, which must be a plain Verilog identifier, or `default` made into one."""
     if given is not None and _identifier(given) != given:
         raise InputError(f"name must be a Verilog identifier of letters, digits and _, and no keyword, not {given!r}")
-    return _identifier(default) if given is None else given
+    if given is not None and len(given) > NAME_LIMIT:
+        raise InputError(f"name must have at most {NAME_LIMIT} characters, not {len(given)}")
+    return _identifier(default)[:NAME_LIMIT] if given is None else given
 
 
 def _identifier(name: str) -> str:
     plain = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return plain if re.match(r"[A-Za-z]", plain) and plain not in _RESERVED else f"layer_{plain}"
+    return plain if re.match(r"[A-Za-z]", plain) and plain not in RESERVED else f"layer_{plain}"

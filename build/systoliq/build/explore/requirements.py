@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -42,6 +43,8 @@ def parse_requirements(texts: Sequence[str]) -> dict[str, float]:
             raise InputError(f"require must be NAME=NUMBER with NAME among {', '.join(names)}, not {text!r}")
         try:
             requirements[name] = float(number)
+            if not math.isfinite(requirements[name]):
+                raise ValueError(number)
         except ValueError as error:
             raise InputError(f"require must give a number for {name}, not {number!r}") from error
     return requirements

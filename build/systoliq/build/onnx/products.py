@@ -41,8 +41,9 @@ _SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.
 class Product:
     """A matrix product of a model, [M, K] x [K, N]: `layer`, or the `reason` why it cannot be one.
 
-    `name` is the node's, or its output's where the node has none or shares it; `m`, `k` and `n` are sizes, names or "?"
-    as far as the model states them. `host` is what the host does around int32 sums.
+    `name` is the node's, or its output's where the node has none or shares it with another node or another's output;
+    `m`, `k` and `n` are sizes, names or "?" as far as the model states them. `host` is what the host does around
+    int32 sums.
     """
 
     name: str
@@ -123,10 +124,13 @@ def list_products(path: str | Path) -> list[Product]:
     graph = Graph(read_model(path), path.parent)
     nodes = list(_products(graph.graph.node))
     names = Counter(node.name for node, _ in nodes)
-    return [
-        _product(graph, node, node.name if names[node.name] == 1 and node.name else next(iter(node.output), ""), inside)
-        for node, inside in nodes
-    ]
+    outputs = {node.output[0]: node for node, _ in nodes}
+
+    def name_of(node: NodeProto) -> str:
+        alone = names[node.name] == 1 and outputs.get(node.name, node) is node
+        return node.name if alone and node.name else node.output[0]
+
+    return [_product(graph, node, name_of(node), inside) for node, inside in nodes]
 
 
 def _products(

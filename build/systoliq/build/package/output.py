@@ -7,10 +7,11 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..errors import InputError
+from ..files import umask
 from ..generator import GENERATOR
 
 __all__ = ["check_output", "write_output"]
@@ -31,18 +32,29 @@ def check_output(directory: Path) -> set[str]:
         with contextlib.suppress(OSError, ValueError):
             found = json.loads(path.read_text())
             if isinstance(found, dict) and found.get("generator") == GENERATOR and isinstance(found.get("files"), dict):
-                written |= {path.name, *found["files"]}
+                written |= {path.name, *(name for name in found["files"] if (directory / name).parent == directory)}
     if not written:
         raise InputError(f"{directory}: must be new, empty or written by systoliq; it holds other files")
     return written
 
 
 def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool = False) -> None:
-    """Make `directory` hold `files`: written beside it and put in its place by renaming.
+    """Make `directory` hold `files`: written beside it and put in its place by renaming, one process after the other.
 
     Files of an earlier emission go; those of others, such as what a simulator compiled there, stay. The emission of
     another package goes only with `replace`.
     """
+    check_output(directory)
+    parent = Path(os.path.realpath(directory)).parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{directory}: cannot be written ({error.strerror})") from error
+    with _turn(parent):
+        _write(directory, files, replace=replace)
+
+
+def _write(directory: Path, files: Mapping[str, bytes], *, replace: bool) -> None:
     written = check_output(directory)
     kept = {name: (directory / name).read_bytes() for name in written if (directory / name).is_file()}
     others = _packages(kept) - _packages(files)
@@ -57,17 +69,33 @@ def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool =
     if clash:
         raise InputError(f"{directory}: must not hold a {clash[0]} of somebody else's")
     try:
-        directory.parent.mkdir(parents=True, exist_ok=True)
-        building = Path(tempfile.mkdtemp(prefix=f".{directory.name}-", dir=directory.parent))
+        building = Path(tempfile.mkdtemp(prefix=".systoliq-", dir=directory.parent))
     except OSError as error:
         raise InputError(f"{directory}: cannot be written ({error.strerror})") from error
     try:
-        building.chmod(directory.stat().st_mode & 0o777 if directory.is_dir() else 0o777 & ~_umask())
+        building.chmod(directory.stat().st_mode & 0o777 if directory.is_dir() else 0o777 & ~umask())
         for name, content in files.items():
             (building / name).write_bytes(content)
         _put_in_place(building, directory, strangers)
     finally:
         shutil.rmtree(building, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _turn(folder: Path) -> Iterator[None]:
+    """A lock on `folder` itself, so that nothing is left of it; where there are no locks, renaming must do."""
+    try:
+        import fcntl  # not on every system
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _packages(files: Mapping[str, bytes]) -> set[str]:
@@ -86,7 +114,7 @@ def _put_in_place(building: Path, directory: Path, strangers: set[str]) -> None:
     if not directory.exists():
         building.rename(directory)
         return
-    old = Path(tempfile.mkdtemp(prefix=f".{directory.name}-old-", dir=directory.parent))
+    old = Path(tempfile.mkdtemp(prefix=".systoliq-", dir=directory.parent))
     directory.rename(old)  # onto an empty directory, which it replaces
     try:
         building.rename(directory)
@@ -96,9 +124,3 @@ def _put_in_place(building: Path, directory: Path, strangers: set[str]) -> None:
     for name in strangers:
         (old / name).rename(directory / name)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

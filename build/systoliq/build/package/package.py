@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..design.design import Design, File
+from ..errors import InputError
 from ..files import json_bytes
 from ..generator import CERTIFICATE
 from .header import header
@@ -49,6 +50,9 @@ def make_package(design: Design) -> Package:
         **design.files(),
         **models,
     }
+    names = [*described, f"{name}.json", CERTIFICATE]
+    if twice := sorted({file for file in names if names.count(file) > 1}):
+        raise InputError(f"name must not be {name!r}: {twice[0]} would be two files of the package")
     descriptions = {file: text for file, (text, _) in described.items()}
     if design.certified:
         descriptions[CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
