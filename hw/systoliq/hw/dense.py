@@ -215,6 +215,19 @@ class Dense(wiring.Component):
         """
         return self._fill + self.latency
 
+    def held_beats(self, tiles: int) -> int:
+        """Beats of A that are taken, from reset on, where the results of the first ``tiles`` tiles are taken and no
+        more; then ready falls.
+        """
+        schedule, replay = self.schedule, self._replay_buffer
+        # a tile's last beat waits for room for its results
+        held = (self.result_buffer.tiles + tiles + 1) * schedule.beats - 1
+        if replay is None:
+            return held
+        # more are on their way out of the memory; a group is let go of with the last beat of its last repetition
+        held += replay.ram.latency
+        return (held // (schedule.beats * replay.times) + 2) * schedule.beats
+
     def cycles(self, m: int) -> int:
         """Cycle model: from the first A beat to the last Y beat of ``m`` rows, both included, without stalls."""
         schedule = self.schedule

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from systoliq.hw.axi import axi_bits
 
 from ..testbench.frame import testbench
-from ..testbench.streams import Sender
+from ..testbench.resets import trials
+from ..testbench.streams import PAUSES, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import ArrayStimulus
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from .design import ArrayDesign
 
 __all__ = ["array_testbench"]
+
+_BUDGET = 15_000  # cycles of resets, about
 
 _DECLARATIONS = """\
 <<tasks>>
@@ -103,6 +106,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
             ("b", stimulus.b_beats, config.cols, config.b, 19),
         )
     ]
+    first = design.array.cycles([-(-stimulus.inner[0] // config.depth)])
     bits, width = config.word_bits, config.word_bits * config.cols
     contents = calls(f"s({literal(line, width)});" for line in stimulus.lines)
     return testbench(
@@ -113,9 +117,14 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
         "held back: nothing stalls on that side.",
         senders=senders,
         results=stimulus.sums.size,
+        few=stimulus.sums.size,
         cycles=stimulus.cycles,
-        longest=stimulus.cycles,
         quiet=2 * (design.array.latency + config.rows + config.cols),
+        idle=2 * design.array.latency + stimulus.cycles + PAUSES,
+        trials=trials(first=first, period=stimulus.cycles - first, most=stimulus.cycles, budget=_BUDGET),
+        stops=None,
+        outputs=[("sums_valid", config.cols)],
+        moves="|sums_valid",
         declarations=fill(
             _DECLARATIONS,
             tasks="\n".join(sender.task for sender in senders),

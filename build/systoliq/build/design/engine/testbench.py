@@ -269,7 +269,7 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         for letter, beats, random_bit in (("a", program.a_beats, 3), ("b", program.b_beats, 19))
     ]
     keep = width["m_axis_y_tkeep"]
-    receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1})
+    receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1}, stops=False)
     stop = "\n".join(sender.reset for sender in senders)
     steps = list(program.steps())
     y_bytes = program.y_bytes

@@ -15,6 +15,7 @@ from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_rows import float8_rows
+from .steering import steered_rows
 
 if TYPE_CHECKING:
     from .design import LayerDesign
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 
 _SIGN = 0x80
-_BEATS = 1500  # of a stimulus, about: a second or two of simulation under Icarus
+_BEATS = 1500  # of a stimulus, about, and of its
+_STEERED_BEATS = 6000  # steered rows: some seconds of simulation under Icarus
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,9 @@ class LayerStimulus:
 
     `y` is golden's answer, for integers alone the float32 formula's; `expected` the hardware's, the same unless an
     inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
-    stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own.
+    stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own. The first `few_a_beats` and
+    `few_y_beats` are those of all batches but the last. `held`: after how many results a receiver shall stop, and how
+    many beats of A are taken then.
     """
 
     batches: tuple[int, ...]
@@ -52,6 +56,9 @@ class LayerStimulus:
     expected: npt.NDArray[Any]
     a_beats: tuple[Beat, ...]
     y_beats: tuple[YBeat, ...]
+    held: dict[int, int]
+    few_a_beats: int
+    few_y_beats: int
     cycles: int
 
     @property
@@ -61,25 +68,48 @@ class LayerStimulus:
 
 
 def layer_stimulus(design: LayerDesign) -> LayerStimulus:
-    """Three batches, back to back: one row, two groups less a row, and the rest; extremes first, then random rows."""
+    """Batches, back to back: one row, two groups less a row, the rest of extremes and random rows, and steered rows."""
     schedule, layer = design.dense.schedule, design.layer
-    rows = schedule.config.rows
-    groups = min(max(_BEATS // (schedule.beats * schedule.column_tiles), 5), 24)
-    batches = (1, max(2 * rows - 1, 2), (groups - 3) * rows)
+    rows, group_beats = schedule.config.rows, schedule.beats * schedule.column_tiles
+    held = _held(design)
+    # more than are taken while the receiver stops
+    groups = max(min(max(_BEATS // group_beats, 5), 24), max(held.values()) // schedule.beats + 4)
+    batches = [1, max(2 * rows - 1, 2), (groups - 3) * rows]
     generator = np.random.default_rng(SEED)
-    a, zero_points = _rows(layer, sum(batches), generator), _zero_points(layer, sum(batches), generator)
+    a = _rows(layer, sum(batches), generator)
+    steered = steered_rows(layer, design.requantization, max(_STEERED_BEATS // group_beats, 2) * rows, generator)
+    few = LayerPacking(design.dense, tuple(batches))
+    if len(steered):
+        a = np.concatenate([a, steered])
+        batches.append(len(steered))
+    zero_points = _zero_points(layer, len(a), generator)
     y, expected = layer.golden(a, zero_points), design.model(a, zero_points)
-    packing = LayerPacking(design.dense, batches)
+    packing = LayerPacking(design.dense, tuple(batches))
     return LayerStimulus(
-        batches=batches,
+        batches=tuple(batches),
         a=a,
         a_zero_point=zero_points,
         y=y,
         expected=expected,
         a_beats=beats_of(*packing.pack(a, generator, zero_points)),  # what is beyond M and K must not matter
         y_beats=_y_beats(packing, expected),
+        held=held,
+        few_a_beats=few.groups * schedule.beats,
+        few_y_beats=few.groups * rows * schedule.beats_per_row,
         cycles=design.dense.cycles(packing.groups * rows),
     )
+
+
+def _held(design: LayerDesign) -> dict[int, int]:
+    """Results after which one tile less, or more, would be seen in the beats of A that are taken; and these beats."""
+    dense = design.dense
+    schedule = dense.schedule
+    repeats = schedule.column_tiles
+    first = next(tiles for tiles in range(1, repeats + 2) if dense.held_beats(tiles) > dense.held_beats(tiles - 1))
+    results = np.cumsum([0, *(schedule.row_beats(tile % repeats) for tile in range(first + repeats))])
+    return {
+        int(results[tiles]) * schedule.config.rows: dense.held_beats(tiles) for tiles in (first, first + repeats - 1)
+    }
 
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from systoliq.hw.axi import axi_bits
 
 from ..testbench.frame import testbench
-from ..testbench.streams import Receiver, Sender
+from ..testbench.resets import Stops, trials
+from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import LayerStimulus
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from .design import LayerDesign
 
 __all__ = ["layer_testbench"]
+
+_BUDGET = 45_000  # cycles of resets, about
+_STRAYS = 10
 
 _DECLARATIONS = """\
 <<task>>
@@ -35,6 +39,10 @@ _DECLARATIONS = """\
 <<receiver>>
   integer lane;
   wire error;
+  reg strayed = 1'b0;  // a tlast came in the wrong place
+  reg error_due = 1'b0;
+  localparam A_FEW = <<a_few>>;
+  wire [31:0] a_end = phase == 3'd0 ? A_BEATS : A_FEW;
 
   <<name>> dut (
     .clk(clk),
@@ -74,17 +82,20 @@ _STEP = """\
         $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", m_axis_y_tvalid, s_axis_a_tready, phase);
         finish;
       end
-      if (error !== 1'b0 && !done) begin
-        $display("FAIL: error is %b, and every tlast was in its place (phase %0d)", error, phase);
+      strayed <= strayed || (s_axis_a_tvalid && s_axis_a_tready && a_index == stray);
+      error_due <= strayed;
+      if (error !== error_due && !done) begin
+        $display("FAIL: error must be %b, not %b: every tlast was in its place, or one was not (phase %0d)", error_due,
+                 error, phase);
         finish;
       end
       if (m_axis_y_tvalid && m_axis_y_tready) begin
-        if (taken < RESULTS) begin
+        if (taken < results) begin
           check;
           checked <= checked + y_count[taken];
           taken <= taken + 1;
         end else if (!done) begin
-          $display("FAIL: more than %0d beats came (phase %0d)", RESULTS, phase);
+          $display("FAIL: more than %0d beats came (phase %0d)", results, phase);
           finish;
         end
         if (phase == 3'd0 && taken == RESULTS - 1 && cycle - first_cycle + 1 != MODEL_CYCLES && !done) begin
@@ -101,34 +112,62 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
     user_width = axi_bits(dense.zero_point_bits)
     y_width = axi_bits(lanes * y_format.bits)
-    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3, user_width=user_width)
+    sender = Sender(
+        "a", stimulus.a_beats, a_width, has_last=True, random_bit=3, end="a_end", user_width=user_width, strays=True
+    )
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
         f"y({beat.row}, {beat.column}, {beat.count}, {literal(beat.word, y_width)}, {int(beat.last)});"
         for beat in stimulus.y_beats
     )
     *first, last = map(str, stimulus.batches)
+    period = dense.schedule.tile_cycles * dense.schedule.column_tiles
+    first_group = dense.cycles(config.rows) + 1
+    fill_cycles = dense.cycles((dense.result_buffer.tiles // dense.schedule.column_tiles + 3) * config.rows)
     return testbench(
         name=design.name,
         memories=design.verilog.files,
         story=f"Batches of {', '.join(first)} and {last} rows, K = {design.layer.k}, are sent back to back, and N = "
-        f"{design.layer.n} outputs a row are compared with the golden model's.",
+        f"{design.layer.n} outputs a row are compared with the golden model's. Rows of the last batch, which phase 0 "
+        "alone has, put sums on both sides of the requantizer's steps, those nearest to ties first.",
         senders=[sender],
         results=len(stimulus.y_beats),
+        few=stimulus.few_y_beats,
         cycles=stimulus.cycles,
-        longest=stimulus.cycles,
         quiet=2 * dense.latency + 2 * dense.schedule.tile_cycles,
+        idle=2 * (dense.latency_from_outside + period) + PAUSES,
+        trials=trials(
+            first=first_group,
+            period=period,
+            most=stimulus.cycles,
+            budget=_BUDGET,
+            full=fill_cycles,
+            strays=_strays(dense.schedule.beats),
+        ),
+        stops=Stops(cycles=fill_cycles, held=stimulus.held),
+        outputs=[("m_axis_y_tvalid", 1)],
+        moves="(m_axis_y_tvalid && m_axis_y_tready)",
         declarations=fill(
             _DECLARATIONS,
             task=sender.task,
             name=design.name,
             user="\n    .s_axis_a_tuser(s_axis_a_tuser)," if user_width else "",
             y_top=y_width - 1,
+            a_few=stimulus.few_a_beats,
             receiver=receiver.declarations,
             bits=y_format.bits,
             sign="$signed" if y_format.signed else "$unsigned",
         ),
         step=fill(_STEP, receiver=receiver.step),
-        reset=receiver.reset,
+        reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
         contents=f"    i = 0;\n{expected}",
     )
+
+
+def _strays(beats: int) -> list[int]:
+    """Beats that end no group, of `beats` each: some of the first group, with its ends, and later ones."""
+    if beats == 1:
+        return []
+    ends = beats - 1
+    first = sorted({0, ends - 1, *(at for power in range(10) if (at := ends ^ 1 << power) < ends)})
+    return [*first[:_STRAYS], beats, 2 * beats + ends - 1]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from systoliq.sim.cosimulation.network import beat_lanes
 
 from ..testbench.frame import testbench
-from ..testbench.streams import Receiver, Sender
+from ..testbench.resets import Kind, Trial
+from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import NetworkStimulus
 
@@ -55,7 +56,7 @@ _STEP = """\
         finish;
       end
       if (m_axis_y_tvalid && m_axis_y_tready) begin
-        if (taken < RESULTS) begin
+        if (taken < results) begin
           if ({m_axis_y_tlast, m_axis_y_tdata} !== {y_last[taken], y_data[taken]} && !done) begin
             $display("FAIL: image %0d beat %0d: expected %h tlast %b, got %h tlast %b (phase %0d)", taken / BEATS,
                      taken % BEATS, y_data[taken], y_last[taken], m_axis_y_tdata, m_axis_y_tlast, phase);
@@ -64,7 +65,7 @@ _STEP = """\
           checked <= checked + <<lanes>>;
           taken <= taken + 1;
         end else if (!done) begin
-          $display("FAIL: more than %0d beats came (phase %0d)", RESULTS, phase);
+          $display("FAIL: more than %0d beats came (phase %0d)", results, phase);
           finish;
         end
         if (m_axis_y_tlast) image_end <= cycle;
@@ -91,7 +92,12 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         results=len(stimulus.y_beats),
         cycles=assembly.image_cycles,
         quiet=assembly.image_cycles // 4 + 200,
-        longest=assembly.image_cycles * (stimulus.images + len(assembly.nodes)),
+        few=len(stimulus.y_beats),
+        idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
+        trials=_trials(assembly.image_cycles),
+        stops=None,
+        outputs=[("m_axis_y_tvalid", 1)],
+        moves="(m_axis_y_tvalid && m_axis_y_tready)",
         declarations=fill(
             _DECLARATIONS,
             task=sender.task,
@@ -110,3 +116,10 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         reset=receiver.reset,
         contents=f"    i = 0;\n{expected}",
     )
+
+
+def _trials(image: int) -> list[Trial]:
+    """Resets of each length at full rate, one in the middle of each image and one at an end, and under stalls."""
+    full = [Trial(until=image * quarters // 4, cycles=cycles) for quarters, cycles in ((6, 1), (4, 2), (5, 3), (7, 1))]
+    stalls = [Trial(until=image * (cycles + 3) // 2, cycles=cycles, kind=Kind.STALLS) for cycles in (1, 2, 3)]
+    return [trial for pair in zip(full, stalls, strict=False) for trial in pair] + full[-1:]

@@ -1,7 +1,7 @@
-"""The frame of the self-checking testbenches: clock, phases, reset in the middle, the time-out.
+"""The frame of the self-checking testbenches: clock, phases, resets, and an end where nothing moves any more.
 
-Plain Verilog-2005 that needs no Python, and no file but those that the design reads; `layer_testbench` and
-`array_testbench` fill `testbench` in, `engine_testbench` the `shell` around it.
+Plain Verilog-2005 that needs no Python, and no file but those that the design reads; `layer_testbench`,
+`array_testbench` and `network_testbench` fill `testbench` in, `engine_testbench` the `shell` around it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from .resets import Kind, Stops, Trial
 from .streams import Sender
-from .text import fill
+from .text import calls, fill
 
 __all__ = ["shell", "testbench"]
 
@@ -56,31 +57,68 @@ module <<name>>_tb;
 endmodule
 """
 
-_PHASES = """\
-// Phase 0: everything at full rate; the cycle model must hold.
-// Phase 1: random stalls everywhere, and a reset in the middle.
-// Phase 2: random stalls everywhere, from the beginning again.
-// Phase 3: only the senders stall.
-// Phase 4: only the receiver stalls."""
+_PHASES = (
+    "Phase 0: everything at full rate; the cycle model must hold.",
+    "Phase 1: resets of one to three cycles<<kinds>>; what comes after each must be as in phase 0.",
+    "Phase 2: random stalls everywhere.",
+    "Phase 3: only the senders stall.",
+    "Phase 4: only the receiver stalls.",
+    "Phase 5: the receiver stops until A's tready falls, which must be in time, then takes everything.",
+)
+_KINDS = (
+    (Kind.FULL_RATE, "at full rate"),
+    (Kind.STALLS, "under stalls"),
+    (Kind.STOPPED, "with a receiver that takes nothing"),
+    (Kind.STRAY, "after a tlast in the wrong place"),
+)
 
 _TESTBENCH = """\
-  localparam LAST_PHASE = 4;
+  localparam LAST_PHASE = <<last_phase>>;
   localparam RESULTS = <<results>>;
+  localparam FEW = <<few>>;  // of them in all phases but the first
   localparam MODEL_CYCLES = <<cycles>>;
-  localparam TIME_OUT = <<time_out>>;
+  localparam IDLE = <<idle>>;  // cycles in which nothing moves: an end
   localparam QUIET = <<quiet>>;  // cycles after the last result in which nothing more may come
 
-  wire senders_stall = phase == 3'd1 || phase == 3'd2 || phase == 3'd3;
-  wire receiver_stalls = phase == 3'd1 || phase == 3'd2 || phase == 3'd4;
+  // Trials, each ended by a reset: the cycle of it, its length, what goes on until then, the place of a wrong tlast.
+  localparam TRIALS = <<trials>>;
+  localparam SEEN = <<seen>>;
+  reg [31:0] trial_until [0:TRIALS-1];
+  reg [2:0] trial_reset [0:TRIALS-1];
+  reg [1:0] trial_kind [0:TRIALS-1];
+  reg [31:0] trial_stray [0:TRIALS-1];
+  task r(input [31:0] until_cycle, input [2:0] cycles, input [1:0] what, input [31:0] stray);
+    begin
+      trial_until[i] = until_cycle; trial_reset[i] = cycles; trial_kind[i] = what; trial_stray[i] = stray;
+      i = i + 1;
+    end
+  endtask
+  integer trial = 0;
+  wire resets = phase == 3'd1;
+  wire [1:0] kind = trial_kind[trial];
+
+  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;
+  wire senders_stall = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd3;
+  wire receiver_stalls = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd4;
+  integer since = 0;  // cycles since the reset, or since the phase began
+<<stop>>
+  wire [31:0] stray = resets && kind == 2'd<<stray>> ? trial_stray[trial] : 32'hffffffff;
   integer first_cycle = 0;
   integer quiet = 0;
+  integer idle = 0;
 <<declarations>>
+
+  // Who is ready, and what is valid, in each cycle of phase 0: the same comes after every reset.
+  wire [<<handshake_bits>>-1:0] handshake = {<<handshake>>};
+  reg [<<handshake_bits>>-1:0] seen [0:SEEN-1];
+  wire moves = <<moves>>;
 
   always @(posedge clk) begin
     random <= xorshift(random);
     cycle <= cycle + 1;
-    if (cycle > TIME_OUT && !done) begin
-      $display("FAIL: no end after %0d cycles: phase %0d, %0d of %0d results", cycle, phase, taken, RESULTS);
+    idle <= moves || receiver_stops || in_reset != 3'd0 ? 0 : idle + 1;
+    if (idle > IDLE && !done) begin
+      $display("FAIL: nothing moves for %0d cycles: phase %0d, %0d of %0d results", idle, phase, taken, results);
       finish;
     end
     if (in_reset != 3'd0) begin
@@ -88,20 +126,34 @@ _TESTBENCH = """\
       rst <= in_reset != 3'd1;
       taken <= 0;
       quiet <= 0;
+      since <= 0;
 <<reset>>
-    end else if (phase == 3'd1 && taken >= RESULTS / 2) begin
-      phase <= 3'd2;
+    end else if (resets && since == trial_until[trial]) begin
+      if (trial == TRIALS - 1) phase <= phase + 3'd1;
+      trial <= trial == TRIALS - 1 ? 0 : trial + 1;
       rst <= 1'b1;
-      in_reset <= 3'd3;
+      in_reset <= trial_reset[trial];
     end else begin
+      since <= since + 1;
+      if (phase == 3'd0 && since < SEEN) seen[since] <= handshake;
+      if (resets && (kind == 2'd<<full_rate>> || kind == 2'd<<stray>>) && handshake !== seen[since] && !done) begin
+        $display("FAIL: %0d cycles after a reset: expected tready and tvalid %b, got %b (phase %0d, trial %0d)", since,
+                 seen[since], handshake, phase, trial);
+        finish;
+      end
 <<step>>
-      if (taken == RESULTS) begin
+      if (taken == results && !resets) begin
         quiet <= quiet + 1;
         if (quiet == QUIET) begin
           quiet <= 0;
           taken <= 0;
+          since <= 0;
 <<again>>
           phase <= phase + 3'd1;
+          if (phase == 3'd0) begin  // the first trial begins with a reset as well
+            rst <= 1'b1;
+            in_reset <= 3'd1;
+          end
           if (phase == LAST_PHASE && !done) begin
             $display("PASS: %0d outputs in %0d cycles", checked, cycle);
             finish;
@@ -112,9 +164,40 @@ _TESTBENCH = """\
   end
 
   initial begin
+    i = 0;
+<<trial_calls>>
 <<contents>>
   end"""
 
+
+_STOP = """\
+
+  // Stops of the receiver in phase 5: after how many results, and how many beats of A are taken then.
+  localparam STOPS = <<stops>>;
+  localparam FILL = <<fill_cycles>>;  // cycles of a stop
+  reg [31:0] stop_after [0:STOPS-1];
+  reg [31:0] stop_held [0:STOPS-1];
+  task h(input [31:0] after, input [31:0] held);
+    begin stop_after[i] = after; stop_held[i] = held; i = i + 1; end
+  endtask
+  integer stop = 0;
+  integer stopped = 0;
+  wire stopping = phase == 3'd5 && stop < STOPS && taken + (<<taking>> ? 1 : 0) >= stop_after[stop];
+  wire receiver_stops = (resets && kind == 2'd<<kind>>) || stopping;"""
+
+_STOP_STEP = """\
+      if (stopping) begin
+        stopped <= stopped == FILL ? 0 : stopped + 1;
+        if (stopped == FILL) begin
+          stop <= stop + 1;
+          if (a_index != stop_held[stop] && !done) begin
+            $display("FAIL: the receiver stops: A's tready must fall after %0d beats, not %0d", stop_held[stop],
+                     a_index);
+            finish;
+          end
+        end
+      end
+"""
 
 _MEMORIES = """\
 
@@ -135,7 +218,6 @@ def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[s
 
     It says so where one of `memories`, the files that the design reads, is not there.
     """
-    wrapped = "\n".join(textwrap.wrap(story, 116, initial_indent="// ", subsequent_indent="// "))
     where, folder = "From any folder", "DIR/"
     opened = [
         f'    file = $fopen("{each}", "r"); if (file == 0) missing = 1\'b1; else $fclose(file);' for each in memories
@@ -143,28 +225,64 @@ def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[s
     if opened:
         where, folder = "In its folder", ""
         body += "\n" + fill(_MEMORIES, opened="\n".join(opened))
-    return fill(_SHELL, name=name, story=wrapped, phases=phases, body=body, where=where, dir=folder)
+    return fill(_SHELL, name=name, story=_comment(story), phases=phases, body=body, where=where, dir=folder)
 
 
 def testbench(
-    *, name: str, story: str, senders: Sequence[Sender], results: int, cycles: int, quiet: int, declarations: str,
-    step: str, reset: str, contents: str, longest: int, memories: Iterable[str],
+    *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
+    trials: Sequence[Trial], stops: Stops | None, outputs: Sequence[tuple[str, int]], moves: str, declarations: str,
+    step: str, reset: str, contents: str, memories: Iterable[str],
 ) -> str:  # fmt: skip
-    """The text of a testbench: `senders` send, `step` takes and checks `results` results with the counter `taken`.
+    """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
-    Without stalls all are there after `longest` cycles. `memories` are the files that the design reads.
+    Phase 0 has all `results`, the others the first `few` of them. `stops` are those of the receiver, None where results
+    cannot be held back. `idle` are the cycles after which a design in which nothing moves is given up; `outputs` those
+    that say who is ready and what is valid, with their widths, and `moves` that a result is taken. `memories` are the
+    files that the design reads.
     """
+    handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
+    went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
+    seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
     body = fill(
         _TESTBENCH,
+        last_phase=4 if stops is None else 5,
         results=results,
+        few=few,
         cycles=cycles,
-        # five phases, the slow ones with pauses of up to 255 cycles at one result in 16
-        time_out=5 * (12 * longest + 32 * results + 2000),
+        idle=idle,
         quiet=quiet,
+        stop="  wire receiver_stops = 1'b0;"
+        if stops is None
+        else fill(_STOP, stops=len(stops.held), fill_cycles=stops.cycles, taking=moves, kind=Kind.STOPPED.value),
+        trials=len(trials),
+        seen=max(seen) + 1,
+        full_rate=Kind.FULL_RATE.value,
+        stalls=Kind.STALLS.value,
+        stray=Kind.STRAY.value,
         declarations="\n".join([*(sender.declarations for sender in senders), declarations]),
-        reset="\n".join([*(sender.reset for sender in senders), reset]),
-        step="\n".join([*(sender.step for sender in senders), step]),
+        handshake=", ".join(name for name, _ in handshake),
+        handshake_bits=sum(width for _, width in handshake),
+        moves=" || ".join([*went, moves]),
+        reset="\n".join([*(sender.in_reset for sender in senders), reset]),
+        step="\n".join([*(sender.step for sender in senders), *([] if stops is None else [_STOP_STEP]), step]),
         again="\n".join(sender.again for sender in senders),
-        contents="\n".join([*(sender.contents for sender in senders), contents]),
+        trial_calls=calls(trial.call for trial in trials),
+        contents="\n".join([*(sender.contents for sender in senders), *_stop_calls(stops), contents]),
     )
-    return shell(name=name, story=story, phases=_PHASES, body=body, memories=memories)
+    return shell(name=name, story=story, phases=_phases(trials, stops is not None), body=body, memories=memories)
+
+
+def _stop_calls(stops: Stops | None) -> list[str]:
+    if stops is None:
+        return []
+    return ["    i = 0;", calls(f"h({after}, {held});" for after, held in stops.held.items())]
+
+
+def _phases(trials: Sequence[Trial], stops: bool) -> str:
+    """The phases in words."""
+    kinds = "".join(f", {text}" for kind, text in _KINDS if any(trial.kind is kind for trial in trials))
+    return "\n".join(_comment(line.replace("<<kinds>>", kinds)) for line in _PHASES[: 6 if stops else 5])
+
+
+def _comment(text: str) -> str:
+    return "\n".join(textwrap.wrap(text, 116, initial_indent="// ", subsequent_indent="// "))

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 from ..beats import Beat
 from .text import calls, fill, literal
 
-__all__ = ["Receiver", "Sender"]
+__all__ = ["PAUSES", "Receiver", "Sender"]
+
+PAUSES = 2500
+"""Cycles that nothing takes longer by random stalls: pauses of up to 255, one after the other."""
 
 _SENDER = """\
       <<s>>_index <= <<s>>_next;
@@ -35,7 +38,8 @@ class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
     `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
-    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats.
+    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `strays` the
+    tlast of beat `stray`, a wire of the testbench, is turned over.
     """
 
     def __init__(
@@ -48,19 +52,21 @@ class Sender:
         random_bit: int,
         end: str | None = None,
         user_width: int = 0,
+        strays: bool = False,
     ) -> None:
-        self._letter = letter
+        self.letter = letter
         self._beats = beats
         self._data_width, self._user_width = width, user_width
         self._width = width + user_width
         self._has_last = has_last
         self._random_bit = random_bit
+        self._strays = strays
         self._end = end or f"{letter.upper()}_BEATS"
 
     @property
     def declarations(self) -> str:
         """Memories, ports and counters."""
-        s, has_last = self._letter, self._has_last
+        s, has_last = self.letter, self._has_last
         return fill(
             _SENDER_DECLARATIONS,
             s=s,
@@ -79,31 +85,39 @@ class Sender:
     @property
     def step(self) -> str:
         """What it does in a cycle."""
-        s, has_last = self._letter, self._has_last
+        s, has_last = self.letter, self._has_last
+        stray = f" ^ ({s}_next == stray)" if self._strays else ""
         return fill(
             _SENDER,
             s=s,
             port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
             bit=self._random_bit,
-            last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next];" if has_last else "",
+            last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next]{stray};" if has_last else "",
             not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
         )
 
     @property
+    def in_reset(self) -> str:
+        """What it does in reset, in which nothing that comes may matter."""
+        s, bit = self.letter, self._random_bit
+        last = f"\n      s_axis_{s}_tlast <= random[{bit + 1}];" if self._has_last else ""
+        return f"      s_axis_{s}_tvalid <= in_reset != 3'd1 && random[{bit}];{last}\n      {self.again.strip()}"
+
+    @property
     def reset(self) -> str:
-        """What it does in reset."""
-        return f"      s_axis_{self._letter}_tvalid <= 1'b0;\n      {self.again.strip()}"
+        """How it stops at once."""
+        return f"      s_axis_{self.letter}_tvalid <= 1'b0;\n      {self.again.strip()}"
 
     @property
     def again(self) -> str:
         """How it begins anew."""
-        return f"          {self._letter}_index <= 0;"
+        return f"          {self.letter}_index <= 0;"
 
     @property
     def task(self) -> str:
         """The task that `contents` calls: one beat into the memories."""
-        s = self._letter
+        s = self.letter
         last = f", input last); begin {s}_last[i] = last;" if self._has_last else "); begin"
         return f"  task {s}(input [{self._width - 1}:0] data{last} {s}_data[i] = data; i = i + 1; end endtask"
 
@@ -111,7 +125,7 @@ class Sender:
     def contents(self) -> str:
         """The beats."""
         statements = (
-            f"{self._letter}({literal(beat.word, self._width)}{f', {int(beat.last)}' if self._has_last else ''});"
+            f"{self.letter}({literal(beat.word, self._width)}{f', {int(beat.last)}' if self._has_last else ''});"
             for beat in self._beats
         )
         return "    i = 0;\n" + calls(statements)
@@ -127,7 +141,7 @@ _RECEIVER_DECLARATIONS = """\
   reg [<<top>>:0] held_beat = <<width>>'d0;"""
 
 _RECEIVER = """\
-      m_axis_y_tready <= !receiver_stalls || (pause == 8'd0 && random[9]);
+      m_axis_y_tready <= <<stops>>(!receiver_stalls || (pause == 8'd0 && random[9]));
       if (pause != 8'd0) pause <= pause - 8'd1;
       else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14];
       held <= m_axis_y_tvalid && !m_axis_y_tready;
@@ -141,13 +155,14 @@ _RECEIVER = """\
 class Receiver:
     """The Verilog that takes m_axis_y, and holds it to the rule that what is offered stays until it is taken.
 
-    `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`.
+    `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`, and
+    has a wire `receiver_stops`, or `stops` is False.
     """
 
-    step = _RECEIVER
-    reset = "      m_axis_y_tready <= 1'b0;\n      held <= 1'b0;"
+    reset = "      m_axis_y_tready <= random[9];\n      held <= 1'b0;"
 
-    def __init__(self, signals: Mapping[str, int]) -> None:
+    def __init__(self, signals: Mapping[str, int], *, stops: bool = True) -> None:
+        self._stops = stops
         self._signals = {f"m_axis_y_{name}": width for name, width in signals.items()}
 
     @property
@@ -163,3 +178,8 @@ class Receiver:
             top=width - 1,
             width=width,
         )
+
+    @property
+    def step(self) -> str:
+        """What it does in a cycle."""
+        return fill(_RECEIVER, stops="!receiver_stops && " if self._stops else "")

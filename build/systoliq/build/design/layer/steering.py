@@ -1,0 +1,120 @@
+"""Rows of A that put sums where a requantizer decides: on both sides of its steps, those nearest to ties first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.formats import INT32
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.operand import integer_format
+from systoliq.golden.requantization import Requantization
+from systoliq.golden.thresholds import Steps, integer_steps
+from systoliq.golden.unscaled import Unscaled
+
+__all__ = ["steered_rows"]
+
+_ATTEMPTS = 6  # random rows to start from
+_MOVES = 40  # changes of an element or two on the way to a sum
+
+
+def steered_rows(
+    layer: MatMulLayer,
+    requantization: Requantization | Float8Requantization | Unscaled,
+    m: int,
+    generator: np.random.Generator,
+) -> npt.NDArray[Any]:
+    """At most `m` rows [., K], each of which gives one column a sum next to one of its steps.
+
+    Of each column in turn come the steps nearest to a tie (on it, where there is one), the first and the last, then
+    others. None where operands, or outputs, are not integers, or where sums may leave int32.
+    """
+    none = np.zeros((0, layer.k), layer.a_format.dtype)
+    if not isinstance(requantization, Requantization) or layer.takes_zero_points or layer.has_float8:
+        return none
+    rising = layer.rising
+    low, high = rising.accumulator_range()
+    if low.min() < INT32.min or high.max() > INT32.max:
+        return none
+    steps = integer_steps(requantization, low, high)
+    # a few columns of a wide layer, else the least of its rows would do nothing but this
+    columns = generator.permutation(layer.n)[: max(m // 2, 1)]
+    goals = [(int(n), _goals(requantization, steps, int(n), 2 * m // len(columns) + 2, generator)) for n in columns]
+    turns = [(n, sums[turn]) for turn in range(m) for n, sums in goals if turn < len(sums)]
+    rows: list[npt.NDArray[np.int64]] = []
+    for n, goal in turns:
+        if len(rows) == m:
+            break
+        if (row := _row(rising, n, goal, generator)) is not None:
+            rows.append(row)
+    return np.array(rows, layer.a_format.dtype) if rows else none
+
+
+def _goals(
+    requantization: Requantization, steps: Steps, n: int, count: int, generator: np.random.Generator
+) -> list[int]:
+    """Up to `count` sums of column `n` below and on its steps: those nearest to ties, the ends, then others."""
+    column = requantization if requantization.columns == 1 else requantization.column(n)
+    low, high = int(steps.lo[n]), int(steps.hi[n])
+    starts = np.unique(steps.start[:, n])
+    starts = starts[(starts > low) & (starts <= high)]
+    if not starts.size:
+        return [low, high]
+    distance = np.minimum(_from_tie(column, starts - 1), _from_tie(column, starts))
+    nearest = starts[np.argsort(distance, kind="stable")].tolist()
+    drawn = generator.permutation(starts).tolist()
+    others = [step for pair in zip(nearest[2:], drawn[2:], strict=True) for step in pair]
+    chosen = [*nearest[:2], int(starts[0]), int(starts[-1]), *others]
+    return list(dict.fromkeys(acc for step in chosen for acc in (step - 1, step)))[:count]
+
+
+def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """How far the products of `sums` are from the middle between two integers, in units of the output."""
+    multiplier, shift = column.multiplier[0], column.shift[0]
+    one = 1 << shift
+    return np.array([abs((int(x) * multiplier) % one - one / 2) / one for x in sums])
+
+
+def _row(layer: MatMulLayer, n: int, goal: int, generator: np.random.Generator) -> npt.NDArray[np.int64] | None:
+    """A row whose sum in column `n` is `goal`, or None where none was found."""
+    a_format = integer_format("a_format", layer.a_format)
+    weights = layer.centered_b[:, n].astype(np.int64)
+    offset = (0 if layer.bias is None else int(layer.bias[n])) - int(layer.a_zero_point or 0) * int(weights.sum())
+    for _ in range(_ATTEMPTS):
+        row = generator.integers(a_format.min, a_format.max + 1, layer.k)
+        for _ in range(_MOVES):
+            miss = goal - offset - int(row @ weights)
+            if miss == 0:
+                return row
+            if not _approach(row, weights, miss, a_format.min, a_format.max, generator):
+                break
+    return None
+
+
+def _approach(
+    row: npt.NDArray[np.int64], weights: npt.NDArray[np.int64], miss: int, least: int, most: int,
+    generator: np.random.Generator,
+) -> bool:  # fmt: skip
+    """Change an element of `row`, or two of them by 1 in opposite directions, so that `miss` becomes less."""
+    safe = np.where(weights == 0, 1, weights)
+    change = np.clip(np.rint(miss / safe).astype(np.int64), least - row, most - row)
+    change[weights == 0] = 0
+    left = np.abs(miss - change * weights)
+    best = int(left.min())
+    if best < abs(miss):
+        at = int(generator.choice(np.flatnonzero(left <= best + abs(miss) // 8)))
+        if left[at] < abs(miss):
+            row[at] += change[at]
+            return True
+    ups, downs = np.flatnonzero(row < most), np.flatnonzero(row > least)
+    pairs = weights[ups][:, None] - weights[downs][None, :]
+    gap = np.abs(miss - pairs)
+    if int(gap.min()) >= abs(miss):
+        return False
+    up, down = divmod(int(gap.argmin()), len(downs))
+    row[ups[up]] += 1
+    row[downs[down]] -= 1
+    return True

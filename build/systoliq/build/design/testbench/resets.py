@@ -1,0 +1,107 @@
+"""Resets of a testbench, and stops of its receiver: when each comes, for how long, and what goes on until then."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["Kind", "Stops", "Trial", "trials"]
+
+_LENGTHS = (1, 2, 3)  # cycles of a reset
+_STOPS = 9  # trials with a receiver that takes nothing
+_NOWHERE = 0xFFFFFFFF
+
+
+class Kind(enum.Enum):
+    """What goes on in a trial."""
+
+    FULL_RATE = 0
+    STALLS = 1
+    STOPPED = 2  # the receiver takes nothing
+    STRAY = 3  # at full rate, with a tlast in the wrong place
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """From the end of one reset to the next one, which comes after `until` cycles and takes `cycles`.
+
+    `stray` is the beat of A, counted from 0, whose tlast is turned over.
+    """
+
+    until: int
+    cycles: int
+    kind: Kind = Kind.FULL_RATE
+    stray: int = _NOWHERE
+
+    @property
+    def call(self) -> str:
+        """The statement that puts it into the testbench's memories."""
+        return f"r({self.until}, {self.cycles}, {self.kind.value}, {'~0' if self.stray == _NOWHERE else self.stray});"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stops:
+    """Stops of a receiver, each of so many `cycles` that all else comes to a stop, too.
+
+    `held` says for each after how many results it comes, and how many beats of A are taken then.
+    """
+
+    cycles: int
+    held: Mapping[int, int]
+
+
+def trials(
+    *, first: int, period: int, most: int, budget: int, full: int | None = None, strays: Sequence[int] = ()
+) -> tuple[Trial, ...]:
+    """Trials of about `budget` cycles at the most; each is followed by one at full rate, which shows what it left over.
+
+    At full rate the first results are there after `first` cycles, and from then on everything repeats every `period`:
+    resets come in each of these cycles, or, where that would be too many, in evenly spaced ones, and before them,
+    while the pipeline fills. None comes later than `most`. `full` are the cycles after which a receiver that takes
+    nothing has stopped everything, None where nothing can be stopped; `strays` the beats whose tlast may be turned.
+    """
+    share = budget // (len(_LENGTHS) + 2)
+    count = min(period, max(share // (first + period // 2), 4))
+    long = [
+        Trial(until=min(first + (index * period + turn * period // len(_LENGTHS)) // count, most), cycles=length)
+        for index in range(count)
+        for turn, length in enumerate(_LENGTHS)
+    ]
+    others = [*_filling(first, share), *_stalled(first, period, count)]
+    if full is not None:
+        others += _stopped(first, full)
+    # the error is there two cycles after the beat was taken, and stays
+    others += [
+        Trial(until=min(beat + 8, most), cycles=1 + index % 3, kind=Kind.STRAY, stray=beat)
+        for index, beat in enumerate(strays)
+    ]
+    return tuple(_alternating(others, long))
+
+
+def _filling(first: int, share: int) -> list[Trial]:
+    """Resets before the first results."""
+    step = max(1, first * first // max(share, 1))
+    return [Trial(until=until, cycles=_LENGTHS[until // step % 3]) for until in range(1, first, step)]
+
+
+def _stalled(first: int, period: int, count: int) -> list[Trial]:
+    return [
+        Trial(until=first + first // 2 + index * period // count, cycles=_LENGTHS[index % 3], kind=Kind.STALLS)
+        for index in range(count)
+    ]
+
+
+def _stopped(first: int, full: int) -> list[Trial]:
+    return [
+        Trial(until=first + max(full - first, 0) * index // (_STOPS - 1), cycles=_LENGTHS[index % 3], kind=Kind.STOPPED)
+        for index in range(_STOPS)
+    ]
+
+
+def _alternating(others: Sequence[Trial], long: Sequence[Trial]) -> Iterator[Trial]:
+    """Each of `others`, then one of `long`, from their beginning again where they are too few; all of both."""
+    for index in range(max(len(others), len(long))):
+        if index < len(others):
+            yield others[index]
+        yield long[index % len(long)]

@@ -1,0 +1,112 @@
+"""The testbench of a layer's package finds what goes wrong with resets, a receiver that stops, and sums at steps."""
+
+from __future__ import annotations
+
+import functools
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
+from systoliq.golden.formats import INT32, UINT8
+from systoliq.golden.thresholds import float32_steps
+from systoliq.sim.tools import find, missing_text
+
+needs_icarus = [
+    pytest.mark.simulator,
+    pytest.mark.skipif(not find("icarus").found, reason=missing_text(find("icarus"))),
+]
+
+ROOM = r"(?s)(module \w+_result_buffer\(.*?rst \?) 4'h2 :"
+
+# What is wrong, its place in the Verilog, what stands there instead, and what the testbench says.
+FAULTS = {
+    "a token that no reset takes": (r"rst \? 2'h0 : (token_3);", r"\1;", "cycles after a reset: expected tready"),
+    "results that no reset takes": (r"rst \? 3'h0 : (control_5);", r"\1;", "cycles after a reset: expected tready"),
+    "a beat that no reset takes": (r"(?s)(module \w+_sequencer\(.*?)rst \? 3'h0 : (\w+);", r"\1\2;", "FAIL: "),
+    "groups that no reset takes": (r"(?s)(_replay_buffer\(.*?)rst \? 1'h0 : (complete_next)", r"\1 \2", "FAIL: "),
+    "room for one tile more": (ROOM, r"\1 4'h3 :", "must fall after"),
+    "room for one tile less": (ROOM, r"\1 4'h1 :", "must fall after"),
+    "an error that no reset takes": (r"rst \? 1'h0 : (procmux_3_Y);", r"\1;", "FAIL: error must be 0, not 1"),
+    "no error": (r"\.error\(error\),", ".error(),", "FAIL: error must be"),
+}
+
+
+@functools.cache
+def design() -> Design:
+    """Five tiles of columns, with a drain that is shorter than they are."""
+    return open_source("resnet8-fc", Hardware(rows=1, cols=2, depth=8))
+
+
+def printed(made, verilog, folder):
+    """What the design's testbench says of `verilog`."""
+    (folder / "layer.v").write_text(verilog)
+    (folder / "layer_tb.v").write_text(made.testbench())
+    subprocess.run(["iverilog", "-g2005", "-o", "t", "layer.v", "layer_tb.v"], cwd=folder, check=True)
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+
+
+@pytest.mark.parametrize("fault", [pytest.param(fault, marks=needs_icarus) for fault in FAULTS])
+def test_faults_are_found(fault, tmp_path):
+    place, instead, said = FAULTS[fault]
+    verilog, count = re.subn(place, instead, str(design().verilog), count=1)
+    assert count == 1
+    assert said in printed(design(), verilog, tmp_path)
+
+
+SHAPES = {
+    "one element": {"cols": 1},
+    "a drain longer than the tile": {"rows": 3, "cols": 5, "depth": 5},
+    "every cell has its lane": {"rows": 2, "cols": 3, "depth": 9},
+    "each group twice": {"rows": 2, "cols": 3, "depth": 1},
+}
+
+
+def small(**fields):
+    generator = np.random.default_rng(5)
+    return MatMulLayer(
+        **{
+            "name": "small",
+            "b": generator.integers(-127, 128, (9, 5)).astype(np.int8),
+            "b_scale": np.float32(0.02),
+            "b_zero_point": np.int8(0),
+            "a_scale": np.float32(0.1),
+            "a_zero_point": np.uint8(128),
+            "y_scale": np.float32(0.5),
+            "y_zero_point": np.int8(-3),
+            **fields,
+        }
+    )
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("shape", [pytest.param(shape, marks=needs_icarus) for shape in SHAPES])
+def test_beats_held_are_exact(shape, tmp_path):
+    """The testbench counts them, and compares with what `Dense` says: see "room for one tile more", and less."""
+    made = LayerDesign(small(), Hardware(**SHAPES[shape]))
+    assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
+
+
+@pytest.mark.parametrize("rounding", ["near-tie", "auto"])
+def test_steered_rows_meet_the_steps(rounding):
+    """Each column: both ends of its steps, and others, from both sides."""
+    made = open_source("resnet8-fc", Hardware(cols=10, depth=8, requantizer=rounding))
+    layer = made.layer
+    steps = float32_steps(layer.scale, layer.y_zero_point, layer.y_format, *layer.accumulator_range())
+    sums = layer.accumulate(made.stimulus.a)
+    for n in range(layer.n):
+        starts = np.array([acc for acc, _ in steps.column(n)[1:]])
+        met = np.intersect1d(starts, sums[:, n])
+        both = [step for step in met if step - 1 in sums[:, n]]
+        assert {starts[0], starts[-1]} <= set(both)
+        assert len(both) >= 20
+
+
+def test_steered_rows_need_integers_and_sums_in_int32():
+    """A layer without them has the batches that there were before."""
+    made = LayerDesign(
+        small(a_zero_point=None, a_scale=None, a_format=UINT8, y_format=INT32, y_scale=None, y_zero_point=None)
+    )
+    assert len(made.stimulus.batches) == 3
