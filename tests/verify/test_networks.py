@@ -199,8 +199,8 @@ IN_VERILOG = {
         "joined", r"_s4_concatenation4\(.*?last_1 <= (offered__payload_last)", "1'h1",
         "concatenation4 (Concatenation)", "ends images where its last input does not"),
     "a block between": (
-        "residual", r"(net_skid_buffer_\d+) skid_s1_convolution1_0", "net_s0_convolution0",
-        "", "net_s0_convolution0 is placed twice"),
+        "residual", r"(net_skid_buffer_\d+) skid_s3_maxpool3_0", "net_s3_maxpool3",
+        "", "net_s3_maxpool3 is placed twice"),
     "results inverted on their way": (
         "residual", r"\.i__payload\((behind_s1_convolution1_0__payload)\)", "~behind_s1_convolution1_0__payload",
         "", "s1_convolution1_0.i__payload is no net of its own"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from ..package.again import Comparison, compare_again, read_sidecar
 from ..progress import Stages
-from ..verify import TESTED, Report, verify_package
+from ..verify import TESTED, NotAPackageError, Report, verify_package
 from .options import PATH
 from .shell import debug_option
 
@@ -16,29 +18,57 @@ __all__ = ["verify"]
 
 @click.command()
 @click.argument("directory", metavar="DIR", type=PATH)
+@click.option(
+    "--layer", metavar="SOURCE", help="The package must be of this: a layer file, a model, FILE.onnx#NODE, as for emit."
+)
 @debug_option
-def verify(directory: Path) -> int:
+def verify(directory: Path, layer: str | None) -> int:
     """Check the package in DIR: derive everything that its certificate.json claims again, from the Verilog.
 
     Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
     and the answers of the Verilog's requantizer are compared with the float32 formula (for float8, with exact sums
     rounded once), in exact arithmetic, on both sides of each of its steps. Of a network each stage is checked so;
     additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
-    named. Exit status is 1 where anything differs; each reason is reported in a line.
+    named.
+
+    Then the package is written once more, from the layer and the hardware that it names, and every file compared: all
+    that was not read is what this systoliq writes. A certificate is no signature. Whose layer it is, only you know:
+    compare the digest that is printed, or give --layer; for a network that is needed to write it once more. Exit
+    status is 1 where anything differs; each reason is reported in a line.
     """
     with Stages().stage(f"verify {directory}") as detail:
-        report = verify_package(directory, detail)
-    for stage in report.stages:
+        report = _report(directory, detail)
+    reasons = list(report.reasons) if report else []
+    if not reasons:
+        with Stages().stage(f"write {directory} once more, and compare"):
+            compared = compare_again(directory, layer)
+        reasons += compared.reasons
+    for stage in report.stages if report else ():
         if stage.passed:
             name = f"stage {stage.node} ({stage.operator})"
             click.echo(f"tested, not certified: {name}" if stage.tested else f"verified: {name}: {stage.tried}")
-    for reason in report.reasons:
+    for reason in reasons:
         click.echo(f"refused: {reason}", err=True)
-    if report.stages:
+    if report and report.stages:
         click.echo(f"tested, not certified: {TESTED}")
-    if report.passed:
+    if reasons:
+        return 1
+    if report:
         click.echo(_summary(report))
-    return 0 if report.passed else 1
+        click.echo(f"layer: sha256 {report.layer_sha256}{f', that of {layer}' if layer else ''}")
+    click.echo(_compared(compared))
+    return 0
+
+
+def _report(directory: Path, detail: Callable[[str], None]) -> Report | None:
+    """What was derived; None where there is nothing to derive, as the package carries no certificate."""
+    try:
+        return verify_package(directory, detail)
+    except NotAPackageError:
+        sidecar = read_sidecar(directory) if directory.is_dir() else None
+        if sidecar is None or sidecar.get("kind") != "layer" or "hardware" not in sidecar:
+            raise
+        return None
 
 
 def _summary(report: Report) -> str:
@@ -52,3 +82,10 @@ def _summary(report: Report) -> str:
     else:
         text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
     return f"{text}\nrequantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"
+
+
+def _compared(compared: Comparison) -> str:
+    """What was written once more."""
+    if not compared.files:
+        return "not compared: what was not read; the package does not say what it is made of: --layer SOURCE does"
+    return f"compared: {compared.files} files are what {compared.generator} writes for this layer and hardware"

@@ -23,6 +23,7 @@ from .simulated import Simulated
 
 if TYPE_CHECKING:
     from ..synth import SynthReport, Target
+    from .hardware import Hardware
 
 __all__ = ["Arrays", "Design", "File"]
 
@@ -102,6 +103,11 @@ class Design:
     def notes(self) -> Sequence[str]:
         """What a user should hear about it, a line each."""
         return ()
+
+    @property
+    def hardware(self) -> Hardware | None:
+        """What was asked for, as far as it is not chosen: enough to make the same again. None where no command can."""
+        return None
 
     @property
     def certified(self) -> bool:

@@ -36,6 +36,7 @@ _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
     "multiplier_bits", "wrap",
 )  # fmt: skip
+_FILES = ("workload", "plan")
 _CLOCK_MHZ = 100.0  # that networks as large as the largest ECP5 reach (docs/networks.md)
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
@@ -122,6 +123,14 @@ class Hardware:
     def replace(self, **changes: Any) -> Hardware:
         """A copy with `changes` made, validated again."""
         return dataclasses.replace(self, **changes)
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """The fields that are not as usual, ready for JSON: those that are files are left out, a part is its name."""
+        usual = Hardware()
+        found = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _FILES}
+        changed = {name: value for name, value in found.items() if value != getattr(usual, name)}
+        return changed | ({"part": self.part.name} if self.part else {})
 
     @property
     def requantizer_is_chosen(self) -> bool:

@@ -23,6 +23,7 @@ def sidecar(design: Design, files: Mapping[str, str]) -> dict[str, Any]:
         "kind": design.kind,
         "cells": design.cells,
         "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
+        **({} if design.hardware is None else {"hardware": design.hardware.facts}),
         "ports": design.ports,
         **design.describe(),
         "files": dict(files),

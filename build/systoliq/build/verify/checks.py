@@ -19,7 +19,7 @@ from .float8_layer import Float8Derivation
 from .integer_layer import IntegerLayer
 from .network import verify_network
 from .one_layer import one_layer
-from .package import CERTIFICATE, RefusedError, check_files, limited, read_certificate
+from .package import CERTIFICATE, RefusedError, arrays_digest, check_files, limited, read_arrays, read_certificate
 from .report import Report, StageReport, noted
 
 __all__ = ["verify_package"]
@@ -34,13 +34,15 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
     claimed: dict[str, Any] = {}
     layers: list[dict[str, Any]] = []
     stages: list[StageReport] = []
-    points, formula = 0, ""
+    points, formula, digest = 0, "", ""
     heard = progress or (lambda _: None)
     with noted(reasons):
         claimed = read_certificate(directory)
         reasons += check_files(directory, claimed)
         name = _name(claimed)
         reasons += unlike({key: claimed.get(key) for key in _HEADER}, _HEADER)
+        kind = "stages" if "stages" in claimed else "layer"
+        digest = arrays_digest(read_arrays(directory / f"{name}_{kind}.npz"))
         if "stages" in claimed:
             found = verify_network(directory, claimed, name, heard)
             layers, points, formula = found.layers, found.points, IntegerLayer.formula
@@ -64,6 +66,7 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
         rounding=" and ".join(dict.fromkeys(layer["requantizer"]["rounding"] for layer in layers)),
         multiplier_bits=max((layer["requantizer"]["multiplier_bits"] for layer in layers), default=0),
         formula=formula,
+        layer_sha256=digest,
         reasons=tuple(dict.fromkeys(reasons)),
         stages=tuple(stages),
     )

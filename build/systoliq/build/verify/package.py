@@ -18,8 +18,8 @@ from .float32 import combined_scale
 from .memories import SUFFIX
 
 __all__ = [
-    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "check_files", "layer_of", "limited", "read_arrays",
-    "read_certificate",
+    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "arrays_digest", "check_files", "layer_of", "limited",
+    "read_arrays", "read_certificate",
 ]  # fmt: skip
 
 CERTIFICATE = "certificate.json"
@@ -121,6 +121,22 @@ def read_arrays(file: Path) -> dict[str, Any]:
             return {key: archive[key] for key in archive.files}
     except Exception as error:
         raise RefusedError(f"{file.name}: cannot be read ({error})") from error
+
+
+def arrays_digest(arrays: dict[str, Any]) -> str:
+    """SHA-256 over arrays: for each, by name, a line NAME TYPE SHAPE and its elements, little-endian, rows first."""
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        fixed = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
+        shape = "x".join(map(str, array.shape))
+        digest.update(f"{name} {_type_name(array.dtype)} {shape}\n".encode() + fixed.tobytes())
+    return digest.hexdigest()
+
+
+def _type_name(dtype: np.dtype[Any]) -> str:
+    """Such as int8; of float8 the format's name."""
+    return dtype.names[0] if dtype.names else dtype.name
 
 
 def layer_of(arrays: dict[str, Any], source: str) -> Layer:

@@ -34,6 +34,7 @@ class StageReport:
 class Report:
     """What was checked, and all that was found wrong: nothing, where `reasons` is empty.
 
+    `layer_sha256` is the digest of the arrays in NAME_layer.npz, or NAME_stages.npz (`arrays_digest`).
     Of a network the numbers are those of all `stages` together, whose reasons are among `reasons`.
     """
 
@@ -45,6 +46,7 @@ class Report:
     rounding: str
     multiplier_bits: int
     formula: str
+    layer_sha256: str
     reasons: tuple[str, ...]
     stages: tuple[StageReport, ...] = ()
 

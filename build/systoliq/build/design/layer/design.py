@@ -83,7 +83,12 @@ class LayerDesign(Design):
         self.requantization = constants
         self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
         mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
-        self._chosen = hardware.requantizer_is_chosen
+        self._hardware = hardware
+
+    @property
+    def hardware(self) -> Hardware:
+        """See `Design.hardware`: what `part` was for is decided."""
+        return self._hardware.replace(part=None, multipliers=None, luts=None)
 
     @property
     def config(self) -> ArrayConfig:
@@ -111,7 +116,7 @@ class LayerDesign(Design):
         """The cells and the requantizer, where they were left to systoliq."""
         constants = self.requantization
         chosen = [self._fitted.text] if self._fitted else []
-        if not self._chosen or not isinstance(constants, Requantization):
+        if not self._hardware.requantizer_is_chosen or not isinstance(constants, Requantization):
             return chosen
         output = integer_format("y_format", self.layer.y_format)
         whole = Requantization.from_scales(self.layer.rising.scale, self.layer.rising.y_zero_point, output)

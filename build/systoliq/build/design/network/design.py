@@ -108,6 +108,11 @@ class NetworkDesign(Design):
     def _requantize(self, layer: MatMulLayer) -> Requantization:
         return choose_requantization(layer, self._hardware.requantizer).requantization
 
+    @property
+    def hardware(self) -> Hardware:
+        """See `Design.hardware`: the plan is a file of the package."""
+        return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None)
+
     @cached_property
     def top(self) -> AxiPipeline:
         """The module with AXI4-Stream ports."""

@@ -1,0 +1,176 @@
+"""Packages written once more: what verify does not read of a package must be what systoliq writes for its layer."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from systoliq.api import Hardware, open_source
+from systoliq.build.design.network import NetworkDesign
+from systoliq.build.package.again import compare_again
+from systoliq.build.verify import verify_package
+
+from ..hw.network import small_networks as small
+from .forging import Forgery, forged
+from .test_verify import seal
+
+NAME = "fc"
+
+NOT_READ = {  # what the derivation alone accepts
+    "a stuck-at in the mask of near-ties": Forgery(
+        old=r"(module fc_round_near_tie\(.*?assign _137 = \{ 16'h0000, )value_1_1\[29:0\]",
+        new=r"\1{ value_1_1[29:16], 1'h0, value_1_1[14:0] }",
+        reason='writes "assign _137 = ',
+    ),
+    "another multiplier in the array": Forgery(
+        old=r"(module fc_multiplier_8x8\(.*?)\$signed\(a_1\) \* \$signed\(b_1\)",
+        new=r"\1$signed(a_1) * $signed({ b_1[7:1], 1'h0 })",
+        reason="writes 'assign _1 = $signed(a_1) * $signed(b_1);'",
+    ),
+    "logic in the top": Forgery(
+        old=r"\.rst\(rst\),\n    \.y__payload", new=".rst(error),\n    .y__payload", reason="writes '.rst(rst),'"
+    ),
+    "operands in another order": Forgery(
+        old=r"(fc_mac mac \(\s*)\.a\(a\),\n    \.b\(b\)",
+        new=r"\1.a(b),\n    .b(a)",
+        reason="line 5",
+    ),
+    "an accumulator that is not cleared": Forgery(
+        old=r"clear \? 19'h00000 : sum", new="clear ? sum : sum", reason='writes "assign _3 = clear'
+    ),
+    "an added stage of the pipeline": Forgery(
+        old=r"(module fc_last_check\(.*?)(endmodule)",
+        new=r"\1  reg late = 1'h0;\n  always @(posedge clk)\n    late <= last;\n\2",
+        reason='is "reg late = ',
+    ),
+    "a register that begins as something else": Forgery(
+        old=r"(module fc_mac\(.*?sum_held = 19'h0000)0", new=r"\g<1>1", reason="sum_held = 19'h00000;\" for"
+    ),
+    "a handshake without its ready": Forgery(
+        old=r"s_axis_a_tvalid & s_axis_a_tready", new="s_axis_a_tvalid", reason="writes 'assign taken = "
+    ),
+    "a testbench that passes always": Forgery(
+        suffix="_tb.v", old=r"FAIL: ", new="PASS: ", reason="fc_tb.v: line"
+    ),
+    "another latency in the sidecar": Forgery(
+        suffix=".json", old=r'("latency": \{\s*"cycles": )\d+', new=r"\g<1>7", reason="fc.json: line"
+    ),
+    "a waiver of any warning": Forgery(
+        suffix=".vlt", old=r"\Z", new='lint_off -file "*"\n', reason="fc.vlt: line"
+    ),
+    "a model of another cell": Forgery(
+        package="ecp5", suffix="_models.v", old=r"\Z", new="\nmodule more; endmodule\n", reason="fc_models.v: line"
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def packages(tmp_path_factory):
+    """A package of plain logic, and one of vendor cells."""
+    folder = tmp_path_factory.mktemp("packages")
+    open_source("resnet8-fc", Hardware(), name=NAME).write(folder / "layer")
+    open_source("resnet8-fc", Hardware(cells="ecp5", cols=1), name=NAME).write(folder / "ecp5")
+    return folder
+
+
+@pytest.mark.parametrize("what", NOT_READ)
+def test_what_is_not_read_must_be_what_systoliq_writes(what, packages, tmp_path):
+    forgery = NOT_READ[what]
+    compared = compare_again(forged(packages / forgery.package, NAME, forgery, tmp_path))
+    assert any(forgery.reason in reason for reason in compared.reasons), compared.reasons
+    assert all("systoliq" in reason for reason in compared.reasons)
+
+
+def test_the_command_refuses_what_the_derivation_alone_accepts(packages, call, tmp_path):
+    copy = forged(packages / "layer", NAME, NOT_READ["another multiplier in the array"], tmp_path)
+    assert verify_package(copy).passed
+    result = call("verify", copy)
+    assert result.exit_code == 1
+    assert "refused: fc.v: line " in result.output
+    assert " for this layer and hardware" in result.output
+
+
+def test_a_layer_that_was_replaced_all_over_is_refused_beside_the_right_one(call, tmp_path):
+    layer = open_source("resnet8-fc", Hardware()).layer
+    b = layer.b.copy()
+    b[5, 7] ^= 1
+    np.savez(tmp_path / "right.npz", **layer.arrays())
+    np.savez(tmp_path / "other.npz", **{**layer.arrays(), "b": b})
+    for name in ("right", "other"):
+        open_source(str(tmp_path / f"{name}.npz"), Hardware(), name=NAME).write(tmp_path / name)
+    said = [call("verify", tmp_path / name) for name in ("right", "other")]
+    assert [each.exit_code for each in said] == [0, 0]
+    digests = [line for each in said for line in each.output.splitlines() if line.startswith("layer: sha256 ")]
+    assert len(set(digests)) == 2
+    assert call("verify", tmp_path / "right", "--layer", tmp_path / "right.npz").exit_code == 0
+    result = call("verify", tmp_path / "other", "--layer", tmp_path / "right.npz")
+    assert result.exit_code == 1
+    assert "refused: fc_layer.npz: b is not that of " in result.output
+
+
+VARIANTS = {
+    "narrow activations": {"a_bits": 6, "depth": 4},
+    "wide multipliers": {"b_bits": 9},
+    "chosen": {"requantizer": "auto", "accumulator_bits": "auto"},
+    "nearest": {"requantizer": "nearest"},
+    "rounded multipliers": {"multiplier_bits": 20, "cols": 2},
+    "wraps": {"accumulator_bits": 32, "wrap": True},
+    "ice40": {"cells": "ice40", "rows": 2, "cols": 2, "depth": 2},
+    "ecp5-pair": {"cells": "ecp5-pair", "rows": 2, "cols": 2, "depth": 2},
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("what", VARIANTS)
+def test_what_emit_wrote_is_written_once_more(what, tmp_path):
+    open_source("resnet8-fc", Hardware(**VARIANTS[what])).write(tmp_path / "out")
+    for source in (None, "resnet8-fc"):
+        compared = compare_again(tmp_path / "out", source)
+        assert compared.reasons == ()
+        assert compared.files >= 7
+
+
+def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
+    source = save("sums.npz", b=arrays["b"], a_zero_point=arrays["a_zero_point"], b_zero_point=arrays["b_zero_point"])
+    open_source(str(source), Hardware(), name=NAME).write(tmp_path / "out")
+    result = call("verify", tmp_path / "out", "--layer", source)
+    assert result.exit_code == 0, result.output
+    assert "compared: 6 files are what systoliq" in result.output
+    (tmp_path / "out" / "more.v").write_text("module more; endmodule\n")
+    result = call("verify", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "refused: more.v: systoliq" in result.output
+
+
+def test_a_network_is_written_once_more_from_its_model(tmp_path, monkeypatch):
+    """The package has no network: where nobody gives it, that is said."""
+    net = small.NETWORKS["residual"]()
+    NetworkDesign(net, name="net").write(tmp_path / "net")
+    assert compare_again(tmp_path / "net").files == 0
+    monkeypatch.setattr(
+        "systoliq.build.design.described.open_source",
+        lambda _, hardware, name: NetworkDesign(net, hardware, name=name),
+    )
+    compared = compare_again(tmp_path / "net", "model.onnx")
+    assert (compared.reasons, compared.files >= 9) == ((), True)
+    file = tmp_path / "net" / "net.v"
+    file.write_text(file.read_text().replace("posedge clk)\n", "posedge clk) \n", 1))
+    assert len(compare_again(tmp_path / "net", "model.onnx").reasons) == 1
+
+
+def test_a_package_of_other_versions_is_compared_but_for_them(packages, tmp_path):
+    copy = tmp_path / "copy"
+    shutil.copytree(packages / "layer", copy)
+    sidecar = json.loads((copy / "fc.json").read_text())
+    sidecar["versions"]["amaranth"] = "0.0.1"
+    (copy / "fc.json").write_text(json.dumps(sidecar, indent=2) + "\n")
+    verilog = (copy / "fc.v").read_text()
+    (copy / "fc.v").write_text(verilog.replace("with Amaranth 0", "with Amaranth 9", 1))
+    seal(copy)
+    assert compare_again(copy).reasons == ()
+    (copy / "fc.v").write_text(verilog.replace("wire taken;", "wire taken ;", 1))
+    (reason,) = compare_again(copy).reasons
+    assert reason.endswith("; it was written with amaranth 0.0.1: compare with these")
