@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, open_source
-from systoliq.build.verify import verify_package
+from systoliq.build.verify import integer_layer, verify_package
 
 from .forging import Forgery, forged
 from .test_verify import seal
@@ -169,3 +169,18 @@ def test_a_file_that_systoliq_does_not_write_is_refused_though_it_is_listed(pack
     seal(copy)
     report = verify_package(copy)
     assert report.reasons == ("fc_more.v: is no file that systoliq emit writes for 'fc'",)
+
+
+def test_a_stuck_at_in_the_mask_of_near_ties_is_refused(save, arrays, tmp_path, monkeypatch):
+    """It is right on both sides of every step, and not between: the map that is built rises and falls."""
+    open_source(str(save("layer.npz", **arrays)), Hardware(), name=NAME).write(tmp_path / "package")
+    stuck = Forgery(old=r"(module fc_round_near_tie\(.*?assign _147 = )\| _146\[35:32\];", new=r"\g<1>1'h0;", reason="")
+    copy = forged(tmp_path / "package", NAME, stuck, tmp_path)
+    wrong = [reason for reason in verify_package(copy).reasons if "is not the form 'near-tie' at accumulator" in reason]
+    assert len(wrong) == 2
+    monkeypatch.setitem(integer_layer.IntegerLayer.__init__.__kwdefaults__, "most_tried", 0)
+    at_steps = verify_package(copy)
+    assert (at_steps.passed, at_steps.complete) == (True, 0)
+    monkeypatch.undo()
+    package = verify_package(tmp_path / "package")
+    assert (package.passed, package.complete) == (True, 5)

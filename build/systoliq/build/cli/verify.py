@@ -27,7 +27,8 @@ def verify(directory: Path, layer: str | None) -> int:
 
     Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
     and the answers of the Verilog's requantizer are compared with the float32 formula (for float8, with exact sums
-    rounded once), in exact arithmetic, on both sides of each of its steps. Of a network each stage is checked so;
+    rounded once), in exact arithmetic, for every accumulator, or on both sides of each of its steps where there are
+    more than some millions. Of a network each stage is checked so;
     additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
     named.
 
@@ -81,6 +82,12 @@ def _summary(report: Report) -> str:
         text = f"verified: {report.name}: {which} stages; {report.formula} {parts}"
     else:
         text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
+    if report.complete < report.columns:
+        text += (
+            f"\nevery accumulator tried: in {report.complete} of {report.columns} columns; else on both sides of steps"
+        )
+    else:
+        text += "\nevery accumulator tried: in all columns"
     return f"{text}\nrequantizer: {report.rounding}, multipliers of {report.multiplier_bits} bits"
 
 

@@ -29,7 +29,7 @@ __all__ = ["described_design", "other_layer"]
 
 
 def described_design(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> Design:
-    """The design that the sidecar of the package in `directory` describes, of `source` or of the layer that is there."""
+    """The design that the sidecar of the package in `directory` describes, of `source` or of the layer that it has."""
     name, asked = sidecar["name"], dict(sidecar["hardware"])
     part = open_target(asked.pop("part")) if "part" in asked else None
     if sidecar["kind"] == NetworkDesign.kind:

@@ -112,7 +112,7 @@ def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
                 half = init >> at & 1
                 found.append((half ^ enters) | (enters if half else init >> (at & 3) & 1) << 1)
         at = sum(pins(f"{pin}{table}") << place for place, pin in enumerate("ABCD")) + (carry << 4)
-        return np.array(found, dtype=object)[at.astype(np.intp)] if isinstance(at, np.ndarray) else found[at]
+        return np.array(found)[at.astype(np.intp)] if isinstance(at, np.ndarray) else found[at]
 
     low = of(0, pins("CIN"))
     high = of(1, low >> 1)

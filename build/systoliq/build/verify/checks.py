@@ -34,7 +34,7 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
     claimed: dict[str, Any] = {}
     layers: list[dict[str, Any]] = []
     stages: list[StageReport] = []
-    points, formula, digest = 0, "", ""
+    points, complete, formula, digest = 0, 0, "", ""
     heard = progress or (lambda _: None)
     with noted(reasons):
         claimed = read_certificate(directory)
@@ -45,13 +45,14 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
         digest = arrays_digest(read_arrays(directory / f"{name}_{kind}.npz"))
         if "stages" in claimed:
             found = verify_network(directory, claimed, name, heard)
-            layers, points, formula = found.layers, found.points, IntegerLayer.formula
+            layers, points, complete = found.layers, found.points, found.complete
+            formula = IntegerLayer.formula
             stages = found.stages
             reasons += found.reasons
         else:
             package = _layer(directory, claimed, name)
             layers = [package.derive(heard)]
-            points, formula = package.points, package.formula
+            points, complete, formula = package.points, package.complete, package.formula
             reasons += package.reasons
             reasons += limited(unlike(claimed, layers[0]))
             reasons += limited(iter(package.inexact))
@@ -62,6 +63,7 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
         columns=len(columns),
         steps=sum(column["steps"] for column in columns),
         points=points,
+        complete=complete,
         accumulators=(min(ends), max(ends)),
         rounding=" and ".join(dict.fromkeys(layer["requantizer"]["rounding"] for layer in layers)),
         multiplier_bits=max((layer["requantizer"]["multiplier_bits"] for layer in layers), default=0),

@@ -1,14 +1,20 @@
-"""A column, checked: its steps by the float32 formula, and the hardware's answers on both sides of each of them.
+"""A column, checked: its steps by the float32 formula, and the hardware's answers beside them.
 
-Both maps never fall as the accumulator rises (docs/exactness.md), so that answers which agree at both ends of the range
-and on both sides of every step of one of them agree on every accumulator between.
+Answers are asked for every accumulator of the range, where that is not too much, else on both sides of each step. The
+formula and the integer form never fall as the accumulator rises (docs/exactness.md), so that where they agree at both
+ends of the range and on both sides of every step of one of them, they agree on every accumulator between. That the
+Verilog is the integer form between the steps, too, is what trying them all shows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from .float32 import Format, float32_output, integer_output, steps_digest, steps_of
 from .lanes import Column, Lanes
@@ -18,20 +24,30 @@ __all__ = ["ColumnProof", "prove_column"]
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnProof:
-    """What was found for one column; `points` accumulators were tried."""
+    """What was found for one column; `points` accumulators were tried: all that there are, where it is `complete`."""
 
     steps: int
     digest: str
     points: int
+    complete: bool
     differences: int
     first_difference: int | None
     unlike_form: int | None  # an accumulator at which the Verilog is not the integer form
 
 
 def prove_column(
-    hardware: Lanes, n: int, constants: Column, rounding: str, scale: Fraction, output: Format, lo: int, hi: int
+    hardware: Lanes,
+    n: int,
+    constants: Column,
+    rounding: str,
+    scale: Fraction,
+    output: Format,
+    lo: int,
+    hi: int,
+    *,
+    complete: bool,
 ) -> ColumnProof:
-    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi."""
+    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi, on each if `complete`."""
     zero_point = constants.zero_point
     steps = steps_of(scale, zero_point, output, lo, hi)
     points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
@@ -45,15 +61,32 @@ def prove_column(
     wanted = [float32_output(acc, scale, zero_point, output) for acc in points]
     formed = [form(acc) for acc in points]
     unlike = next((acc for acc, y, x in zip(points, answers, formed, strict=True) if y != x), None)
-    differences, first = (0, None) if formed == wanted else _count(steps, _steps(form, lo, hi), hi)
+    forms = steps if formed == wanted else _steps(form, lo, hi)
+    differences, first = (0, None) if formed == wanted else _count(steps, forms, hi)
+    if complete and unlike is None:
+        unlike = _first_unlike(hardware.respond_in(n, lo, hi), forms, lo)
     return ColumnProof(
         steps=len(steps) - 1,
         digest=steps_digest(steps, hi),
-        points=len(points),
+        points=hi - lo + 1 if complete else len(points),
+        complete=complete,
         differences=differences,
         first_difference=first,
         unlike_form=unlike,
     )
+
+
+def _first_unlike(answers: Iterator[npt.NDArray[Any]], steps: list[tuple[int, int]], lo: int) -> int | None:
+    """The least accumulator from `lo` on at which the answers, in parts, are not those of the steps."""
+    starts, outputs = (np.array(column, dtype=np.int64) for column in zip(*steps, strict=True))
+    at = lo
+    for part in answers:
+        accumulators = np.arange(at, at + len(part), dtype=np.int64)
+        wrong = part != outputs[np.searchsorted(starts, accumulators, side="right") - 1]
+        if wrong.any():
+            return int(accumulators[np.argmax(wrong)])
+        at += len(part)
+    return None
 
 
 def _steps(at: Callable[[int], int], lo: int, hi: int) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ import numpy as np
 from .cells import CELLS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
 from .modules import Assignment, Function, Instance, Module
-from .operators import Value, arithmetic, as_signed, bit, compare, part, reduce
+from .operators import Value, arithmetic, as_signed, bit, choose, compare, part, reduce, shift_amount, sized
 from .widths import COMPARISONS, SHIFTS, function_of, width_of
 
 __all__ = ["Scope", "Value", "as_signed"]
@@ -42,7 +42,8 @@ class Scope:
             raise UnreadableError(f"there is no module {name}")
         self.modules = modules
         self.module = modules[name]
-        self.given = dict(given or {})
+        wires = self.module.wires
+        self.given = {net: sized(value, wires[net].width) for net, value in (given or {}).items() if net in wires}
         self._parent = parent
         self._instance = instance
         self._children: dict[str, Scope] = {}
@@ -97,12 +98,12 @@ class Scope:
         width = wire.width if width is None else width
         mask = (1 << width) - 1
         if name in self.given:
-            return (self.given[name] >> low) & mask
+            return sized((self.given[name] >> low) & mask, width)
         if name in self.module.inputs:
             if self._parent is None or self._instance is None or name not in self._instance.ports:
                 raise UnreadableError(f"nothing is known about the input {name} of module {self.module.name}")
             parent_value = self._remember(name, lambda: self._parent_port(name, wire.width))
-            return (parent_value >> low) & mask
+            return sized((parent_value >> low) & mask, width)
         return self.next(name, low, width)
 
     def next(self, name: str, low: int, width: int) -> Value:
@@ -112,7 +113,7 @@ class Scope:
         for at, size, driver, offset, whole in self._drivers.get(name, ()):
             if at < end and low < at + size:
                 first, last = max(at, low), min(at + size, end)
-                bits = part(self._driven(driver), offset + first - at, last - first, whole)
+                bits = sized(part(self._driven(driver), offset + first - at, last - first, whole), width)
                 result = bits << (first - low) | result if covered else bits << (first - low) if first > low else bits
                 driven = (1 << last) - (1 << first)
                 if covered & driven:
@@ -204,7 +205,7 @@ class Scope:
         """The value, in as many bits as it or its target has."""
         own = self._width(expression)
         value = self._in(expression, max(target_width, own), self._signed(expression))
-        return value & ((1 << target_width) - 1) if 0 < target_width < own else value
+        return sized(value & ((1 << target_width) - 1), target_width) if 0 < target_width < own else value
 
     def _in(self, expression: Expression, width: int, signed: bool) -> Value:
         """The value in a context of `width` bits, `signed` or not."""
@@ -216,7 +217,7 @@ class Scope:
             case Unary(operator, operand):
                 return reduce(operator, self.evaluate(operand), self._width(operand))
             case Binary(operator, left, right) if operator in SHIFTS:
-                value, by = self._in(left, width, signed), self.evaluate(right)
+                value, by = self._in(left, width, signed), shift_amount(self.evaluate(right), width)
                 if operator in ("<<", "<<<"):
                     return (value << by) & mask
                 return (as_signed(value, width) >> by) & mask if operator == ">>>" and signed else value >> by
@@ -236,8 +237,9 @@ class Scope:
                 if not isinstance(condition, np.ndarray):
                     return self._in(expression.yes if condition else expression.no, width, signed)
                 yes, no = self._in(expression.yes, width, signed), self._in(expression.no, width, signed)
-                return np.where((condition != 0).astype(bool), yes, no)
-        value, own = self._leaf(expression), self._width(expression)
+                return choose((condition != 0).astype(bool), yes, no, width)
+        own = self._width(expression)
+        value = sized(self._leaf(expression), width)
         return as_signed(value, own) & mask if signed and width > own else value
 
     def _leaf(self, expression: Expression) -> Value:
@@ -252,8 +254,9 @@ class Scope:
                 return self.evaluate(expression.operand)
             case Concat():
                 value: Value = 0
+                whole = self._width(expression)
                 for part in expression.parts:
-                    value = (value << self._width(part)) | self.evaluate(part)
+                    value = (value << self._width(part)) | sized(self.evaluate(part), whole)
                 return value
             case Call():
                 return self._call(expression)
@@ -269,7 +272,8 @@ class Scope:
                 raise UnreadableError(f"module {self.module.name}: the memory {expression.name} is written to")
             return self._words(expression.name, low)
         if isinstance(low, np.ndarray):
-            return (self.value(expression.name) >> low) & ((1 << (expression.width or 1)) - 1)
+            width = expression.width or 1
+            return sized((self.value(expression.name) >> shift_amount(low, wire.width)) & ((1 << width) - 1), width)
         return self.value(expression.name, low, expression.width)
 
     def _words(self, memory: str, address: Value) -> Value:
@@ -300,9 +304,9 @@ class Scope:
         if not many:
             return inner.evaluate(results[0][1] if results else function.otherwise)
         taken = np.any([matches for matches, _ in results], axis=0) if results else np.zeros(len(select), bool)
-        value = np.zeros(len(select), object) if taken.all() else inner.evaluate(function.otherwise)
+        value: Value = 0 if taken.all() else inner.evaluate(function.otherwise)
         for matches, result in results:
-            value = np.where(matches, inner.evaluate(result), value)
+            value = choose(matches, inner.evaluate(result), value, function.width)
         return value
 
 
@@ -322,7 +326,8 @@ class _Arguments:
             raise UnreadableError(f"module {self._scope.module.name} has a function that is no multiplexer")
         width, argument = self._arguments[result.name]
         low = 0 if result.low is None else self._scope.evaluate(result.low)
-        return (self._scope.evaluate(argument, width) >> low) & ((1 << (result.width or width)) - 1)
+        found = result.width or width
+        return sized((self._scope.evaluate(argument, width) >> low) & ((1 << found) - 1), found)
 
 
 def _outputs_of_cell(kind: str) -> Mapping[str, int]:

@@ -64,6 +64,7 @@ class Float8Derivation:
         self.reasons: list[str] = []
         self.inexact: list[str] = []
         self.points = 0
+        self.complete = 0  # columns that were tried on every sum: they have too many
 
     def _operand(self, letter: str, zero_point: int) -> Float8 | Integers:
         """A or Y, of the layer file's kind; how many bits integers have, the certificate says alone."""

@@ -21,18 +21,27 @@ from .turned import is_turned, without_turned
 
 __all__ = ["IntegerLayer", "format_of"]
 
+_MOST_TRIED = 5_000_000  # accumulators of a layer, beside those at the steps
 _INT32 = (-(1 << 31), (1 << 31) - 1)
 
 
 class IntegerLayer:
     """What `claimed` says of a layer, found again in its `hardware`, which is read from the file `verilog`, and in
-    `layer`, which the file `source` holds.
+    `layer`, which the file `source` holds. Columns are tried on every accumulator as long as those are no more than
+    `most_tried` in all.
     """
 
     formula = "the float32 formula"
 
     def __init__(
-        self, claimed: dict[str, Any], layer: Layer, hardware: Hardware | Depthwise, *, verilog: str, source: str
+        self,
+        claimed: dict[str, Any],
+        layer: Layer,
+        hardware: Hardware | Depthwise,
+        *,
+        verilog: str,
+        source: str,
+        most_tried: int = _MOST_TRIED,
     ) -> None:
         self.claimed, self.verilog, self.source = claimed, verilog, source
         self.k, self.n = len(layer.b), len(layer.b[0])
@@ -50,6 +59,8 @@ class IntegerLayer:
         self.reasons: list[str] = []
         self.inexact: list[str] = []
         self.points = 0
+        self.complete = 0  # columns that were tried on every accumulator
+        self._most_tried = most_tried // hardware.effort
 
     def derive(self, progress: Callable[[str], None]) -> dict[str, Any]:
         """What the certificate should say of the layer."""
@@ -73,6 +84,7 @@ class IntegerLayer:
         multiplier_bits = max(column.multiplier.bit_length() for column in self.columns)
         mantissa_bits = max(self._mantissa(n).bit_length() for n in range(self.n))
         self.points = sum(proof.points for proof in proofs)
+        self.complete = sum(proof.complete for proof in proofs)
         self.inexact += _inexact(proofs)
         return {
             "verdict": "exact" if exact else "differs",
@@ -180,7 +192,10 @@ class IntegerLayer:
         constants: Column = self.columns[n]
         scale = Fraction(self.layer.scales[n])
         rounding = self.claimed["requantizer"]["rounding"]
-        proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi)
+        complete = hi - lo < self._most_tried
+        if complete:
+            self._most_tried -= hi - lo + 1
+        proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi, complete=complete)
         if proof.unlike_form is not None:
             self.reasons.append(
                 f"{self.verilog}: the requantizer of column {n} is not the form {rounding!r} at accumulator "

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .evaluate import Scope, Value, as_signed
 from .expression import UnreadableError
 
 __all__ = ["Column", "Float8Column", "Lanes"]
+
+_CARRIES = "CCU2C"
+_EFFORT_OF_CARRIES = 10
+_AT_ONCE = 1 << 15  # accumulators, whose values stay in the processor's cache
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,11 +112,33 @@ class Lanes(ABC):
         """What the Verilog's requantizer, with the tables of column `n`, answers for these accumulators."""
         mask = (1 << self.sum_bits) - 1
         given = np.array([acc & mask for acc in accumulators], dtype=object)
+        return [int(y) for y in self._answers(n, given)]
+
+    @property
+    def effort(self) -> int:
+        """How much longer an answer takes than that of plain logic: carry chains are followed table by table."""
+        requantizer = self.core.child("lane_0").child("requantizer").module
+        waiting, seen = [requantizer], {requantizer.name}
+        while waiting:
+            kinds = {placed.kind for placed in waiting.pop().instances.values()}
+            if _CARRIES in kinds:
+                return _EFFORT_OF_CARRIES
+            waiting += [self.core.modules[kind] for kind in kinds - seen if kind in self.core.modules]
+            seen |= kinds
+        return 1
+
+    def respond_in(self, n: int, lo: int, hi: int) -> Iterator[npt.NDArray[Any]]:
+        """The same for every accumulator from `lo` to `hi`, some after the others."""
+        mask = (1 << self.sum_bits) - 1
+        for start in range(lo, hi + 1, _AT_ONCE):
+            given = np.arange(start, min(start + _AT_ONCE, hi + 1), dtype=np.int64) & mask
+            yield self._answers(n, given)
+
+    def _answers(self, n: int, given: npt.NDArray[Any]) -> npt.NDArray[Any]:
         requantizer = self.lane(n, sums=0, row_sum=0).child("requantizer", {"acc": given})
         bits = requantizer.module.wires["y"].width
         answer = requantizer.value("y")
-        answers = np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)
-        return [int(y) for y in answers]
+        return np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)
 
     def check_outputs(self) -> None:
         """Lane l of a beat must be its output l: an `UnreadableError` where it is not."""

@@ -35,6 +35,7 @@ class NetworkFound:
     stages: list[StageReport] = field(default_factory=list)
     layers: list[dict[str, Any]] = field(default_factory=list)
     points: int = 0
+    complete: int = 0
     reasons: list[str] = field(default_factory=list)
 
 
@@ -90,6 +91,7 @@ def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> Found:
     reasons += derived.reasons
     reasons += limited(unlike(stage.claimed, derived.facts))
     found.points += derived.points
+    found.complete += derived.complete
     if derived.is_layer:
         found.layers.append(derived.facts)
     return derived

@@ -8,9 +8,31 @@ import numpy as np
 
 from .expression import UnreadableError
 
-__all__ = ["Value", "arithmetic", "as_signed", "bit", "compare", "part", "reduce"]
+__all__ = ["Value", "arithmetic", "as_signed", "bit", "choose", "compare", "part", "reduce", "shift_amount", "sized"]
 
-Value = Any  # an int, or an array of ints (dtype object), not negative
+Value = Any  # an int, or an array of ints, not negative: of int64 where all its bits fit, of Python's beyond
+
+_NATIVE = 62  # bits, so that sums and signs fit as well
+
+
+def sized(value: Value, width: int) -> Value:
+    """`value`, whose numbers have `width` bits, in the type of array for so many."""
+    if not isinstance(value, np.ndarray):
+        return value
+    wanted = np.dtype(np.int64 if width <= _NATIVE else object)
+    return value if value.dtype == wanted else value.astype(wanted)
+
+
+def choose(condition: Any, yes: Value, no: Value, width: int) -> Value:
+    """`yes` where `condition` (an array of bool) holds, `no` elsewhere; each of `width` bits."""
+    if width > _NATIVE:  # numpy has no type of its own for both of two large ints
+        yes, no = (np.asarray(each, dtype=object) for each in (yes, no))
+    return sized(np.where(condition, yes, no), width)
+
+
+def shift_amount(by: Value, width: int) -> Value:
+    """By how much a number of `width` bits is shifted: all that is more is the same as `width`."""
+    return sized(np.minimum(by, width), width) if isinstance(by, np.ndarray) else min(by, width)
 
 
 def as_signed(value: Value, width: int) -> Value:
@@ -20,7 +42,7 @@ def as_signed(value: Value, width: int) -> Value:
 
 def bit(condition: Any) -> Value:
     """1 where `condition` holds, 0 elsewhere."""
-    return np.where(condition, 1, 0).astype(object) if isinstance(condition, np.ndarray) else int(condition)
+    return np.where(condition, 1, 0) if isinstance(condition, np.ndarray) else int(condition)
 
 
 def part(value: Value, low: int, width: int, whole: int) -> Value:
@@ -36,7 +58,7 @@ def reduce(operator: str, value: Value, width: int) -> Value:
     elif operator in ("&", "~&"):
         found = bit(value == (1 << width) - 1)
     else:
-        found = np.vectorize(lambda bits: bits.bit_count() & 1, otypes=[object])(value)
+        found = np.vectorize(lambda bits: int(bits).bit_count() & 1, otypes=[np.int64])(value)
         found = found if isinstance(value, np.ndarray) else int(found)
     return 1 - found if operator in ("!", "~&", "~|", "~^") else found
 

@@ -28,13 +28,14 @@ class Stage:
 class Found:
     """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words.
 
-    `tested`: nothing of it is read here.
+    `complete`: columns that were tried on every accumulator. `tested`: nothing of it is read here.
     """
 
     facts: dict[str, Any]
     tried: str
     reasons: Sequence[str] = ()
     points: int = 0
+    complete: int = 0
     is_layer: bool = False
     tested: bool = False
 

@@ -19,6 +19,8 @@ from .stage import Found, Stage, signed
 
 __all__ = ["OPERATORS"]
 
+_MOST_TRIED = 300_000  # accumulators of a stage, beside those at the steps: there may be many stages
+
 
 def _product(stage: Stage) -> Found:
     """A convolution or a dense layer: with a sum for each channel alone where it has lanes and no columns."""
@@ -53,7 +55,7 @@ def _layer(stage: Stage, layer: Layer) -> Found:
     else:
         shape = dense_shape(claimed, k=k, n=n, y_signed=y_signed)
         hardware = Hardware(stage.modules, stage.module, shape)
-    derived = IntegerLayer(claimed, layer, hardware, verilog=stage.verilog, source=stage.source)
+    derived = IntegerLayer(claimed, layer, hardware, verilog=stage.verilog, source=stage.source, most_tried=_MOST_TRIED)
     facts = derived.derive(stage.progress)
     steps = sum(column["steps"] for column in facts["columns"])
     return Found(
@@ -61,6 +63,7 @@ def _layer(stage: Stage, layer: Layer) -> Found:
         tried=f"{n} columns, {steps} steps, {derived.points} accumulators tried",
         reasons=[*derived.reasons, *limited(iter(derived.inexact))],
         points=derived.points,
+        complete=derived.complete,
         is_layer=True,
     )
 
