@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test test-slow soak lint format bench bench-area prove docs clean
+.PHONY: help venv demo test test-slow soak lint format bench bench-area prove mutants docs clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -59,6 +59,14 @@ bench-area: $(STAMP) ## measure area and frequency again, for docs/silicon.md
 prove: $(STAMP) ## prove the hardware's integer forms
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
 	$(BIN)/systoliq prove
+
+MUTANTS ?= --count 200 --seed 1
+
+mutants: $(STAMP) ## mutants of a layer's Verilog: are they found by its testbench
+	@$(BIN)/python -m systoliq.sim icarus
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
+	$(BIN)/systoliq emit resnet8-fc --rows 1 --cols 2 --depth 4 --out out/mutants
+	$(BIN)/systoliq mutants out/mutants $(MUTANTS)
 
 docs: $(STAMP) ## build the documentation into out/site
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

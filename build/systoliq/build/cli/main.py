@@ -13,6 +13,7 @@ from .emit import emit
 from .emit_engine import emit_engine
 from .explore import explore
 from .layers import layers
+from .mutants import mutants
 from .prove import prove
 from .registers import registers
 from .shell import Group, debug_option
@@ -45,7 +46,7 @@ def cli() -> None:
 
 for _command in (
     emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers, layers,
-    registers, synth,
+    mutants, registers, synth,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -1,0 +1,96 @@
+"""The command `systoliq mutants`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from systoliq.sim.tools import missing_text
+
+from ..mutants import Campaign, Result, Verdict, by_block
+from ..prove.tools import proof_tools
+from .options import PATH
+from .shell import debug_option
+
+__all__ = ["mutants"]
+
+_ALIVE = (Verdict.SURVIVED, Verdict.UNDECIDED)
+
+
+@click.command(
+    help="""Mutate the Verilog of the package in DIR, one line at a time, and see whether its own testbench finds it.
+
+What passes goes to a proof that it equals the original, and, where there is none, to `systoliq verify`, with the
+digests of the mutated file. Prints kills by block, and each mutant that survives with its line. Those that are not
+decided in time count as survivors. Exit status is 1 where there is one.
+
+\b
+Examples
+  systoliq mutants out/fc
+  systoliq mutants out/fc --count 1000 --seed 16 --processes 2
+"""
+)
+@click.argument("directory", metavar="DIR", type=PATH)
+@click.option("--count", default=100, show_default=True, type=click.IntRange(1), help="Mutants to draw.")
+@click.option("--seed", default=0, show_default=True, help="Of the drawing.")
+@click.option(
+    "--seconds", default=20, show_default=True, type=click.IntRange(1), help="Limit of a proof of equivalence."
+)
+@click.option("--processes", default=1, show_default=True, type=click.IntRange(1), help="Mutants at a time.")
+@debug_option
+def mutants(directory: Path, count: int, seed: int, seconds: int, processes: int) -> int:
+    """See the help above."""
+    if missing := [tool for tool in proof_tools() if not tool.found and tool.name == "pyosys"]:
+        click.echo(f"error: {missing_text(missing[0])}", err=True)
+        return 1
+    campaign = Campaign(directory, seconds=seconds)
+    done: list[Result] = []
+    with Console(stderr=True).status("") as status:
+
+        def show(result: Result) -> None:
+            done.append(result)
+            status.update(f"{len(done)} of {count} mutants")
+            if result.verdict in (Verdict.VERIFY, *_ALIVE):
+                click.echo(_changed(campaign.verilog, result))
+
+        results = campaign.run(count, seed, processes=processes, on_result=show)
+    Console(width=110).print(_table(results))
+    click.echo(_rates(results, seed))
+    return 1 if any(result.verdict in _ALIVE for result in results) else 0
+
+
+def _changed(verilog: Path, result: Result) -> str:
+    mutant = result.mutant
+    return (
+        f"{result.verdict.value}: {verilog}:{mutant.line} ({mutant.block}, {mutant.kind})\n"
+        f"  - {mutant.before.strip()}\n  + {mutant.after.strip()}"
+    )
+
+
+def _table(results: list[Result]) -> Table:
+    table = Table(box=None, header_style="bold")
+    table.add_column("block")
+    for heading in ("mutants", *(verdict.value for verdict in Verdict), "testbench"):
+        table.add_column(heading, justify="right")
+    for block, counts in by_block(results):
+        figures = [sum(counts.values()), *counts.values()]
+        table.add_row(block, *(str(figure) for figure in figures), _percent(counts, Verdict.TESTBENCH))
+    return table
+
+
+def _rates(results: list[Result], seed: int) -> str:
+    counts = list(by_block(results))[-1][1]
+    different = len(results) - counts[Verdict.EQUIVALENT]
+    return (
+        f"seed {seed}: {len(results)} mutants, {different} not proven equivalent: the testbench finds "
+        f"{_percent(counts, Verdict.TESTBENCH)}, the testbench or verify "
+        f"{_percent(counts, Verdict.TESTBENCH, Verdict.VERIFY)}"
+    )
+
+
+def _percent(counts: dict[Verdict, int], *killers: Verdict) -> str:
+    different = sum(counts.values()) - counts[Verdict.EQUIVALENT]
+    return f"{100 * sum(counts[each] for each in killers) / different:.1f} %" if different else "-"

@@ -1,0 +1,169 @@
+"""Mutants: their drawing, their end, and the command."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import numpy as np
+import pytest
+
+from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.build.mutants import KINDS, Campaign, Verdict
+from systoliq.build.mutants.campaign import by_block
+from systoliq.build.mutants.equivalence import equivalent, holders
+from systoliq.build.mutants.mutation import block_of, draw, mutants_of
+from systoliq.build.prove.tools import proof_tools
+from systoliq.sim.tools import find, missing_text
+
+needed = (find("icarus"), *(tool for tool in proof_tools() if tool.name == "pyosys"))
+needs_tools = pytest.mark.skipif(
+    not all(tool.found for tool in needed), reason="; ".join(missing_text(tool) for tool in needed if not tool.found)
+)
+
+VERILOG = """\
+module top(
+  input wire clk,
+  input wire [3:0] a,
+  output wire [3:0] y
+);
+  wire [3:0] sum;
+  top_half_0 half (
+    .a(a),
+    .clk(clk),
+    .y(sum)
+  );
+  assign y = sum & 4'h7;
+endmodule
+
+module top_half_0(
+  input wire clk,
+  input wire [3:0] a,
+  output reg [3:0] y = 4'h0
+);
+  always @(posedge clk)
+    y <= { 1'h0, a[2:0] };
+endmodule
+"""
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    """A small layer, whose tests are short."""
+    generator = np.random.default_rng(5)
+    layer = MatMulLayer(
+        name="tiny",
+        b=generator.integers(-127, 128, (9, 4)).astype(np.int8),
+        b_scale=np.float32(0.02),
+        b_zero_point=np.int8(0),
+        a_scale=np.float32(0.1),
+        a_zero_point=np.uint8(128),
+        y_scale=np.float32(0.5),
+        y_zero_point=np.int8(-3),
+    )
+    folder = tmp_path_factory.mktemp("package") / "out"
+    LayerDesign(layer, Hardware(rows=1, cols=2, depth=3)).write(folder)
+    return folder
+
+
+def test_a_mutant_changes_one_line(package):
+    lines = (package / "tiny.v").read_text().splitlines()
+    for mutant in itertools.islice(draw(lines, 1), 300):
+        changed = mutant.applied(lines).splitlines()
+        assert [i + 1 for i, (old, new) in enumerate(zip(lines, changed, strict=True)) if old != new] == [mutant.line]
+        assert lines[mutant.line - 1] == mutant.before != mutant.after
+
+
+def test_drawing_is_by_seed_and_of_every_kind(package):
+    lines = (package / "tiny.v").read_text().splitlines()
+    drawn = [list(itertools.islice(draw(lines, seed), 40)) for seed in (1, 1, 2)]
+    assert drawn[0] == drawn[1] != drawn[2]
+    every = [mutant for found in mutants_of(lines).values() for mutant in found]
+    assert {mutant.kind for mutant in every} == set(KINDS)
+    assert len({(mutant.line, mutant.after) for mutant in every}) == len(every) == len(list(draw(lines, 1)))
+
+
+def test_ports_and_comments_stay():
+    lines = VERILOG.splitlines()
+    kept = {i for i, line in enumerate(lines, 1) if re.match(r"  (in|out)put|module|endmodule|\);", line)}
+    changed = {mutant.line for found in mutants_of(lines).values() for mutant in found}
+    assert not kept & changed
+    assert {6, 8, 12, 21} <= changed
+
+
+def test_blocks_are_named_without_numbers():
+    assert block_of("top", "top") == "top"
+    assert block_of("top", "top_lane_0_constants") == "lane_constants"
+    assert block_of("top", "top_multiplier_8x8") == "multiplier"
+
+
+def test_holders_are_those_around():
+    assert holders(VERILOG, "top_half_0") == ["top_half_0", "top"]
+
+
+CHANGES = {
+    "equal in the module": ("{ 1'h0, a[2:0] }", "{ 1'h0, a[2], a[1:0] }", True),
+    "equal where it stands": ("{ 1'h0, a[2:0] }", "{ 1'h1, a[2:0] }", True),
+    "different": ("{ 1'h0, a[2:0] }", "{ 1'h0, a[3:1] }", False),
+    "different in state alone": ("    y <=", "    if (a != 4'h5) y <=", False),
+}
+
+
+@needs_tools
+@pytest.mark.parametrize("change", CHANGES)
+def test_equivalence_is_decided(change, tmp_path):
+    old, new, answer = CHANGES[change]
+    assert VERILOG.count(old) == 1
+    mutant = VERILOG.replace(old, new)
+    assert equivalent(VERILOG, mutant, holders(VERILOG, "top_half_0"), tmp_path, seconds=20) is answer
+
+
+@needs_tools
+@pytest.mark.simulator
+def test_a_few_mutants_end(package):
+    """Each has its verdict; those that the testbench finds have said so."""
+    results = Campaign(package, seconds=5).run(4, 3, processes=2)
+    assert len(results) == 4
+    for result in results:
+        said = "" if result.verdict is not Verdict.TESTBENCH else result.said
+        assert result.verdict is not Verdict.TESTBENCH or (said and not said.startswith("PASS"))
+    *_, (name, counts) = by_block(results)
+    assert name == "all"
+    assert sum(counts.values()) == 4
+    assert counts[Verdict.TESTBENCH] >= 2
+
+
+@needs_tools
+@pytest.mark.slow
+def test_the_testbench_finds_mutants(package, call):
+    """The nightly sample: the floor is that of docs/mutants.md, less what chance may take from a sample of 60."""
+    results = Campaign(package, seconds=20).run(60, 2026, processes=2)
+    *_, (_, counts) = by_block(results)
+    different = len(results) - counts[Verdict.EQUIVALENT]
+    assert counts[Verdict.TESTBENCH] >= 0.9 * different
+
+
+@needs_tools
+@pytest.mark.simulator
+def test_the_command_prints_rates(package, call):
+    result = call("mutants", package, "--count", 1, "--seed", 1, "--seconds", 2)
+    assert re.search(r"seed 1: 1 mutants, \d not proven equivalent: the testbench finds", result.output)
+    assert re.search(r"^ *all +1 ", result.output, re.MULTILINE)
+
+
+@needs_tools
+def test_what_is_no_package_is_refused(tmp_path, call):
+    result = call("mutants", tmp_path)
+    assert result.exit_code == 2
+    assert "must be the directory of a package, with one file *_tb.v, not 0" in result.output
+
+
+@needs_tools
+@pytest.mark.simulator
+def test_a_package_that_fails_its_own_testbench_is_refused(package, tmp_path):
+    for file in package.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    path = tmp_path / "tiny.v"
+    path.write_text(path.read_text().replace("assign m_axis_y_tdata = ", "assign m_axis_y_tdata = ~ "))
+    with pytest.raises(ValueError, match="its own testbench must pass, not print 'FAIL: "):
+        Campaign(tmp_path)
