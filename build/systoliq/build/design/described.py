@@ -22,8 +22,7 @@ from ..synth.targets import open_target
 from .design import Design
 from .hardware import Hardware
 from .layer import LayerDesign
-from .network import NetworkDesign
-from .sources import open_source
+from .sources import open_layer, open_source
 
 __all__ = ["described_design", "other_layer"]
 
@@ -31,20 +30,33 @@ __all__ = ["described_design", "other_layer"]
 def described_design(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> Design:
     """The design that the sidecar of the package in `directory` describes, of `source` or of the layer that it has."""
     name, asked = sidecar["name"], dict(sidecar["hardware"])
+    if sidecar["kind"] == LayerDesign.kind:
+        hardware, layer = Hardware(**asked), _layer(directory, sidecar, source)
+        return LayerDesign(layer, hardware, name=name, requantization=_constants(sidecar, layer, hardware))
     part = open_target(asked.pop("part")) if "part" in asked else None
-    if sidecar["kind"] == NetworkDesign.kind:
-        asked["plan"] = directory / f"{name}_plan.json"
-    hardware = Hardware(**asked, part=part)
+    hardware = Hardware(**asked, part=part, plan=directory / f"{name}_plan.json")
+    given = open_source(source or "", hardware, name=name)
+    if given.kind != sidecar["kind"]:
+        raise InputError(f"{source} is a {given.kind}, and the package a {sidecar['kind']}")
+    return given
+
+
+def other_layer(directory: Path, sidecar: Mapping[str, Any], source: str) -> Iterator[str]:
+    """Which arrays of the package's layer are not those of `source`; a network has no such layer."""
+    if sidecar["kind"] != LayerDesign.kind:
+        return
+    found, wanted = (_layer(directory, sidecar, each).arrays() for each in (None, source))
+    for key in sorted({*wanted, *found}):
+        one, other = found.get(key), wanted.get(key)
+        if one is None or other is None or _content(one) != _content(other):
+            yield f"{sidecar['name']}_layer.npz: {key} is not that of {source}: the package is of another layer"
+
+
+def _layer(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> MatMulLayer:
+    """The layer of `source`, or the package's own."""
     if source is None:
-        layer = MatMulLayer.load(directory / f"{name}_layer.npz")
-    else:
-        given = open_source(source, hardware, name=name)
-        if given.kind != sidecar["kind"]:
-            raise InputError(f"{source} is a {given.kind}, and the package a {sidecar['kind']}")
-        if not isinstance(given, LayerDesign):
-            return given
-        layer = given.layer
-    return LayerDesign(layer, hardware, name=name, requantization=_constants(sidecar, layer, hardware))
+        return MatMulLayer.load(directory / f"{sidecar['name']}_layer.npz")
+    return open_layer(source, None)[0]
 
 
 def _constants(
@@ -63,19 +75,6 @@ def _constants(
         output=integer_format("y_format", layer.y_format),
         rounding=Rounding(said["rounding"]),
     )
-
-
-def other_layer(directory: Path, design: Design, source: str) -> Iterator[str]:
-    """Which arrays of the package's layer are not those of `source`."""
-    if not isinstance(design, LayerDesign):
-        return
-    file = f"{design.name}_layer.npz"
-    wanted = design.layer.arrays()
-    found = MatMulLayer.load(directory / file).arrays()
-    for key in sorted({*wanted, *found}):
-        one, other = found.get(key), wanted.get(key)
-        if one is None or other is None or _content(one) != _content(other):
-            yield f"{file}: {key} is not that of {source}: the package is of another layer"
 
 
 def _content(array: npt.NDArray[Any]) -> tuple[object, ...]:

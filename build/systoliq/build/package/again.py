@@ -54,11 +54,10 @@ def compare_again(directory: Path, source: str | None = None) -> Comparison:
     reasons: list[str] = []
     count = 0
     try:
-        design = described_design(directory, sidecar, source)
         if source is not None:
-            reasons += other_layer(directory, design, source)
+            reasons += other_layer(directory, sidecar, source)
         if not reasons:
-            files = _files(design, sidecar)
+            files = _files(described_design(directory, sidecar, source), sidecar)
             count = len(files)
             reasons += _differences(directory, files, generator, _age(sidecar, used))
     except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:

@@ -52,10 +52,11 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
         else:
             package = _layer(directory, claimed, name)
             layers = [package.derive(heard)]
-            points, complete, formula = package.points, package.complete, package.formula
             reasons += package.reasons
             reasons += limited(unlike(claimed, layers[0]))
             reasons += limited(iter(package.inexact))
+            reasons += [] if reasons else package.try_all(heard)
+            points, complete, formula = package.points, package.complete, package.formula
     columns = [column for layer in layers for column in layer["columns"]]
     ends = [end for column in columns for end in column["accumulators"]] or [0]
     return Report(

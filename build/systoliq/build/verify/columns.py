@@ -8,28 +8,28 @@ Verilog is the integer form between the steps, too, is what trying them all show
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .float32 import Format, float32_output, integer_output, steps_digest, steps_of
 from .lanes import Column, Lanes
 
-__all__ = ["ColumnProof", "prove_column"]
+__all__ = ["ColumnProof", "first_unlike", "prove_column"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnProof:
-    """What was found for one column; `points` accumulators were tried: all that there are, where it is `complete`."""
+    """Findings on a column over lo..hi: `points` accumulators were tried; `form` has the integer form's steps."""
 
     steps: int
     digest: str
     points: int
-    complete: bool
+    lo: int
+    hi: int
+    form: list[tuple[int, int]]
     differences: int
     first_difference: int | None
     unlike_form: int | None  # an accumulator at which the Verilog is not the integer form
@@ -44,10 +44,8 @@ def prove_column(
     output: Format,
     lo: int,
     hi: int,
-    *,
-    complete: bool,
 ) -> ColumnProof:
-    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi, on each if `complete`."""
+    """Compare column `n` of the Verilog with the float32 formula at `scale` over lo..hi, on both sides of each step."""
     zero_point = constants.zero_point
     steps = steps_of(scale, zero_point, output, lo, hi)
     points = sorted({lo, hi, *(acc for start, _ in steps[1:] for acc in (start - 1, start))})
@@ -63,24 +61,24 @@ def prove_column(
     unlike = next((acc for acc, y, x in zip(points, answers, formed, strict=True) if y != x), None)
     forms = steps if formed == wanted else _steps(form, lo, hi)
     differences, first = (0, None) if formed == wanted else _count(steps, forms, hi)
-    if complete and unlike is None:
-        unlike = _first_unlike(hardware.respond_in(n, lo, hi), forms, lo)
     return ColumnProof(
         steps=len(steps) - 1,
         digest=steps_digest(steps, hi),
-        points=hi - lo + 1 if complete else len(points),
-        complete=complete,
+        points=len(points),
+        lo=lo,
+        hi=hi,
+        form=forms,
         differences=differences,
         first_difference=first,
         unlike_form=unlike,
     )
 
 
-def _first_unlike(answers: Iterator[npt.NDArray[Any]], steps: list[tuple[int, int]], lo: int) -> int | None:
-    """The least accumulator from `lo` on at which the answers, in parts, are not those of the steps."""
-    starts, outputs = (np.array(column, dtype=np.int64) for column in zip(*steps, strict=True))
-    at = lo
-    for part in answers:
+def first_unlike(hardware: Lanes, n: int, proof: ColumnProof) -> int | None:
+    """The least accumulator of all at which column `n` of the Verilog does not answer as the integer form does."""
+    starts, outputs = (np.array(column, dtype=np.int64) for column in zip(*proof.form, strict=True))
+    at = proof.lo
+    for part in hardware.respond_in(n, proof.lo, proof.hi):
         accumulators = np.arange(at, at + len(part), dtype=np.int64)
         wrong = part != outputs[np.searchsorted(starts, accumulators, side="right") - 1]
         if wrong.any():

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
-from .columns import ColumnProof, prove_column
+from .columns import ColumnProof, first_unlike, prove_column
 from .depthwise import Depthwise
 from .float32 import Format
 from .hardware import Hardware, UnreadableError
@@ -61,6 +61,7 @@ class IntegerLayer:
         self.points = 0
         self.complete = 0  # columns that were tried on every accumulator
         self._most_tried = most_tried // hardware.effort
+        self._proofs: list[ColumnProof] = []
 
     def derive(self, progress: Callable[[str], None]) -> dict[str, Any]:
         """What the certificate should say of the layer."""
@@ -84,7 +85,7 @@ class IntegerLayer:
         multiplier_bits = max(column.multiplier.bit_length() for column in self.columns)
         mantissa_bits = max(self._mantissa(n).bit_length() for n in range(self.n))
         self.points = sum(proof.points for proof in proofs)
-        self.complete = sum(proof.complete for proof in proofs)
+        self._proofs = proofs
         self.inexact += _inexact(proofs)
         return {
             "verdict": "exact" if exact else "differs",
@@ -111,6 +112,26 @@ class IntegerLayer:
             "weights_sha256": self._weights_digest(),
             "columns": columns,
         }
+
+    def try_all(self, progress: Callable[[str], None]) -> list[str]:
+        """Try columns that were derived on every accumulator, as many as may be: why they are refused."""
+        reasons = []
+        for n, proof in enumerate(self._proofs):
+            size = proof.hi - proof.lo + 1
+            if size <= self._most_tried:
+                progress(f"column {n + 1} of {self.n}, every accumulator")
+                self._most_tried -= size
+                self.complete += 1
+                self.points += size - proof.points
+                wrong = first_unlike(self.hardware, n, proof)
+                reasons += [] if wrong is None else [self._unlike_form(n, wrong)]
+        return limited(iter(reasons))
+
+    def _unlike_form(self, n: int, accumulator: int) -> str:
+        rounding = self.claimed["requantizer"]["rounding"]
+        return (
+            f"{self.verilog}: the requantizer of column {n} is not the form {rounding!r} at accumulator {accumulator}"
+        )
 
     def _accumulator(self, least: int, most: int) -> dict[str, Any]:
         """The certificate's words about the accumulator, for sums of `least` to `most`."""
@@ -192,15 +213,9 @@ class IntegerLayer:
         constants: Column = self.columns[n]
         scale = Fraction(self.layer.scales[n])
         rounding = self.claimed["requantizer"]["rounding"]
-        complete = hi - lo < self._most_tried
-        if complete:
-            self._most_tried -= hi - lo + 1
-        proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi, complete=complete)
+        proof = prove_column(self.hardware, n, constants, rounding, scale, self.y, lo, hi)
         if proof.unlike_form is not None:
-            self.reasons.append(
-                f"{self.verilog}: the requantizer of column {n} is not the form {rounding!r} at accumulator "
-                f"{proof.unlike_form}"
-            )
+            self.reasons.append(self._unlike_form(n, proof.unlike_form))
         column: dict[str, Any] = {
             "bias": constants.bias,
             "residual": constants.residual,

@@ -57,11 +57,13 @@ def _layer(stage: Stage, layer: Layer) -> Found:
         hardware = Hardware(stage.modules, stage.module, shape)
     derived = IntegerLayer(claimed, layer, hardware, verilog=stage.verilog, source=stage.source, most_tried=_MOST_TRIED)
     facts = derived.derive(stage.progress)
+    reasons = [*derived.reasons, *limited(iter(derived.inexact))]
+    reasons += [] if reasons else derived.try_all(stage.progress)
     steps = sum(column["steps"] for column in facts["columns"])
     return Found(
         facts=facts,
         tried=f"{n} columns, {steps} steps, {derived.points} accumulators tried",
-        reasons=[*derived.reasons, *limited(iter(derived.inexact))],
+        reasons=reasons,
         points=derived.points,
         complete=derived.complete,
         is_layer=True,
