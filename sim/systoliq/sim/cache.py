@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-__all__ = ["cache_directory", "content_key", "obtain", "run_directory"]
+__all__ = ["CacheError", "CacheWarning", "cache_directory", "content_key", "obtain", "run_directory", "whole"]
 
+_MANIFEST = ".manifest.json"  # of an entry: the hash of each file
 DAY = 24 * 3600.0
 KEEP_BUILDS = 30 * DAY  # since the last use
 KEEP_RUNS = 2 * DAY  # logs of simulation runs
@@ -40,52 +43,112 @@ def content_key(*parts: str | bytes) -> str:
     return digest.hexdigest()[:32]
 
 
+class CacheWarning(UserWarning):
+    """An entry of the cache was damaged, and is made again."""
+
+
+class CacheError(OSError):
+    """The cache cannot be used where it is."""
+
+
 def obtain(kind: str, key: str, make: Callable[[Path], None]) -> tuple[Path, bool]:
     """Give the folder `kind`/`key` and whether it was there before.
+
+    A folder that does not hold what it held when it was made is told by a `CacheWarning` and made again.
 
     Parameters
     ----------
     make
         called with an empty folder, which it fills; what it raises is passed on, and the folder is removed.
+
+    Raises
+    ------
+    CacheError
+        where the cache cannot be written to.
     """
     shelf = cache_directory() / kind
     target = shelf / key
-    if _touch(target):
+    if _touch(target) and whole(target):
         return target, True
-    shelf.mkdir(parents=True, exist_ok=True)
+    with _usable(shelf):
+        shelf.mkdir(parents=True, exist_ok=True)
     with _lock(shelf / f".{key}.lock"):
         if _touch(target):
-            return target, True
-        building = Path(tempfile.mkdtemp(prefix=".building-", dir=shelf))
+            if whole(target):
+                return target, True
+            if (target / _MANIFEST).exists():
+                warnings.warn(f"the cache's {kind}/{key} was damaged and is made again", CacheWarning, stacklevel=2)
+        with _usable(shelf):
+            building = Path(tempfile.mkdtemp(prefix=".building-", dir=shelf))
         try:
             make(building)
-            building.chmod(0o755)  # mkdtemp's 0700 would shut out others in a shared cache
-            try:
-                building.rename(target)
-            except OSError:
-                if not target.is_dir():  # a builder that the lock did not hold (a network file system) was faster
-                    raise
+            with _usable(shelf):
+                (building / _MANIFEST).write_text(json.dumps(_contents(building)))
+                building.chmod(0o755)  # mkdtemp's 0700 would shut out others in a shared cache
+                _remove(target)
+                try:
+                    building.rename(target)
+                except OSError:
+                    if not whole(target):  # a builder that the lock did not hold (a network file system) was faster
+                        raise
         finally:
             shutil.rmtree(building, ignore_errors=True)
         _prune(shelf, KEEP_BUILDS)
     return target, False
 
 
+def whole(folder: Path) -> bool:
+    """Whether the entry `folder` holds all that it held when it was made, to the bit."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_text())
+        return bool(manifest == _contents(folder, manifest))
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _contents(folder: Path, names: Iterable[str] | None = None) -> dict[str, str]:
+    """Hashes of the files in `folder`, or of those named, by name."""
+    if names is None:
+        names = (str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file())
+    return {name: hashlib.sha256((folder / name).read_bytes()).hexdigest() for name in names}
+
+
+def _remove(target: Path) -> None:
+    """Take away what stands in the place of an entry, whatever it is."""
+    if target.is_symlink() or (target.exists() and not target.is_dir()):
+        target.unlink()
+    elif target.exists():
+        gone = Path(tempfile.mkdtemp(prefix=".building-", dir=target.parent))
+        target.rename(gone / "old")
+        shutil.rmtree(gone, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _usable(shelf: Path) -> Iterator[None]:
+    """An OSError in here is a CacheError, which says what to do."""
+    try:
+        yield
+    except OSError as error:
+        text = f"the cache cannot be used ({error.strerror}): SYSTOLIQ_CACHE may name another directory"
+        raise CacheError(error.errno, text, str(shelf)) from error
+
+
 def run_directory() -> Path:
     """Make a new folder for the log and results of one run; such folders are kept for two days."""
     shelf = cache_directory() / "runs"
-    shelf.mkdir(parents=True, exist_ok=True)
-    _prune(shelf, KEEP_RUNS)
-    return Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=shelf))
+    with _usable(shelf):
+        shelf.mkdir(parents=True, exist_ok=True)
+        _prune(shelf, KEEP_RUNS)
+        return Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=shelf))
 
 
 def _touch(target: Path) -> bool:
     try:
         os.utime(target)
-    except FileNotFoundError:
-        return False
     except PermissionError:  # a cache that is shared read-only
         return target.is_dir()
+    except OSError:
+        return False
     return True
 
 
@@ -106,7 +169,9 @@ def _lock(path: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    with path.open("w") as file:
+    with _usable(path.parent):
+        file = path.open("w")
+    with file:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(file, fcntl.LOCK_EX)
         try:

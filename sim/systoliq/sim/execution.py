@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from systoliq.hw.children import child
+
 from .process import SimulationError, tail
 
 __all__ = ["end_of", "execute"]
@@ -24,14 +26,13 @@ def execute(
     """Run a simulation to its end, its output going to the log; give its exit status."""
     with (
         log.open("w", encoding="utf-8") as file,
-        subprocess.Popen(  # what build() made
+        child(  # what build() made
             command,
             cwd=directory,
             env=dict(variables),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
             encoding="utf-8",
             errors="replace",
         ) as process,

@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from systoliq.hw.children import run_child
+
 __all__ = ["Reporter", "SimulationError", "call", "tail"]
 
 
@@ -47,15 +49,7 @@ def call(
 ) -> None:
     """Run a build tool to its end; its output goes to the reporter."""
     words = [str(word) for word in command]
-    done = subprocess.run(  # the tools that tools.py found
-        words,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        check=False,
-        env={**os.environ, **(environment or {})},
-    )
+    done = run_child(words, stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
     if done.returncode != 0:
         raise SimulationError(f"{Path(words[0]).name} failed with exit status {done.returncode}:\n{tail(done.stdout)}")
     report.message(done.stdout)

@@ -1,18 +1,23 @@
 """The end of a command: errors in one line on standard error, and an exit status that says what happened.
 
-0 done    1 a mismatch, or a tool that failed or is missing    2 bad input    130 interrupted
+0 done    1 a mismatch, a tool that failed or is missing, no memory    2 bad input    130 interrupted    143 terminated
 """
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from systoliq.hw.children import EndedError, end_children, starting
 from systoliq.hw.verilog import EmissionError
 from systoliq.sim import SimulationError, ToolError
 from systoliq.sim.engine import EngineError
@@ -28,6 +33,7 @@ _FAILURES = (MissingPackageError, ToolError, SimulationError, EmissionError, Eng
 @dataclass
 class _Settings:
     debug: bool = False
+    signal: int = signal.SIGTERM
 
 
 class Group(click.Group):
@@ -46,18 +52,60 @@ class Group(click.Group):
             return super().main(args, prog_name, complete_var, standalone_mode=False, **extra)
         settings = _Settings()
         try:
-            status = super().main(args, prog_name, complete_var, standalone_mode=False, obj=settings, **extra)
+            with _caught_signals(settings):
+                status = super().main(args, prog_name, complete_var, standalone_mode=False, obj=settings, **extra)
+                sys.stdout.flush()
         except click.Abort:  # Ctrl-C
             sys.exit(130)
+        except EndedError:
+            sys.exit(128 + settings.signal)
+        except MemoryError:
+            _tell("there is not enough memory")
+            sys.exit(1)
         except click.ClickException as error:
             _tell(error.format_message())
             sys.exit(2)
         except _BAD_INPUT + _FAILURES as error:
             if settings.debug:
                 raise
+            _leave_output(error)
             _tell(_message(error))
             sys.exit(1 if isinstance(error, _FAILURES) else 2)
         sys.exit(status if isinstance(status, int) else 0)
+
+
+@contextlib.contextmanager
+def _caught_signals(settings: _Settings) -> Iterator[None]:
+    """Signals that end this process end its children first, and its temporary files with them; those that are ignored
+    stay so.
+    """
+
+    def end(number: int, frame: object) -> None:
+        settings.signal = number
+        end_children()
+        if not starting():
+            raise KeyboardInterrupt if number == signal.SIGINT else EndedError
+
+    numbers = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in numbers}
+    main = threading.current_thread() is threading.main_thread()
+    caught = [number for number in numbers if main and before[number] is not signal.SIG_IGN]
+    for number in caught:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in caught:
+            signal.signal(number, before[number])
+
+
+def _leave_output(error: Exception) -> None:
+    """Where standard output cannot be written, do not try again at the end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with Path(os.devnull).open("w") as nothing:
+            os.dup2(nothing.fileno(), sys.__stdout__.fileno() if sys.__stdout__ else 1)
 
 
 def _message(error: Exception) -> str:

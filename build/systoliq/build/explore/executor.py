@@ -15,6 +15,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
+from systoliq.hw.children import end_children
+
 from ..errors import InputError
 from .evaluate import Finding, Task, run_task
 
@@ -23,6 +25,7 @@ __all__ = ["Executor", "LocalProcesses", "default_jobs"]
 _ATTEMPTS = 2  # of a task whose process ended
 _GIB = 1 << 30
 _USUAL_MEMORY = 2 * _GIB  # that place and route of a small device asks for
+_SECONDS_TO_END = 2.0  # for a process that computes; one that waits for a tool ends at once
 _PARENT_DIED = 1  # PR_SET_PDEATHSIG
 
 
@@ -102,10 +105,14 @@ class LocalProcesses:
         pool, self._pool = self._pool, None
         children = [child.pid for child in multiprocessing.active_children() if child.name.startswith("Spawn")]
         pool.shutdown(wait=False, cancel_futures=True)
-        for pid in children:
-            if pid is not None:
-                with contextlib.suppress(OSError):
-                    os.killpg(pid, signal.SIGKILL)
+        for number in (signal.SIGTERM, signal.SIGKILL):  # the first ends what they started, too
+            for pid in children:
+                if pid is not None:
+                    with contextlib.suppress(OSError):
+                        os.killpg(pid, number)
+            deadline = time.monotonic() + _SECONDS_TO_END
+            while multiprocessing.active_children() and time.monotonic() < deadline:
+                time.sleep(0.01)
 
     def _open(self) -> ProcessPoolExecutor:
         if self._pool is None:
@@ -127,6 +134,7 @@ def _begin(memory: int, parent: int) -> None:
     """A worker's first act: a process group of its own, an end when the parent ends, a limit, one thread."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who ends this group
+    signal.signal(signal.SIGTERM, _end)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource  # not on Windows
@@ -135,10 +143,16 @@ def _begin(memory: int, parent: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PARENT_DIED, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(_PARENT_DIED, signal.SIGTERM)
 
 
 def _end_with(parent: int) -> None:
     while os.getppid() == parent:
         time.sleep(0.5)
+    _end()
+
+
+def _end(*_: object) -> None:
+    """End what this process started, each in a group of its own, and this process."""
+    end_children()
     os.killpg(0, signal.SIGKILL)

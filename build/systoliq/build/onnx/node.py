@@ -114,10 +114,19 @@ def is_operator(node: NodeProto, *names: str) -> bool:
 
 
 def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
-    """The attribute `name` of a node, or its default."""
+    """The attribute `name` of a node, or its default; a NotTakenError where one is a number and the other is none."""
     from onnx import helper
 
-    return next((helper.get_attribute_value(given) for given in node.attribute if given.name == name), default)
+    value = next((helper.get_attribute_value(given) for given in node.attribute if given.name == name), default)
+    if default is not None and _shape_of(value) != _shape_of(default):
+        raise NotTakenError(f"{name} must be {_shape_of(default)} in {label(node)}, not {value!r}")
+    return value
+
+
+def _shape_of(value: Any) -> str:
+    if isinstance(value, bytes):
+        return "a word"
+    return "a number" if isinstance(value, int | float) else "numbers"
 
 
 def label(node: NodeProto) -> str:

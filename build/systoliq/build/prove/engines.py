@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from systoliq.hw.children import run_child
+
 from .netlist import Netlist
 from .property import Bounded, FromAnyState, Induction, Method, Property, Unbounded, Verdict
 from .unroll import Unrolling
@@ -149,9 +151,7 @@ def _abc(aiger: Path, merge: str, folder: Path, clock: _Clock) -> Decision:
     # fold: the conditions become part of the claim. scorr merges registers that are equal in all reachable states.
     script = f"read_aiger {aiger}; fold; strash; {merge}pdr -T {limit}"
     try:
-        process = subprocess.run(
-            [abc, "-c", script], cwd=folder, capture_output=True, text=True, timeout=limit + 10, check=False
-        )
+        process = run_child([abc, "-c", script], cwd=folder, timeout=limit + 10)
     except subprocess.TimeoutExpired:
         return Decision(Verdict.TIMEOUT)
     output = process.stdout

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from systoliq.hw.children import run_child
+
 from .property import Property, Verdict
 
 __all__ = ["ProofResult", "ProofRun", "run"]
@@ -56,7 +58,7 @@ def run_one(proof: ProofRun) -> ProofResult:
 def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Verdict, str]:
     command = [sys.executable, "-m", "systoliq.build.prove.worker", *arguments]
     try:
-        process = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+        process = run_child(command, timeout=seconds)
     except subprocess.TimeoutExpired:
         return Verdict.TIMEOUT, f"no answer after {seconds:.0f} s"
     file = folder / "decision.json"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from systoliq.hw.children import run_child
 from systoliq.sim.tools import Tool
 
 from ..errors import MissingPackageError
@@ -34,7 +35,7 @@ class Command:
 
     def run(self, *arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """Run it in `cwd`, where its files must be: the WebAssembly builds see nothing else."""
-        return subprocess.run([*self.argv, *arguments], cwd=cwd, capture_output=True, text=True, check=False)
+        return run_child([*self.argv, *arguments], cwd=cwd)
 
 
 def find_yosys() -> Command:

@@ -54,6 +54,8 @@ def _scales(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.
     given = [*node.input, "", "", ""]
     if given[2]:
         scales = graph.constant(given[2], "scales").astype(np.float32).reshape(-1)
+        if not np.all(np.isfinite(scales) & (scales > 0)):
+            raise NotTakenError(f"scales must be positive and finite, not {scales.tolist()}")
         if scales.size == len(shape):
             return scales, [int(size) for size in np.floor(np.asarray(shape, np.float32) * scales)]
     if given[3]:
