@@ -16,7 +16,11 @@ import numpy.typing as npt
 
 from .errors import InputError
 
-__all__ = ["check_file", "json_bytes", "npz_bytes", "umask", "write_file"]
+__all__ = ["INPUT_BYTES", "check_file", "json_bytes", "npz_bytes", "read_input", "umask", "write_file"]
+
+
+INPUT_BYTES = 1 << 26
+"""Of a plan, a workload or a library of cells."""
 
 
 def check_file(name: str, path: Path | None) -> None:
@@ -46,6 +50,17 @@ def check_file(name: str, path: Path | None) -> None:
 
 
 _KINDS = {stat.S_IFCHR: "device", stat.S_IFBLK: "device", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+
+
+def read_input(path: Path) -> bytes:
+    """What a small input file holds; an InputError where it is no regular file, or one beyond `INPUT_BYTES`."""
+    if not path.exists():
+        raise InputError(f"{path}: there is no such file")
+    if not path.is_file():
+        raise InputError(f"{path}: must be a regular file, and is none")
+    if (size := path.stat().st_size) > INPUT_BYTES:
+        raise InputError(f"{path}: must have at most {INPUT_BYTES} bytes, not {size}")
+    return path.read_bytes()
 
 
 def write_file(path: Path, content: bytes) -> None:

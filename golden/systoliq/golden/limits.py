@@ -8,6 +8,8 @@ from __future__ import annotations
 __all__ = [
     "ARCHIVE_ARRAYS",
     "ARCHIVE_BYTES",
+    "ARRAY_MULTIPLIERS",
+    "ARRAY_SIDE",
 ]
 
 ARCHIVE_BYTES = 1 << 28
@@ -15,3 +17,9 @@ ARCHIVE_BYTES = 1 << 28
 
 ARCHIVE_ARRAYS = 4096
 """Arrays of an .npz file."""
+
+ARRAY_SIDE = 4096
+"""Rows, columns and depth of an array, each: their Verilog grows with them."""
+
+ARRAY_MULTIPLIERS = 1 << 16
+"""Rows x columns x depth of an array: 256 x 256, more than any FPGA has."""

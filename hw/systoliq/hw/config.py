@@ -7,6 +7,7 @@ import dataclasses
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import flag_bits, sum_bits
 from systoliq.golden.formats import INT8, IntFormat
+from systoliq.golden.limits import ARRAY_MULTIPLIERS, ARRAY_SIDE
 from systoliq.golden.operand import Format
 
 from .cells import CELLS, OPERAND_BITS, PACKED_BITS
@@ -47,6 +48,11 @@ class ArrayConfig:
     def __post_init__(self) -> None:
         for name in ("rows", "cols", "depth", "accumulator_bits"):
             _positive_integer(name, getattr(self, name))
+        for name in ("rows", "cols", "depth"):
+            if getattr(self, name) > ARRAY_SIDE:
+                raise ValueError(f"{name} must be at most {ARRAY_SIDE}, not {getattr(self, name)}")
+        if self.macs_per_cycle > ARRAY_MULTIPLIERS:
+            raise ValueError(f"rows * cols * depth must be at most {ARRAY_MULTIPLIERS}, not {self.macs_per_cycle}")
         for name in ("a", "b"):
             operand = getattr(self, name)
             if not isinstance(operand, IntFormat | Float8Format):

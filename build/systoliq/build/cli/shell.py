@@ -63,7 +63,7 @@ class Group(click.Group):
             _tell("there is not enough memory")
             sys.exit(1)
         except click.ClickException as error:
-            _tell(error.format_message())
+            _tell(" ".join(error.format_message().split()))
             sys.exit(2)
         except _BAD_INPUT + _FAILURES as error:
             if settings.debug:

@@ -16,6 +16,7 @@ from amaranth.lib import wiring
 from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
+from ..files import read_input
 from .floorplan import floorplan
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
 from .parts import figures_of_parts
@@ -95,7 +96,7 @@ def synthesized(
     yosys = find_yosys()
     if progress:
         progress("synthesis")
-    library = liberty.read_bytes() if liberty else b""
+    library = read_input(liberty) if liberty else b""
     commands = " ".join([target.synth, *mapped_apart(verilog, name, target)])
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, commands, library, yosys.version, *memories)

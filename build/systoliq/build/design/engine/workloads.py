@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import functools
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.engine.host import blocks
 from systoliq.hw.hierarchy import mark_used
+
+from ...files import read_input
 
 __all__ = ["OWN", "Figures", "Product", "choose_dataflow", "jobs_of", "read_workloads", "study"]
 
@@ -71,7 +74,7 @@ OWN: tuple[Product, ...] = (
 
 def read_workloads(path: Path) -> list[Product]:
     """Products of a CSV file with columns workload, M, K, N and count."""
-    with path.open(newline="", encoding="utf-8") as file:
+    with io.StringIO(read_input(path).decode(errors="replace"), newline="") as file:
         try:
             products = [
                 Product(network=row["workload"], **{name.lower(): int(row[name]) for name in ("M", "K", "N", "count")})

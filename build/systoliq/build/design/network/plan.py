@@ -23,6 +23,7 @@ from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
 from ...errors import InputError
+from ...files import read_input
 
 __all__ = [
     "LUT_CELLS",
@@ -195,7 +196,7 @@ def _in_tables(parallelism: Parallelism) -> Parallelism:
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(read_input(path).decode())
         asked = {
             str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"], cells=each.get("cells", ""))
             for each in content
