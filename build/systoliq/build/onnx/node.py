@@ -24,6 +24,7 @@ __all__ = [
     "domain",
     "is_operator",
     "label",
+    "takes_transposed_b",
     "together",
 ]
 
@@ -121,6 +122,11 @@ def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
     if default is not None and _shape_of(value) != _shape_of(default):
         raise NotTakenError(f"{name} must be {_shape_of(default)} in {label(node)}, not {value!r}")
     return value
+
+
+def takes_transposed_b(node: NodeProto) -> bool:
+    """Whether a node says, by a whole number, that its weights are [N, K]."""
+    return any(given.name == "transB" and given.i for given in node.attribute)
 
 
 def _shape_of(value: Any) -> str:

@@ -16,7 +16,7 @@ from .agreement import check_operator, check_rows
 from .graph import Graph
 from .host import HostPart
 from .model import read_model
-from .node import NotTakenError, attribute, check_inputs, domain, label
+from .node import NotTakenError, check_inputs, domain, label, takes_transposed_b
 from .operators import REFUSED, TAKEN
 
 if TYPE_CHECKING:
@@ -197,7 +197,7 @@ def _shape(graph: Graph, node: NodeProto, b_input: int) -> tuple[str, str, str]:
         names = [str(size or "?") for size in a[:-1] if not isinstance(size, int)]
         m = "*".join([*([str(total)] if total != 1 or not names else []), *names])
     if b is not None and len(b) >= 2:
-        rows, columns = (b[-1], b[-2]) if attribute(node, "transB", 0) else (b[-2], b[-1])
+        rows, columns = (b[-1], b[-2]) if takes_transposed_b(node) else (b[-2], b[-1])
         k, n = (str(rows or "?") if k == "?" else k), str(columns or "?")
     return m, k, n
 

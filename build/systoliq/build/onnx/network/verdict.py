@@ -11,7 +11,7 @@ import numpy as np
 from systoliq.golden.network import Node
 
 from ..graph import Graph
-from ..node import attribute
+from ..node import takes_transposed_b
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -60,7 +60,7 @@ def multiply_accumulates(graph: Graph, node: NodeProto) -> int | None:
     if "Conv" in node.op_type:
         depth = int(np.prod(w[1:]))  # type: ignore[arg-type]
     else:
-        depth = int(w[-1 if attribute(node, "transB", 0) else -2 if len(w) > 1 else 0])  # type: ignore[arg-type]
+        depth = int(w[-1 if takes_transposed_b(node) else -2 if len(w) > 1 else 0])  # type: ignore[arg-type]
     return int(np.prod(outputs)) * depth  # type: ignore[arg-type]
 
 
