@@ -162,7 +162,7 @@ def _other_tensor(rng: np.random.Generator, graph: Any) -> None:
     elif array.dtype.kind in "iu" and array.size:
         array = array.copy()
         info = np.iinfo(array.dtype)
-        array.reshape(-1)[int(rng.integers(array.size))] = int(rng.choice([info.min, info.max, 0, 1]))
+        array.reshape(-1)[int(rng.integers(array.size))] = [info.min, info.max, 0, 1][int(rng.integers(4))]
     tensor.CopyFrom(onnx.numpy_helper.from_array(array, tensor.name))
 
 
