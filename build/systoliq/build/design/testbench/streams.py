@@ -12,10 +12,15 @@ __all__ = ["PAUSES", "Receiver", "Sender"]
 PAUSES = 2500
 """Cycles that nothing takes longer by random stalls: pauses of up to 255, one after the other."""
 
+_PAUSE = """\
+      if (<<s>>_pause != 8'd0) <<s>>_pause <= <<s>>_pause - 8'd1;
+      else if (random[31:26] == 6'd0) <<s>>_pause <= random[25:18];
+"""
+
 _SENDER = """\
       <<s>>_index <= <<s>>_next;
       if (!s_axis_<<s>>_tvalid || s_axis_<<s>>_tready) begin
-        if (<<s>>_next < <<end>> && !(senders_stall && random[<<bit>>+:2] != 2'd0)) begin
+        if (<<s>>_next < <<end>> && !(senders_stall && (random[<<bit>>+:2] != 2'd0<<paused>>))) begin
           s_axis_<<s>>_tvalid <= 1'b1;
           <<port>> <= <<s>>_data[<<s>>_next];<<last>>
         end else begin
@@ -30,7 +35,7 @@ _SENDER_DECLARATIONS = """\
   reg [<<data_top>>:0] s_axis_<<s>>_tdata = <<data_width>>'d0;<<user_port>>
   reg s_axis_<<s>>_tvalid = 1'b0;
   wire s_axis_<<s>>_tready;<<last_port>>
-  integer <<s>>_index = 0;
+  integer <<s>>_index = 0;<<pause>>
   wire [31:0] <<s>>_next = <<s>>_index + (s_axis_<<s>>_tvalid && s_axis_<<s>>_tready ? 32'd1 : 32'd0);"""
 
 
@@ -39,7 +44,8 @@ class Sender:
 
     `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
     `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `strays` the
-    tlast of beat `stray`, a wire of the testbench, is turned over.
+    tlast of beat `stray`, a wire of the testbench, is turned over, and stalls have pauses of up to 255 cycles, in which
+    all that waits is used up.
     """
 
     def __init__(
@@ -79,6 +85,7 @@ class Sender:
             if self._user_width
             else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
+            pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._strays else "",
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
 
@@ -87,9 +94,11 @@ class Sender:
         """What it does in a cycle."""
         s, has_last = self.letter, self._has_last
         stray = f" ^ ({s}_next == stray)" if self._strays else ""
-        return fill(
+        pause = fill(_PAUSE, s=s) if self._strays else ""
+        return pause + fill(
             _SENDER,
             s=s,
+            paused=f" || {s}_pause != 8'd0" if self._strays else "",
             port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
             bit=self._random_bit,
