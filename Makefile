@@ -7,7 +7,11 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
+<<<<<<< HEAD
 .PHONY: help venv demo test test-slow soak lint format bench bench-area prove mutants docs clean
+=======
+.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove docs clean
+>>>>>>> 6f834f0 (plan: cells auto for networks, one or two products in a cell or lookup tables by stage; make fuzz: designs from the whole space)
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -39,6 +43,9 @@ test-slow: $(STAMP) ## the slow tests: proofs, netlists, networks in RTL
 
 soak: $(STAMP) ## 2000 random jobs on 40 random engines, both simulators
 	$(BIN)/python tests/engine/soak.py
+
+fuzz: $(STAMP) ## 500 random designs from the whole parameter space, an hour at the most
+	$(BIN)/python tests/fuzz/designs.py
 
 lint: $(STAMP) ## ruff and mypy
 	$(BIN)/ruff check .

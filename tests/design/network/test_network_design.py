@@ -52,6 +52,31 @@ def icarus():
 
 
 @pytest.mark.simulator
+def test_forms_of_products_chosen_by_stage(model, given, call, tmp_path, icarus):
+    """Products of one network by twos in a cell, alone in one, and in lookup tables, as the plan says; golden's bits."""
+    options = ["--cells", "auto", "--target", "ecp5-85k", "--multipliers", "4", "--luts", "300"]
+    result = call("simulate", model, "--input", tmp_path / "x.npy", "--simulator", icarus, *options)
+    assert result.exit_code == 0, result.output
+    assert re.findall(r"(?:Convolution|Dense) +\d+ x \d+ +(\S+)", result.output) == ["ecp5-pair", "ecp5", "ecp5-lut"]
+    assert re.search(r"mismatches +0\b", result.output)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ([], "cells auto needs a target of the families ecp5 or ice40, whose sites are known, not no target"),
+        (["--target", "generic"], "whose sites are known, not generic"),
+        (["--target", "ecp5-85k", "--throughput", "100"], "cells must be named where throughput or plan is given"),
+    ],
+)
+def test_auto_cells_need_a_part_and_a_budget(model, call, tmp_path, options, reason):
+    result = call("emit", model, "--out", tmp_path / "out", "--cells", "auto", *options)
+    assert result.exit_code == 2
+    assert reason in result.output
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.simulator
 def test_simulated_outputs_are_onnxruntimes(model, given, call, tmp_path, icarus):
     out, report = tmp_path / "y.npz", tmp_path / "report.json"
     result = call(

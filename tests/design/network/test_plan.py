@@ -54,6 +54,49 @@ def test_a_network_without_products():
     assert plan.image_cycles == 9
 
 
+@pytest.mark.parametrize(("dsp", "luts"), [(4, 0), (4, 600), (6, 100), (6, 400), (9, 1000), (20, 0)])
+@pytest.mark.parametrize("pairs", [False, True])
+def test_forms_of_products(dsp, luts, pairs):
+    """Of all ways to make each stage's products, for the time that was found: the fewest sites of lookup tables, within
+    both budgets; for the next shorter time there is no way.
+    """
+    plan = plan_for_budget(net(), dsp, luts, cells="ecp5", pairs=pairs)
+    times = {rate.image_cycles(node, each) for node in stages_of(net()) for each in rate.choices(node)}
+    shorter = max((time for time in times if time < plan.image_cycles), default=None)
+    assert plan.dsp <= dsp
+    taken = sum(SITES[stage.parallelism.cells] * stage.multipliers for stage in plan.stages)
+    assert taken == min(fewest_sites(plan_for_cycles(net(), plan.image_cycles, cells="ecp5"), dsp, luts, pairs=pairs))
+    slowest = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(net()))
+    if shorter is not None and shorter >= slowest:
+        assert not fewest_sites(plan_for_cycles(net(), shorter, cells="ecp5"), dsp, luts, pairs=pairs)
+
+
+SITES = {"": 0, "ecp5-pair": 26, "ecp5-lut": 100}  # docs/silicon.md: of a product, more than with a multiplier
+
+
+def fewest_sites(plan, dsp, luts, *, pairs):
+    """Sites of every way to make the products of the plan's stages that is within both budgets."""
+    ways = []
+    for stage in plan.stages:
+        cols, depth = stage.parallelism.cols, stage.parallelism.depth
+        forms = [(stage.dsp, 0)]
+        if stage.dsp:
+            forms.append((0, 100 * stage.multipliers))
+        if pairs and rate.is_product(stage.node) and cols > 1:
+            forms.append((-(-cols // 2) * depth, 26 * stage.multipliers))
+        ways.append(forms)
+    sums = [tuple(map(sum, zip(*way, strict=True))) for way in itertools.product(*ways)]
+    return [sites for cells, sites in sums if cells <= dsp and sites <= luts]
+
+
+def test_pairs_are_chosen_where_they_help():
+    """More products in as many cells, with the rest in lookup tables; none where cells are enough."""
+    few, many = (plan_for_budget(net(), dsp, 300, cells="ecp5", pairs=True) for dsp in (9, 300))
+    assert "ecp5-pair" in {stage.parallelism.cells for stage in few.stages}
+    assert {stage.parallelism.cells for stage in many.stages} == {""}
+    assert few.image_cycles < plan_for_budget(net(), 9, 300, cells="ecp5").image_cycles
+
+
 def test_what_cannot_be_planned():
     network = net()
     least = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(network))

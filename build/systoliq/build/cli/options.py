@@ -99,8 +99,8 @@ CELLS_OPTION = click.option(
     "--cells",
     type=click.Choice([*CELLS, AUTO_CELLS]),
     help="Cells that multiply and accumulate: portable logic, or those of an FPGA family; auto, for a layer with "
-    "--target: cells and array with the fewest cycles a row within --multipliers and --luts.  [portable; with --target "
-    "and --netlist the family's own]",
+    "--target: cells and array with the fewest cycles a row within --multipliers and --luts; for a network: of each "
+    "stage.  [portable; with --target and --netlist the family's own]",
 )
 TARGET_OPTION = click.option(
     "--target",

@@ -14,6 +14,7 @@ from systoliq.golden.operand import Format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
+from systoliq.hw.cells import is_ecp5
 from systoliq.hw.centring import array_format
 from systoliq.hw.float8_layer import float8_sum_bits
 from systoliq.hw.folding import fold
@@ -25,7 +26,7 @@ from .float8_hardware import float8_array, parse_format, refuse_integer_options
 if TYPE_CHECKING:
     from ..synth.targets import Target
 
-__all__ = ["AUTO_CELLS", "REQUANTIZERS", "Hardware"]
+__all__ = ["AUTO_CELLS", "REQUANTIZERS", "Hardware", "auto_cells"]
 
 AUTO_CELLS = "auto"
 _SUM_BITS = 32  # ONNX sums in int32
@@ -63,7 +64,8 @@ class Hardware:
         allow sums beyond the accumulator: they wrap, as ONNX's int32 does. Where sums are the results, they may.
     cells
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`; "auto" for a layer with a `part`: the cells, cols
-        and depth that take the fewest cycles a row within `multipliers` and `luts`, by the model.
+        and depth that take the fewest cycles a row within `multipliers` and `luts`, by the model; for a network: each
+        stage has the part's own, two products in each, or lookup tables alone.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
         an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
     throughput, multipliers, luts, plan
@@ -155,8 +157,8 @@ class Hardware:
     def refuse_for_networks(self) -> None:
         """An InputError where a field was set that a network's plan decides, or two that decide the plan."""
         usual = Hardware()
-        if self.cells == AUTO_CELLS:
-            raise InputError("cells auto is for a layer: a network's plan mixes a target's cells by itself, with luts")
+        if self.cells == AUTO_CELLS and (self.throughput is not None or self.plan is not None):
+            raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         for name in _NOT_NETWORK:
             if getattr(self, name) != getattr(usual, name):
                 raise InputError(f"{name} must be left out for a network: each stage has its own, by the plan")
@@ -270,3 +272,14 @@ class Hardware:
             cells=self.cells,
             **fields,
         )
+
+
+def auto_cells(hardware: Hardware) -> str:
+    """The family of the part's cells, to choose among where `cells` are "auto"; an InputError where its sites, which
+    the choice goes by, are not known.
+    """
+    part = hardware.part
+    if part is None or not (is_ecp5(part.cells) or part.cells == "ice40"):
+        given = "no target" if part is None else part.name
+        raise InputError(f"cells auto needs a target of the families ecp5 or ice40, whose sites are known, not {given}")
+    return part.cells

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -16,9 +17,12 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import is_ecp5
 
 from ...errors import InputError
-from ..hardware import Hardware
+from ..hardware import Hardware, auto_cells
 from ..network.estimate import Estimate, estimate
 from ..network.plan import LUT_CELLS, PAIR_CELLS, StagePlan, stages_of_layer
+
+if TYPE_CHECKING:
+    from ...synth.targets import Target
 
 __all__ = ["Fitted", "fitted"]
 
@@ -58,10 +62,7 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
     The budget is `asked.multipliers` and `asked.luts`, or the part's multipliers and half of its LUT sites. What
     `asked` says of cols and depth stays. Raises InputError where nothing fits, or the model knows nothing.
     """
-    part = asked.part
-    if part is None or not (is_ecp5(part.cells) or part.cells == "ice40"):
-        given = "no target" if part is None else part.name
-        raise InputError(f"cells auto needs a target of the families ecp5 or ice40, whose sites are known, not {given}")
+    family, part = auto_cells(asked), cast("Target", asked.part)
     if asked.rows not in (None, 1):
         raise InputError(f"rows must be left out, or 1, where cells are auto, not {asked.rows}")
     dsp = part.capacity["dsp"] if asked.multipliers is None else asked.multipliers
@@ -69,8 +70,8 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
     node = _node(layer)
     least: Fitted | None = None
     best: Fitted | None = None
-    for stage in _candidates(node, part.cells, asked):
-        found = _found(node, stage, asked, part.cells)
+    for stage in _candidates(node, family, asked):
+        found = _found(node, stage, asked, family)
         least = found if least is None or _size(found) < _size(least) else least
         if stage.dsp <= dsp and found.estimate.lut_sites <= sites and found.estimate.ram <= part.capacity["ram"]:
             best = found if best is None or _rank(found) < _rank(best) else best

@@ -25,7 +25,7 @@ from ...files import json_bytes, npz_bytes
 from ...generator import CERTIFICATE
 from ..choose import choose_requantization
 from ..design import Arrays, Design, File
-from ..hardware import Hardware
+from ..hardware import AUTO_CELLS, Hardware, auto_cells
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
@@ -70,6 +70,9 @@ class NetworkDesign(Design):
     ) -> None:
         self._hardware = hardware or Hardware()
         self._hardware.refuse_for_networks()
+        self._pairs = self._hardware.cells == AUTO_CELLS
+        if self._pairs:
+            self._hardware = self._hardware.replace(cells=auto_cells(self._hardware))
         self.name = module_name(name, network.name)
         self.origin = origin
         self.network = network
@@ -97,9 +100,8 @@ class NetworkDesign(Design):
         if asked.throughput is not None:
             cycles = int(asked.clock_mhz * 1e6 / asked.throughput)
             return plan_for_cycles(self.network, cycles, cells=asked.cells)
-        return plan_for_budget(
-            self.network, asked.multipliers or self._part_dsp or _DSP, asked.luts or 0, cells=asked.cells
-        )
+        dsp = asked.multipliers or self._part_dsp or _DSP
+        return plan_for_budget(self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs)
 
     @property
     def _part_dsp(self) -> int:

@@ -41,6 +41,7 @@ __all__ = [
 LUT_CELLS = "ecp5-lut"
 PAIR_CELLS = "ecp5-pair"
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
+PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
 
 
 def lane_cells(cells: str) -> str:
@@ -140,9 +141,9 @@ def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
     return Plan(stages=tuple(chosen))
 
 
-def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str) -> Plan:
+def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str, pairs: bool = False) -> Plan:
     """The plan with the fewest cycles from one image to the next within so many multiplier cells, and so many sites of
-    lookup tables for products that find no cell (on ECP5).
+    lookup tables for products that find no cell (on ECP5), or half of one alone, where `pairs` are allowed.
 
     Raises InputError where even the smallest takes more.
     """
@@ -153,7 +154,7 @@ def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str) ->
 
     @functools.cache
     def within(index: int) -> Plan | None:
-        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells)
+        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
 
     if within(len(times) - 1) is None:
         least = plan_for_cycles(net, times[-1], cells=cells).dsp
@@ -165,32 +166,33 @@ def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str) ->
     return cast("Plan", within(high))
 
 
-def _placed(plan: Plan, dsp: int, luts: int, cells: str) -> Plan | None:
-    """`plan` with as many products in multiplier cells as there are, the other stages' in lookup tables; None where
-    these are too few as well.
+def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan | None:
+    """`plan` with each stage's products in the form that takes the fewest sites of lookup tables for all together,
+    within `dsp` multiplier cells; None where that takes more than `luts`.
     """
-    if plan.dsp <= dsp:
-        return plan
-    if not is_ecp5(cells):
-        return None
-    best: dict[int, frozenset[int]] = {0: frozenset()}  # by cells taken: the stages that have them
-    for index, stage in enumerate(plan.stages):
-        best |= {
-            taken + stage.dsp: chosen | {index}
-            for taken, chosen in best.items()
-            if stage.dsp and taken + stage.dsp <= dsp and taken + stage.dsp not in best
-        }
-    in_cells = best[max(best)]
-    stages = tuple(
-        stage if index in in_cells or not stage.dsp else _stage(stage.node, _in_tables(stage.parallelism), cells)
-        for index, stage in enumerate(plan.stages)
-    )
-    outside = sum(stage.multipliers for stage in stages if stage.parallelism.cells)
-    return Plan(stages=stages) if outside * PRODUCT_SITES <= luts else None
+    best: dict[int, tuple[int, tuple[StagePlan, ...]]] = {0: (0, ())}  # by cells taken: fewest sites, and the forms
+    for stage in plan.stages:
+        following: dict[int, tuple[int, tuple[StagePlan, ...]]] = {}
+        for form, more in _forms(stage, cells, pairs=pairs):
+            for taken, (sites, forms) in best.items():
+                cost = taken + form.dsp, sites + more
+                if cost[0] <= dsp and cost[1] <= luts and cost[1] < following.get(cost[0], (luts + 1,))[0]:
+                    following[cost[0]] = cost[1], (*forms, form)
+        best = following
+    return Plan(stages=min(best.values(), key=lambda each: each[0])[1]) if best else None
 
 
-def _in_tables(parallelism: Parallelism) -> Parallelism:
-    return dataclasses.replace(parallelism, cells=LUT_CELLS)
+def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[StagePlan, int]]:
+    """What the products of `stage` can be made of, and the sites of lookup tables that its multipliers take then."""
+    if stage.dsp and is_ecp5(cells):
+        yield _with_cells(stage, LUT_CELLS, cells), stage.multipliers * PRODUCT_SITES
+        if pairs and rate.is_product(stage.node) and stage.parallelism.cols > 1:
+            yield _with_cells(stage, PAIR_CELLS, cells), stage.multipliers * PAIR_SITES
+    yield stage, 0
+
+
+def _with_cells(stage: StagePlan, products: str, cells: str) -> StagePlan:
+    return _stage(stage.node, dataclasses.replace(stage.parallelism, cells=products), cells)
 
 
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:

@@ -1,0 +1,132 @@
+"""What is wrong with the design at a point: its package's testbench, with and without initial values, `verify`, and
+random operands in a simulation against golden.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from points import Point, design_of
+
+from systoliq.build.design import EngineDesign, LayerDesign
+from systoliq.build.design.array import ArrayDesign
+from systoliq.build.design.design import Design
+from systoliq.build.package import make_package
+from systoliq.build.verify import verify_package
+from systoliq.golden.float8 import Float8Format
+from systoliq.sim.process import SimulationError
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
+
+from initial_values import without_initial_values
+from soak import run as run_jobs
+
+__all__ = ["Refused", "fault_of"]
+
+_SECONDS = 600  # of one testbench, at the most
+_JOBS = 8
+
+
+class Refused(Exception):  # noqa: N818  # it is no error
+    """systoliq refuses the point, with a reason."""
+
+
+def fault_of(point: Point, simulator: str) -> str | None:
+    """The first thing found wrong at `point`, None where all is well; `Refused` where there is no such design."""
+    try:
+        design = design_of(point)
+        package = make_package(design)
+    except (ValueError, TypeError) as error:  # InputError is one
+        raise Refused(f"{type(error).__name__}: {error}") from error
+    with tempfile.TemporaryDirectory() as folder:
+        directory = Path(folder) / "package"
+        package.write(directory)
+        fault = _testbench(directory, "testbench")
+        if fault is None and design.certified:
+            fault = _verify(directory, exact=point.get("multiplier_bits") is None)
+        if fault is None:
+            fault = _uninitialized(design, directory)
+    return fault or _simulated(design, point, simulator)
+
+
+def _testbench(directory: Path, what: str) -> str | None:
+    """The package's own testbench under Icarus."""
+    sources = sorted(path.name for path in directory.glob("*.v"))
+    compiled = subprocess.run(
+        ["iverilog", "-g2005", "-o", "t", *sources], cwd=directory, capture_output=True, text=True, check=False
+    )
+    if compiled.returncode or compiled.stderr:
+        return f"{what}: iverilog: {compiled.stderr[:500]}"
+    try:
+        done = subprocess.run(
+            ["vvp", "-n", "t"], cwd=directory, capture_output=True, text=True, check=False, timeout=_SECONDS
+        )
+    except subprocess.TimeoutExpired:
+        return f"{what}: did not end in {_SECONDS} s"
+    finally:
+        (directory / "t").unlink()
+    return None if "PASS" in done.stdout and not done.returncode else f"{what}: {done.stdout[-500:]}"
+
+
+def _verify(directory: Path, *, exact: bool) -> str | None:
+    """`systoliq verify`; where multipliers were made narrower than exactness needs, it may say that, and that alone."""
+    report = verify_package(directory)
+    reasons = [reason for reason in report.reasons if exact or not reason.startswith("not exact: ")]
+    return f"verify: {'; '.join(reasons[:3])}" if reasons else None
+
+
+def _uninitialized(design: Design, directory: Path) -> str | None:
+    """The testbench again, where registers have no value before the reset."""
+    source = directory / f"{design.name}.v"
+    source.write_text(without_initial_values(source.read_text()))
+    return _testbench(directory, "testbench without initial values")
+
+
+def _simulated(design: Design, point: Point, simulator: str) -> str | None:
+    """Random operands, without stalls and with; without them in the cycles of the model."""
+    if isinstance(design, EngineDesign):
+        tally = run_jobs(design.config, simulator, seed=point["seed"], jobs=_JOBS)
+        return f"jobs under {simulator}: {tally.faults[0]}" if tally.faults else None
+    rng = np.random.default_rng(point["seed"] + 1)
+    operands = _operands(design, point, rng)
+    for stalls in (0.0, float(rng.choice([0.1, 0.5, 0.9]))):
+        try:
+            run = design.simulate(**operands, simulator=simulator, stalls=stalls, seed=int(rng.integers(1000)))
+        except SimulationError as error:
+            return f"{simulator}, stalls {stalls}: {error}"
+        if not run.passed:
+            return (
+                f"{simulator}, stalls {stalls}: {run.report['mismatches']} mismatches, {run.report['violations'][:2]}"
+            )
+        if not stalls and run.report["cycles"] != run.report["model_cycles"]:
+            return f"{simulator}: {run.report['cycles']} cycles, not {run.report['model_cycles']}"
+    return None
+
+
+def _operands(design: Design, point: Point, rng: np.random.Generator) -> dict[str, Any]:
+    if isinstance(design, ArrayDesign):
+        config = design.config
+        m, n = int(rng.integers(1, 3 * config.rows + 1)), int(rng.integers(1, 2 * config.cols + 1))
+        k = point["k"] if design.wrap else min(point["k"], design.longest_sum)
+        return {"a": _random(rng, config.a, (m, k)), "b": _random(rng, config.b, (k, n))}
+    assert isinstance(design, LayerDesign)
+    rows = int(rng.integers(1, 40))
+    operands = {"a": _random(rng, design.layer.a_format, (rows, design.layer.k))}
+    if design.layer.takes_zero_points:
+        operands["a_zero_point"] = _random(rng, design.layer.a_format, (rows,))
+    return operands
+
+
+def _random(rng: np.random.Generator, form: Any, shape: tuple[int, ...]) -> Any:
+    """Numbers of this format, whole rows of its ends among them."""
+    if isinstance(form, Float8Format):
+        return rng.integers(0, 256, shape).astype(np.uint8)
+    numbers = rng.integers(form.min, form.max + 1, shape)
+    numbers[rng.random(shape[0]) < 0.1] = form.min
+    numbers[rng.random(shape[0]) < 0.1] = form.max
+    return numbers.astype(form.dtype)

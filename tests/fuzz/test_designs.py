@@ -1,0 +1,106 @@
+"""A few designs of `make fuzz` in every test run, and that it finds and shrinks a fault."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+import checked
+import designs
+from points import KINDS, draw_point, is_design, smaller
+
+from systoliq.hw.cells import CELLS
+
+pytestmark = pytest.mark.simulator
+
+
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("layer", 1), ("array", 3), pytest.param("engine", 4, marks=pytest.mark.slow)]
+)
+def test_a_sample(kind: str, seed: int) -> None:
+    """The first of the kind that is not refused."""
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        outcome, why = designs.verdict(point := draw_point(rng, kind), "icarus")
+        assert outcome != "wrong", (json.dumps(point), why)
+        if outcome == "right":
+            return
+    pytest.fail("20 points were refused")
+
+
+def test_points_are_of_the_whole_space() -> None:
+    """And go through JSON as they are."""
+    rng = np.random.default_rng(0)
+    points = [draw_point(rng) for _ in range(2000)]
+    assert points == json.loads(json.dumps(points))
+    assert {point["kind"] for point in points} == set(KINDS)
+    for kind in KINDS:
+        assert {point["cells"] for point in points if point["kind"] == kind} == set(CELLS)
+    layers = [point for point in points if point["kind"] == "layer"]
+    assert {point["requantizer"] for point in layers} == {"near-tie", "nearest", "floor", "auto"}
+    assert {point["y"] for point in layers} >= {"sums", "run-time", "int2", "uint16", "e5m2"}
+    assert {point["a"] for point in layers} >= {"int2", "uint16", "e4m3fn"}
+
+
+def test_most_points_are_designs() -> None:
+    rng = np.random.default_rng(0)
+    outcomes = [is_design(draw_point(rng)) for _ in range(60)]
+    assert sum(outcomes) > 20
+
+
+def test_a_fault_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A fault of all arrays with at least two columns, K of at least 3 and a certain set of cells."""
+
+    def fault_of(point: designs.Point, simulator: str) -> str | None:
+        if point["kind"] != "array":
+            raise checked.Refused("only arrays here")
+        return "as seeded" if point["cols"] >= 2 and point["rows"] >= 3 and point["cells"] == "ecp5" else None
+
+    monkeypatch.setattr(designs, "fault_of", fault_of)
+    monkeypatch.setattr(designs, "Refused", checked.Refused)
+    rng = np.random.default_rng(1)
+    point = next(p for p in iter(lambda: draw_point(rng), None) if designs.verdict(p, "icarus")[0] == "wrong")
+    small, why = designs.shrunk(point, "icarus")
+    assert why == "as seeded"
+    assert (small["rows"], small["cols"], small["depth"], small["a"], small["b"]) == (3, 2, 1, "int8", "int8")
+
+
+def test_smaller_points_end() -> None:
+    rng = np.random.default_rng(2)
+    for kind in KINDS:
+        point = draw_point(rng, kind)
+        for _ in range(100):
+            following = next(smaller(point), None)
+            if following is None:
+                break
+            point = following
+        assert next(smaller(point), None) is None
+
+
+def test_wrong_verilog_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A design whose Verilog adds where it should subtract fails its testbench."""
+    from systoliq.build.design.design import Design
+
+    real = Design.verilog.func
+    point = {
+        "kind": "array", "seed": 1, "rows": 2, "cols": 1, "depth": 1, "a": "int4", "b": "int4", "accumulator_bits": 12,
+        "cells": "portable", "wrap": False, "k": 3,
+    }  # fmt: skip
+    assert designs.verdict(point, "icarus") == ("right", "")
+
+    def broken(self: Design) -> str:
+        text = real(self)
+        found = text.replace(" * ", " + ", 1)
+        assert found != text
+        return type(text)(found, files=text.files)
+
+    monkeypatch.setattr(Design, "verilog", property(broken))
+    outcome, why = designs.verdict(point, "icarus")
+    assert outcome == "wrong"
+    assert why.startswith("testbench")
