@@ -114,7 +114,10 @@ def _draw_array(rng: np.random.Generator) -> Point:
 
 def _draw_engine(rng: np.random.Generator) -> Point:
     cells = str(rng.choice(CELLS))
-    config = draw_engine(rng, str(rng.choice(DATAFLOWS)), cells, _MOST_ENGINE_PRODUCTS)
+    while True:
+        config = draw_engine(rng, str(rng.choice(DATAFLOWS)), cells)
+        if config.rows * config.cols * config.depth <= _MOST_ENGINE_PRODUCTS:
+            break
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "cells")
     return {name: getattr(config, name) for name in names}
 

@@ -53,7 +53,7 @@ def icarus():
 
 @pytest.mark.simulator
 def test_forms_of_products_chosen_by_stage(model, given, call, tmp_path, icarus):
-    """Products of one network by twos in a cell, alone in one, and in lookup tables, as the plan says; golden's bits."""
+    """Products of one network by twos in a cell, alone in one, and in lookup tables: golden's bits."""
     options = ["--cells", "auto", "--target", "ecp5-85k", "--multipliers", "4", "--luts", "300"]
     result = call("simulate", model, "--input", tmp_path / "x.npy", "--simulator", icarus, *options)
     assert result.exit_code == 0, result.output
