@@ -7,11 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-<<<<<<< HEAD
-.PHONY: help venv demo test test-slow soak lint format bench bench-area prove mutants docs clean
-=======
-.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove docs clean
->>>>>>> 6f834f0 (plan: cells auto for networks, one or two products in a cell or lookup tables by stage; make fuzz: designs from the whole space)
+.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove mutants docs clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
