@@ -198,13 +198,15 @@ def _with_cells(stage: StagePlan, products: str, cells: str) -> StagePlan:
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage."""
     try:
-        content = json.loads(read_input(path).decode())
+        text = read_input(path)
+    except (InputError, OSError) as error:
+        raise InputError(f"plan cannot be read: {error}") from error
+    try:
+        content = json.loads(text)
         asked = {
             str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"], cells=each.get("cells", ""))
             for each in content
         }
-    except OSError as error:
-        raise InputError(f"plan {path}: cannot be read ({error.strerror})") from error
     except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"plan {path}: must be a JSON list of objects with node, cols and depth ({type(error).__name__}: {error})"
