@@ -119,7 +119,7 @@ _OPTIONS = {
     "--rows ''": "not a valid integer", "--rows 0x10": "not a valid integer",
     "--rows 99999999999999999999": "rows must be at most 4096", "--rows 4097": "rows must be at most 4096",
     "--cols 4097": "cols must be at most 4096", "--depth 4097": "depth must be at most 4096",
-    "--rows 1024 --cols 1024": "rows * cols * depth must be at most 65536", "--depth 0": "depth must be a positive",
+    "--rows 1024 --cols 1024": "rows * cols * depth must be at most 131072", "--depth 0": "depth must be a positive",
     "--a-bits 0": "a_bits must be 2 to 16", "--a-bits 17": "a_bits must be 2 to 16",
     "--b-bits -8": "b_bits must be 2 to 16", "--b-bits eight": "not a valid integer",
     "--accumulator-bits 0": "accumulator_bits must be", "--accumulator-bits 49": "accumulator_bits must be at most 48",

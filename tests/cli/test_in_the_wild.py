@@ -28,12 +28,20 @@ MARK = "SYSTOLIQ_TEST_MARK"
 
 
 def start(*arguments: object, folder: Path, limit: Callable[[], None] | None = None, **options) -> subprocess.Popen:
+    """A command in `folder`, under a `limit`, that hears all signals, as tests under nohup do not."""
+
+    def prepare() -> None:
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        if limit is not None:
+            limit()
+
     environment = {**os.environ, "SYSTOLIQ_CACHE": str(folder / "cache"), "TMPDIR": str(folder / "tmp"),
                    MARK: str(folder), **options.pop("env", {})}  # fmt: skip
     (folder / "tmp").mkdir(exist_ok=True)
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     command = [*MAIN, *map(str, arguments)]
-    return subprocess.Popen(command, cwd=folder, env=environment, preexec_fn=limit, **options)
+    return subprocess.Popen(command, cwd=folder, env=environment, preexec_fn=prepare, **options)
 
 
 def run(*arguments: object, folder: Path, **options) -> subprocess.CompletedProcess:

@@ -21,5 +21,5 @@ ARCHIVE_ARRAYS = 4096
 ARRAY_SIDE = 4096
 """Rows, columns and depth of an array, each: their Verilog grows with them."""
 
-ARRAY_MULTIPLIERS = 1 << 16
-"""Rows x columns x depth of an array: 256 x 256, more than any FPGA has."""
+ARRAY_MULTIPLIERS = 1 << 17
+"""Rows x columns x depth of an array: twice 256 x 256, as an engine of that size has a row and a column of ones more."""

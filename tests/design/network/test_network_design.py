@@ -187,7 +187,7 @@ OPTIONS = {
     "--multipliers 1": "multipliers must be at least",
     "--luts -5": "luts must be 0 or more, not -5",
     "--multipliers 0": "multipliers must be positive, not 0",
-    "--plan none.json": "plan none.json: cannot be read (No such file or directory)",
+    "--plan none.json": "plan cannot be read: none.json: there is no such file",
     "--stalls 1": "stalls must be at least 0 and below 1, not 1.0",
     "--compare onnxruntime": "network|compare",
 }
