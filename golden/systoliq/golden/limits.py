@@ -22,4 +22,4 @@ ARRAY_SIDE = 4096
 """Rows, columns and depth of an array, each: their Verilog grows with them."""
 
 ARRAY_MULTIPLIERS = 1 << 17
-"""Rows x columns x depth of an array: twice 256 x 256, as an engine of that size has a row and a column of ones more."""
+"""Rows x columns x depth of an array: twice 256 x 256, for an engine of that size has a row and a column of ones."""
