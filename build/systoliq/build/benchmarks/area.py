@@ -65,10 +65,11 @@ class _SideBySide(wiring.Component):
         return m
 
 
-def _side_by_side(rows: int, cols: int, depth: int, *, cells: Sequence[str]) -> Row:
-    configs = [ArrayConfig(rows=rows, cols=cols, depth=depth, cells=each) for each in cells]
+def _side_by_side(*arrays: tuple[tuple[int, int, int], str]) -> Row:
+    """Arrays of these shapes and cells; the first one's are the row's."""
+    configs = [ArrayConfig(rows=rows, cols=cols, depth=depth, cells=cells) for (rows, cols, depth), cells in arrays]
     macs = sum(config.macs_per_cycle for config in configs)
-    return Row(target="ecp5-85k", cells=cells[0], make=lambda: (_SideBySide(configs), macs))
+    return Row(target="ecp5-85k", cells=configs[0].cells, make=lambda: (_SideBySide(configs), macs))
 
 
 def _layer(
@@ -153,7 +154,7 @@ _ULTRASCALE = ("xilinx", "dsp48e2", "dsp48e2-pair")
 _NARROW = (("int8", "int4"), ("int4", "int4"), ("int8", "int2"))
 
 _PAIRS = ((4, 4, 1), (1, 2, 8), (4, 8, 8))  # the last takes 128 of an ecp5-85k's 156 multipliers
-_WHOLE_PART = ("ecp5-pair", "ecp5-lut")  # two arrays of 4 x 8 x 8 that share nothing but the part
+_WHOLE_PART = ((4, 8, 8), "ecp5-pair"), ((2, 8, 8), "ecp5-lut")  # two arrays that share nothing but the part
 
 _SHAPES = ((4, 8, 1), (1, 4, 8), (1, 2, 16), (1, 16, 2), (1, 32, 1), (4, 8, 4))
 
@@ -185,7 +186,7 @@ DESIGNS: dict[str, Row] = {
         for cells in ("ecp5", "ecp5-pair")
     },
     **{f"array {_by(shape)}, ecp5-pair": _array(*shape, cells="ecp5-pair") for shape in _PAIRS},
-    f"arrays 4 x 8 x 8, {' and '.join(_WHOLE_PART)}": _side_by_side(4, 8, 8, cells=_WHOLE_PART),
+    "arrays " + " and ".join(f"{_by(shape)}, {cells}" for shape, cells in _WHOLE_PART): _side_by_side(*_WHOLE_PART),
     "array 4 x 4 x 1, 7 series": _array(4, 4, 1, target="xilinx-xc7", cells="xilinx"),
     **{
         f"array {rows} x {cols} x {depth}, {cells}": _array(rows, cols, depth, target="xilinx-xcup", cells=cells)
