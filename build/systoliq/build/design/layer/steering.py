@@ -12,7 +12,7 @@ from systoliq.golden.formats import INT32
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
-from systoliq.golden.thresholds import Steps, integer_steps
+from systoliq.golden.thresholds import integer_steps
 from systoliq.golden.unscaled import Unscaled
 
 __all__ = ["steered_rows"]
@@ -39,10 +39,10 @@ def steered_rows(
     low, high = rising.accumulator_range()
     if low.min() < INT32.min or high.max() > INT32.max:
         return none
-    steps = integer_steps(requantization, low, high)
     # a few columns of a wide layer, else the least of its rows would do nothing but this
     columns = generator.permutation(layer.n)[: max(m // 2, 1)]
-    goals = [(int(n), _goals(requantization, steps, int(n), 2 * m // len(columns) + 2, generator)) for n in columns]
+    count = 2 * m // len(columns) + 2
+    goals = [(n, _goals(requantization, n, (low[n], high[n]), count, generator)) for n in columns.tolist()]
     turns = [(n, sums[turn]) for turn in range(m) for n, sums in goals if turn < len(sums)]
     rows: list[npt.NDArray[np.int64]] = []
     for n, goal in turns:
@@ -54,12 +54,14 @@ def steered_rows(
 
 
 def _goals(
-    requantization: Requantization, steps: Steps, n: int, count: int, generator: np.random.Generator
+    requantization: Requantization, n: int, reach: tuple[int, int], count: int, generator: np.random.Generator
 ) -> list[int]:
-    """Up to `count` sums of column `n` below and on its steps: those nearest to ties, the ends, then others."""
+    """Up to `count` sums of column `n`, which reaches from one to the other of `reach`, below and on its steps: those
+    nearest to ties, the ends, then others.
+    """
     column = requantization if requantization.columns == 1 else requantization.column(n)
-    low, high = int(steps.lo[n]), int(steps.hi[n])
-    starts = np.unique(steps.start[:, n])
+    low, high = map(int, reach)
+    starts = np.unique(integer_steps(column, low, high).start)
     starts = starts[(starts > low) & (starts <= high)]
     if not starts.size:
         return [low, high]
