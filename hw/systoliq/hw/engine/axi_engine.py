@@ -51,6 +51,7 @@ class AxiEngine(wiring.Component):
         self.map = map_of(config)
         self.core = EngineCore(config)
         self.packer = YPacker(config.lanes)
+        self.status = Status()
         self.settings = {  # field name -> register of the job's settings
             (register.name, field.name): Signal(
                 Shape(field.bits, field.signed), name=f"{register.name}_{field.name}".lower()
@@ -104,7 +105,7 @@ class AxiEngine(wiring.Component):
             port, inner = getattr(self, name.replace("s_", "s_axi_ctrl_", 1)), getattr(bus, name)
             flows_in = bus.signature.members[name].flow == wiring.In
             m.d.comb += inner.eq(port) if flows_in else port.eq(inner)
-        status = Status()
+        status = self.status
         m.submodules.status = place(status, platform)
         m.submodules.core = place(core, platform, clear=status.core_clear)
 

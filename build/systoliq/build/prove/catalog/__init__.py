@@ -11,10 +11,12 @@ def properties() -> tuple[Property, ...]:
     """All properties, in the order of the data's way."""
     from . import (
         array,
+        block_ram,
         bus,
         cells,
         direct_drain,
         drain,
+        engine_ports,
         float8_mac,
         float8_requantizer,
         float8_rounding,
@@ -25,6 +27,8 @@ def properties() -> tuple[Property, ...]:
         overlapping_pairs,
         packer,
         pairs,
+        ports,
+        register_file,
         requantizer,
         rounding,
         status,
@@ -44,13 +48,17 @@ def properties() -> tuple[Property, ...]:
         float8_requantizer,
         float8_rounding,
         streams,
+        block_ram,
         bus,
+        register_file,
         status,
         packer,
         operands,
         drain,
         jobs,
         networks,
+        ports,
+        engine_ports,
     )
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 

@@ -1,0 +1,244 @@
+"""Proofs of the engine's register file, from its bus to what the core reads, with any core behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from amaranth.hdl import Assert, Assume, Cat, Const, Cover, Instance, Module, Mux, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In
+
+from systoliq.golden import E4M3FN
+from systoliq.hw.delay import delay
+from systoliq.hw.engine.axi_engine import AxiEngine, lane_slots
+from systoliq.hw.engine.config import EngineConfig
+from systoliq.hw.engine.registers import Register
+from systoliq.hw.hierarchy import mark_used
+
+from ..property import Property, SeededBug, Unbounded
+
+__all__ = ["PROPERTIES"]
+
+_OKAY, _SLVERR = 0, 2
+_COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
+_ALWAYS = ("INTERRUPT",)  # is written while the engine is busy, too
+_CONFIG = EngineConfig(rows=1, cols=3, lanes=3, a_words=4, b_words=4, max_columns=8, max_rows=4)
+
+
+class _AnyCore(wiring.Component):
+    """What has the ports of ``core``, and gives anything at them."""
+
+    kind = "any_core"
+
+    def __init__(self, core: wiring.Component) -> None:
+        super().__init__(core.signature)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        flat: Iterator[tuple[Any, Any, Any]] = self.signature.flatten(self)
+        for path, member, port in flat:
+            if member.flow == wiring.Out:
+                value = Value.cast(port)
+                free = Signal(len(value), name="__".join(map(str, path)) + "_free")
+                m.submodules += Instance("$anyseq", p_WIDTH=len(value), o_Y=free)
+                m.d.comb += value.eq(free)
+        return m
+
+
+class RegisterFileHarness(wiring.Component):
+    """`AxiEngine` with a free master and any core, against the documentation: what each write does and each read gives.
+
+    A write counts in the cycle in which its answer begins; whether the engine is busy is looked at two cycles before.
+    """
+
+    def __init__(self, config: EngineConfig) -> None:
+        self._config = config
+        top = AxiEngine(config)
+        mark_used(top)
+        members = top.signature.members.items()
+        super().__init__({name: In(member.shape) for name, member in members if member.flow == wiring.In})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        dut = AxiEngine(self._config)
+        mark_used(dut.core)
+        dut.core = core = _AnyCore(dut.core)
+        m.submodules.dut = dut
+        m.d.comb += [getattr(dut, name).eq(getattr(self, name)) for name in self.signature.members]
+        self._core_is_sane(m, dut, core)
+        kept = self._check_writes(m, dut, core)
+        self._check_reads(m, dut, kept)
+        return m
+
+    @staticmethod
+    def _core_is_sane(m: Module, dut: AxiEngine, core: Any) -> None:
+        """Results, an end and errors come from a core that was started."""
+        runs = Signal()
+        with m.If(dut.status.core_clear):
+            m.d.sync += runs.eq(0)
+        with m.Elif(core.start):
+            m.d.sync += runs.eq(1)
+        with m.Elif(core.done):
+            m.d.sync += runs.eq(0)
+        m.d.comb += Assume(runs | ~(core.y.valid | core.done | (core.error != 0)))
+
+    def _check_writes(self, m: Module, dut: AxiEngine, core: Any) -> dict[str, Signal]:
+        """Answers, registers and tables are what was written to them; the registers that keep what is written."""
+        address, data, whole = Signal(19), Signal(32), Signal()
+        with m.If(dut.s_axi_ctrl_awvalid & dut.s_axi_ctrl_awready):
+            m.d.sync += address.eq(dut.s_axi_ctrl_awaddr[2:])
+        with m.If(dut.s_axi_ctrl_wvalid & dut.s_axi_ctrl_wready):
+            m.d.sync += [data.eq(dut.s_axi_ctrl_wdata), whole.eq(dut.s_axi_ctrl_wstrb.all())]
+        waits, begins, acts = Signal(), Signal(), Signal()
+        was_busy = delay(m, dut.status.busy, 2, name="was_busy", reset_less=False)
+        m.d.sync += waits.eq(dut.s_axi_ctrl_bvalid & ~dut.s_axi_ctrl_bready)
+        m.d.comb += [
+            begins.eq(dut.s_axi_ctrl_bvalid & ~waits),
+            acts.eq(begins & (dut.s_axi_ctrl_bresp == _OKAY)),
+        ]
+        with m.If(begins):
+            exists = (address < len(dut.map.registers)) | self._in_rows(dut, address) | self._in_columns(dut, address)
+            m.d.comb += Assert(dut.s_axi_ctrl_bresp == Mux(whole & exists, _OKAY, _SLVERR))
+        kept = {
+            register.name: self._keep(m, register, acts & (address == register.offset >> 2), data, was_busy)
+            for register in dut.map.registers
+            if register.access == "rw"
+        }
+        for (register, field), setting in dut.settings.items():
+            lsb = next(each for each in dut.map.registers if each.name == register).field(field).lsb
+            m.d.comb += Assert(setting.as_unsigned() == kept[register][lsb : lsb + len(setting)])
+        self._check_job(m, dut, core, kept)
+        self._check_tables(m, dut, core, acts & ~was_busy, address, data)
+        m.d.comb += Cover(acts & was_busy & (address == 8))
+        return kept
+
+    @staticmethod
+    def _keep(m: Module, register: Register, written: Value, data: Value, was_busy: Value) -> Signal:
+        """The bits of ``register`` as they were last written while the engine was not busy; others are 0."""
+        kept = Signal(32, name=f"kept_{register.name.lower()}")
+        mask = sum(field.mask for field in register.fields)
+        with m.If(written & (Const(register.name in _ALWAYS) | ~was_busy)):
+            m.d.sync += kept.eq(data & mask)
+        return kept
+
+    @staticmethod
+    def _check_job(m: Module, dut: AxiEngine, core: Any, kept: dict[str, Signal]) -> None:
+        """The core sees the registers, and they do not change while the engine is busy; the interrupt is as told."""
+        job = Cat(value for name, value in kept.items() if name not in _ALWAYS)
+        before, was_busy = Signal(len(job)), Signal()
+        m.d.sync += [before.eq(job), was_busy.eq(dut.status.busy)]
+        with m.If(dut.status.busy & was_busy):
+            m.d.comb += Assert(job == before)
+        with m.If(core.start):
+            m.d.comb += [Assert(getattr(core.job, name) == kept[name.upper()][:16]) for name in ("m", "k", "n")]
+            m.d.comb += Cover(core.job.m == 3)
+        if "FORMAT" in kept:
+            zero_points = Cat(core.job.a_zero_point, core.job.y_zero_point)
+            formats = Cat(getattr(core.job, field) for register, field in dut.settings if register == "FORMAT")
+            m.d.comb += [Assert(zero_points == kept["ZERO_POINTS"][:16]), Assert(formats == kept["FORMAT"][:5])]
+        raised = Cat(dut.status.done, dut.status.error != 0) & kept["INTERRUPT"][:2]
+        m.d.comb += Assert(dut.irq == raised.any())
+
+    @staticmethod
+    def _in_rows(dut: AxiEngine, address: Value) -> Value:
+        """Whether the word ``address`` is one of the row table."""
+        table = dut.map.row_table
+        if table is None:
+            return Const(0)
+        first = table.base >> 2
+        return (address >= first) & (address < first + dut.config.max_rows)
+
+    @staticmethod
+    def _in_columns(dut: AxiEngine, address: Value) -> Value:
+        """Whether the word ``address`` is one of the column table."""
+        config, table = dut.config, dut.map.column_table
+        slots, words = lane_slots(config), table.stride >> 2
+        place = address - (table.base >> 2)
+        inside = (address >= table.base >> 2) & (place < config.table_words * slots * words)
+        return inside & ((place // words) % slots < config.lanes)
+
+    def _check_tables(self, m: Module, dut: AxiEngine, core: Any, acts: Value, address: Value, data: Value) -> None:
+        """Tables are written by their own words, at their place, and by nothing else."""
+        config, columns = dut.config, dut.map.column_table
+        if dut.map.row_table is not None:
+            in_rows = acts & self._in_rows(dut, address)
+            m.d.comb += [Assert(core.row_write == in_rows), Cover(in_rows)]
+            with m.If(in_rows):
+                m.d.comb += [
+                    Assert(core.row_address == address[: len(core.row_address)]),
+                    Assert(core.row_value.as_unsigned() == data[:8]),
+                ]
+        in_columns = acts & self._in_columns(dut, address)
+        words = columns.stride >> 2
+        for index, word in enumerate(columns.words):
+            kept, known = Signal(32, name=f"kept_{word.name.lower()}"), Signal(name=f"known_{word.name.lower()}")
+            with m.If(in_columns & (address % words == index)):
+                m.d.sync += [kept.eq(data), known.eq(1)]  # since the last reset
+            part = Value.cast(core.column_value[word.name.lower()]).as_unsigned()
+            with m.If((core.column_write != 0) & known):
+                m.d.comb += Assert(part == kept[: len(part)])
+        place = (address // words)[: (config.table_words * lane_slots(config) - 1).bit_length()]
+        lane, entry = place % lane_slots(config), place // lane_slots(config)
+        commits = in_columns & (address % words == words - 1)
+        committed = Signal(config.lanes)
+        at = Signal(len(core.column_address))
+        m.d.sync += [committed.eq(Mux(commits, 1 << lane, 0)), at.eq(entry)]
+        m.d.comb += [Assert(core.column_write == committed), Cover(core.column_write[-1] & (at != 0))]
+        with m.If(committed != 0):
+            m.d.comb += Assert(core.column_address == at)
+
+    @staticmethod
+    def _check_reads(m: Module, dut: AxiEngine, kept: dict[str, Signal]) -> None:
+        """Registers give what they hold, in the bits that they have; nothing else gives anything."""
+        address, waits = Signal(19), Signal()
+        with m.If(dut.s_axi_ctrl_arvalid & dut.s_axi_ctrl_arready):
+            m.d.sync += address.eq(dut.s_axi_ctrl_araddr[2:])
+        m.d.sync += waits.eq(dut.s_axi_ctrl_rvalid & ~dut.s_axi_ctrl_rready)
+        status = dut.status
+        held = {
+            **kept,
+            **{register.name: _constant(dut, register) for register in dut.map.registers if register.access != "rw"},
+            "STATUS": Cat(status.busy, status.done, Const(0, 6), status.error),
+        }
+        shown = {
+            register.offset >> 2: delay(m, held[register.name], 2, name=f"shown_{register.name}", reset_less=False)
+            for register in dut.map.registers
+            if register.name not in _COUNTERS
+        }
+        known = address < len(dut.map.registers)
+        with m.If(dut.s_axi_ctrl_rvalid & ~waits):
+            m.d.comb += Assert(dut.s_axi_ctrl_rresp == Mux(known, _OKAY, _SLVERR))
+            m.d.comb += Assert(known | (dut.s_axi_ctrl_rdata == 0))
+            for word, value in shown.items():
+                with m.If(address == word):
+                    m.d.comb += Assert(dut.s_axi_ctrl_rdata == value)
+        m.d.comb += Cover(dut.s_axi_ctrl_rvalid & (address == 8) & (dut.s_axi_ctrl_rdata == 5))
+
+
+def _constant(dut: AxiEngine, register: Register) -> Value:
+    """What a register reads as that nobody writes: 0 where it is write-only."""
+    constants = dut.constants()
+    return Const(sum(constants.get((register.name, field.name), 0) << field.lsb for field in register.fields), 32)
+
+
+def _registers(kind: str, config: EngineConfig, old: str, new: str) -> Property:
+    return Property(
+        name=f"engine registers, {kind}",
+        claim="settings and table words that were written are what the core reads and reads give, as documented; none "
+        "of them changes while the engine is busy",
+        harness=lambda: RegisterFileHarness(config),
+        method=Unbounded(cover_cycles=16),
+        bug=SeededBug(module="engine.axi_engine", old=old, new=new),
+    )
+
+
+PROPERTIES = (
+    _registers("integers", _CONFIG, "busy.eq(status.busy)", "busy.eq(0)"),
+    _registers(
+        "float8",
+        _CONFIG.replace(a=E4M3FN, b=E4M3FN, y=E4M3FN),
+        "column_write[lane].eq(of_columns[-1] & here)",
+        "column_write[lane].eq(of_columns[-1])",
+    ),
+)
