@@ -33,6 +33,7 @@ KINDS = ("layer", "array", "engine")
 
 _FLOAT8 = ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
 _MOST_PRODUCTS = 48
+_MOST_CELL_PRODUCTS = 12  # Icarus takes its time with the models of cells
 _MOST_ENGINE_PRODUCTS = 16
 _BITS = (2, 3, 4, 5, 7, 8, 8, 8, 8, 9, 12, 15, 16)
 # what each number may shrink to, and what else is simplest
@@ -65,11 +66,13 @@ def _size(rng: np.random.Generator, most: int) -> int:
 
 
 def _shape(rng: np.random.Generator) -> Point:
-    """Rows, cols and depth of an array that a simulation is quick with."""
+    """Cells, and rows, cols and depth of an array of them that a simulation is quick with."""
+    cells = str(rng.choice(CELLS))
+    most = _MOST_PRODUCTS if cells == "portable" else _MOST_CELL_PRODUCTS
     while True:
         rows, cols, depth = (_size(rng, 12) for _ in range(3))
-        if rows * cols * depth <= _MOST_PRODUCTS:
-            return {"rows": rows, "cols": cols, "depth": depth}
+        if rows * cols * depth <= most:
+            return {"rows": rows, "cols": cols, "depth": depth, "cells": cells}
 
 
 def _format(rng: np.random.Generator, float8: bool) -> str:
@@ -88,7 +91,6 @@ def _draw_layer(rng: np.random.Generator) -> Point:
     if sums:
         point["y"] = "run-time" if rng.random() < 0.4 else "sums"
     return point | {
-        "cells": str(rng.choice(CELLS)),
         "requantizer": "near-tie" if sums or float8 else str(rng.choice(REQUANTIZERS)),
         "multiplier_bits": int(rng.integers(4, 31)) if not sums and not float8 and rng.random() < 0.2 else None,
         "accumulator_bits": "auto" if rng.random() < 0.4 and not float8 else None,
@@ -106,7 +108,6 @@ def _draw_array(rng: np.random.Generator) -> Point:
         "a": a,
         "b": b,
         "accumulator_bits": min(48, least + int(rng.integers(0, 20))),
-        "cells": str(rng.choice(CELLS)),
         "wrap": bool(rng.random() < 0.3),
         "k": _size(rng, 30),
     }

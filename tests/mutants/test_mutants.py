@@ -11,6 +11,8 @@ import pytest
 from systoliq.api import Hardware, LayerDesign, MatMulLayer
 from systoliq.build.mutants import KINDS, Campaign, Verdict
 from systoliq.build.mutants.campaign import by_block
+from systoliq.build.mutants.differential import first_difference
+from systoliq.build.mutants.environment import environment
 from systoliq.build.mutants.equivalence import equivalent, holders
 from systoliq.build.mutants.mutation import block_of, draw, mutants_of
 from systoliq.build.prove.tools import proof_tools
@@ -116,6 +118,59 @@ def test_equivalence_is_decided(change, tmp_path):
     assert VERILOG.count(old) == 1
     mutant = VERILOG.replace(old, new)
     assert equivalent(VERILOG, mutant, holders(VERILOG, "top_half_0"), tmp_path, seconds=20) is answer
+
+
+STREAM = """\
+module top(
+  input wire clk,
+  input wire rst,
+  input wire [3:0] s_axis_a_tdata,
+  input wire s_axis_a_tvalid,
+  output wire s_axis_a_tready,
+  output reg [3:0] m_axis_y_tdata = 4'h0,
+  output reg m_axis_y_tvalid = 1'h0,
+  input wire m_axis_y_tready,
+  output wire error
+);
+  reg [3:0] last = 4'h0;
+  reg waited = 1'h0;
+  assign s_axis_a_tready = ~ m_axis_y_tvalid;
+  assign error = waited & (last != s_axis_a_tdata);
+  always @(posedge clk) begin
+    last <= s_axis_a_tdata;
+    waited <= ~ rst & s_axis_a_tvalid & ~ s_axis_a_tready;
+    if (s_axis_a_tready) m_axis_y_tdata <= s_axis_a_tdata;
+    m_axis_y_tvalid <= rst ? 1'h0 : m_axis_y_tvalid ? ~ m_axis_y_tready : s_axis_a_tvalid;
+  end
+endmodule
+"""
+
+IN_ITS_ENVIRONMENT = {
+    "data that is not offered": ("if (s_axis_a_tready) m_axis", "if (s_axis_a_tready & s_axis_a_tvalid) m_axis", True),
+    "an offer that is taken back": ("assign error = waited & (last != s_axis_a_tdata)", "assign error = 1'h0", True),
+    "data that is offered": ("if (s_axis_a_tready) m_axis", "if (~ s_axis_a_tdata[3]) m_axis", False),
+    "a reset that is left out": ("rst ? 1'h0 : m_axis", "m_axis", False),
+}
+
+
+@needs_tools
+@pytest.mark.simulator
+@pytest.mark.parametrize("change", IN_ITS_ENVIRONMENT)
+def test_only_what_a_user_sees_is_a_difference(change, tmp_path):
+    """Offers stay until they are taken, and nobody reads what is not valid."""
+    old, new, answer = IN_ITS_ENVIRONMENT[change]
+    assert STREAM.count(old) == 1
+    mutant = STREAM.replace(old, new)
+    assert equivalent(STREAM, mutant, ["top"], tmp_path, seconds=20) is answer
+    assert (first_difference(STREAM, mutant, "top", tmp_path, cycles=3000, seconds=60) is None) is answer
+
+
+def test_sums_are_seen_a_column_at_a_time():
+    """A bare array has one bit of `sums_valid` for each sum."""
+    header = "module top(\n  output wire [7:0] sums,\n  output wire [1:0] sums_valid\n);\nendmodule\n"
+    around = environment(header, "top", "around")
+    assert "assign sums[3:0] = sums_valid[0] ? sums_is[3:0] : 4'h0;" in around
+    assert "assign sums[7:4] = sums_valid[1] ? sums_is[7:4] : 4'h0;" in around
 
 
 @needs_tools

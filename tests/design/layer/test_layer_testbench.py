@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
-from systoliq.golden.formats import INT32, UINT8
+from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text
 
@@ -102,6 +102,13 @@ def test_steered_rows_meet_the_steps(rounding):
         both = [step for step in met if step - 1 in sums[:, n]]
         assert {starts[0], starts[-1]} <= set(both)
         assert len(both) >= 20
+
+
+def test_sums_between_those_of_a_row_are_given_up():
+    """A single operand at an end, and a sum wanted between two that it gives: nothing is left to be changed."""
+    fields = {"b": np.full((1, 1), 3, np.int8), "y_format": IntFormat(4, True)}
+    made = LayerDesign(small(**fields, a_format=IntFormat(2, False), a_zero_point=0, y_scale=np.float32(0.004)))
+    assert made.stimulus.a.max() == 3
 
 
 def test_steered_rows_need_integers_and_sums_in_int32():

@@ -17,15 +17,15 @@ from .shell import debug_option
 
 __all__ = ["mutants"]
 
-_ALIVE = (Verdict.SURVIVED, Verdict.UNDECIDED)
+_ALIVE = (Verdict.DIFFERENT, Verdict.UNDECIDED)
 
 
 @click.command(
     help="""Mutate the Verilog of the package in DIR, one line at a time, and see whether its own testbench finds it.
 
-What passes goes to a proof that it equals the original, and, where there is none, to `systoliq verify`, with the
-digests of the mutated file. Prints kills by block, and each mutant that survives with its line. Those that are not
-decided in time count as survivors. Exit status is 1 where there is one.
+What passes goes to a proof that it equals the original, and, where there is none, to a simulation of random traffic
+beside the original, and to `systoliq verify`, with the digests of the mutated file. Prints kills by block, and each
+mutant that survives with its line. Exit status is 1 where there is one.
 
 \b
 Examples
@@ -53,7 +53,7 @@ def mutants(directory: Path, count: int, seed: int, seconds: int, processes: int
         def show(result: Result) -> None:
             done.append(result)
             status.update(f"{len(done)} of {count} mutants")
-            if result.verdict in (Verdict.VERIFY, *_ALIVE):
+            if result.verdict in _ALIVE:
                 click.echo(_changed(campaign.verilog, result))
 
         results = campaign.run(count, seed, processes=processes, on_result=show)
@@ -76,21 +76,23 @@ def _table(results: list[Result]) -> Table:
     for heading in ("mutants", *(verdict.value for verdict in Verdict), "testbench"):
         table.add_column(heading, justify="right")
     for block, counts in by_block(results):
+        different = sum(counts.values()) - counts[Verdict.EQUIVALENT]
         figures = [sum(counts.values()), *counts.values()]
-        table.add_row(block, *(str(figure) for figure in figures), _percent(counts, Verdict.TESTBENCH))
+        table.add_row(block, *(str(figure) for figure in figures), _share(counts[Verdict.TESTBENCH], different))
     return table
 
 
 def _rates(results: list[Result], seed: int) -> str:
     counts = list(by_block(results))[-1][1]
     different = len(results) - counts[Verdict.EQUIVALENT]
+    found = counts[Verdict.TESTBENCH]
+    either = found + sum(bool(result.refused) for result in results)
     return (
         f"seed {seed}: {len(results)} mutants, {different} not proven equivalent: the testbench finds "
-        f"{_percent(counts, Verdict.TESTBENCH)}, the testbench or verify "
-        f"{_percent(counts, Verdict.TESTBENCH, Verdict.VERIFY)}"
+        f"{_share(found, different)}, and {_share(found, different - counts[Verdict.UNDECIDED])} of those known to "
+        f"differ; the testbench or verify finds {_share(either, different)}"
     )
 
 
-def _percent(counts: dict[Verdict, int], *killers: Verdict) -> str:
-    different = sum(counts.values()) - counts[Verdict.EQUIVALENT]
-    return f"{100 * sum(counts[each] for each in killers) / different:.1f} %" if different else "-"
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"

@@ -1,4 +1,4 @@
-"""Campaigns: mutants of one package, drawn with a seed, through its testbench, `verify`, and a proof of equivalence."""
+"""Campaigns: mutants of one package, drawn with a seed, through its testbench, and what it misses through proofs."""
 
 from __future__ import annotations
 
@@ -18,32 +18,37 @@ from pathlib import Path
 
 from systoliq.sim.tools import require
 
+from .differential import first_difference
 from .equivalence import equivalent, holders
-from .mutation import Mutant, draw
+from .evaluated import is_evaluated, wrong_sum
+from .mutation import Mutant, block_of, draw
 
 __all__ = ["Campaign", "Result", "Verdict", "by_block"]
 
 _CERTIFICATE = "certificate.json"
 _VERIFY_SECONDS = 300
+_CYCLES = 200_000  # of random traffic, beside the original
 
 
 class Verdict(enum.Enum):
     """How a mutant ended."""
 
     TESTBENCH = "testbench"  # it printed no PASS
-    EQUIVALENT = "equivalent"  # proven
-    VERIFY = "verify"  # refused
-    SURVIVED = "survived"  # a difference is proven in the module alone, none was found in the whole
-    UNDECIDED = "undecided"  # neither proven in time; counts as a survivor
+    EQUIVALENT = "equivalent"  # proven, or every sum that can be reached was evaluated
+    DIFFERENT = "different"  # a simulation of random traffic shows a difference that the testbench does not
+    UNDECIDED = "undecided"  # neither: counts as a survivor
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A mutant, its verdict, and what the testbench or `verify` said."""
+    """A mutant, its verdict, and what the testbench or the simulation beside the original said; `refused` is what
+    `verify` says of one that the testbench does not find.
+    """
 
     mutant: Mutant
     verdict: Verdict
     said: str
+    refused: str
     seconds: float
 
 
@@ -72,7 +77,7 @@ class Campaign:
             self._limit = 60 + 10 * (time.monotonic() - start)
             if said is None or not said.startswith("PASS"):
                 raise ValueError(f"{folder}: its own testbench must pass, not print {(said or 'nothing')[:200]!r}")
-            if reason := self._refused(self._text, Path(place) / "package"):
+            if reason := self._refused(self._package(self._text, Path(place))):
                 raise ValueError(f"{folder} must be verified before it is mutated, not {reason[:200]!r}")
 
     def run(
@@ -111,20 +116,27 @@ class Campaign:
             said = self._simulate(text, folder)
             if said is None:
                 return None
-            verdict = Verdict.TESTBENCH
+            verdict, refused = Verdict.TESTBENCH, ""
             if said.startswith("PASS"):
-                verdict, said = self._survivor(mutant, text, folder)
+                verdict, said, refused = self._survivor(mutant, text, folder)
         first = said.strip().partition("\n")[0]
-        return Result(mutant=mutant, verdict=verdict, said=first, seconds=time.monotonic() - start)
+        seconds = time.monotonic() - start
+        return Result(mutant=mutant, verdict=verdict, said=first, refused=refused, seconds=seconds)
 
-    def _survivor(self, mutant: Mutant, text: str, folder: Path) -> tuple[Verdict, str]:
+    def _survivor(self, mutant: Mutant, text: str, folder: Path) -> tuple[Verdict, str, str]:
         modules = holders(self._text, mutant.module)
-        equal = equivalent(self._text, text, modules, folder, seconds=self._seconds)
-        if equal:
-            return Verdict.EQUIVALENT, ""
-        if reason := self._refused(text, folder / "package"):
-            return Verdict.VERIFY, reason
-        return Verdict.SURVIVED if equal is False else Verdict.UNDECIDED, ""
+        if equivalent(self._text, text, modules, folder, seconds=self._seconds):
+            return Verdict.EQUIVALENT, "", ""
+        package = self._package(text, folder)
+        blocks = [block_of(modules[-1], each) for each in modules]
+        wrong = wrong_sum(package) if self._has_certificate and is_evaluated(blocks, mutant.kind) else None
+        if wrong is not None:
+            return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
+        cycle = first_difference(self._text, text, modules[-1], folder, cycles=_CYCLES, seconds=self._limit)
+        refused = self._refused(package)
+        if cycle is None:
+            return Verdict.UNDECIDED, "", refused
+        return Verdict.DIFFERENT, f"after {cycle} cycles of random traffic", refused
 
     def _simulate(self, text: str, folder: Path) -> str | None:
         """What the testbench prints of the Verilog `text`; None where that is none."""
@@ -142,20 +154,30 @@ class Campaign:
             return f"no end within {self._limit:.0f} s"
         return done.stdout or "nothing printed"
 
-    def _refused(self, text: str, folder: Path) -> str:
-        """Why `verify` refuses the package with the Verilog `text`, whose digests are made anew; or ""."""
-        if not (self._folder / _CERTIFICATE).exists():
+    @property
+    def _has_certificate(self) -> bool:
+        return (self._folder / _CERTIFICATE).exists()
+
+    def _package(self, text: str, folder: Path) -> Path:
+        """The package with the Verilog `text`, in a folder in `folder`, with digests made anew."""
+        package = folder / "package"
+        shutil.copytree(self._folder, package)
+        (package / self.verilog.name).write_text(text)
+        if self._has_certificate:
+            path = package / _CERTIFICATE
+            whole = json.loads(path.read_text())
+            whole.pop("sha256")
+            whole["files"][self.verilog.name] = hashlib.sha256(text.encode()).hexdigest()
+            own = json.dumps(whole, sort_keys=True, separators=(",", ":"))
+            sealed = {**whole, "sha256": hashlib.sha256(own.encode()).hexdigest()}
+            path.write_text(json.dumps(sealed, indent=2) + "\n")
+        return package
+
+    def _refused(self, package: Path) -> str:
+        """Why `verify` refuses `package`; or ""."""
+        if not self._has_certificate:
             return ""
-        shutil.copytree(self._folder, folder)
-        (folder / self.verilog.name).write_text(text)
-        path = folder / _CERTIFICATE
-        whole = json.loads(path.read_text())
-        whole.pop("sha256")
-        whole["files"][self.verilog.name] = hashlib.sha256(text.encode()).hexdigest()
-        own = json.dumps(whole, sort_keys=True, separators=(",", ":"))
-        sealed = {**whole, "sha256": hashlib.sha256(own.encode()).hexdigest()}
-        path.write_text(json.dumps(sealed, indent=2) + "\n")
-        command = [sys.executable, "-m", "systoliq.build", "verify", str(folder)]
+        command = [sys.executable, "-m", "systoliq.build", "verify", str(package)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False)
         except subprocess.TimeoutExpired:

@@ -114,7 +114,7 @@ def _approach(
     ups, downs = np.flatnonzero(row < most), np.flatnonzero(row > least)
     pairs = weights[ups][:, None] - weights[downs][None, :]
     gap = np.abs(miss - pairs)
-    if int(gap.min()) >= abs(miss):
+    if not gap.size or int(gap.min()) >= abs(miss):
         return False
     up, down = divmod(int(gap.argmin()), len(downs))
     row[ups[up]] += 1
