@@ -18,6 +18,7 @@ from systoliq.build.design import EngineDesign, LayerDesign
 from systoliq.build.design.array import ArrayDesign
 from systoliq.build.design.design import Design
 from systoliq.build.package import make_package
+from systoliq.build.package.again import compare_again
 from systoliq.build.verify import verify_package
 from systoliq.golden.float8 import Float8Format
 from systoliq.sim.process import SimulationError
@@ -53,6 +54,8 @@ def fault_of(point: Point, simulator: str) -> str | None:
         fault = _testbench(directory, "testbench")
         if fault is None and design.certified:
             fault = _verify(directory, exact=point.get("multiplier_bits") is None)
+        if fault is None and design.kind == LayerDesign.kind:
+            fault = next(iter(compare_again(directory).reasons), None)
         if fault is None:
             fault = _uninitialized(design, directory)
     return fault or _simulated(design, point, simulator)

@@ -8,10 +8,11 @@ import shutil
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, open_source
+from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
 from systoliq.build.design.network import NetworkDesign
 from systoliq.build.package.again import compare_again
 from systoliq.build.verify import verify_package
+from systoliq.golden import IntFormat
 
 from ..hw.network import small_networks as small
 from .forging import Forgery, forged
@@ -174,3 +175,19 @@ def test_a_package_of_other_versions_is_compared_but_for_them(packages, tmp_path
     (copy / "fc.v").write_text(verilog.replace("wire taken;", "wire taken ;", 1))
     (reason,) = compare_again(copy).reasons
     assert reason.endswith("; it was written with amaranth 0.0.1: compare with these")
+
+
+@pytest.mark.parametrize("y", ["int3", "sums", "run-time zero points"])
+def test_operands_narrower_than_their_types_are_written_again(y, tmp_path):
+    """A layer's file has whole bytes; the sidecar says how many bits of them there are."""
+    fields = {"b": np.array([[3, -4], [1, 2]], np.int8), "b_format": IntFormat(3, True), "b_zero_point": np.int8(0)}
+    fields |= {"a_format": IntFormat(5, False)}
+    if y == "int3":
+        fields |= {"a_scale": np.float32(0.3), "b_scale": np.float32(0.2), "y_scale": np.float32(0.7)}
+        fields |= {"a_zero_point": 3, "y_zero_point": 1, "y_format": IntFormat(3, True)}
+    elif y == "sums":
+        fields |= {"a_zero_point": 3}
+    LayerDesign(MatMulLayer(**fields), name="narrow").write(tmp_path / "out")
+    compared = compare_again(tmp_path / "out")
+    assert not compared.reasons
+    assert compared.files >= 6

@@ -12,6 +12,7 @@ from typing import Any
 import numpy.typing as npt
 
 from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.formats import INT32, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization, Rounding
@@ -53,10 +54,12 @@ def other_layer(directory: Path, sidecar: Mapping[str, Any], source: str) -> Ite
 
 
 def _layer(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> MatMulLayer:
-    """The layer of `source`, or the package's own."""
-    if source is None:
-        return MatMulLayer.load(directory / f"{sidecar['name']}_layer.npz")
-    return open_layer(source, None)[0]
+    """The layer of `source`, or the package's own, whose file says no widths: the sidecar does."""
+    if source is not None:
+        return open_layer(source, None)[0]
+    names = {f"{letter}_format": sidecar["formats"][letter]["name"] for letter in "aby"}
+    formats = {key: IntFormat.parse(name) for key, name in names.items() if "int" in name and name != INT32.name}
+    return MatMulLayer.load(directory / f"{sidecar['name']}_layer.npz", **formats)
 
 
 def _constants(
