@@ -54,6 +54,12 @@ def test_most_points_are_designs() -> None:
     assert sum(outcomes) > 20
 
 
+def test_points_of_float8_are_designs() -> None:
+    rng = np.random.default_rng(0)
+    points = [draw_point(rng, "layer") for _ in range(200)]
+    assert all(is_design(point) for point in points if point["a"] in ("e4m3fn", "e5m2fnuz"))
+
+
 def test_a_fault_is_found_and_made_small(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """A fault of all arrays with at least two columns, K of at least 3 and a certain set of cells."""
 

@@ -24,11 +24,13 @@ ROOM = r"(?s)(module \w+_result_buffer\(.*?rst \?) 4'h2 :"
 # What is wrong, its place in the Verilog, what stands there instead, and what the testbench says.
 FAULTS = {
     "a token that no reset takes": (r"rst \? 2'h0 : (token_3);", r"\1;", "cycles after a reset: expected tready"),
-    "results that no reset takes": (r"rst \? 3'h0 : (control_5);", r"\1;", "cycles after a reset: expected tready"),
+    "results that no reset takes": (r"rst \? 3'h0 : (control_5);", r"\1;", "FAIL: row 0 column 0: expected"),
     "a beat that no reset takes": (r"(?s)(module \w+_sequencer\(.*?)rst \? 3'h0 : (\w+);", r"\1\2;", "FAIL: "),
     "groups that no reset takes": (r"(?s)(_replay_buffer\(.*?)rst \? 1'h0 : (complete_next)", r"\1 \2", "FAIL: "),
     "room for one tile more": (ROOM, r"\1 4'h3 :", "must fall after"),
     "room for one tile less": (ROOM, r"\1 4'h1 :", "must fall after"),
+    "room that is given and taken at once, counted": (r"returned \^ reserve", "returned | reserve", "FAIL: "),
+    "room that a reset does not take": (r"rst \? 1'h0 : (_23;)", r"\1", "must fall after"),
     "an error that no reset takes": (r"rst \? 1'h0 : (procmux_3_Y);", r"\1;", "FAIL: error must be 0, not 1"),
     "no error": (r"\.error\(error\),", ".error(),", "FAIL: error must be"),
 }

@@ -74,6 +74,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     held = _held(design)
     # more than are taken while the receiver stops
     groups = max(min(max(_BEATS // group_beats, 5), 24), max(held.values()) // schedule.beats + 4)
+    held |= _held_late(design, groups - 1)
     batches = [1, max(2 * rows - 1, 2), (groups - 3) * rows]
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
@@ -102,14 +103,31 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
 
 def _held(design: LayerDesign) -> dict[int, int]:
     """Results after which one tile less, or more, would be seen in the beats of A that are taken; and these beats."""
-    dense = design.dense
-    schedule = dense.schedule
-    repeats = schedule.column_tiles
+    dense, repeats = design.dense, design.dense.schedule.column_tiles
     first = next(tiles for tiles in range(1, repeats + 2) if dense.held_beats(tiles) > dense.held_beats(tiles - 1))
-    results = np.cumsum([0, *(schedule.row_beats(tile % repeats) for tile in range(first + repeats))])
-    return {
-        int(results[tiles]) * schedule.config.rows: dense.held_beats(tiles) for tiles in (first, first + repeats - 1)
-    }
+    return {_results(design, tiles): dense.held_beats(tiles) for tiles in (first, first + repeats - 1)}
+
+
+def _held_late(design: LayerDesign, groups: int) -> dict[int, int]:
+    """The same in the middle and at the end of `groups`: what was counted wrongly in a stall is seen there."""
+    dense, schedule = design.dense, design.dense.schedule
+    least, most = (
+        max(
+            tiles
+            for tiles in range(of * schedule.column_tiles)
+            if not tiles or dense.held_beats(tiles) <= of * schedule.beats
+        )
+        for of in (groups // 2, groups)
+    )
+    return {_results(design, tiles): dense.held_beats(tiles) for tiles in (least, most) if tiles}
+
+
+def _results(design: LayerDesign, tiles: int) -> int:
+    """Beats of Y of so many tiles."""
+    schedule = design.dense.schedule
+    whole, rest = divmod(tiles, schedule.column_tiles)
+    row = whole * schedule.beats_per_row + sum(schedule.row_beats(tile) for tile in range(rest))
+    return row * schedule.config.rows
 
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:

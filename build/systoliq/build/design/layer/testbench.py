@@ -144,7 +144,8 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             full=fill_cycles,
             strays=_strays(dense.schedule.beats),
         ),
-        stops=Stops(cycles=fill_cycles, held=stimulus.held),
+        # one tile too many would be seen after the last column tile but one
+        stops=Stops(cycles=fill_cycles, held=stimulus.held, after_reset=min(dense.schedule.column_tiles - 1, 1)),
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",
         declarations=fill(

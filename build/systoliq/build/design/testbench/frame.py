@@ -63,12 +63,12 @@ _PHASES = (
     "Phase 2: random stalls everywhere.",
     "Phase 3: only the senders stall.",
     "Phase 4: only the receiver stalls.",
-    "Phase 5: the receiver stops until A's tready falls, which must be in time, then takes everything.",
+    "Phase 5: the receiver stalls, and stops now and then until A's tready falls, which must be in time.",
 )
 _KINDS = (
     (Kind.FULL_RATE, "at full rate"),
     (Kind.STALLS, "under stalls"),
-    (Kind.STOPPED, "with a receiver that takes nothing"),
+    (Kind.STOPPED, "with a receiver that stops"),
     (Kind.STRAY, "after a tlast in the wrong place"),
 )
 
@@ -99,7 +99,7 @@ _TESTBENCH = """\
 
   wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;
   wire senders_stall = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd3;
-  wire receiver_stalls = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd4;
+  wire receiver_stalls = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd4 || phase == 3'd5;
   integer since = 0;  // cycles since the reset, or since the phase began
 <<stop>>
   wire [31:0] stray = resets && kind == 2'd<<stray>> ? trial_stray[trial] : 32'hffffffff;
@@ -172,7 +172,7 @@ _TESTBENCH = """\
 
 _STOP = """\
 
-  // Stops of the receiver in phase 5: after how many results, and how many beats of A are taken then.
+  // Stops of the receiver: after how many results, and how many beats of A are taken then.
   localparam STOPS = <<stops>>;
   localparam FILL = <<fill_cycles>>;  // cycles of a stop
   reg [31:0] stop_after [0:STOPS-1];
@@ -182,22 +182,25 @@ _STOP = """\
   endtask
   integer stop = 0;
   integer stopped = 0;
-  wire stopping = phase == 3'd5 && stop < STOPS && taken + (<<taking>> ? 1 : 0) >= stop_after[stop];
-  wire receiver_stops = (resets && kind == 2'd<<kind>>) || stopping;"""
+  wire may_stop = (phase == 3'd5 && stop < STOPS) || (resets && kind == 2'd<<kind>>);
+  wire [31:0] stop_now = resets ? <<after_reset>> : stop;
+  wire receiver_stops = may_stop && taken + (<<taking>> ? 1 : 0) >= stop_after[stop_now];"""
 
 _STOP_STEP = """\
-      if (stopping) begin
+      if (receiver_stops) begin
         stopped <= stopped == FILL ? 0 : stopped + 1;
         if (stopped == FILL) begin
-          stop <= stop + 1;
-          if (a_index != stop_held[stop] && !done) begin
-            $display("FAIL: the receiver stops: A's tready must fall after %0d beats, not %0d", stop_held[stop],
-                     a_index);
+          if (!resets) stop <= stop + 1;
+          if (a_index != stop_held[stop_now] && !done) begin
+            $display("FAIL: the receiver stops: A's tready must fall after %0d beats, not %0d (phase %0d)",
+                     stop_held[stop_now], a_index, phase);
             finish;
           end
         end
       end
 """
+
+_STOP_RESET = "      stopped <= 0;"
 
 _MEMORIES = """\
 
@@ -253,7 +256,14 @@ def testbench(
         quiet=quiet,
         stop="  wire receiver_stops = 1'b0;"
         if stops is None
-        else fill(_STOP, stops=len(stops.held), fill_cycles=stops.cycles, taking=moves, kind=Kind.STOPPED.value),
+        else fill(
+            _STOP,
+            stops=len(stops.held),
+            fill_cycles=stops.cycles,
+            after_reset=stops.after_reset,
+            taking=moves,
+            kind=Kind.STOPPED.value,
+        ),
         trials=len(trials),
         seen=max(seen) + 1,
         full_rate=Kind.FULL_RATE.value,
@@ -263,7 +273,7 @@ def testbench(
         handshake=", ".join(name for name, _ in handshake),
         handshake_bits=sum(width for _, width in handshake),
         moves=" || ".join([*went, moves]),
-        reset="\n".join([*(sender.in_reset for sender in senders), reset]),
+        reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else [_STOP_RESET]), reset]),
         step="\n".join([*(sender.step for sender in senders), *([] if stops is None else [_STOP_STEP]), step]),
         again="\n".join(sender.again for sender in senders),
         trial_calls=calls(trial.call for trial in trials),

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 __all__ = ["Kind", "Stops", "Trial", "trials"]
 
 _LENGTHS = (1, 2, 3)  # cycles of a reset
-_STOPS = 9  # trials with a receiver that takes nothing
+_STOPS = 9  # trials with a receiver that stops
+_AROUND = range(-3, 2)  # cycles from the first results: when what they free is given back
 _NOWHERE = 0xFFFFFFFF
 
 
@@ -18,7 +19,7 @@ class Kind(enum.Enum):
 
     FULL_RATE = 0
     STALLS = 1
-    STOPPED = 2  # the receiver takes nothing
+    STOPPED = 2  # the receiver takes a few results
     STRAY = 3  # at full rate, with a tlast in the wrong place
 
 
@@ -44,11 +45,13 @@ class Trial:
 class Stops:
     """Stops of a receiver, each of so many `cycles` that all else comes to a stop, too.
 
-    `held` says for each after how many results it comes, and how many beats of A are taken then.
+    `held` says for each after how many results it comes, and how many beats of A are taken then. After resets there is
+    one alone, the one that is `after_reset` in their order.
     """
 
     cycles: int
     held: Mapping[int, int]
+    after_reset: int
 
 
 def trials(
@@ -58,8 +61,8 @@ def trials(
 
     At full rate the first results are there after `first` cycles, and from then on everything repeats every `period`:
     resets come in each of these cycles, or, where that would be too many, in evenly spaced ones, and before them,
-    while the pipeline fills. None comes later than `most`. `full` are the cycles after which a receiver that takes
-    nothing has stopped everything, None where nothing can be stopped; `strays` the beats whose tlast may be turned.
+    while the pipeline fills. None comes later than `most`. `full` are the cycles after which a receiver that
+    stops has stopped everything, None where nothing can be stopped; `strays` the beats whose tlast may be turned.
     """
     share = budget // (len(_LENGTHS) + 2)
     count = min(period, max(share // (first + period // 2), 4))
@@ -76,7 +79,8 @@ def trials(
         Trial(until=min(beat + 8, most), cycles=1 + index % 3, kind=Kind.STRAY, stray=beat)
         for index, beat in enumerate(strays)
     ]
-    return tuple(_alternating(others, long))
+    freed = () if full is None else _freed(first, full)
+    return (*freed, *_alternating(others, long))
 
 
 def _filling(first: int, share: int) -> list[Trial]:
@@ -90,6 +94,13 @@ def _stalled(first: int, period: int, count: int) -> list[Trial]:
         Trial(until=first + first // 2 + index * period // count, cycles=_LENGTHS[index % 3], kind=Kind.STALLS)
         for index in range(count)
     ]
+
+
+def _freed(first: int, full: int) -> Iterator[Trial]:
+    """Resets in the cycles in which the first results leave; each is followed by a stop, which shows what is free."""
+    for index, after in enumerate(_AROUND):
+        yield Trial(until=max(first + after, 1), cycles=1)
+        yield Trial(until=2 * first + full, cycles=_LENGTHS[index % 3], kind=Kind.STOPPED)
 
 
 def _stopped(first: int, full: int) -> list[Trial]:

@@ -152,7 +152,7 @@ _RECEIVER_DECLARATIONS = """\
 _RECEIVER = """\
       m_axis_y_tready <= <<stops>>(!receiver_stalls || (pause == 8'd0 && random[9]));
       if (pause != 8'd0) pause <= pause - 8'd1;
-      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14];
+      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[22] ? random[21:14] : {4'd0, random[17:14]};
       held <= m_axis_y_tvalid && !m_axis_y_tready;
       held_beat <= offered;
       if (held && {m_axis_y_tvalid, offered} !== {1'b1, held_beat} && !done) begin
