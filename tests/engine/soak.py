@@ -12,14 +12,18 @@ import argparse
 import dataclasses
 import sys
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 from configurations import configurations, golden, random_jobs, text
 
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.host import Job
 from systoliq.sim.engine import Engine, EngineError
 from systoliq.sim.process import SimulationError
+
+Draw = Callable[[EngineConfig, np.random.Generator, int], list[Job]]
 
 
 @dataclasses.dataclass(kw_only=True)
@@ -57,12 +61,12 @@ def stalls_of(rng: np.random.Generator, index: int) -> tuple[float, float, float
     return hard[0], hard[1], hard[2]
 
 
-def run(config: EngineConfig, simulator: str, *, seed: int, jobs: int) -> Tally:
-    """Run that many jobs back to back in one simulator process."""
+def run(config: EngineConfig, simulator: str, *, seed: int, jobs: int, draw: Draw = random_jobs) -> Tally:
+    """Run that many jobs, as `draw` gives them, back to back in one simulator process."""
     began = time.monotonic()
     rng = np.random.default_rng(seed)
     engine = Engine(config, simulator=simulator)  # type: ignore[arg-type]
-    drawn = random_jobs(config, rng, jobs)
+    drawn = draw(config, rng, jobs)
     work = [engine.prepare(job, stalls_of(rng, index), seed + 3 * index) for index, job in enumerate(drawn)]
     tally = Tally(jobs=jobs)
     try:

@@ -119,6 +119,20 @@ INSIDE = {
     ),
 }
 
+# Modules whose registers come without their reset.
+UNRESET = (
+    "core", "axi_lite", "status", "a_loader", "b_loader", "a_buffer", "b_buffer", "tiler", "output_stationary",
+    "drain_control", "result_buffer", "y_packer", "counters",
+)  # fmt: skip
+
+# Faults of control: module, pattern, replacement.
+CONTROL = {
+    "tlast of A, early or late": ("a_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),
+    "tlast of B, early or late": ("b_loader", r"assign (early|late) = .*;", r"assign \1 = 1'h0;"),
+    "busy cycles": ("counters", r"cycles \+ ", "cycles - "),
+    "stalls of Y": ("counters", r"(output_stalls?_?\w*) <= \w+", r"\1 <= 1'h0"),
+}
+
 
 def wrapped(port: str, value: str) -> str:
     """The engine's Verilog with `value` in the place of a port, where `y` is what came there."""
@@ -153,14 +167,34 @@ def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
     assert "PASS" not in output
 
 
-@pytest.mark.simulator
-@pytest.mark.parametrize("fault", INSIDE)
-def test_it_finds_a_fault_inside(fault, tmp_path):
-    module, pattern, replacement = INSIDE[fault]
+def changed(module: str, pattern: str, replacement: str) -> str:
+    """The engine's Verilog with all that `pattern` finds in a module replaced."""
     verilog = files("output-stationary")["engine.v"].decode()
     found = re.search(rf"^module engine_{module}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
     assert found is not None, f"no module {module}"
-    changed, count = re.subn(pattern, replacement, found[0])
+    text, count = re.subn(pattern, replacement, found[0])
     assert count, f"{pattern} is not in module {module}"
-    output = icarus(put(tmp_path / "out", "output-stationary", verilog.replace(found[0], changed)))
+    return verilog.replace(found[0], text)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", INSIDE)
+def test_it_finds_a_fault_inside(fault, tmp_path):
+    output = icarus(put(tmp_path / "out", "output-stationary", changed(*INSIDE[fault])))
     assert re.match(r"FAIL: .*: expected", output), output
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.simulator
+@pytest.mark.parametrize("module", UNRESET)
+def test_it_finds_registers_without_reset(module, tmp_path):
+    output = icarus(put(tmp_path / "out", "output-stationary", changed(module, r"rst \? \S+ : ", "")))
+    assert output.startswith("FAIL: "), output
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", CONTROL)
+def test_it_finds_a_fault_of_control(fault, tmp_path):
+    output = icarus(put(tmp_path / "out", "output-stationary", changed(*CONTROL[fault])))
+    assert output.startswith("FAIL: "), output

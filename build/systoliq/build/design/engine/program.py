@@ -5,29 +5,49 @@ A step is a statement that puts it into the testbench's program: `p(WHAT, x, y, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 
 from systoliq.hw.engine import ERRORS, EngineConfig
+from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import DriverStep, Map, sequence
+from systoliq.hw.engine.registers import Register
 
-from .stimulus import EngineJob
+from .stimulus import LONG, SHORT, EngineJob
 
 __all__ = ["EngineProgram"]
 
-_MAP = Map()
 _ALL = 0xFFFFFFFF
+_SLVERR = 2
+_NOWHERE = 0x40  # an address with nothing behind it
+_RESETS = (1, 1, 2, 1, 3)  # cycles of resets, one after the other
+_ON_BUS = 6  # cycles that a request is on the bus before a reset, less than that
+_AFTER = 8  # cycles after a job in which it may be interrupted, too
+_MOST = 48  # interruptions of a job
+_FEW = 4
+_PHASES = 4
+_MOST_WORDS = 2048  # that are sent to fill a buffer
+_STUCK = 8  # times as long as a tile's drain: then nothing moves any more
+_COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
+_MEASURED = {"BUSY_CYCLES": 1, "OUTPUT_STALLS": 2}
 
 
 class EngineProgram:
-    """The program for `jobs`, and all words and bytes of its streams: `a_beats`, `b_beats`, `y_bytes`, in one piece."""
+    """The program for `jobs`, and all words and bytes of its streams: `a_beats`, `b_beats`, `y_bytes`, in one piece.
 
-    def __init__(self, config: EngineConfig, jobs: Sequence[EngineJob]) -> None:
+    The last two jobs are those that errors, clears and resets befall. `constants` are what (register, field) reads as.
+    """
+
+    def __init__(
+        self, config: EngineConfig, jobs: Sequence[EngineJob], constants: Mapping[tuple[str, str], int]
+    ) -> None:
         self.config = config
         self.jobs = list(jobs)
+        self._constants = constants
+        self._map = Map.of(config)
         self.a_beats = [beat for job in jobs for beat in job.a_beats]
         self.b_beats = [beat for job in jobs for beat in job.b_beats]
         self.y_bytes = b"".join(job.y_bytes for job in jobs)
@@ -35,32 +55,66 @@ class EngineProgram:
             stream: [0, *accumulate(len(getattr(job, stream)) for job in jobs)]
             for stream in ("a_beats", "b_beats", "y_bytes")
         }
-        early = next(job for job in self.jobs if len(job.a_beats) > 1)  # sent once more, with tlast on its first word
-        self._early = self.jobs.index(early), len(self.a_beats)
-        self.a_beats += [replace(early.a_beats[0], last=True), *early.a_beats[1:]]
+        # The job whose streams end wrongly; its ends, once more with the other tlast.
+        self._odd = next(
+            index for index, job in enumerate(jobs) if len(job.a_beats) > 1 and (len(job.b_beats) > 1 or index > 2)
+        )
+        self._turned: dict[tuple[str, int], int] = {}
+        for beats, stream in ((self.a_beats, "a_beats"), (self.b_beats, "b_beats")):
+            start, stop = self._from[stream][self._odd : self._odd + 2]
+            for at in {start, max(start, stop - 2), stop - 1}:
+                self._turned[stream, at] = len(beats)
+                beats.append(replace(beats[at], last=not beats[at].last))
 
     def steps(self) -> Iterator[str]:
-        """All of it; then it is done again in the next phase."""
-        every, drains, last = range(len(self.jobs)), len(self.jobs) - 2, len(self.jobs) - 1
-        for index in every:
+        """All of it, once for each phase; the later ones have less of it."""
+        drains, last = len(self.jobs) - 2, len(self.jobs) - 1
+        named = {job.title: index for index, job in enumerate(self.jobs)}
+        for index in range(len(self.jobs)):
             yield from self._whole(index)
         yield from self._twice(drains)
-        yield from self._refused(last)
-        yield from self._whole(last)
-        yield from self._ended_early()
-        yield from self._whole(last)
+        yield from self._wrong(self._odd, self._of_streams())
         yield from self._started_while_busy(drains)
-        for interruption in (self._cleared(), _reset()):
-            for when in (0, len(self.jobs[drains].y_bytes) // 2):
-                yield from self._begun(drains)
-                yield _p("PAUSE", 7) if when == 0 else _p("REACH", self._from["y_bytes"][drains] + when)
-                yield from interruption
-                yield from self._whole(last)
-        yield _p("PAUSE", 200)  # in which nothing more may come
+        yield from self._interrupted(drains, clears=_FEW, resets=_FEW)
+        yield _pause(200)  # in which nothing more may come
+        yield _p("AGAIN", 2)
+        yield from self._registers()
+        yield from self._wrong(last, self._of_settings())
+        yield from self._backed_up(named[LONG])
+        yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
+        yield _p("AGAIN", 1)
+        times = min(self.jobs[named[SHORT]].cycles + _AFTER, _MOST)
+        yield from self._interrupted(named[SHORT], clears=times, resets=times)
+        yield _pause(200)
         yield _p("AGAIN")
 
-    def _carried_out(self, index: int, steps: Sequence[DriverStep]) -> Iterator[str]:
-        """The driver's steps, as the testbench's."""
+    def _wrong(self, index: int, errors: Iterator[Iterator[str]]) -> Iterator[str]:
+        """Errors, each followed by a whole job; where they need tables they are those of this job."""
+        yield from self._whole(index)
+        for error in errors:
+            yield from error
+            yield from self._set(index)
+            yield from self._again(index)
+
+    def _registers(self) -> Iterator[str]:
+        """What never changes is read, what is written is read back, and other addresses are refused."""
+        for register in self._map.registers:
+            fields = {field.name for field in register.fields}
+            held = {name: value for (of, name), value in self._constants.items() if of == register.name}
+            if fields == held.keys():
+                step = self._map.write(register.name, "", **held)
+                yield _p("READ", step.address, step.value, _ALL)
+                yield _p("WRITE", step.address, ~step.value & _ALL)
+                yield _p("READ", step.address, step.value, _ALL)
+            elif register.access == "rw":
+                mask = sum(field.mask for field in register.fields)
+                for value in (_ALL, 0x5A5A5A5A, 0):
+                    yield _p("WRITE", register.offset, value)
+                    yield _p("READ", register.offset, value & mask, _ALL)
+        yield _p("WRITE", _NOWHERE, _ALL, _SLVERR)
+
+    def _carried_out(self, index: int, steps: Sequence[DriverStep], *, held: bool = False) -> Iterator[str]:
+        """The driver's steps, as the testbench's; `held`: the job takes longer than the cycle model says."""
         job = self.jobs[index]
         for step in steps:
             if step.action == "write":
@@ -75,9 +129,10 @@ class EngineProgram:
             elif step.action == "wait":
                 yield _p("INTERRUPT")
             elif step.name == "STATUS":
-                yield _status(done=1)
-            elif step.name == "BUSY_CYCLES":
-                yield _p("MEASURE", step.address, job.cycles)
+                yield self._status(done=1)
+            elif step.name in _MEASURED:
+                cycles = job.cycles if step.name == "BUSY_CYCLES" and not held else 0
+                yield _p("MEASURE", step.address, cycles, _MEASURED[step.name])
 
     def _stream(self, what: str, stream: str, index: int) -> str:
         start, stop = self._from[stream][index : index + 2]
@@ -103,74 +158,178 @@ class EngineProgram:
         yield self._stream("SEND_B", "b_beats", index)
         yield from self._carried_out(index, after)
         yield self._stream("TAKE", "y_bytes", index)
-        yield _write("CONTROL", start=1)
+        yield self._write("CONTROL", start=1)
         yield from self._carried_out(index, after)
 
-    def _refused(self, index: int) -> Iterator[str]:
-        """A job without rows."""
-        settings = [step for step in self._split(index)[0] if step.action == "write" and step.name != "M"]
-        yield _write("M", m=0)
-        yield from self._carried_out(index, settings)
-        yield from _failed("ILLEGAL_SHAPE")
+    def _started(self, index: int) -> Iterator[str]:
+        """A job is begun whose settings and tables are there."""
+        yield self._stream("TAKE", "y_bytes", index)
+        yield self._stream("SEND_A", "a_beats", index)
+        yield self._stream("SEND_B", "b_beats", index)
+        yield self._write("CONTROL", start=1)
 
-    def _ended_early(self) -> Iterator[str]:
-        """A job whose A ends with its first word."""
-        index, first = self._early
+    def _again(self, index: int) -> Iterator[str]:
+        """A whole job whose settings and tables are there."""
+        yield from self._started(index)
+        yield from self._carried_out(index, self._split(index)[1])
+
+    def _of_settings(self) -> Iterator[Iterator[str]]:
+        """A job for each error that settings make; those of the last job for all that is not wrong."""
+        config, stationary = self.config, self.config.dataflow == "weight-stationary"
+        for name in "mkn":
+            yield self._refused("ILLEGAL_SHAPE", **{name: 0})
+        if config.max_columns < LARGEST:
+            yield self._refused("TOO_MANY_COLUMNS", n=config.max_columns + 1)
+        if config.max_rows < LARGEST and not config.float8:
+            yield self._refused("TOO_MANY_ROWS", m=config.max_rows + 1)
+        k = config.a_words * config.depth + 1
+        if not stationary and k <= LARGEST:
+            yield self._refused("A_TOO_LARGE", k=k, n=config.cols + 1)
+        yield from self._full(stationary)
+
+    def _of_streams(self) -> Iterator[Iterator[str]]:
+        """A job for each word that ends a stream wrongly."""
+        for stream in ("a_beats", "b_beats"):
+            yield from (self._ended(stream, at) for of, at in sorted(self._turned) if of == stream)
+
+    def _full(self, stationary: bool) -> Iterator[Iterator[str]]:
+        """A job of which an operand does not fit its buffer, where a word sent so often is as good as others."""
+        config = self.config
+        name = "a" if stationary else "b"
+        words = (config.a_words if stationary else config.b_words) + 1
+        m = min(config.max_rows, words) if stationary else config.rows + 1
+        k = config.depth * (config.rows * -(-words // m) if stationary else words)
+        if k > LARGEST or words > _MOST_WORDS:
+            return
+        shape = {"m": m, "k": k, "n": config.cols + stationary}
+        yield self._too_large(f"{name.upper()}_TOO_LARGE", f"{name}_beats", words, shape)
+
+    def _too_large(self, error: str, stream: str, words: int, shape: Mapping[str, int]) -> Iterator[str]:
+        """The error comes when the buffer is full; a job's words without its last one are sent until then."""
+        start, stop = max(pairwise(self._from[stream]), key=lambda ends: ends[1] - ends[0])
+        yield from self._set(-1, **{"m": 1, "k": 1, "n": 1, **shape})
+        yield self._write("CONTROL", start=1)
+        for _ in range(-(-words // (stop - 1 - start))):
+            yield _p(f"SEND_{stream[0].upper()}", start, stop - 1)
+        yield from self._failed(error)
+
+    def _set(self, index: int, **shape: int) -> Iterator[str]:
+        """The settings of a job, but for M, K, N where they are given."""
         for step in self._split(index)[0]:
-            if (step.action, step.name) == ("send", "a"):
-                yield _p("SEND_A", first, len(self.a_beats))
-            else:
-                yield from self._carried_out(index, [step])
-        yield from _failed("A_ENDED_EARLY")
+            name = step.name.lower()
+            if step.action == "write" and name != "control":
+                yield _p("WRITE", step.address, shape.get(name, step.value))
+
+    def _refused(self, error: str, **shape: int) -> Iterator[str]:
+        """A job that is wrong as a whole."""
+        yield from self._set(-1, **{"m": 1, "k": 1, "n": 1, **shape})
+        if error == "TOO_MANY_ROWS":
+            yield self._write("FORMAT", row_zero_points=1)
+        yield self._write("CONTROL", start=1)
+        yield from self._failed(error)
+
+    def _ended(self, stream: str, at: int) -> Iterator[str]:
+        """A job whose operand ends with the word `at`, or does not where that is its last."""
+        letter, index = stream[0], self._odd
+        start, stop = self._from[stream][index : index + 2]
+        turned = self._turned[stream, at]
+        for step in self._started(index):
+            if not step.startswith(f"p(SEND_{letter.upper()},"):
+                yield step
+        yield _p(f"SEND_{letter.upper()}", start, at)
+        yield _p(f"SEND_{letter.upper()}", turned, turned + 1)
+        yield from self._failed(f"{letter.upper()}_ENDED_{'LATE' if at == stop - 1 else 'EARLY'}")
+
+    def _failed(self, error: str) -> Iterator[str]:
+        """An error is reported, whatever is written, and the driver recovers from it."""
+        code = self._map.write("STATUS", error=ERRORS[error][0], busy=1)
+        yield _p("INTERRUPT")
+        yield _p("READ", code.address, code.value, _ALL)
+        yield self._write("CONTROL", start=1, acknowledge=1)
+        yield _p("READ", code.address, code.value, _ALL)
+        yield from self._cleared()
 
     def _started_while_busy(self, index: int) -> Iterator[str]:
-        """A job, started a second time while it runs: it goes on undisturbed."""
+        """A job, started a second time while it runs: it goes on undisturbed, and settings are not written."""
         before, after = self._split(index)
         yield from self._carried_out(index, before[:-1])
-        yield _write("INTERRUPT", on_done=1)
-        yield _write("CONTROL", start=1)
-        yield _write("CONTROL", start=1)
+        yield self._write("INTERRUPT", on_done=1)
+        yield self._write("CONTROL", start=1)
+        yield self._write("CONTROL", start=1)
+        for name in "mkn":
+            yield self._write(name.upper(), **{name: 0})
+        for step in before:
+            if step.action == "write" and step.name in ("M", "K", "N"):
+                yield _p("READ", step.address, step.value, _ALL)
         for step in after:
             if step.name == "STATUS":
-                yield _status(done=1, error=ERRORS["START_WHILE_BUSY"][0])
+                yield self._status(done=1, error=ERRORS["START_WHILE_BUSY"][0])
             else:
                 yield from self._carried_out(index, [step])
-        yield _status()
+        yield self._status()
+
+    def _backed_up(self, index: int) -> Iterator[str]:
+        """A job whose receiver stops until all else does, once before its first beat and once later."""
+        job = self.jobs[index]
+        before, after = self._split(index)
+        yield _p("HOLD", 1)
+        yield from self._carried_out(index, before)
+        for until in (len(job.y_bytes) // 16, None):
+            if job.backs_up and until is not None:
+                yield _p("STUCK", _STUCK * self.config.drain_cycles)
+            else:
+                yield _pause(2 * job.cycles)
+            yield _p("HOLD", 0)
+            if until is not None:
+                yield _p("REACH", self._from["y_bytes"][index] + until)
+                yield _p("HOLD", 1)
+        yield from self._carried_out(index, after, held=True)
+
+    def _interrupted(self, index: int, *, clears: int, resets: int) -> Iterator[str]:
+        """A job, cleared so often and reset so often, each time a little later, in each phase in other cycles; after
+        each it comes whole. Requests are on the bus in some resets. The first reset comes after a whole job.
+        """
+        cycles = self.jobs[index].cycles + _AFTER
+        yield from self._whole(index)
+        for turn in range(clears):
+            yield from self._started(index)
+            yield _pause(turn * cycles // clears, cycles // clears // _PHASES)
+            yield from self._cleared()
+            yield from self._again(index)
+        for turn in range(resets):
+            if turn:
+                yield from self._started(index)
+                yield _pause(turn * cycles // resets, cycles // resets // _PHASES)
+            yield _p("RESET", _RESETS[turn % len(_RESETS)], turn % _ON_BUS, turn % 2)
+            yield self._status()
+            if not turn:
+                yield from (_p("READ", each.offset, 0, _ALL) for each in self._map.registers if self._begins_at_0(each))
+            yield from self._whole(index)
 
     @staticmethod
-    def _cleared() -> list[str]:
+    def _begins_at_0(register: Register) -> bool:
+        return register.access == "rw" or register.name in _COUNTERS
+
+    def _cleared(self) -> Iterator[str]:
         """The job is given up; what it still gives is taken until it is over."""
-        status = _MAP.write("STATUS", busy=1)
-        return [
-            _p("DROP"),
-            _write("CONTROL", clear=1),
-            _p("POLL", status.address, status.value),
-            _p("STOP"),
-            _status(),
-        ]
+        busy = self._map.write("STATUS", busy=1)
+        yield _p("DROP")
+        yield self._write("CONTROL", clear=1)
+        yield _p("POLL", busy.address, busy.value)
+        yield _p("STOP")
+        yield self._status()
+
+    def _write(self, name: str, **fields: int) -> str:
+        step = self._map.write(name, "", **fields)
+        return _p("WRITE", step.address, step.value)
+
+    def _status(self, **fields: int) -> str:
+        step = self._map.write("STATUS", "", **fields)
+        return _p("READ", step.address, step.value, _ALL)
 
 
-def _failed(error: str) -> Iterator[str]:
-    """An error is reported, and the driver recovers from it."""
-    mask = _MAP.register("STATUS").field("error").mask
-    code = _MAP.write("STATUS", error=ERRORS[error][0])
-    yield _p("INTERRUPT")
-    yield _p("READ", code.address, code.value, mask)
-    yield from EngineProgram._cleared()
-
-
-def _reset() -> list[str]:
-    return [_p("RESET")]
-
-
-def _write(name: str, **fields: int) -> str:
-    step = _MAP.write(name, "", **fields)
-    return _p("WRITE", step.address, step.value)
-
-
-def _status(**fields: int) -> str:
-    step = _MAP.write("STATUS", "", **fields)
-    return _p("READ", step.address, step.value, _ALL)
+def _pause(cycles: int, more: int = 0) -> str:
+    return _p("PAUSE", cycles, more)
 
 
 def _p(what: str, x: int = 0, y: int = 0, z: int = 0) -> str:

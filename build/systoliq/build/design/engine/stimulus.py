@@ -20,8 +20,11 @@ from .float8_stimulus import float8_job
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["EngineJob", "engine_stimulus"]
+__all__ = ["LONG", "SHORT", "EngineJob", "engine_stimulus"]
 
+LONG = "a long A"
+SHORT = "three groups of rows"
+_MOST_BYTES = 8192  # of a job's Y
 _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but just a little larger
 
 
@@ -29,7 +32,8 @@ _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but j
 class EngineJob:
     """A job, what it is for, golden's answer `y` [M, N], its words on the streams, its bytes of Y, and its cycles.
 
-    `types` says what is multiplied and what comes of it, for a reader.
+    `types` says what is multiplied and what comes of it, for a reader. `backs_up`: A is so long that its tready falls
+    where Y is not taken.
     """
 
     title: str
@@ -40,6 +44,7 @@ class EngineJob:
     b_beats: tuple[Beat, ...]
     y_bytes: bytes
     cycles: int
+    backs_up: bool
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -59,12 +64,16 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
     past = {size: size + (size if size <= _SPAN else 0) + 1 for size in (rows, cols)}  # a little over one or two tiles
     whole = {size: size * (2 if size <= _SPAN else 1) for size in (rows, cols)}
     generator = np.random.default_rng(SEED)
+    held, per_word = _held(design)
+    long = rows * (config.a_words + held // per_word + 1)
     int32 = None
     kinds: list[tuple[str, tuple[int, int, int], IntFormat, IntFormat, IntFormat | None, bool]] = [
         ("one element", (1, 1, 1), INT8, INT8, int32, False),
         ("ragged edges", (past[rows], 2 * depth + 1, past[cols]), UINT8, INT8, UINT8, False),
         ("K larger than all else", (rows + 1, 40 * depth + 1, max(cols - 1, 1)), UINT8, UINT8, int32, True),
         ("extremes", (2, 30 * depth, cols + 1), INT8, INT8, INT8, False),
+        (LONG, (long if long * cols <= _MOST_BYTES else 8 * rows, 1, cols), INT8, INT8, INT8, False),
+        (SHORT, (2 * rows + 1, depth + 1, 1), INT8, UINT8, UINT8, False),
         ("a drain that takes long", (whole[rows], 1, whole[cols]), INT8, UINT8, int32, False),
         ("whole tiles", (rows, 3, cols), INT8, UINT8, INT8, True),
     ]
@@ -83,19 +92,29 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         else:
             job, y = _job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)
             a_type, b_type, y_type = (each.dtype.name for each in (job.a, job.b, y))
+        a_beats = _stream(packing.pack_a(job.a, generator))  # what is beyond M, K and N must not matter
         jobs.append(
             EngineJob(
                 title=title,
                 job=job,
                 types=f"{a_type} x {b_type} to {y_type}",
                 y=y,
-                a_beats=_stream(packing.pack_a(job.a, generator)),  # what is beyond M, K and N must not matter
+                a_beats=a_beats,
                 b_beats=_stream(packing.pack_b(job.b, generator)),
                 y_bytes=packing.pack_y(y),
                 cycles=design.cycles(*shape),
+                backs_up=k == 1 and len(a_beats) > config.a_words + held // per_word,
             )
         )
     return jobs
+
+
+def _held(design: EngineDesign) -> tuple[int, int]:
+    """Results that the engine holds at the most where Y is not taken, and those that a word of A gives where K is 1."""
+    config, top = design.config, design.top
+    packed = 4 * (top.packer.latency + 4) + top.core.result_buffer.capacity  # beats of the lanes' results
+    per_word = config.cols * (1 if config.dataflow == "weight-stationary" else config.rows)
+    return (packed + 8 * config.interval) * config.lanes, per_word
 
 
 def _job(

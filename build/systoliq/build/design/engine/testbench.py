@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from systoliq.hw.engine import ADDRESS_BITS
+from systoliq.hw.engine.float8_registers import map_of
 
 from ..testbench.frame import shell
-from ..testbench.streams import Receiver, Sender
+from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .program import EngineProgram
 from .stimulus import EngineJob
@@ -24,9 +25,9 @@ _PHASES = """\
 // Phase 3: only the receivers stall, those of answers from registers too."""
 
 _STEPS = (
-    ("WRITE", "y to the register at x"),
+    ("WRITE", "y to the register at x; bresp must be z"),
     ("READ", "the register at x, whose bits z must be those of y"),
-    ("MEASURE", "read the register at x; where nothing stalls it must be y"),
+    ("MEASURE", "read x: busy cycles (z = 1) or stalls of Y (z = 2) as counted here; y where nothing stalls"),
     ("POLL", "read the register at x until its bits y are 0"),
     ("SEND_A", "words x to y - 1, when those before are gone"),
     ("SEND_B", "likewise"),
@@ -35,9 +36,11 @@ _STEPS = (
     ("INTERRUPT", "wait for it"),
     ("DROP", "whatever comes on m_axis_y from now on does not matter"),
     ("STOP", "stop sending"),
-    ("RESET", "the engine"),
-    ("PAUSE", "for x cycles"),
-    ("AGAIN", "begin the next phase"),
+    ("RESET", "for x cycles, y cycles after a read and half a start (z = 1: a whole one) came"),
+    ("PAUSE", "for x cycles, and y more in each phase"),
+    ("AGAIN", "begin the next phase, in phase x and later ones"),
+    ("HOLD", "the receiver takes nothing (x = 1), or goes on (0)"),
+    ("STUCK", "wait until a word of A was not taken for x cycles"),
 )
 
 _BODY = """\
@@ -61,6 +64,17 @@ _BODY = """\
   wire [31:0] x = step_x[step];
   wire [31:0] y = step_y[step];
   integer waited = 0;  // cycles of this step
+  wire [3:0] what = step_what[step];
+  wire writes = what == WRITE || what == RESET;
+  wire reads = what == READ || what == MEASURE || what == POLL || what == RESET;
+  reg receiver_stops = 1'b0;
+  integer stuck = 0;  // cycles in which a word of A is not taken
+
+  // Counted as the engine does: cycles from the first word of A or B to the last beat of Y, and those Y waited in.
+  reg counting = 1'b0;
+  integer busy_cycles = 0;
+  integer y_stalls = 0;
+  wire begins = (s_axis_a_tvalid && s_axis_a_tready) || (s_axis_b_tvalid && s_axis_b_tready);
   reg ended;
 
 <<declarations>>
@@ -85,6 +99,10 @@ _BODY = """\
   reg aw_waits = 1'b0;
   reg w_waits = 1'b0;
 <<wires>>
+  reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
+  reg told = 1'b0;
+  reg [1:0] answer = 2'd0;
+  reg [33:0] tale = 34'd0;
 
   <<name>> dut (
 <<connections>>
@@ -136,7 +154,15 @@ _BODY = """\
     end
   endtask
   wire [31:0] mask = step_what[step] == READ ? step_z[step]
-                   : step_what[step] == MEASURE && phase == 3'd0 ? 32'hffffffff : 32'd0;
+                   : step_what[step] == MEASURE && phase == 3'd0 && y != 0 ? 32'hffffffff : 32'd0;
+
+  task check_count;  // that is read in this cycle
+    if (step_z[step] != 0 && s_axi_ctrl_rdata !== (step_z[step] == 1 ? busy_cycles : y_stalls) && !done) begin
+      $display("FAIL: step %0d: register %h: expected %0d, got %0d (phase %0d)", step, x,
+               step_z[step] == 1 ? busy_cycles : y_stalls, s_axi_ctrl_rdata, phase);
+      finish;
+    end
+  endtask
 
   always @(posedge clk) begin
     random <= xorshift(random);
@@ -146,8 +172,17 @@ _BODY = """\
       rst <= in_reset != 3'd1;
       taken <= job_end;
       ignoring <= 1'b0;
+      receiver_stops <= 1'b0;
       a_end <= 0;
       b_end <= 0;
+      aw_waits <= 1'b0;
+      w_waits <= 1'b0;
+      s_axi_ctrl_awvalid <= in_reset != 3'd1 && random[5];
+      s_axi_ctrl_wvalid <= in_reset != 3'd1 && random[6];
+      s_axi_ctrl_arvalid <= in_reset != 3'd1 && random[7];
+      answered <= 1'b0;
+      told <= 1'b0;
+      counting <= 1'b0;
 <<reset>>
     end else begin
 <<step>>
@@ -156,6 +191,23 @@ _BODY = """\
         finish;
       end
       if (m_axis_y_tvalid && m_axis_y_tready && !ignoring) check;
+      stuck <= s_axis_a_tvalid && !s_axis_a_tready ? stuck + 1 : 0;
+      counting <= (counting || begins) && !(m_axis_y_tvalid && m_axis_y_tready && m_axis_y_tlast);
+      if (counting || begins) busy_cycles <= busy_cycles + 1;
+      if (m_axis_y_tvalid && !m_axis_y_tready) y_stalls <= y_stalls + 1;
+
+      // An answer comes to what was asked alone, and stays until it is taken.
+      answered <= s_axi_ctrl_bvalid && !s_axi_ctrl_bready;
+      answer <= s_axi_ctrl_bresp;
+      told <= s_axi_ctrl_rvalid && !s_axi_ctrl_rready;
+      tale <= {s_axi_ctrl_rresp, s_axi_ctrl_rdata};
+      if (((s_axi_ctrl_bvalid && !writes) || (answered && {s_axi_ctrl_bvalid, s_axi_ctrl_bresp} !== {1'b1, answer})
+           || (s_axi_ctrl_rvalid && !reads)
+           || (told && {s_axi_ctrl_rvalid, s_axi_ctrl_rresp, s_axi_ctrl_rdata} !== {1'b1, tale})) && !done) begin
+        $display("FAIL: step %0d: an answer changed while it was waiting, or came without a question (phase %0d)", step,
+                 phase);
+        finish;
+      end
 
       // Address and data of a write come in any order.
       if (aw_waits && (!senders_stall || random[25])) begin aw_waits <= 1'b0; s_axi_ctrl_awvalid <= 1'b1; end
@@ -176,9 +228,9 @@ _BODY = """\
             s_axi_ctrl_wdata <= y;
           end
           ended = s_axi_ctrl_bvalid && s_axi_ctrl_bready;
-          if (ended && s_axi_ctrl_bresp !== 2'd0 && !done) begin
-            $display("FAIL: step %0d: register %h: expected bresp 0, got %0d (phase %0d)", step, x, s_axi_ctrl_bresp,
-                     phase);
+          if (ended && s_axi_ctrl_bresp !== step_z[step][1:0] && !done) begin
+            $display("FAIL: step %0d: register %h: expected bresp %0d, got %0d (phase %0d)", step, x, step_z[step][1:0],
+                     s_axi_ctrl_bresp, phase);
             finish;
           end
         end
@@ -189,6 +241,7 @@ _BODY = """\
           end
           if (s_axi_ctrl_rvalid && s_axi_ctrl_rready) begin
             check_read;
+            if (step_what[step] == MEASURE) check_count;
             ended = step_what[step] != POLL || (s_axi_ctrl_rdata & y) === 32'd0;
             if (!ended) s_axi_ctrl_arvalid <= 1'b1;
           end
@@ -212,6 +265,9 @@ _BODY = """\
           taken <= x;
           job_end <= y;
           ignoring <= 1'b0;
+          counting <= 1'b0;
+          busy_cycles <= 0;
+          y_stalls <= 0;
           ended = 1'b1;
         end
         REACH: ended = taken >= x;
@@ -227,14 +283,29 @@ _BODY = """\
           ended = 1'b1;
         end
         RESET: begin
-          rst <= 1'b1;
-          in_reset <= 3'd3;
+          if (waited == 0 && y != 0) begin
+            s_axi_ctrl_araddr <= <<control_register>>;
+            s_axi_ctrl_arvalid <= 1'b1;
+            s_axi_ctrl_awaddr <= <<control_register>>;
+            s_axi_ctrl_awvalid <= 1'b1;
+            s_axi_ctrl_wdata <= 32'd1;  // start
+            s_axi_ctrl_wvalid <= step_z[step] != 0;
+          end
+          ended = waited == y;
+          if (ended) begin
+            rst <= 1'b1;
+            in_reset <= x[2:0];
+          end
+        end
+        PAUSE: ended = waited == x + y * phase;
+        HOLD: begin
+          receiver_stops <= x[0];
           ended = 1'b1;
         end
-        PAUSE: ended = waited == x;
+        STUCK: ended = stuck == x;
         default: begin  // AGAIN
           ended = 1'b1;
-          phase <= phase + 3'd1;
+          if ({29'd0, phase} >= x) phase <= phase + 3'd1;
           check_end;
           if (phase == LAST_PHASE && !done) begin
             $display("PASS: %0d bytes of Y in %0d cycles", checked, cycle);
@@ -243,7 +314,7 @@ _BODY = """\
         end
       endcase
       waited <= ended ? 0 : waited + 1;
-      if (ended) step <= step == STEPS - 1 ? 0 : step + 1;
+      if (ended) step <= what == AGAIN && {29'd0, phase} >= x ? 0 : step + 1;
       if (waited > TIME_OUT && !done) begin
         $display("FAIL: no end of step %0d after %0d cycles: job %0d, %0d of %0d bytes (phase %0d)", step, waited, job,
                  taken - job_first, job_end - job_first, phase);
@@ -260,16 +331,23 @@ _BODY = """\
 def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
     """Verilog of module `<name>_tb`, which holds `jobs` and needs nothing else."""
     config = design.config
-    program = EngineProgram(config, jobs)
+    program = EngineProgram(config, jobs, design.top.constants())
     width = {port["name"]: port["width"] for port in design.ports}
     senders = [
         Sender(
-            letter, beats, width[f"s_axis_{letter}_tdata"], has_last=True, random_bit=random_bit, end=f"{letter}_end"
+            letter,
+            beats,
+            width[f"s_axis_{letter}_tdata"],
+            has_last=True,
+            random_bit=random_bit,
+            end=f"{letter}_end",
+            pauses=True,
         )
         for letter, beats, random_bit in (("a", program.a_beats, 3), ("b", program.b_beats, 19))
     ]
     keep = width["m_axis_y_tkeep"]
-    receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1}, stops=False)
+    control = next(register for register in map_of(config).registers if register.name == "CONTROL")
+    receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1})
     stop = "\n".join(sender.reset for sender in senders)
     steps = list(program.steps())
     y_bytes = program.y_bytes
@@ -277,8 +355,8 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
     body = fill(
         _BODY,
         name=design.name,
-        # stalls of up to 255 cycles at one beat of Y in 16
-        time_out=12 * longest + 32 * max(len(job.y_bytes) for job in jobs) + 2000,
+        # a word in 12 cycles with the senders' stalls, a beat of Y in 16 with the receiver's; pauses in a row
+        time_out=24 * longest + 32 * max(len(job.y_bytes) for job in jobs) + 2 * PAUSES,
         keep=keep,
         names="\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(_STEPS)),
         steps=len(steps),
@@ -289,7 +367,8 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         connections=",\n".join(f"    .{name}({name})" for name in width),
         control=", ".join(_control(design)),
         address_top=ADDRESS_BITS - 1,
-        reset=f"{stop}\n{receiver.reset}",
+        control_register=literal(control.offset, ADDRESS_BITS),
+        reset="\n".join([*(sender.in_reset for sender in senders), receiver.reset]),
         stop=stop,
         step="\n".join([*(sender.step for sender in senders), receiver.step]),
         contents="\n".join(
@@ -310,9 +389,12 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         for index, job in enumerate(jobs)
     )
     story = (
-        f"The driver's steps for jobs one after the other ({kinds}), then a job and at once the same again, a refused "
-        "job, one whose A ends early, one started while busy, clears and resets in the middle, each followed by a "
-        "whole job. Every byte of Y is compared with the golden model's."
+        f"The driver's steps for jobs one after the other ({kinds}); then a job and at once the same again, streams "
+        "that end early or late, a start while busy, clears and resets of 1 to 3 cycles in the middle, each followed "
+        "by a whole job. In the first two phases also registers read back, each error that settings make, and a "
+        "receiver that stops until A's tready falls, where A is longer than the engine holds; in the first a clear and "
+        "a reset in every cycle of a short job. Every byte of Y is compared with the golden model's, and BUSY_CYCLES "
+        "and OUTPUT_STALLS with what is counted here."
     )
     return shell(name=design.name, story=story, phases=_PHASES, body=body)
 

@@ -113,7 +113,15 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     user_width = axi_bits(dense.zero_point_bits)
     y_width = axi_bits(lanes * y_format.bits)
     sender = Sender(
-        "a", stimulus.a_beats, a_width, has_last=True, random_bit=3, end="a_end", user_width=user_width, strays=True
+        "a",
+        stimulus.a_beats,
+        a_width,
+        has_last=True,
+        random_bit=3,
+        end="a_end",
+        user_width=user_width,
+        strays=True,
+        pauses=True,
     )
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(

@@ -43,9 +43,9 @@ class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
     `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
-    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `strays` the
-    tlast of beat `stray`, a wire of the testbench, is turned over, and stalls have pauses of up to 255 cycles, in which
-    all that waits is used up.
+    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `pauses`
+    stalls have some of up to 255 cycles, in which all that waits is used up. With `strays` the tlast of beat `stray`, a
+    wire of the testbench, is turned over.
     """
 
     def __init__(
@@ -59,6 +59,7 @@ class Sender:
         end: str | None = None,
         user_width: int = 0,
         strays: bool = False,
+        pauses: bool = False,
     ) -> None:
         self.letter = letter
         self._beats = beats
@@ -67,6 +68,7 @@ class Sender:
         self._has_last = has_last
         self._random_bit = random_bit
         self._strays = strays
+        self._pauses = pauses
         self._end = end or f"{letter.upper()}_BEATS"
 
     @property
@@ -85,7 +87,7 @@ class Sender:
             if self._user_width
             else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
-            pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._strays else "",
+            pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._pauses else "",
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
 
@@ -94,11 +96,11 @@ class Sender:
         """What it does in a cycle."""
         s, has_last = self.letter, self._has_last
         stray = f" ^ ({s}_next == stray)" if self._strays else ""
-        pause = fill(_PAUSE, s=s) if self._strays else ""
+        pause = fill(_PAUSE, s=s) if self._pauses else ""
         return pause + fill(
             _SENDER,
             s=s,
-            paused=f" || {s}_pause != 8'd0" if self._strays else "",
+            paused=f" || {s}_pause != 8'd0" if self._pauses else "",
             port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
             bit=self._random_bit,
@@ -150,7 +152,7 @@ _RECEIVER_DECLARATIONS = """\
   reg [<<top>>:0] held_beat = <<width>>'d0;"""
 
 _RECEIVER = """\
-      m_axis_y_tready <= <<stops>>(!receiver_stalls || (pause == 8'd0 && random[9]));
+      m_axis_y_tready <= !receiver_stops && (!receiver_stalls || (pause == 8'd0 && random[9]));
       if (pause != 8'd0) pause <= pause - 8'd1;
       else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[22] ? random[21:14] : {4'd0, random[17:14]};
       held <= m_axis_y_tvalid && !m_axis_y_tready;
@@ -165,13 +167,12 @@ class Receiver:
     """The Verilog that takes m_axis_y, and holds it to the rule that what is offered stays until it is taken.
 
     `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`, and
-    has a wire `receiver_stops`, or `stops` is False.
+    `receiver_stops` there takes nothing.
     """
 
     reset = "      m_axis_y_tready <= random[9];\n      held <= 1'b0;"
 
-    def __init__(self, signals: Mapping[str, int], *, stops: bool = True) -> None:
-        self._stops = stops
+    def __init__(self, signals: Mapping[str, int]) -> None:
         self._signals = {f"m_axis_y_{name}": width for name, width in signals.items()}
 
     @property
@@ -191,4 +192,4 @@ class Receiver:
     @property
     def step(self) -> str:
         """What it does in a cycle."""
-        return fill(_RECEIVER, stops="!receiver_stops && " if self._stops else "")
+        return _RECEIVER
