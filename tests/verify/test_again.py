@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import zipfile
 
 import numpy as np
+import onnx
 import pytest
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
-from systoliq.build.design.network import NetworkDesign
+from systoliq.build.design.digits_cnn import INT8_MODEL
+from systoliq.build.files import npz_bytes
 from systoliq.build.package.again import compare_again
 from systoliq.build.verify import verify_package
+from systoliq.build.verify.package import ARRAYS_BYTES
 from systoliq.golden import IntFormat
+from systoliq.golden.archive import read_arrays
 
-from ..hw.network import small_networks as small
 from .forging import Forgery, forged
 from .test_verify import seal
 
@@ -146,20 +151,107 @@ def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
     assert "refused: more.v: systoliq" in result.output
 
 
-def test_a_network_is_written_once_more_from_its_model(tmp_path, monkeypatch):
-    """The package has no network: where nobody gives it, that is said."""
-    net = small.NETWORKS["residual"]()
-    NetworkDesign(net, name="net").write(tmp_path / "net")
-    assert compare_again(tmp_path / "net").files == 0
-    monkeypatch.setattr(
-        "systoliq.build.design.described.open_source",
-        lambda _, hardware, name: NetworkDesign(net, hardware, name=name),
-    )
-    compared = compare_again(tmp_path / "net", "model.onnx")
-    assert (compared.reasons, compared.files >= 9) == ((), True)
-    file = tmp_path / "net" / "net.v"
-    file.write_text(file.read_text().replace("posedge clk)\n", "posedge clk) \n", 1))
-    assert len(compare_again(tmp_path / "net", "model.onnx").reasons) == 1
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    """A model in ONNX and its package; and the package of it with another weight."""
+    folder = tmp_path_factory.mktemp("networks")
+    model = onnx.load(INT8_MODEL)
+    onnx.save(model, folder / "right.onnx")
+    weights = next(each for each in model.graph.initializer if len(each.dims) == 4)
+    content = onnx.numpy_helper.to_array(weights).copy()
+    content.flat[5] ^= 1
+    weights.CopyFrom(onnx.numpy_helper.from_array(content, weights.name))
+    onnx.save(model, folder / "other.onnx")
+    for name in ("right", "other"):
+        open_source(str(folder / f"{name}.onnx"), Hardware(multipliers=8), name="net").write(folder / name)
+    return folder
+
+
+def test_a_network_is_written_once_more_and_compared(networks, call):
+    said = [call("verify", networks / name) for name in ("right", "other")]
+    assert [each.exit_code for each in said] == [0, 0], said[0].output
+    assert all(re.search(r"\ncompared: \d\d files are what .* for this network and hardware\n", s.output) for s in said)
+    digests = [line for each in said for line in each.output.splitlines() if line.startswith("network: sha256 ")]
+    assert len(set(digests)) == 2
+
+
+def test_a_network_that_was_replaced_all_over_is_refused_beside_the_right_one(networks, call):
+    model = networks / "right.onnx"
+    result = call("verify", networks / "right", "--layer", model)
+    assert result.exit_code == 0, result.output
+    assert re.search(rf"\nnetwork: sha256 \w{{64}}, that of {re.escape(str(model))}\n", result.output)
+    result = call("verify", networks / "other", "--layer", model)
+    assert result.exit_code == 1
+    assert "refused: net_network.npz: nodes/0/layer/b is not that of " in result.output
+    assert "right.onnx: the package is of another network\n" in result.output
+    result = call("verify", networks / "right", "--layer", "resnet8-fc")
+    assert result.exit_code == 1
+    assert "resnet8-fc is no network, and the package is of one" in result.output
+
+
+OF_A_NETWORK = (
+    "net.v", "net_tb.v", "net.vlt", "net.json", "net_vectors.npz", "net_network.npz", "net_stages.npz", "net_plan.json",
+    "report.html", "certificate.json",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("file", OF_A_NETWORK)
+def test_a_changed_byte_of_a_network_s_package_is_refused_by_name(file, networks, tmp_path):
+    """A digit of text, the last byte of an archive's last array; then with all digests made right again."""
+    directory = shutil.copytree(networks / "right", tmp_path / "net")
+    assert {path.name for path in directory.iterdir()} == {*OF_A_NETWORK}
+    path = directory / file
+    if file.endswith(".npz"):
+        arrays = read_arrays(path)
+        last = [key for key, array in arrays.items() if array.ndim][-1]
+        arrays[last].view(np.uint8).flat[-1] ^= 1
+        np.savez(path, **arrays)
+    else:
+        last = r"(.*)(\d)" if file != "net.json" else r'("format": )(\d)'  # its last ones are versions
+        path.write_text(re.sub(last, lambda each: f"{each[1]}{int(each[2]) ^ 1}", path.read_text(), flags=re.DOTALL))
+    assert any(reason.startswith(f"{file}: ") for reason in verify_package(directory).reasons)
+    if file != "certificate.json":
+        seal(directory)
+        named = "net.v" if file == "net_network.npz" else file  # it is another network, and the rest is not of that
+        assert any(reason.startswith(f"{named}: ") for reason in compare_again(directory).reasons)
+
+
+def test_a_network_s_archive_that_is_broken_or_giant_ends_in_one_line(networks, call, tmp_path):
+    directory = shutil.copytree(networks / "right", tmp_path / "net")
+    path = directory / "net_network.npz"
+    arrays = read_arrays(path)
+    hostile = {
+        "cut off": path.read_bytes()[:-100],
+        "no network": npz_bytes({"b": arrays["nodes/0/layer/b"]}),
+        "another description": npz_bytes(arrays | {"description": np.array(b'{"is":"Window","kernel":[1,1]}')}),
+        "a class of the host": npz_bytes(arrays | {"description": np.array(b'{"is":"Path"}')}),
+        "deep": npz_bytes(arrays | {"description": np.array(b"[" * 100_000)}),
+    }
+    for content in hostile.values():
+        path.write_bytes(content)
+        seal(directory)
+        result = call("verify", directory)
+        assert result.exit_code == 1
+        assert len([line for line in result.output.splitlines() if line.startswith("refused: ")]) == 1, result.output
+        assert "net_network.npz: " in result.output
+        assert "Traceback" not in result.output
+    bomb = tmp_path / "bomb.npz"
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("b.npy", bytes(1 << 20))
+    content = bomb.read_bytes()
+    length = (1 << 20).to_bytes(4, "little")
+    assert content.count(length) == 2
+    path.write_bytes(content.replace(length, (1 << 31).to_bytes(4, "little")))
+    seal(directory)
+    assert f"must have at most {ARRAYS_BYTES} bytes in all arrays, not {1 << 31}" in call("verify", directory).output
+
+
+def test_two_sidecars_are_not_one_package(packages, tmp_path):
+    """What is compared must not depend on a file that was added."""
+    copy = shutil.copytree(packages / "layer", tmp_path / "copy")
+    shutil.copy(copy / "fc.json", copy / "more.json")
+    (reason,) = compare_again(copy).reasons
+    assert reason.endswith("must have one NAME.json, that of the package, and has none or more")
 
 
 def test_a_package_of_other_versions_is_compared_but_for_them(packages, tmp_path):

@@ -10,6 +10,8 @@ __all__ = [
     "ARCHIVE_BYTES",
     "ARRAY_MULTIPLIERS",
     "ARRAY_SIDE",
+    "NETWORK_DESCRIPTION",
+    "TENSOR_ELEMENTS",
 ]
 
 ARCHIVE_BYTES = 1 << 28
@@ -23,3 +25,9 @@ ARRAY_SIDE = 4096
 
 ARRAY_MULTIPLIERS = 1 << 17
 """Rows x columns x depth of an array: twice 256 x 256, for an engine of that size has a row and a column of ones."""
+
+NETWORK_DESCRIPTION = 1 << 24
+"""Bytes of JSON that describe a network in its file: 20,000 nodes take a fifth of them."""
+
+TENSOR_ELEMENTS = 1 << 26
+"""Of a tensor of a model, or of a network: 64 Mi elements, which golden's int64 arrays take 512 MiB for."""

@@ -44,7 +44,7 @@ The directory gets
   NAME.vlt          Verilator lint waivers, each with its reason
   certificate.json  what is proven about its exactness: systoliq verify DIR checks it
   NAME_models.v     with --cells of a family: models of them, for simulators only
-  NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer, NAME_stages.npz a network's
+  NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer, NAME_network.npz the network
 and, for an engine, registers.md and systoliq_engine.h, its register map; docs/engine.md says how software drives it
 
 \b

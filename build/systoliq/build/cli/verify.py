@@ -32,10 +32,10 @@ def verify(directory: Path, layer: str | None) -> int:
     additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
     named.
 
-    Then the package is written once more, from the layer and the hardware that it names, and every file compared: all
-    that was not read is what this systoliq writes. A certificate is no signature. Whose layer it is, only you know:
-    compare the digest that is printed, or give --layer; for a network that is needed to write it once more. Exit
-    status is 1 where anything differs; each reason is reported in a line.
+    Then the package is written once more, from the layer or network that it has and the hardware that it names, and
+    every file compared: all that was not read is what this systoliq writes. A certificate is no signature. Whose layer
+    or network it is, only you know: compare the digest that is printed, or give --layer. Exit status is 1 where
+    anything differs; each reason is reported in a line.
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = _report(directory, detail)
@@ -56,7 +56,8 @@ def verify(directory: Path, layer: str | None) -> int:
         return 1
     if report:
         click.echo(_summary(report))
-        click.echo(f"layer: sha256 {report.layer_sha256}{f', that of {layer}' if layer else ''}")
+        kind, whose = "network" if report.stages else "layer", f", that of {layer}" if layer else ""
+        click.echo(f"{kind}: sha256 {report.layer_sha256}{whose}")
     click.echo(_compared(compared))
     return 0
 
@@ -94,5 +95,6 @@ def _summary(report: Report) -> str:
 def _compared(compared: Comparison) -> str:
     """What was written once more."""
     if not compared.files:
-        return "not compared: what was not read; the package does not say what it is made of: --layer SOURCE does"
-    return f"compared: {compared.files} files are what {compared.generator} writes for this layer and hardware"
+        return "not compared: what was not read; the package does not say what hardware it is made of"
+    files, kind = compared.files, compared.kind
+    return f"compared: {files} files are what {compared.generator} writes for this {kind} and hardware"

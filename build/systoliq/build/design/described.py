@@ -1,6 +1,6 @@
 """Designs made once more, from what a package says of itself.
 
-NAME.json (hardware, constants), NAME_layer.npz or a SOURCE  ->  Design
+NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy.typing as npt
 
+from systoliq.golden.archive import read_arrays
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import INT32, IntFormat
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import load_network, network_arrays
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
@@ -23,43 +25,53 @@ from ..synth.targets import open_target
 from .design import Design
 from .hardware import Hardware
 from .layer import LayerDesign
-from .sources import open_layer, open_source
+from .network import NetworkDesign
+from .sources import open_layer, open_network
 
-__all__ = ["described_design", "other_layer"]
+__all__ = ["described_design", "differences_from"]
 
 
-def described_design(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> Design:
-    """The design that the sidecar of the package in `directory` describes, of `source` or of the layer that it has."""
-    name, asked = sidecar["name"], dict(sidecar["hardware"])
+def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
+    """The design that the sidecar of the package in `directory` describes, of the layer or network that it has."""
+    name, asked, file = sidecar["name"], dict(sidecar["hardware"]), _file(directory, sidecar)
     if sidecar["kind"] == LayerDesign.kind:
-        hardware, layer = Hardware(**asked), _layer(directory, sidecar, source)
+        hardware, layer = Hardware(**asked), _layer(file, sidecar)
         return LayerDesign(layer, hardware, name=name, requantization=_constants(sidecar, layer, hardware))
     part = open_target(asked.pop("part")) if "part" in asked else None
     hardware = Hardware(**asked, part=part, plan=directory / f"{name}_plan.json")
-    given = open_source(source or "", hardware, name=name)
-    if given.kind != sidecar["kind"]:
-        raise InputError(f"{source} is a {given.kind}, and the package a {sidecar['kind']}")
-    return given
+    return NetworkDesign(load_network(file), hardware, name=name)
 
 
-def other_layer(directory: Path, sidecar: Mapping[str, Any], source: str) -> Iterator[str]:
-    """Which arrays of the package's layer are not those of `source`; a network has no such layer."""
-    if sidecar["kind"] != LayerDesign.kind:
-        return
-    found, wanted = (_layer(directory, sidecar, each).arrays() for each in (None, source))
+def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -> Iterator[str]:
+    """Which arrays of the package's layer or network are not those of `source`."""
+    kind, file = sidecar["kind"], _file(directory, sidecar)
+    found, wanted = read_arrays(file), _arrays(source, kind)
     for key in sorted({*wanted, *found}):
         one, other = found.get(key), wanted.get(key)
         if one is None or other is None or _content(one) != _content(other):
-            yield f"{sidecar['name']}_layer.npz: {key} is not that of {source}: the package is of another layer"
+            yield f"{file.name}: {key} is not that of {source}: the package is of another {kind}"
 
 
-def _layer(directory: Path, sidecar: Mapping[str, Any], source: str | None) -> MatMulLayer:
-    """The layer of `source`, or the package's own, whose file says no widths: the sidecar does."""
-    if source is not None:
-        return open_layer(source, None)[0]
+def _file(directory: Path, sidecar: Mapping[str, Any]) -> Path:
+    """The archive with the layer or the network of a package."""
+    return directory / f"{sidecar['name']}_{sidecar['kind']}.npz"
+
+
+def _layer(file: Path, sidecar: Mapping[str, Any]) -> MatMulLayer:
+    """The layer of a package, whose file says no widths: the sidecar does."""
     names = {f"{letter}_format": sidecar["formats"][letter]["name"] for letter in "aby"}
     formats = {key: IntFormat.parse(name) for key, name in names.items() if "int" in name and name != INT32.name}
-    return MatMulLayer.load(directory / f"{sidecar['name']}_layer.npz", **formats)
+    return MatMulLayer.load(file, **formats)
+
+
+def _arrays(source: str, kind: str) -> dict[str, npt.NDArray[Any]]:
+    """The layer or the network of `source`, as a package has it."""
+    if kind == LayerDesign.kind:
+        return open_layer(source, None)[0].arrays()
+    network = open_network(source)
+    if network is None:
+        raise InputError(f"{source} is no network, and the package is of one")
+    return network_arrays(network[0])
 
 
 def _constants(

@@ -26,7 +26,7 @@ from .layer import LayerDesign
 from .network import NetworkDesign
 from .network.plan import stages_of
 
-__all__ = ["PRESETS", "open_layer", "open_source", "resnet8_fc_layer"]
+__all__ = ["PRESETS", "open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
 PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
@@ -71,7 +71,7 @@ def open_source(
     if source == "array":
         hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)
-    network = _network(source)
+    network = open_network(source)
     if network is not None:
         if not use_bias:
             raise InputError("no_bias must be left out for a network")
@@ -85,7 +85,7 @@ def open_source(
     return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin, host=host)
 
 
-def _network(source: str) -> tuple[Network, str] | None:
+def open_network(source: str) -> tuple[Network, str] | None:
     """The network that `source` is, and where it comes from.
 
     None where it is no model, where a NODE is named, or where a product of it is meant: it has no other, or is no

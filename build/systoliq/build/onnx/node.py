@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from systoliq.golden.limits import TENSOR_ELEMENTS
+
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 __all__ = [
     "MOVES",
-    "TENSOR_ELEMENTS",
     "NotTakenError",
     "StaysFloatError",
     "attribute",
@@ -27,9 +28,6 @@ __all__ = [
     "takes_transposed_b",
     "together",
 ]
-
-TENSOR_ELEMENTS = 1 << 26
-"""Elements of a tensor of a model: a constant's, or those that one image takes in a network."""
 
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")

@@ -1,8 +1,9 @@
 """A package made once more, from what it says of itself, and compared byte by byte with what is there.
 
-NAME_layer.npz or a SOURCE, NAME.json (hardware, constants)  ->  Design  ->  Package  ->  Comparison
+NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design  ->  Package  ->  Comparison
 
-What only its author can say is left alone: where the layer came from (`origin`, `host`), and the versions of the tools.
+What only its author can say is left alone: where the layer or network came from (`origin`, `host`), and the versions
+of the tools.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..design.described import described_design, other_layer
+from ..design.described import described_design, differences_from
 from ..design.design import Design
 from ..errors import InputError
 from ..files import json_bytes
@@ -28,41 +29,48 @@ _NOT_COMPARED = ("files", "versions", "sha256")  # of a certificate: digests of 
 _WRITTEN_BY = re.compile(rb"^// Written by systoliq [\w.+-]+, with Amaranth [\w.+-]+ and [\w.+ -]+\.\n", re.MULTILINE)
 _SOURCES = (".v", ".sv", ".vh", ".vlt", ".mem")  # what a tool that is given DIR/* would take in
 _LONGEST = 100  # characters of a line that is shown
+_UNDESCRIBED = (InputError, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
+                AssertionError, MemoryError, RecursionError)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """How many files `generator` wrote once more, and where those of the package are others: nowhere, without
-    `reasons`. No files: the package does not say what it is made of.
+    """How many files `generator` wrote once more for a layer or a network, the `kind`, and where those of the package
+    are others: nowhere, without `reasons`. No files: the package does not say what it is made of.
     """
 
     generator: str
+    kind: str
     files: int
     reasons: tuple[str, ...]
 
 
 def compare_again(directory: Path, source: str | None = None) -> Comparison:
-    """The package in `directory` beside one that is made now: of `source`, or of the layer that the package has.
+    """The package in `directory` beside one that is made now, of the layer or network that it has.
 
-    A network needs `source`, as its package has no network. An InputError where `source` cannot be opened.
+    That must be the one of `source`, where it is given.
     """
     used = versions()
     generator = f"{GENERATOR} {used['systoliq']}"
     sidecar = read_sidecar(directory)
-    if sidecar is None or "hardware" not in sidecar or (source is None and sidecar.get("kind") != "layer"):
-        return Comparison(generator=generator, files=0, reasons=())
+    if sidecar is None:
+        reason = f"{directory}: must have one NAME.json, that of the package, and has none or more"
+        return Comparison(generator=generator, kind="", files=0, reasons=(reason,))
+    if "hardware" not in sidecar:
+        return Comparison(generator=generator, kind="", files=0, reasons=())
+    kind = str(sidecar.get("kind"))
     reasons: list[str] = []
     count = 0
     try:
         if source is not None:
-            reasons += other_layer(directory, sidecar, source)
+            reasons += differences_from(source, directory, sidecar)
         if not reasons:
-            files = _files(described_design(directory, sidecar, source), sidecar)
+            files = _files(described_design(directory, sidecar), sidecar)
             count = len(files)
-            reasons += _differences(directory, files, generator, _age(sidecar, used))
-    except (InputError, OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+            reasons += _differences(directory, files, generator, f"for this {kind} and hardware", _age(sidecar, used))
+    except _UNDESCRIBED as error:
         reasons.append(f"{sidecar.get('name')}.json: does not describe what {generator} can write ({error})")
-    return Comparison(generator=generator, files=count, reasons=tuple(reasons))
+    return Comparison(generator=generator, kind=kind, files=count, reasons=tuple(reasons))
 
 
 def read_sidecar(directory: Path) -> dict[str, Any] | None:
@@ -95,14 +103,14 @@ def _age(sidecar: Mapping[str, Any], used: Mapping[str, str]) -> str:
     return f"; it was written with {', '.join(other)}: compare with these" if other else ""
 
 
-def _differences(directory: Path, files: Mapping[str, bytes], generator: str, age: str) -> Iterator[str]:
+def _differences(directory: Path, files: Mapping[str, bytes], generator: str, purpose: str, age: str) -> Iterator[str]:
     for path in sorted(directory.iterdir()):
         if path.suffix in _SOURCES and path.name not in files:
-            yield f"{path.name}: {generator} writes no such file for this layer and hardware"
+            yield f"{path.name}: {generator} writes no such file {purpose}"
     for name, wanted in files.items():
         path = directory / name
         if not path.is_file():
-            yield f"{name}: is missing, and {generator} writes it for this layer and hardware"
+            yield f"{name}: is missing, and {generator} writes it {purpose}"
             continue
         found = path.read_bytes()
         if name == CERTIFICATE:
@@ -110,7 +118,7 @@ def _differences(directory: Path, files: Mapping[str, bytes], generator: str, ag
         elif name.endswith(".v"):
             found, wanted = (_WRITTEN_BY.sub(b"", text, count=1) for text in (found, wanted))
         if found != wanted:
-            yield f"{name}: {_difference(found, wanted, generator)}{age}"
+            yield f"{name}: {_difference(found, wanted, generator, purpose)}{age}"
 
 
 def _claims(content: bytes) -> bytes:
@@ -118,12 +126,12 @@ def _claims(content: bytes) -> bytes:
     return json_bytes({key: value for key, value in json.loads(content).items() if key not in _NOT_COMPARED})
 
 
-def _difference(found: bytes, wanted: bytes, generator: str) -> str:
+def _difference(found: bytes, wanted: bytes, generator: str, purpose: str) -> str:
     """The first line that is another, as it is and as it should be."""
     try:
         one, other = (text.decode("ascii").split("\n") for text in (found, wanted))
     except UnicodeDecodeError:
-        return f"is not the file that {generator} writes for this layer and hardware"
+        return f"is not the file that {generator} writes {purpose}"
     at = next((i for i, (x, y) in enumerate(zip(one, other, strict=False)) if x != y), min(len(one), len(other)))
     shown = [repr(lines[at].strip()[:_LONGEST]) if at < len(lines) else "nothing" for lines in (one, other)]
-    return f"line {at + 1} is {shown[0]}, and {generator} writes {shown[1]} for this layer and hardware"
+    return f"line {at + 1} is {shown[0]}, and {generator} writes {shown[1]} {purpose}"

@@ -41,7 +41,7 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
         reasons += check_files(directory, claimed)
         name = _name(claimed)
         reasons += unlike({key: claimed.get(key) for key in _HEADER}, _HEADER)
-        kind = "stages" if "stages" in claimed else "layer"
+        kind = "network" if "stages" in claimed else "layer"
         digest = arrays_digest(read_arrays(directory / f"{name}_{kind}.npz"))
         if "stages" in claimed:
             found = verify_network(directory, claimed, name, heard)

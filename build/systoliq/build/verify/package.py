@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +19,12 @@ from .float32 import combined_scale
 from .memories import SUFFIX
 
 __all__ = [
-    "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "arrays_digest", "check_files", "layer_of", "limited",
-    "read_arrays", "read_certificate",
+    "ARRAYS_BYTES", "CERTIFICATE", "Layer", "NotAPackageError", "RefusedError", "arrays_digest", "check_files",
+    "layer_of", "limited", "read_arrays", "read_certificate",
 ]  # fmt: skip
 
 CERTIFICATE = "certificate.json"
+ARRAYS_BYTES = 1 << 28  # of all arrays of an archive, inflated
 _MOST_REASONS = 12  # of one kind; more are only counted
 _SOURCES = (".v", ".sv", ".vlt", ".vh", SUFFIX)  # what a tool that is given DIR/* would take in
 
@@ -108,7 +110,7 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
 
 def _known_files(name: str, is_network: bool) -> re.Pattern[str]:
     """The names that files of a package may have."""
-    more = r"_stages\.npz|_plan\.json" if is_network else r"_layer\.npz"
+    more = r"_(network|stages)\.npz|_plan\.json" if is_network else r"_layer\.npz"
     report = r"|report\.html" if is_network else ""
     of_both = rf"\.v|_tb\.v|_models\.v|\.vlt|\.json|_vectors\.npz|_\w+{re.escape(SUFFIX)}"
     return re.compile(rf"{re.escape(name)}({of_both}|{more}){report}", re.ASCII)
@@ -117,8 +119,14 @@ def _known_files(name: str, is_network: bool) -> re.Pattern[str]:
 def read_arrays(file: Path) -> dict[str, Any]:
     """The arrays of an .npz archive of the package."""
     try:
-        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as archive:
-            return {key: archive[key] for key in archive.files}
+        with zipfile.ZipFile(file) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+        if size > ARRAYS_BYTES:
+            raise RefusedError(f"{file.name}: must have at most {ARRAYS_BYTES} bytes in all arrays, not {size}")
+        with np.load(io.BytesIO(file.read_bytes()), allow_pickle=False) as arrays:
+            return {key: arrays[key] for key in arrays.files}
+    except RefusedError:
+        raise
     except Exception as error:
         raise RefusedError(f"{file.name}: cannot be read ({error})") from error
 

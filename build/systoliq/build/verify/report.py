@@ -35,7 +35,7 @@ class Report:
     """What was checked, and all that was found wrong: nothing, where `reasons` is empty.
 
     `complete` columns were tried on every accumulator that they can reach, the others on both sides of each step.
-    `layer_sha256` is the digest of the arrays in NAME_layer.npz, or NAME_stages.npz (`arrays_digest`).
+    `layer_sha256` is the digest of the arrays in NAME_layer.npz, or NAME_network.npz (`arrays_digest`).
     Of a network the numbers are those of all `stages` together, whose reasons are among `reasons`.
     """
 

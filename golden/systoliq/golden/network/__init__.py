@@ -1,6 +1,7 @@
 """Whole networks of integer operators: every tensor as onnxruntime's fused graph gives it, to the bit.
 
     Source: integers of the graph's inputs -> Node, Node, ... -> outputs          Network.golden(inputs)
+    Network  ->  an archive of arrays  ->  Network                     network_arrays(network), load_network(path)
 
 One file for each family of operators; `Tensor` says what integers stand for, `Window` where they come from.
 """
@@ -12,6 +13,7 @@ from .dense import Dense
 from .moves import Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
+from .network_file import load_network, network_arrays
 from .node import Node
 from .pools import MaxPool, WholeAverage, WindowedAverage
 from .table import Table
@@ -37,4 +39,6 @@ __all__ = [
     "WholeAverage",
     "Window",
     "WindowedAverage",
+    "load_network",
+    "network_arrays",
 ]

@@ -67,6 +67,8 @@ class Move(Node):
     def __post_init__(self) -> None:
         (x,) = self.inputs
         self.expect_same_count()
+        if isinstance(self.movement, Nearest):  # which may make more of a tensor than can be held
+            self.expect_shape((*x.shape[:2], len(self.movement.rows), len(self.movement.columns)))
         self.expect_shape(self.movement.apply(np.zeros(x.shape, np.uint8)).shape)
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..formats import IntFormat
+from ..limits import TENSOR_ELEMENTS
 
 __all__ = ["Tensor"]
 
@@ -37,6 +39,8 @@ class Tensor:
         object.__setattr__(self, "shape", tuple(int(size) for size in self.shape))
         if any(size < 1 for size in self.shape):
             raise ValueError(f"{label} must have dimensions of at least 1, not {list(self.shape)}")
+        if math.prod(self.shape) > TENSOR_ELEMENTS:
+            raise ValueError(f"{label} must have at most {TENSOR_ELEMENTS} elements, not the shape {list(self.shape)}")
         if not isinstance(self.format, IntFormat) or self.format.bits != 8:
             raise ValueError(f"{label} must be of int8 or uint8, not of {self.format}")
         object.__setattr__(self, "scale", np.float32(self.scale))

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network import Network
+from systoliq.golden.network import Network, network_arrays
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.hierarchy import mark_used
@@ -279,11 +279,13 @@ class NetworkDesign(Design):
         return network_testbench(self, self.stimulus)
 
     def files(self) -> dict[str, File]:
-        """Golden vectors of every tensor, the plan, and a page that shows it."""
+        """Golden vectors of every tensor, the network, the plan, and a page that shows it."""
         vectors = npz_bytes(self.stimulus.tensors)
         stages = npz_bytes(stage_arrays(self.assembly))
+        network = npz_bytes(network_arrays(self.network))
         return {
             f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
+            f"{self.name}_network.npz": ("the network itself, from which verify writes the package once more", network),
             f"{self.name}_stages.npz": ("what each stage computes: weights, scales, tables; verify reads it", stages),
             f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.stages)),
             "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),

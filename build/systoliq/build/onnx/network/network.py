@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from systoliq.golden.formats import IntFormat
+from systoliq.golden.limits import TENSOR_ELEMENTS
 from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError
 from ..graph import Graph
 from ..model import inferred, read_model
-from ..node import MOVES, TENSOR_ELEMENTS, NotTakenError, is_operator
+from ..node import MOVES, NotTakenError, is_operator
 from . import functions, moves, pairs, pools, quantizers, sums
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader

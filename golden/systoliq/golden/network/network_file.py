@@ -1,0 +1,103 @@
+"""Network files: a whole `Network` in an .npz archive, from which it is made again.
+
+| description              | JSON: each object's class under "is", and its fields; {"array": PLACE} is an array |
+| PLACE, "nodes/0/layer/b" | an array of a layer, a table or a constant, by the fields that lead to it          |
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..archive import read_arrays
+from ..formats import IntFormat
+from ..layer import MatMulLayer
+from ..limits import NETWORK_DESCRIPTION
+from .addition import Addition
+from .concatenation import Concatenation
+from .convolution import Convolution
+from .dense import Dense
+from .moves import Move, Nearest, Reshape, Transpose
+from .multiplication import Multiplication
+from .network import Network, Source
+from .pools import MaxPool, WholeAverage, WindowedAverage
+from .table import Table
+from .tensor import Tensor
+from .window import Window
+
+__all__ = ["load_network", "network_arrays"]
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+_DESCRIPTION = "description"
+_CLASSES = {
+    each.__name__: each
+    for each in (
+        Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Addition, Concatenation,
+        Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
+    )
+}  # fmt: skip
+_BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError)
+
+
+def network_arrays(network: Network) -> dict[str, npt.NDArray[Any]]:
+    """The arrays of the file of `network`: equal networks, by names too, have equal ones."""
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    text = json.dumps(_described(network, (), arrays), separators=(",", ":"))
+    return {_DESCRIPTION: np.array(text.encode()), **arrays}
+
+
+def load_network(path: str | Path) -> Network:
+    """The network in the file `path`; a ValueError, which names the file, where it holds none."""
+    arrays = read_arrays(path)
+    try:
+        network = _made(json.loads(_text(arrays)), arrays)
+    except _BROKEN as error:
+        raise ValueError(f"{path}: must describe a network ({type(error).__name__}: {error})") from error
+    if not isinstance(network, Network):
+        raise ValueError(f"{path}: must describe a network, not {type(network).__name__}")
+    return network
+
+
+def _text(arrays: Arrays) -> bytes:
+    description = arrays[_DESCRIPTION]
+    if description.dtype.kind != "S" or description.nbytes > NETWORK_DESCRIPTION:
+        raise ValueError(f"{_DESCRIPTION} must have at most {NETWORK_DESCRIPTION} bytes, not {description.nbytes}")
+    return bytes(description.item())
+
+
+def _described(value: Any, place: tuple[str, ...], arrays: dict[str, npt.NDArray[Any]]) -> Any:
+    """`value` for JSON, and each array in it among `arrays`."""
+    if isinstance(value, np.ndarray):
+        arrays["/".join(place)] = value
+        return {"array": "/".join(place)}
+    if isinstance(value, np.float32):
+        return {"float32": float(value).hex()}
+    if isinstance(value, tuple):
+        return [_described(each, (*place, str(index)), arrays) for index, each in enumerate(value)]
+    if not dataclasses.is_dataclass(value):
+        return value
+    fields = [field.name for field in dataclasses.fields(value)]
+    return {"is": type(value).__name__} | {
+        name: _described(getattr(value, name), (*place, name), arrays) for name in fields
+    }
+
+
+def _made(said: Any, arrays: Arrays) -> Any:
+    """What `_described` was given."""
+    if isinstance(said, list):
+        return tuple(_made(each, arrays) for each in said)
+    if not isinstance(said, dict):
+        return said
+    if "array" in said:
+        return arrays[said["array"]]
+    if "float32" in said:
+        return np.float32(float.fromhex(said["float32"]))
+    fields = {name: _made(each, arrays) for name, each in said.items() if name != "is"}
+    return _CLASSES[said["is"]](**fields)
