@@ -18,6 +18,7 @@ from systoliq.golden.unscaled import Unscaled
 __all__ = ["steered_rows"]
 
 _ATTEMPTS = 6  # random rows to start from
+_BEYOND = 4  # sums beyond each end of the outputs: by half their range, once, twice, ...
 _MOVES = 40  # changes of an element or two on the way to a sum
 
 
@@ -57,7 +58,7 @@ def _goals(
     requantization: Requantization, n: int, reach: tuple[int, int], count: int, generator: np.random.Generator
 ) -> list[int]:
     """Up to `count` sums of column `n`, which reaches from one to the other of `reach`, below and on its steps: those
-    nearest to ties, the ends, then others.
+    nearest to ties, the ends, some from which the output is far, then others.
     """
     column = requantization if requantization.columns == 1 else requantization.column(n)
     low, high = map(int, reach)
@@ -69,8 +70,13 @@ def _goals(
     nearest = starts[np.argsort(distance, kind="stable")].tolist()
     drawn = generator.permutation(starts).tolist()
     others = [step for pair in zip(nearest[2:], drawn[2:], strict=True) for step in pair]
-    chosen = [*nearest[:2], int(starts[0]), int(starts[-1]), *others]
-    return list(dict.fromkeys(acc for step in chosen for acc in (step - 1, step)))[:count]
+    first, last = int(starts[0]), int(starts[-1])
+    half = (last - first) // 2
+    beyond = [acc for way in range(_BEYOND) for acc in (last + (half << way), first - (half << way))]
+    chosen = [acc for step in (*nearest[:2], first, last) for acc in (step - 1, step)]
+    chosen += [acc for acc in beyond if low <= acc <= high]
+    chosen += [acc for step in others for acc in (step - 1, step)]
+    return list(dict.fromkeys(chosen))[:count]
 
 
 def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

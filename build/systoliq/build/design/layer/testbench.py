@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["layer_testbench"]
 
 _BUDGET = 45_000  # cycles of resets, about
+_STALLED_BUDGET = 8_000  # cycles of rows sent in all phases with stalls, were there none
+_STALLED_PHASES = 4
 _STRAYS = 10
 
 _DECLARATIONS = """\
@@ -130,6 +132,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     )
     *first, last = map(str, stimulus.batches)
     period = dense.schedule.tile_cycles * dense.schedule.column_tiles
+    few_groups = stimulus.few_a_beats // dense.schedule.beats
     first_group = dense.cycles(config.rows) + 1
     fill_cycles = dense.cycles((dense.result_buffer.tiles // dense.schedule.column_tiles + 3) * config.rows)
     return testbench(
@@ -144,6 +147,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         cycles=stimulus.cycles,
         quiet=2 * dense.latency + 2 * dense.schedule.tile_cycles,
         idle=2 * (dense.latency_from_outside + period) + PAUSES,
+        rounds=max(_STALLED_BUDGET // (_STALLED_PHASES * period * few_groups), 1),
         trials=trials(
             first=first_group,
             period=period,

@@ -74,6 +74,7 @@ _KINDS = (
 
 _TESTBENCH = """\
   localparam LAST_PHASE = <<last_phase>>;
+  localparam ROUNDS = <<rounds>>;  // of phases 2 and up
   localparam RESULTS = <<results>>;
   localparam FEW = <<few>>;  // of them in all phases but the first
   localparam MODEL_CYCLES = <<cycles>>;
@@ -94,6 +95,7 @@ _TESTBENCH = """\
     end
   endtask
   integer trial = 0;
+  integer turn = 0;  // of those rounds
   wire resets = phase == 3'd1;
   wire [1:0] kind = trial_kind[trial];
 
@@ -149,12 +151,15 @@ _TESTBENCH = """\
           taken <= 0;
           since <= 0;
 <<again>>
-          phase <= phase + 3'd1;
+          phase <= phase == LAST_PHASE && turn != ROUNDS - 1 ? 3'd2 : phase + 3'd1;
+          if (phase == LAST_PHASE) begin
+            turn <= turn + 1;<<new_round>>
+          end
           if (phase == 3'd0) begin  // the first trial begins with a reset as well
             rst <= 1'b1;
             in_reset <= 3'd1;
           end
-          if (phase == LAST_PHASE && !done) begin
+          if (phase == LAST_PHASE && turn == ROUNDS - 1 && !done) begin
             $display("PASS: %0d outputs in %0d cycles", checked, cycle);
             finish;
           end
@@ -233,15 +238,15 @@ def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[s
 
 def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
-    trials: Sequence[Trial], stops: Stops | None, outputs: Sequence[tuple[str, int]], moves: str, declarations: str,
-    step: str, reset: str, contents: str, memories: Iterable[str],
+    rounds: int, trials: Sequence[Trial], stops: Stops | None, outputs: Sequence[tuple[str, int]], moves: str,
+    declarations: str, step: str, reset: str, contents: str, memories: Iterable[str],
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
-    Phase 0 has all `results`, the others the first `few` of them. `stops` are those of the receiver, None where results
-    cannot be held back. `idle` are the cycles after which a design in which nothing moves is given up; `outputs` those
-    that say who is ready and what is valid, with their widths, and `moves` that a result is taken. `memories` are the
-    files that the design reads.
+    Phase 0 has all `results`, the others the first `few` of them; those with stalls come `rounds` times. `stops` are
+    those of the receiver, None where results cannot be held back. `idle` are the cycles after which a design in which
+    nothing moves is given up; `outputs` those that say who is ready and what is valid, with their widths, and `moves`
+    that a result is taken. `memories` are the files that the design reads.
     """
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
@@ -249,6 +254,8 @@ def testbench(
     body = fill(
         _TESTBENCH,
         last_phase=4 if stops is None else 5,
+        rounds=rounds,
+        new_round="" if stops is None else "\n            stop <= 0;",
         results=results,
         few=few,
         cycles=cycles,
@@ -279,7 +286,9 @@ def testbench(
         trial_calls=calls(trial.call for trial in trials),
         contents="\n".join([*(sender.contents for sender in senders), *_stop_calls(stops), contents]),
     )
-    return shell(name=name, story=story, phases=_phases(trials, stops is not None), body=body, memories=memories)
+    return shell(
+        name=name, story=story, phases=_phases(trials, stops is not None, rounds), body=body, memories=memories
+    )
 
 
 def _stop_calls(stops: Stops | None) -> list[str]:
@@ -288,10 +297,12 @@ def _stop_calls(stops: Stops | None) -> list[str]:
     return ["    i = 0;", calls(f"h({after}, {held});" for after, held in stops.held.items())]
 
 
-def _phases(trials: Sequence[Trial], stops: bool) -> str:
+def _phases(trials: Sequence[Trial], stops: bool, rounds: int) -> str:
     """The phases in words."""
     kinds = "".join(f", {text}" for kind, text in _KINDS if any(trial.kind is kind for trial in trials))
-    return "\n".join(_comment(line.replace("<<kinds>>", kinds)) for line in _PHASES[: 6 if stops else 5])
+    phases = [line.replace("<<kinds>>", kinds) for line in _PHASES[: 6 if stops else 5]]
+    phases += [f"Phases 2 and up come {rounds} times."] if rounds > 1 else []
+    return "\n".join(map(_comment, phases))
 
 
 def _comment(text: str) -> str:

@@ -14,7 +14,7 @@ PAUSES = 2500
 
 _PAUSE = """\
       if (<<s>>_pause != 8'd0) <<s>>_pause <= <<s>>_pause - 8'd1;
-      else if (random[31:26] == 6'd0) <<s>>_pause <= random[25:18];
+      else if (random[31:26] == 6'd0) <<s>>_pause <= random[25:18] >> random[17:15];
 """
 
 _SENDER = """\
@@ -154,7 +154,7 @@ _RECEIVER_DECLARATIONS = """\
 _RECEIVER = """\
       m_axis_y_tready <= !receiver_stops && (!receiver_stalls || (pause == 8'd0 && random[9]));
       if (pause != 8'd0) pause <= pause - 8'd1;
-      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[22] ? random[21:14] : {4'd0, random[17:14]};
+      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14] >> random[24:22];
       held <= m_axis_y_tvalid && !m_axis_y_tready;
       held_beat <= offered;
       if (held && {m_axis_y_tvalid, offered} !== {1'b1, held_beat} && !done) begin
