@@ -157,3 +157,18 @@ def test_bad_operands():
         cosimulate_array(array, np.ones((2, 3)), good)
     with pytest.raises(ValueError, match="a must have the shape"):
         cosimulate(BULK.dense(), BULK.input()[:, 1:])
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("simulator", ["verilator"], indirect=True)
+@pytest.mark.parametrize("cells", ["dsp48e2", "xilinx"])
+def test_cells_may_hold_anything_before_the_first_clock(cells, simulator):
+    """Verilator gives registers without a value a random one, another for each seed; a cell's mode is one of them."""
+    layer = MatMulLayer(
+        b=np.array([[3], [-2]], np.int8), b_scale=np.float32(0.02), b_zero_point=np.int8(0), a_scale=np.float32(0.1),
+        a_zero_point=np.int8(0), y_scale=np.float32(0.05), y_zero_point=np.int8(0),
+    )  # fmt: skip
+    requantization = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    dense = Dense(layer, requantization, ArrayConfig(rows=1, cols=1, depth=1, cells=cells))
+    for seed in range(8):
+        cosimulate(dense, np.ones((3, 2), np.int8), simulator=simulator, seed=seed).check()

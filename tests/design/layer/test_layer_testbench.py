@@ -91,6 +91,18 @@ def test_beats_held_are_exact(shape, tmp_path):
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", [pytest.param(bool(fault), marks=needs_icarus) for fault in (0, 1)])
+def test_padding_must_be_zeros(fault, tmp_path):
+    """Outputs of 7 bits, in bytes."""
+    made = LayerDesign(small(y_format=IntFormat(7, True)), Hardware(rows=1, cols=2, depth=3), name="layer")
+    verilog = str(made.verilog)
+    assert verilog.count("m_axis_y_tdata = { 1'h0, ") == 1
+    wrong = verilog.replace("m_axis_y_tdata = { 1'h0, ", "m_axis_y_tdata = { 1'h1, ")
+    said = printed(made, wrong if fault else verilog, tmp_path)
+    assert ("tdata must be filled up with zeros, not 1" in said) if fault else said.startswith("PASS: ")
+
+
 @pytest.mark.parametrize("rounding", ["near-tie", "auto"])
 def test_steered_rows_meet_the_steps(rounding):
     """Each column: both ends of its steps, and others, from both sides."""

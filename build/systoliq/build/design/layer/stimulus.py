@@ -68,7 +68,9 @@ class LayerStimulus:
 
 
 def layer_stimulus(design: LayerDesign) -> LayerStimulus:
-    """Batches, back to back: one row, two groups less a row, the rest of extremes and random rows, and steered rows."""
+    """Batches, back to back: one row, two groups less a row, the rest of extremes and random rows, and steered
+    rows, with more of those where they are few.
+    """
     schedule, layer = design.dense.schedule, design.layer
     rows, group_beats = schedule.config.rows, schedule.beats * schedule.column_tiles
     held = _held(design)
@@ -78,11 +80,12 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     batches = [1, max(2 * rows - 1, 2), (groups - 3) * rows]
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
-    steered = steered_rows(layer, design.requantization, max(_STEERED_BEATS // group_beats, 2) * rows, generator)
+    more = max(_STEERED_BEATS // group_beats, 2) * rows
+    steered = steered_rows(layer, design.requantization, more, generator)
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
-        a = np.concatenate([a, steered])
-        batches.append(len(steered))
+        a = np.concatenate([a, steered, _rows(layer, more - len(steered), generator)])
+        batches.append(more)
     zero_points = _zero_points(layer, len(a), generator)
     y, expected = layer.golden(a, zero_points), design.model(a, zero_points)
     packing = LayerPacking(design.dense, tuple(batches))

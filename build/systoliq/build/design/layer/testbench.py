@@ -69,13 +69,21 @@ _DECLARATIONS = """\
                    phase);
           finish;
         end
-      if (m_axis_y_tlast !== y_last[taken] && !done) begin
+<<padding>>      if (m_axis_y_tlast !== y_last[taken] && !done) begin
         $display("FAIL: row %0d column %0d: expected tlast %b, got %b (phase %0d)", y_row[taken], y_column[taken],
                  y_last[taken], m_axis_y_tlast, phase);
         finish;
       end
     end
   endtask"""
+
+_PADDING = """\
+      if (m_axis_y_tdata[<<top>>:<<used>>] !== <<bits>>'d0 && !done) begin
+        $display("FAIL: row %0d column %0d: tdata must be filled up with zeros, not %b (phase %0d)", y_row[taken],
+                 y_column[taken], m_axis_y_tdata[<<top>>:<<used>>], phase);
+        finish;
+      end
+"""
 
 _STEP = """\
       if (phase == 3'd0 && s_axis_a_tvalid && s_axis_a_tready && a_index == 0) first_cycle <= cycle;
@@ -113,7 +121,8 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     y_format, lanes, config = design.layer.y_format, dense.schedule.lanes, dense.config
     a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
     user_width = axi_bits(dense.zero_point_bits)
-    y_width = axi_bits(lanes * y_format.bits)
+    used = lanes * y_format.bits
+    y_width = axi_bits(used)
     sender = Sender(
         "a",
         stimulus.a_beats,
@@ -140,7 +149,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         memories=design.verilog.files,
         story=f"Batches of {', '.join(first)} and {last} rows, K = {design.layer.k}, are sent back to back, and N = "
         f"{design.layer.n} outputs a row are compared with the golden model's. Rows of the last batch, which phase 0 "
-        "alone has, put sums on both sides of the requantizer's steps, those nearest to ties first.",
+        "alone has, put sums on both sides of the requantizer's steps, those nearest to ties first, or are random.",
         senders=[sender],
         results=len(stimulus.y_beats),
         few=stimulus.few_y_beats,
@@ -169,6 +178,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             a_few=stimulus.few_a_beats,
             receiver=receiver.declarations,
             bits=y_format.bits,
+            padding=fill(_PADDING, top=y_width - 1, used=used, bits=y_width - used) if used < y_width else "",
             sign="$signed" if y_format.signed else "$unsigned",
         ),
         step=fill(_STEP, receiver=receiver.step),

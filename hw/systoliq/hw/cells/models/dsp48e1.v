@@ -109,8 +109,10 @@ module DSP48E1 #(
     wire feeds_back = opmode[6:4] == 3'b010 || opmode[6:4] == 3'b110;
     wire right = (opmode[3:0] == 4'b0101 || opmode[3:0] == 4'b0000) && opmode[6:4] != 3'b100 && opmode[6:4] != 3'b111 &&
         !(feeds_back && PREG == 0) && (INMODE == 5'b00000 || INMODE == 5'b00100) && ALUMODE == 4'b0000 && CARRYINSEL == 3'b000;
+    reg clocked = 1'b0;  // where no bit is unknown, registers hold anything until then
+    always @(posedge CLK) clocked <= 1'b1;
     always @(negedge CLK)
-        if (!unknown && !right) begin
+        if (clocked && !unknown && !right) begin
             $display("DSP48E1: a mode that this model does not have");
             $finish;
         end
