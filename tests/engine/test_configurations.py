@@ -5,6 +5,7 @@ The long run is `-m slow`; SYSTOLIQ_SOAK="seed configurations jobs" chooses anot
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import numpy as np
@@ -28,6 +29,9 @@ from soak import describe, run, runs
 from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.drain_control import DrainControl
+from systoliq.hw.engine.output_stationary import OutputStationary
+from systoliq.hw.engine.weight_stationary import WeightStationary
 
 SEED, CONFIGURATIONS, JOBS = (int(each) for each in os.environ.get("SYSTOLIQ_SOAK", "1 48 2400").split())
 SIZES = {"a_words": 16, "b_words": 64, "max_columns": 32, "max_rows": 64}
@@ -77,6 +81,22 @@ FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
 @pytest.mark.parametrize("cells", CELLS)
 def test_every_set_of_cells(cells, kind):
     check(EngineConfig(rows=2, cols=2, lanes=1, **kind, cells=cells, **SIZES), "verilator", seed=3, jobs=8)
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("depth", [1, 2])
+def test_sums_that_are_there_before_their_drain_wait(depth):
+    """No array is quicker than that of ECP5's adders; its drain needs longer to be announced."""
+    check(EngineConfig(rows=1, cols=1, depth=depth, lanes=1, cells="ecp5-alu", **SIZES), "icarus", seed=3, jobs=8)
+
+
+@pytest.mark.parametrize("cells", CELLS)
+def test_no_drain_is_announced_late(cells):
+    for depth, rows, cols in itertools.product((1, 2, 3, 5, 8), (1, 2, 9), (1, 2, 9)):
+        for kind in ({"dataflow": OUTPUT}, {"dataflow": WEIGHT}, FLOAT8):
+            config = EngineConfig(rows=rows, cols=cols, depth=depth, lanes=1, **kind, cells=cells, **SIZES)
+            flow = WeightStationary(config) if kind == {"dataflow": WEIGHT} else OutputStationary(config)
+            assert flow.drain_start() >= DrainControl.latency_of(config), config
 
 
 def test_chunks_shorter_than_a_row_drains(simulator):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from amaranth.hdl import Module, signed
+from amaranth.hdl import Module, Signal, signed
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -40,3 +40,8 @@ def test_value_comes_cycles_later_and_reset_forgets_tokens_only(cycles, reset_le
     if not reset_less:
         expected[reset + 1 : reset + 1 + cycles] = [0] * cycles
     assert [line["o"] for line in shown] == expected
+
+
+def test_what_is_yet_to_come_is_refused():
+    with pytest.raises(ValueError, match="cycles of the delay 'early' must be at least 0, not -1"):
+        delay(Module(), Signal(), -1, name="early")

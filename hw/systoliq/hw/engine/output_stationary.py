@@ -43,9 +43,18 @@ class OutputStationary(Dataflow):
         self.tile_beats = config.rows * config.interval
         self.drain_cycles = config.drain_cycles
 
-    def drain_start(self) -> int:
+    @property
+    def _held_back(self) -> int:
+        """Cycles by which an array is quicker than the drain can be announced."""
+        return max(DrainControl.latency_of(self.config) - self._first_sums, 0)
+
+    @property
+    def _first_sums(self) -> int:
         """Buffer read, entry register, array, [column of ones]; of float8 the first slot is the cycle before."""
         return self.enter_latency + self.array.latency + (1 if self.config.ones else -self.config.first_slot)
+
+    def drain_start(self) -> int:
+        return self._first_sums + self._held_back
 
     def last_beat(self, shape: JobShape) -> int:
         tiles = shape.groups * shape.column_tiles
@@ -86,7 +95,7 @@ class OutputStationary(Dataflow):
         m.d.comb += [
             array.first.eq(delay(m, tiler.first, enter, name="first")),
             array.last.eq(delay(m, tiler.last, enter, name="last", reset_less=False)),
-            self.sums.eq(array.sums),
+            self.sums.eq(delay(m, array.sums, self._held_back, name="sums_late")),
         ]
         wait = self.drain_start() - DrainControl.latency_of(self.config)
         m.d.comb += self.drain.eq(delay(m, tiler.last, wait, name="drain", reset_less=False))

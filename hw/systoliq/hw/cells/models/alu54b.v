@@ -80,12 +80,12 @@ module ALU54B #(
         R30, R29, R28, R27, R26, R25, R24, R23, R22, R21, R20, R19, R18, R17, R16, R15, R14, R13, R12, R11, R10, R9, R8, R7,
         R6, R5, R4, R3, R2, R1, R0} = r;
 
-    initial begin
-        if (REG_OUTPUT0_CLK != "CLK0" || REG_OUTPUT1_CLK != "CLK0" ||
+    initial begin  // an unconnected clock: the simulator took the model, which nothing uses, for a top of its own
+        if (CLK0 !== 1'bz && (REG_OUTPUT0_CLK != "CLK0" || REG_OUTPUT1_CLK != "CLK0" ||
             (REG_OPCODEIN_0_CLK != "NONE" && REG_OPCODEIN_0_CLK != "CLK0") ||
             (REG_OPCODEIN_1_CLK != "NONE" && REG_OPCODEIN_1_CLK != "CLK0") || REG_OPCODEOP0_0_CLK != "NONE" ||
             REG_OPCODEOP0_1_CLK != "NONE" || REG_OPCODEOP1_0_CLK != "NONE" || REG_OPCODEOP1_1_CLK != "NONE" ||
-            RESETMODE != "SYNC" || MULT9_MODE != "DISABLED" || LEGACY != "DISABLED") begin
+            RESETMODE != "SYNC" || MULT9_MODE != "DISABLED" || LEGACY != "DISABLED")) begin
             $display("ALU54B: a mode that this model does not have");
             $finish;
         end
