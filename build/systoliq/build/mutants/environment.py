@@ -1,4 +1,4 @@
-"""What a user of a design may do and can see: AXI's rules as a module around it, so that only that is compared."""
+"""Environment of a design: a module around it in which nothing happens, and nothing is seen, but by AXI's rules."""
 
 from __future__ import annotations
 
