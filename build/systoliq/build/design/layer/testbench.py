@@ -118,11 +118,10 @@ _STEP = """\
 def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
     dense = design.dense
-    y_format, lanes, config = design.layer.y_format, dense.schedule.lanes, dense.config
+    config = dense.config
     a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
     user_width = axi_bits(dense.zero_point_bits)
-    used = lanes * y_format.bits
-    y_width = axi_bits(used)
+    y_width = axi_bits(dense.schedule.lanes * design.layer.y_format.bits)
     sender = Sender(
         "a",
         stimulus.a_beats,
@@ -169,21 +168,29 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         stops=Stops(cycles=fill_cycles, held=stimulus.held, after_reset=min(dense.schedule.column_tiles - 1, 1)),
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",
-        declarations=fill(
-            _DECLARATIONS,
-            task=sender.task,
-            name=design.name,
-            user="\n    .s_axis_a_tuser(s_axis_a_tuser)," if user_width else "",
-            y_top=y_width - 1,
-            a_few=stimulus.few_a_beats,
-            receiver=receiver.declarations,
-            bits=y_format.bits,
-            padding=fill(_PADDING, top=y_width - 1, used=used, bits=y_width - used) if used < y_width else "",
-            sign="$signed" if y_format.signed else "$unsigned",
-        ),
+        declarations=_declarations(design, stimulus, sender, receiver),
         step=fill(_STEP, receiver=receiver.step),
         reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
         contents=f"    i = 0;\n{expected}",
+    )
+
+
+def _declarations(design: LayerDesign, stimulus: LayerStimulus, sender: Sender, receiver: Receiver) -> str:
+    """Verilog of what must come, of the layer, and of the check of a beat."""
+    y_format = design.layer.y_format
+    used = design.dense.schedule.lanes * y_format.bits
+    y_width = axi_bits(used)
+    return fill(
+        _DECLARATIONS,
+        task=sender.task,
+        name=design.name,
+        user="\n    .s_axis_a_tuser(s_axis_a_tuser)," if design.dense.zero_point_bits else "",
+        y_top=y_width - 1,
+        a_few=stimulus.few_a_beats,
+        receiver=receiver.declarations,
+        bits=y_format.bits,
+        padding=fill(_PADDING, top=y_width - 1, used=used, bits=y_width - used) if used < y_width else "",
+        sign="$signed" if y_format.signed else "$unsigned",
     )
 
 
