@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove mutants docs clean
+.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -70,6 +70,12 @@ mutants: $(STAMP) ## mutants of a layer's Verilog: are they found by its testben
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'
 	$(BIN)/systoliq emit resnet8-fc --rows 1 --cols 2 --depth 4 --out out/mutants
 	$(BIN)/systoliq mutants out/mutants $(MUTANTS)
+
+PYTHON_MUTANTS ?= --count 60 --seed 1
+
+mutants-python: $(STAMP) ## mutants of systoliq's own Python: are they found by its tests
+	-$(BIN)/python tests/python_mutants/run.py --part golden $(PYTHON_MUTANTS)
+	$(BIN)/python tests/python_mutants/run.py --part hw $(PYTHON_MUTANTS)
 
 docs: $(STAMP) ## build the documentation into out/site
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'

@@ -53,6 +53,13 @@ def test_arrays_of_every_plain_kind_are_read(save, tmp_path):
     np.testing.assert_array_equal(read_array(tmp_path / "a.npy"), written["b"], strict=True)
 
 
+def test_as_many_arrays_as_there_may_be_are_read(tmp_path):
+    path = archive(
+        tmp_path / "a.npz", *((f"{index}.npy", npy(np.int8(index % 100))) for index in range(ARCHIVE_ARRAYS))
+    )
+    assert len(read_arrays(path)) == ARCHIVE_ARRAYS
+
+
 ARRAYS = {
     "giant": (said(shape=f"({GIANT},)"), f"it must have at most {ARCHIVE_BYTES} bytes, not {GIANT}"),
     "giant elements": (said(descr=f"'|S{1 << 30}'", shape="(1,)"), f"it must have at most {ARCHIVE_BYTES} bytes, not"),

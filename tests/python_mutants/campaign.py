@@ -1,0 +1,88 @@
+"""Campaign: mutants of golden or hw, one after the other in a copy of the tree, each with the tests that matter."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from choice import chosen_tests
+from forked import failing_test
+from mutation import Mutation, mutations
+
+__all__ = ["Mutant", "Outcome", "copied_tree", "drawn", "of_line", "tried"]
+
+ROOT = Path(__file__).resolve().parents[2]
+_COPIED = ("golden", "hw", "sim", "build", "tests", "docs", "examples", "pyproject.toml", "README.md")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mutant:
+    """A mutation of the module at `path`, below the tree."""
+
+    path: Path
+    mutation: Mutation
+
+    def __str__(self) -> str:
+        old, new = (" ".join(text.split()) for text in (self.mutation.old, self.mutation.new))
+        return f"{self.path}:{self.mutation.line}: {old[:70]}  ->  {new[:70]}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """`killer`: the test that failed, "time" where one does not end, None where the mutant survived."""
+
+    mutant: Mutant
+    killer: str | None
+
+
+def drawn(part: str, count: int, seed: int) -> list[Mutant]:
+    """So many of all mutants of a part, golden or hw; the same for the same seed and sources."""
+    paths = sorted((ROOT / part / "systoliq" / part).rglob("*.py"))
+    every = [mutant for path in paths for mutant in _of(path.relative_to(ROOT))]
+    return random.Random(f"{part} {seed}").sample(every, min(count, len(every)))
+
+
+def of_line(path: Path, line: int) -> list[Mutant]:
+    """All that begin in one line of the module at `path`, below the tree."""
+    return [mutant for mutant in _of(path) if mutant.mutation.line == line]
+
+
+def _of(path: Path) -> list[Mutant]:
+    return [Mutant(path=path, mutation=mutation) for mutation in mutations((ROOT / path).read_bytes())]
+
+
+@contextmanager
+def copied_tree() -> Iterator[Path]:
+    """A copy of what tests read, in a folder that goes again."""
+    with tempfile.TemporaryDirectory(prefix="systoliq-python-mutants-") as folder:
+        for name in _COPIED:
+            source, target = ROOT / name, Path(folder) / name
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        yield Path(folder)
+
+
+def tried(tree: Path, mutant: Mutant, *, seconds: float, hangs: float) -> Outcome:
+    """What becomes of `mutant` in the copy `tree`, which is as before when it ends; times as of `failing_test`."""
+    file = tree / mutant.path
+    source = file.read_bytes()
+    _write(file, mutant.mutation.applied(source))
+    try:
+        tests = chosen_tests(tree, mutant.path)
+        return Outcome(mutant=mutant, killer=failing_test(tree, tests, seconds=seconds, hangs=hangs))
+    finally:
+        _write(file, source)
+
+
+def _write(file: Path, source: bytes) -> None:
+    """The file, without the bytecode of another of its size and age."""
+    file.write_bytes(source)
+    for old in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        old.unlink()

@@ -1,0 +1,64 @@
+"""Choice of tests for a mutated module: its own, those of the modules that use it, the nearest first, then the rest."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+__all__ = ["chosen_tests"]
+
+_REST = {  # by what holds a module: folders of tests that hold it to something, whatever they are called after
+    "golden/systoliq/golden/network": ("golden/network", "onnx/network"),
+    "golden": ("golden",),
+    "hw/systoliq/hw/engine/host": ("hw/engine/host", "engine"),
+    "hw/systoliq/hw/engine": ("hw/engine", "engine"),
+    "hw/systoliq/hw/network": ("hw/network",),
+    "hw/systoliq/hw/mac": ("hw/mac",),
+    "hw/systoliq/hw/cells": ("hw/cells", "hw/mac"),
+    "hw": ("hw",),
+}
+
+
+def chosen_tests(root: Path, module: Path) -> list[Path]:
+    """Files of tests for `module`, a path below `root`, as paths below it: those of its part of systoliq."""
+    part = module.parts[0]
+    users = _users(root, part)
+    near, seen = [module], {module}
+    for each in near:
+        new = sorted(users.get(each, set()) - seen)
+        near += new
+        seen.update(new)
+    files = sorted((root / "tests" / part).rglob("test_*.py"))
+    chosen = [file.relative_to(root) for each in near for file in _own(files, each)]
+    for holder, folders in _REST.items():
+        if module.is_relative_to(holder):
+            chosen += [
+                file.relative_to(root)
+                for folder in folders
+                for file in sorted((root / "tests" / folder).rglob("test_*.py"))
+            ]
+    return list(dict.fromkeys(chosen))
+
+
+def _own(files: list[Path], module: Path) -> list[Path]:
+    """The tests of `module`, by their names: test_MODULE.py and test_MODULE_MORE.py, below its own folder's name."""
+    inner = module.parts[3:-1]
+    return [
+        file for file in files if f"{file.stem}_".startswith(f"test_{module.stem}_") and set(inner) <= set(file.parts)
+    ]
+
+
+def _users(root: Path, part: str) -> dict[Path, set[Path]]:
+    """The modules of `part` that import each, below `root`."""
+    users: dict[Path, set[Path]] = {}
+    for path in (root / part / "systoliq" / part).rglob("*.py"):
+        module = path.relative_to(root)
+        if module.name == "__init__.py":  # it hands on, and has no tests of its own
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.level:
+                folder = module.parents[node.level - 1]
+                named = folder.joinpath(*(node.module or "").split("."))
+                for each in (named.with_suffix(".py"), *(named / f"{alias.name}.py" for alias in node.names)):
+                    users.setdefault(each, set()).add(module)
+    return users
