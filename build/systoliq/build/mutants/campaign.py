@@ -124,14 +124,14 @@ class Campaign:
         return Result(mutant=mutant, verdict=verdict, said=first, refused=refused, seconds=seconds)
 
     def _survivor(self, mutant: Mutant, text: str, folder: Path) -> tuple[Verdict, str, str]:
-        modules = holders(self._text, mutant.module)
-        if equivalent(self._text, text, modules, folder, seconds=self._seconds):
-            return Verdict.EQUIVALENT, "", ""
         package = self._package(text, folder)
+        modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
         wrong = wrong_sum(package) if self._has_certificate and is_evaluated(blocks, mutant.kind) else None
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
+        if equivalent(self._text, mutant, folder, seconds=self._seconds):
+            return Verdict.EQUIVALENT, "", ""
         cycle = first_difference(self._text, text, modules[-1], folder, cycles=_CYCLES, seconds=self._limit)
         refused = self._refused(package)
         if cycle is None:

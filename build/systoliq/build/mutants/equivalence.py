@@ -1,9 +1,9 @@
-"""Equivalence of a mutant: what holds its change against the original, register for register merged.
+"""Equivalence of a mutant: the same netlist, or a proof that no bit which it drives differently can ever be seen.
 
-A module that equals its original for all inputs and all time, from power-up on, makes an equal design. First it is
-asked of the module with all that it instantiates cut out: what comes from there is anything, what goes there must be
-equal. Then of the module with them; then of the modules that hold it, with the others cut out; and at last of the whole
-design in its environment, with what holds data cut out. A difference may always be one that never comes up.
+The proof is asked of the whole design in its environment, merged with its mutant (see `merged`), every bit a pair: its
+value, and whether it is known (Yosys's xprop). First every sum and product is any value at all, known where its operands
+are: what is proven so rests on the control alone, and quickly. Then they are what they are. A line merged in its place
+comes first; where that shows a difference, or cannot be done, its module is merged at its outputs.
 """
 
 from __future__ import annotations
@@ -15,21 +15,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .environment import environment, modules_of
+from .merged import UNKNOWN, merged_line, merged_modules
+from .mutation import Mutant
 
 __all__ = ["equivalent", "holders"]
 
 _YOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('tee -q script ' + sys.argv[1])\n"
-_READ = """\
-read_verilog {file}
-{keep}hierarchy -top {module}
-proc
-flatten
-{evert}memory_map
-setundef -init -zero
-opt_clean
-rename {module} {name}
-design -stash {name}
-"""
 # a bit that nobody looks at leaves the same netlist
 _PLAIN = """\
 read_verilog {name}.v
@@ -44,45 +35,51 @@ opt_clean -purge
 write_verilog -noattr {name}.plain.v
 design -reset
 """
-_MITER = """\
-design -copy-from original -as original original
-design -copy-from mutant -as mutant mutant
-miter -equiv -flatten original mutant miter
-hierarchy -top miter
-setundef -undriven -zero
-opt_expr
-opt_clean
-techmap
+# inputs are known, but for the one that is not; an output is wrong where it is unknown
+_MERGED = """\
+read_verilog merged.v
+hierarchy -top {around}
+proc
+flatten
+memory_map
 dffunmap
+formalff -clk2ff
+setundef -init -zero
+opt_clean
+setundef -undriven -expose -zero
+xprop -split-ports -formal
+delete -input i:*{unknown}_x
+setundef -undriven -one
+delete -input i:*_x
+setundef -undriven -zero
+delete -output o:*_d
+{free}setundef -undriven -expose -zero
+opt_expr
+opt_clean -purge
+techmap
 opt_clean
 aigmap
-write_aiger -zinit miter.aig
+write_aiger -zinit merged.aig
 """
+_FREE = "delete t:$mul t:$add t:$sub %u %u r:Y_WIDTH>9 %i\n"  # narrower ones count
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
-_ABC = "read_aiger miter.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
+_ABC = "read_aiger merged.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _AROUND = "systoliq_environment"
-_WHOLE = 2  # of the modules around a change are asked whole, too
-_READING = 60  # seconds
-_DATA = re.compile(r"_(array|lane_\d+|weights_\d+|\w*ram_\d+x\d+)$")  # modules that no stream's pace depends on
+_READING = 120  # seconds
 
 
-def equivalent(original: str, mutant: str, modules: Sequence[str], folder: Path, *, seconds: int) -> bool:
-    """Whether `mutant` is proven to equal `original`, as one of `modules` or as a design.
+def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int) -> bool:
+    """Whether `mutant` is proven to equal `original`, the whole text of a design's Verilog, its top first.
 
-    Both are whole texts of Verilog; `modules` are the changed one and those that hold it, the top last. `seconds` is
-    the limit of the last question, a quarter of it that of each other. Files go to `folder`.
+    It is from power-up on, with all registers 0, for whoever keeps to AXI's rules. `seconds` is the limit of a question
+    about the design as it is, a quarter of it that of one with any sums and products. Files go to `folder`.
     """
-    _write(original, mutant, folder)
-    if _plainly_same(modules[0], folder, seconds):
+    text = mutant.applied(original.splitlines())
+    if _plainly_same(original, text, mutant.module, folder, seconds):
         return True
-    every, short = set(modules_of(original)), seconds // 4 + 1
-    for number, module in enumerate(modules):
-        path = set(modules[: number + 1])
-        if _same(module, every - path, folder, short) or (number < _WHOLE and _same(module, set(), folder, short)):
-            return True
-    around = environment(original, modules[-1], _AROUND)
-    _write(original + around, mutant + around, folder)
-    return _same(_AROUND, {name for name in every - set(modules) if _DATA.search(name)}, folder, seconds)
+    ways = [merged_line(original, mutant), merged_modules(original, text, mutant.module)]
+    limits = {_FREE: seconds // 4 + 1, "": seconds}
+    return any(_none_seen(way, folder, *limit) for way in ways if way is not None for limit in limits.items())
 
 
 def holders(verilog: str, module: str) -> list[str]:
@@ -96,40 +93,32 @@ def holders(verilog: str, module: str) -> list[str]:
     return chain
 
 
-def _write(original: str, mutant: str, folder: Path) -> None:
-    (folder / "original.v").write_text(original)
-    (folder / "mutant.v").write_text(mutant)
-
-
-def _plainly_same(module: str, folder: Path, seconds: int) -> bool:
+def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
     """Whether both become the same netlist of `module`, name for name."""
-    script = "".join(_PLAIN.format(module=module, name=name) for name in ("original", "mutant"))
-    (folder / "plain.ys").write_text(script)
+    texts = {"original": original, "mutant": mutant}
+    for name, text in texts.items():
+        (folder / f"{name}.v").write_text(text)
+    (folder / "plain.ys").write_text("".join(_PLAIN.format(module=module, name=name) for name in texts))
     _run([sys.executable, "-c", _YOSYS, "plain.ys"], folder, 2 * seconds)
-    plain = [folder / f"{name}.plain.v" for name in ("original", "mutant")]
+    plain = [folder / f"{name}.plain.v" for name in texts]
     return all(file.exists() for file in plain) and plain[0].read_text() == plain[1].read_text()
 
 
-def _same(module: str, cut: set[str], folder: Path, seconds: int) -> bool:
-    """Whether both are proven the same `module`, with all instances of the modules `cut` cut out."""
-    keep = f"setattr -mod -set keep_hierarchy 1 {' '.join(sorted(cut))}\n" if cut else ""
-    evert = f"expose -evert {module}\n" if cut else ""
-    read = "".join(
-        _READ.format(file=f"{name}.v", module=module, name=name, keep=keep, evert=evert)
-        for name in ("original", "mutant")
-    )
-    (folder / "miter.ys").write_text(read + _MITER)
-    for file in ("miter.aig", "left.aig"):
+def _none_seen(verilog: str, folder: Path, free: str, seconds: int) -> bool:
+    """Whether it is proven that no unknown bit of the merged design `verilog` is ever seen in its environment."""
+    (folder / "merged.v").write_text(verilog + environment(verilog, next(iter(modules_of(verilog))), _AROUND))
+    (folder / "merged.ys").write_text(_MERGED.format(around=_AROUND, unknown=UNKNOWN, free=free))
+    for file in ("merged.aig", "left.aig"):
         (folder / file).unlink(missing_ok=True)
-    _run([sys.executable, "-c", _YOSYS, "miter.ys"], folder, _READING)
-    if not (folder / "miter.aig").exists():
+    _run([sys.executable, "-c", _YOSYS, "merged.ys"], folder, _READING)
+    if not (folder / "merged.aig").exists():
         return False
     said = _run([_abc(), "-c", _ABC.format(seconds=seconds)], folder, 3 * seconds)
     return "Property proved" in said or _nothing_left(folder / "left.aig")
 
 
 def _nothing_left(file: Path) -> bool:
-    """Whether the miter, after merging, is the constant 0: then ABC's PDR has nothing to decide, and does not."""
+    """Whether all that is left is the constant 0: then ABC's PDR has nothing to decide, and does not."""
     if not file.exists():
         return False
     head, output = file.read_bytes().split(b"\n")[:2]
