@@ -1,9 +1,9 @@
 """Equivalence of a mutant: the same netlist, or a proof that no bit which it drives differently can ever be seen.
 
 The proof is asked of the whole design in its environment, merged with its mutant (see `merged`), every bit a pair: its
-value, and whether it is known (Yosys's xprop). First every sum and product is any value at all, known where its operands
-are: what is proven so rests on the control alone, and quickly. Then they are what they are. A line merged in its place
-comes first; where that shows a difference, or cannot be done, its module is merged at its outputs.
+value, and whether it is known (Yosys's xprop). First every sum and product is any value at all, known where its
+operands are: what is proven so rests on the control alone, and quickly. Then they are what they are. A line merged in
+its place comes first; where that shows a difference, or cannot be done, its module is merged at its outputs.
 """
 
 from __future__ import annotations
