@@ -10,7 +10,8 @@ import float8_oracle as oracle
 import numpy as np
 import pytest
 
-from systoliq.golden import FLOAT8, qlinear_matmul
+from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, INT8, qlinear_matmul
+from systoliq.golden.float8_matmul import flag_bits
 
 ONE = np.float32(1)
 TYPES = oracle.FLOAT8 + oracle.INTEGERS
@@ -144,3 +145,11 @@ def test_the_least_bit_of_a_long_sum_counts(form):
     name = form.name
     inputs = a.view(form.dtype), scale, zero(name), b.view(form.dtype), ONE, zero(name), np.float32(1), zero(name)
     assert qlinear_matmul(*inputs).view(np.uint8).tolist() == [[form.encode(np.float32(1)).item()]]
+
+
+def test_flags_that_sums_need():
+    """None of integers, one for NaN, another where there are infinities, of either operand."""
+    flags = {"int8": 0, "e4m3fn": 1, "e4m3fnuz": 1, "e5m2": 2, "e5m2fnuz": 1}
+    forms = {"int8": INT8, "e4m3fn": E4M3FN, "e4m3fnuz": E4M3FNUZ, "e5m2": E5M2, "e5m2fnuz": E5M2FNUZ}
+    for a, b in itertools.product(forms, repeat=2):
+        assert flag_bits(forms[a], forms[b]) == max(flags[a], flags[b]), (a, b)

@@ -61,7 +61,7 @@ opt_clean
 aigmap
 write_aiger -zinit merged.aig
 """
-_FREE = "delete t:$mul t:$add t:$sub %u %u r:Y_WIDTH>9 %i\n"  # narrower ones count
+_FREE = "delete t:$mul t:$add %u r:Y_WIDTH>9 %i\n"  # narrower ones count; subtractions are xprop's own, too
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
 _ABC = "read_aiger merged.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _AROUND = "systoliq_environment"

@@ -22,7 +22,7 @@ from .one_layer import one_layer
 from .package import CERTIFICATE, RefusedError, arrays_digest, check_files, limited, read_arrays, read_certificate
 from .report import Report, StageReport, noted
 
-__all__ = ["verify_package"]
+__all__ = ["derivation", "verify_package"]
 
 Progress = Callable[[str], None]
 _HEADER = {"generator": "systoliq", "kind": "certificate", "format": 1}
@@ -50,7 +50,7 @@ def verify_package(directory: Path, progress: Progress | None = None) -> Report:
             stages = found.stages
             reasons += found.reasons
         else:
-            package = _layer(directory, claimed, name)
+            package = derivation(directory, claimed, name)
             layers = [package.derive(heard)]
             reasons += package.reasons
             reasons += limited(unlike(claimed, layers[0]))
@@ -82,7 +82,7 @@ def _name(claimed: dict[str, Any]) -> str:
     return str(name)
 
 
-def _layer(directory: Path, claimed: dict[str, Any], name: str) -> IntegerLayer | Float8Derivation:
+def derivation(directory: Path, claimed: dict[str, Any], name: str) -> IntegerLayer | Float8Derivation:
     """What finds the claims of a layer again: of integers alone or with float8, as the certificate says."""
     if any(form.startswith("float8") for form in claimed["formats"].values()):
         return Float8Derivation(directory, claimed, name)

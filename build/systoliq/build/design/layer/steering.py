@@ -19,6 +19,7 @@ __all__ = ["steered_rows"]
 
 _ATTEMPTS = 6  # random rows to start from
 _BEYOND = 4  # sums beyond each end of the outputs: by half their range, once, twice, ...
+_LOOKED_AT = 1 << 18  # sums, at the most, for those beside ties
 _MOVES = 40  # changes of an element or two on the way to a sum
 
 
@@ -57,8 +58,9 @@ def steered_rows(
 def _goals(
     requantization: Requantization, n: int, reach: tuple[int, int], count: int, generator: np.random.Generator
 ) -> list[int]:
-    """Up to `count` sums of column `n`, which reaches from one to the other of `reach`, below and on its steps: those
-    nearest to ties, the ends, some from which the output is far, then others.
+    """Up to `count` sums of column `n`, which reaches from one to the other of `reach`: below and on its steps those
+    nearest to ties; the ends, some from which the output is far, and some that are told from a tie by one bit, in any
+    order; then others.
     """
     column = requantization if requantization.columns == 1 else requantization.column(n)
     low, high = map(int, reach)
@@ -73,10 +75,24 @@ def _goals(
     first, last = int(starts[0]), int(starts[-1])
     half = (last - first) // 2
     beyond = [acc for way in range(_BEYOND) for acc in (last + (half << way), first - (half << way))]
-    chosen = [acc for step in (*nearest[:2], first, last) for acc in (step - 1, step)]
-    chosen += [acc for acc in beyond if low <= acc <= high]
+    chosen = [acc for step in nearest[:2] for acc in (step - 1, step)]
+    ends = [acc for step in (first, last) for acc in (step - 1, step)]
+    ends += [acc for acc in beyond if low <= acc <= high]
+    chosen += generator.permutation(ends + _beside_ties(column, low, high, generator)).tolist()
     chosen += [acc for step in others for acc in (step - 1, step)]
     return list(dict.fromkeys(chosen))[:count]
+
+
+def _beside_ties(column: Requantization, low: int, high: int, generator: np.random.Generator) -> list[int]:
+    """Sums from `low` to `high` whose products are nearest, on both sides, to a tie with one bit of it changed."""
+    multiplier, shift = int(column.multiplier[0]), int(column.shift[0])
+    sums = np.arange(low, high + 1) if high - low < _LOOKED_AT else generator.integers(low, high + 1, _LOOKED_AT)
+    one = 1 << shift
+    fractions = sums.astype(np.int64) * multiplier & (one - 1)
+    order = np.argsort(fractions, kind="stable")
+    goals = [one // 2 + sign * (one >> bit) for bit in range(2, shift + 1) for sign in (1, -1)]
+    places = np.searchsorted(fractions[order], np.array(goals, np.int64))
+    return [int(sums[order[at % len(order)]]) for place in places.tolist() for at in (place - 1, place)]
 
 
 def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

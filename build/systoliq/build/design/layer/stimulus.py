@@ -24,7 +24,7 @@ __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 
 _SIGN = 0x80
 _BEATS = 1500  # of a stimulus, about, and of its
-_STEERED_BEATS = 6000  # steered rows: some seconds of simulation under Icarus
+_STEERED_BEATS = 9000  # steered rows: some seconds of simulation under Icarus
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -195,9 +195,13 @@ def _declarations(design: LayerDesign, stimulus: LayerStimulus, sender: Sender, 
 
 
 def _strays(beats: int) -> list[int]:
-    """Beats that end no group, of `beats` each: some of the first group, with its ends, and later ones."""
+    """Beats that end no group, of `beats` each: some of the first group, with its ends, and later ones, some of them
+    as far from the group's end as one bit of its counter says.
+    """
     if beats == 1:
         return []
     ends = beats - 1
-    first = sorted({0, ends - 1, *(at for power in range(10) if (at := ends ^ 1 << power) < ends)})
-    return [*first[:_STRAYS], beats, 2 * beats + ends - 1]
+    powers = [1 << power for power in range(10)]
+    first = sorted({0, ends - 1, *(ends ^ power for power in powers if ends ^ power < ends)})
+    second = sorted({ends - power for power in powers if power <= ends})
+    return [*first[:_STRAYS], beats, *(beats + at for at in second[:_STRAYS] if at), 2 * beats + ends - 1]
