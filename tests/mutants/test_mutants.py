@@ -14,6 +14,7 @@ from systoliq.build.mutants.campaign import by_block
 from systoliq.build.mutants.differential import first_difference
 from systoliq.build.mutants.environment import environment
 from systoliq.build.mutants.equivalence import equivalent, holders
+from systoliq.build.mutants.evaluated import wrong_sum
 from systoliq.build.mutants.merged import merged_line
 from systoliq.build.mutants.mutation import Mutant, block_of, draw, mutants_of
 from systoliq.build.prove.tools import proof_tools
@@ -233,6 +234,24 @@ def test_sums_are_seen_a_column_at_a_time():
     around = environment(header, "top", "around")
     assert "assign sums[3:0] = sums_valid[0] ? sums_is[3:0] : 4'h0;" in around
     assert "assign sums[7:4] = sums_valid[1] ? sums_is[7:4] : 4'h0;" in around
+
+
+def test_outputs_of_all_sums_are_compared(package, tmp_path):
+    """A mutant of the requantizer gives another output for some sum, or none, and never no answer."""
+    campaign = Campaign.__new__(Campaign)
+    campaign._folder, campaign.verilog = package, package / "tiny.v"
+    text = campaign.verilog.read_text()
+    every = [mutant for found in mutants_of(text.splitlines()).values() for mutant in found]
+    chosen = [mutant for mutant in every if mutant.block == "requantizer" and mutant.kind == "operator"][:6]
+    said = []
+    for number, mutant in enumerate(chosen):
+        (tmp_path / str(number)).mkdir()
+        mutated = campaign._package(mutant.applied(text.splitlines()), tmp_path / str(number))
+        said.append(wrong_sum(package, mutated))
+    assert wrong_sum(package, package) == ""
+    assert len(said) == 6
+    assert None not in said
+    assert any(re.fullmatch(r"column \d+ gives another output for the sum -?\d+", each) for each in said)
 
 
 @needs_tools

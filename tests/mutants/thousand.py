@@ -44,6 +44,8 @@ def designs(seed: int) -> Iterator[tuple[str, Design]]:
             or not is_design(point)
         ):
             point = draw_point(rng, kind) | {"cells": "portable"}
+            if kind == "array":  # random traffic has sums of any length
+                point["wrap"] = True
         yield json.dumps(point), design_of(point)
     yield "resnet8-fc, 1 x 2 x 4", LayerDesign(resnet8_fc_layer()[0], Hardware(rows=1, cols=2, depth=4))
     few = EngineConfig(rows=1, cols=2, depth=1, lanes=2, a_words=8, b_words=8, max_columns=4, max_rows=4)

@@ -127,7 +127,9 @@ class Campaign:
         package = self._package(text, folder)
         modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
-        wrong = wrong_sum(package) if self._has_certificate and is_evaluated(blocks, mutant.kind) else None
+        wrong = (
+            wrong_sum(self._folder, package) if self._has_certificate and is_evaluated(blocks, mutant.kind) else None
+        )
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
         if equivalent(self._text, mutant, folder, seconds=self._seconds):

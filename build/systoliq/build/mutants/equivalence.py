@@ -1,9 +1,10 @@
 """Equivalence of a mutant: the same netlist, or a proof that no bit which it drives differently can ever be seen.
 
-The proof is asked of the whole design in its environment, merged with its mutant (see `merged`), every bit a pair: its
-value, and whether it is known (Yosys's xprop). First every sum and product is any value at all, known where its
-operands are: what is proven so rests on the control alone, and quickly. Then they are what they are. A line merged in
-its place comes first; where that shows a difference, or cannot be done, its module is merged at its outputs.
+The proof is asked of the design merged with its mutant (see `merged`), every bit a pair: its value, and whether it is
+known (Yosys's xprop). First of the changed module alone, for any inputs; then of the whole design in its environment,
+with any values for its sums and products, known where their operands are: what is proven so rests on the control alone,
+and quickly; then with what they are. Where a line cannot be merged in its place, or that shows a difference, its module
+is merged at its outputs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ design -reset
 # inputs are known, but for the one that is not; an output is wrong where it is unknown
 _MERGED = """\
 read_verilog merged.v
-hierarchy -top {around}
+hierarchy -top {top}
 proc
 flatten
 memory_map
@@ -71,15 +72,23 @@ _READING = 120  # seconds
 def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int) -> bool:
     """Whether `mutant` is proven to equal `original`, the whole text of a design's Verilog, its top first.
 
-    It is from power-up on, with all registers 0, for whoever keeps to AXI's rules. `seconds` is the limit of a question
-    about the design as it is, a quarter of it that of one with any sums and products. Files go to `folder`.
+    It is from power-up on, for whoever keeps to AXI's rules. `seconds` is the limit of a question about the design as
+    it is, a quarter of it that of one with any sums and products. Files go to `folder`.
     """
     text = mutant.applied(original.splitlines())
     if _plainly_same(original, text, mutant.module, folder, seconds):
         return True
-    ways = [merged_line(original, mutant), merged_modules(original, text, mutant.module)]
-    limits = {_FREE: seconds // 4 + 1, "": seconds}
-    return any(_none_seen(way, folder, *limit) for way in ways if way is not None for limit in limits.items())
+    around = environment(original, next(iter(modules_of(original))), _AROUND)
+    line, module = merged_line(original, mutant), merged_modules(original, text, mutant.module)
+    short = seconds // 4 + 1
+    asked = [(module, _AROUND, _FREE, short), (module, _AROUND, "", seconds)]
+    if line is not None:
+        asked[:0] = [
+            (line, mutant.module, "", seconds),
+            (line, _AROUND, _FREE, short),
+            (line, _AROUND, "", seconds),
+        ]
+    return any(_none_seen(way + around, top, folder, free, limit) for way, top, free, limit in asked)
 
 
 def holders(verilog: str, module: str) -> list[str]:
@@ -104,10 +113,10 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
     return all(file.exists() for file in plain) and plain[0].read_text() == plain[1].read_text()
 
 
-def _none_seen(verilog: str, folder: Path, free: str, seconds: int) -> bool:
-    """Whether it is proven that no unknown bit of the merged design `verilog` is ever seen in its environment."""
-    (folder / "merged.v").write_text(verilog + environment(verilog, next(iter(modules_of(verilog))), _AROUND))
-    (folder / "merged.ys").write_text(_MERGED.format(around=_AROUND, unknown=UNKNOWN, free=free))
+def _none_seen(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
+    """Whether it is proven that no unknown bit is ever seen at the module `top` of the merged `verilog`."""
+    (folder / "merged.v").write_text(verilog)
+    (folder / "merged.ys").write_text(_MERGED.format(top=top, unknown=UNKNOWN, free=free))
     for file in ("merged.aig", "left.aig"):
         (folder / file).unlink(missing_ok=True)
     _run([sys.executable, "-c", _YOSYS, "merged.ys"], folder, _READING)

@@ -61,7 +61,7 @@ class IntegerLayer:
         self.points = 0
         self.complete = 0  # columns that were tried on every accumulator
         self._most_tried = most_tried // hardware.effort
-        self._proofs: list[ColumnProof] = []
+        self.proofs: list[ColumnProof] = []
 
     def derive(self, progress: Callable[[str], None]) -> dict[str, Any]:
         """What the certificate should say of the layer."""
@@ -85,7 +85,7 @@ class IntegerLayer:
         multiplier_bits = max(column.multiplier.bit_length() for column in self.columns)
         mantissa_bits = max(self._mantissa(n).bit_length() for n in range(self.n))
         self.points = sum(proof.points for proof in proofs)
-        self._proofs = proofs
+        self.proofs = proofs
         self.inexact += _inexact(proofs)
         return {
             "verdict": "exact" if exact else "differs",
@@ -116,7 +116,7 @@ class IntegerLayer:
     def try_all(self, progress: Callable[[str], None]) -> list[str]:
         """Try columns that were derived on every accumulator, as many as may be: why they are refused."""
         reasons = []
-        for n, proof in enumerate(self._proofs):
+        for n, proof in enumerate(self.proofs):
             size = proof.hi - proof.lo + 1
             if size <= self._most_tried:
                 progress(f"column {n + 1} of {self.n}, every accumulator")

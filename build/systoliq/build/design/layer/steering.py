@@ -17,9 +17,11 @@ from systoliq.golden.unscaled import Unscaled
 
 __all__ = ["steered_rows"]
 
-_ATTEMPTS = 6  # random rows to start from
+_ATTEMPTS = 3  # random rows to start from
 _BEYOND = 4  # sums beyond each end of the outputs: by half their range, once, twice, ...
-_LOOKED_AT = 1 << 18  # sums, at the most, for those beside ties
+_LOOKED_AT = 1 << 19  # sums of all columns, at the most, for those beside ties
+_FEW_BITS, _BEST = 8, 3
+_VALUES, _TRIED = 128, 4096  # of an element, and sums of the first pair
 _MOVES = 40  # changes of an element or two on the way to a sum
 
 
@@ -44,7 +46,8 @@ def steered_rows(
     # a few columns of a wide layer, else the least of its rows would do nothing but this
     columns = generator.permutation(layer.n)[: max(m // 2, 1)]
     count = 2 * m // len(columns) + 2
-    goals = [(n, _goals(requantization, n, (low[n], high[n]), count, generator)) for n in columns.tolist()]
+    looked_at = _LOOKED_AT // len(columns)
+    goals = [(n, _goals(requantization, n, (low[n], high[n]), count, looked_at, generator)) for n in columns.tolist()]
     turns = [(n, sums[turn]) for turn in range(m) for n, sums in goals if turn < len(sums)]
     rows: list[npt.NDArray[np.int64]] = []
     for n, goal in turns:
@@ -56,8 +59,9 @@ def steered_rows(
 
 
 def _goals(
-    requantization: Requantization, n: int, reach: tuple[int, int], count: int, generator: np.random.Generator
-) -> list[int]:
+    requantization: Requantization, n: int, reach: tuple[int, int], count: int, looked_at: int,
+    generator: np.random.Generator,
+) -> list[int]:  # fmt: skip
     """Up to `count` sums of column `n`, which reaches from one to the other of `reach`: below and on its steps those
     nearest to ties; the ends, some from which the output is far, and some that are told from a tie by one bit, in any
     order; then others.
@@ -78,21 +82,32 @@ def _goals(
     chosen = [acc for step in nearest[:2] for acc in (step - 1, step)]
     ends = [acc for step in (first, last) for acc in (step - 1, step)]
     ends += [acc for acc in beyond if low <= acc <= high]
-    chosen += generator.permutation(ends + _beside_ties(column, low, high, generator)).tolist()
+    chosen += generator.permutation(ends + _beside_ties(column, first - 1, last, looked_at, generator)).tolist()
     chosen += [acc for step in others for acc in (step - 1, step)]
     return list(dict.fromkeys(chosen))[:count]
 
 
-def _beside_ties(column: Requantization, low: int, high: int, generator: np.random.Generator) -> list[int]:
-    """Sums from `low` to `high` whose products are nearest, on both sides, to a tie with one bit of it changed."""
+def _beside_ties(
+    column: Requantization, low: int, high: int, looked_at: int, generator: np.random.Generator
+) -> list[int]:
+    """Sums from `low` to `high` whose products are told from a tie by a few bits: above them they are as in a tie, and
+    below them as close to all zeros, or all ones, as any.
+    """
     multiplier, shift = int(column.multiplier[0]), int(column.shift[0])
-    sums = np.arange(low, high + 1) if high - low < _LOOKED_AT else generator.integers(low, high + 1, _LOOKED_AT)
+    sums = np.arange(low, high + 1) if high - low < looked_at else generator.integers(low, high + 1, looked_at)
     one = 1 << shift
     fractions = sums.astype(np.int64) * multiplier & (one - 1)
-    order = np.argsort(fractions, kind="stable")
-    goals = [one // 2 + sign * (one >> bit) for bit in range(2, shift + 1) for sign in (1, -1)]
-    places = np.searchsorted(fractions[order], np.array(goals, np.int64))
-    return [int(sums[order[at % len(order)]]) for place in places.tolist() for at in (place - 1, place)]
+    found: list[int] = []
+    for above in range(0, shift, _FEW_BITS):
+        near = np.abs(fractions - one // 2) <= one >> above
+        sums, fractions = sums[near], fractions[near]
+        for bits in range(above + 1, min(above + _FEW_BITS, shift) + 1):
+            # against what float32 rounds off, which is more where the sum is more
+            over = (fractions & ((one >> bits) - 1)) / (np.abs(sums) + 1)
+            under = ((one >> bits) - (fractions & ((one >> bits) - 1))) / (np.abs(sums) + 1)
+            found += sums[np.argsort(over, kind="stable")[:_BEST]].tolist()
+            found += sums[np.argsort(under, kind="stable")[:_BEST]].tolist()
+    return found
 
 
 def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -115,7 +130,35 @@ def _row(layer: MatMulLayer, n: int, goal: int, generator: np.random.Generator) 
                 return row
             if not _approach(row, weights, miss, a_format.min, a_format.max, generator):
                 break
+        if _meet(row, weights, goal - offset, a_format.min, a_format.max, generator):
+            return row
     return None
+
+
+def _meet(
+    row: npt.NDArray[np.int64], weights: npt.NDArray[np.int64], goal: int, least: int, most: int,
+    generator: np.random.Generator,
+) -> bool:  # fmt: skip
+    """Change up to four elements of `row` so that its sum is `goal`: two pairs of them meet in the middle."""
+    at = generator.permutation(np.flatnonzero(weights))[:4]
+    if not at.size:
+        return False
+    span = np.arange(least, most + 1) if most - least < _VALUES else generator.integers(least, most + 1, _VALUES)
+    pairs = [at[:2], at[2:]]
+    products = [[span * weights[each] for each in pair] + [np.zeros(1, np.int64)] * (2 - len(pair)) for pair in pairs]
+    first, second = (np.add.outer(*each).ravel() for each in products)
+    rest = goal - int(row @ weights) + int(row[at] @ weights[at])
+    order = np.argsort(second, kind="stable")
+    tried = generator.permutation(first.size)[:_TRIED]
+    places = np.searchsorted(second[order], rest - first[tried])
+    hits = np.flatnonzero(second[order[np.minimum(places, second.size - 1)]] == rest - first[tried])
+    if not hits.size:
+        return False
+    chosen = (int(tried[hits[0]]), int(order[places[hits[0]]]))
+    for pair, table, index in zip(pairs, products, chosen, strict=True):
+        for each, position in zip(pair, np.unravel_index(index, [len(column) for column in table]), strict=False):
+            row[each] = span[position]
+    return True
 
 
 def _approach(
