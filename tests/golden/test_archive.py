@@ -60,6 +60,30 @@ def test_as_many_arrays_as_there_may_be_are_read(tmp_path):
     assert len(read_arrays(path)) == ARCHIVE_ARRAYS
 
 
+def test_the_longest_comment_is_passed_over(tmp_path):
+    path = archive(tmp_path / "a.npz", ("a.npy", npy(np.int8([1, 2]))))
+    with zipfile.ZipFile(path, "a") as file:
+        file.comment = b"c" * 0xFFFF
+    np.testing.assert_array_equal(read_arrays(path)["a"], [1, 2])
+
+
+def test_headers_of_version_3_are_utf_8(tmp_path):
+    """NumPy writes them where a field's name is no Latin-1."""
+    path = tmp_path / "a.npy"
+    with path.open("wb") as file, pytest.warns(UserWarning, match="format 3.0"):
+        np.lib.format.write_array(file, np.zeros(2, [("β", "u1")]))
+    assert read_array(path).dtype.names == np.load(path).dtype.names == ("β",)
+
+
+def test_as_many_bytes_as_there_may_be_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr("systoliq.golden.archive.ARCHIVE_BYTES", 64)
+    for size in (64, 65):
+        (tmp_path / f"{size}.npy").write_bytes(npy(np.zeros(size, np.int8)))
+    assert read_array(tmp_path / "64.npy").size == 64
+    with pytest.raises(ValueError, match="it must have at most 64 bytes, not 65"):
+        read_array(tmp_path / "65.npy")
+
+
 ARRAYS = {
     "giant": (said(shape=f"({GIANT},)"), f"it must have at most {ARCHIVE_BYTES} bytes, not {GIANT}"),
     "giant elements": (said(descr=f"'|S{1 << 30}'", shape="(1,)"), f"it must have at most {ARCHIVE_BYTES} bytes, not"),

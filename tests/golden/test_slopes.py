@@ -28,3 +28,10 @@ def test_bounds_in_their_order_leave_some(included):
     multiplier, shift = between.dyadic()
     assert THIRD <= Fraction(multiplier, 1 << shift) <= HALF
     assert (multiplier, shift) == ((1, 1) if included else (3, 3))
+
+
+def test_a_slope_that_is_left_out_is_passed():
+    """The next multiplier of the same shift, where one of a greater shift would have more bits."""
+    assert Slopes(Bound(HALF, included=False), None).dyadic() == (1, 0)
+    assert Slopes(Bound(Fraction(1), included=False), Bound(Fraction(2), included=True)).dyadic() == (2, 0)
+    assert Slopes(Bound(Fraction(1), included=False), Bound(Fraction(2), included=False)).dyadic() == (3, 1)

@@ -214,3 +214,14 @@ WRONG = {
 def test_what_does_not_fit_together(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def test_nodes_and_tensors_are_themselves_alone():
+    """Two of the same contents are two: they are keys of plans."""
+    x, y = tensor("x", 1, 4), tensor("y", 1, 4)
+    nodes = [Move(name="m", inputs=(x,), output=y, movement=Reshape((4,))) for _ in range(2)]
+    assert len({*nodes}) == 2
+    assert nodes[0] != nodes[1]
+    assert tensor("x", 1, 4) != x
+    with pytest.raises(AttributeError):
+        nodes[0].name = "n"
