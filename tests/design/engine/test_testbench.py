@@ -21,6 +21,9 @@ CONFIGS = {
     "output-stationary": EngineConfig(rows=2, cols=4, depth=2, lanes=2, **SMALL),
     "weight-stationary": EngineConfig(rows=2, cols=3, lanes=3, **SMALL, dataflow="weight-stationary"),
     "ecp5 cells": EngineConfig(rows=2, cols=2, lanes=1, **SMALL, cells="ecp5"),
+    "one tile of columns": EngineConfig(
+        rows=2, cols=2, lanes=2, a_words=4, b_words=32, max_columns=2, max_rows=2, dataflow="weight-stationary"
+    ),
     "float8": EngineConfig(rows=2, cols=3, depth=2, lanes=1, **SMALL, a=E4M3FN, b=E5M2, y=E4M3FN),
 }
 

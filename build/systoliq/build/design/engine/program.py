@@ -183,7 +183,7 @@ class EngineProgram:
         if config.max_rows < LARGEST and not config.float8:
             yield self._refused("TOO_MANY_ROWS", m=config.max_rows + 1)
         k = config.a_words * config.depth + 1
-        if not stationary and k <= LARGEST:
+        if not stationary and k <= LARGEST and config.cols < config.max_columns:
             yield self._refused("A_TOO_LARGE", k=k, n=config.cols + 1)
         yield from self._full(stationary)
 
@@ -199,9 +199,10 @@ class EngineProgram:
         words = (config.a_words if stationary else config.b_words) + 1
         m = min(config.max_rows, words) if stationary else config.rows + 1
         k = config.depth * (config.rows * -(-words // m) if stationary else words)
-        if k > LARGEST or words > _MOST_WORDS:
+        n = config.cols + stationary
+        if k > LARGEST or words > _MOST_WORDS or n > config.max_columns:
             return
-        shape = {"m": m, "k": k, "n": config.cols + stationary}
+        shape = {"m": m, "k": k, "n": n}
         yield self._too_large(f"{name.upper()}_TOO_LARGE", f"{name}_beats", words, shape)
 
     def _too_large(self, error: str, stream: str, words: int, shape: Mapping[str, int]) -> Iterator[str]:
