@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from systoliq.golden.slopes import Bound, Slopes
+from systoliq.golden.slopes import SHIFT_LIMIT, Bound, Slopes
 
 HALF, THIRD = Fraction(1, 2), Fraction(1, 3)
 
@@ -35,3 +35,9 @@ def test_a_slope_that_is_left_out_is_passed():
     assert Slopes(Bound(HALF, included=False), None).dyadic() == (1, 0)
     assert Slopes(Bound(Fraction(1), included=False), Bound(Fraction(2), included=True)).dyadic() == (2, 0)
     assert Slopes(Bound(Fraction(1), included=False), Bound(Fraction(2), included=False)).dyadic() == (3, 1)
+
+
+def test_shifts_end_where_requantizers_do():
+    last, beyond = (Bound(Fraction(1, 1 << shift), included=True) for shift in (SHIFT_LIMIT, SHIFT_LIMIT + 1))
+    assert Slopes(last, last).dyadic() == (1, SHIFT_LIMIT)
+    assert Slopes(beyond, beyond).dyadic() is None
