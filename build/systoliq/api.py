@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from systoliq.build.design import ArrayDesign, Design, EngineDesign, Hardware, LayerDesign, Simulated, open_source
 from systoliq.build.errors import InputError, MissingPackageError
+from systoliq.build.inference import EngineSession
 from systoliq.build.onnx import Product, read_network, read_onnx, read_products
 from systoliq.build.synth import SynthReport
 from systoliq.build.verify import verify_package
@@ -27,6 +28,7 @@ __all__ = [
     "Engine",
     "EngineConfig",
     "EngineDesign",
+    "EngineSession",
     "Hardware",
     "InputError",
     "LayerDesign",

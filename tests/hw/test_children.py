@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.hw.children import child, run_child, starting
+from systoliq.children import child, run_child, starting
 
 TREE = """
 import subprocess, sys, time
@@ -74,7 +74,7 @@ def test_all_end_at_a_signal():
     """Those of other threads too; and none begins afterwards."""
     code = f"""
 import signal, subprocess, sys, threading
-from systoliq.hw.children import EndedError, child, end_children, run_child
+from systoliq.children import EndedError, child, end_children, run_child
 
 def other():
     with child([sys.executable, "-c", {TREE!r}], stdout=subprocess.PIPE) as process:

@@ -17,6 +17,7 @@ __all__ = ["ArrayConfig", "AxiBareArray", "AxiDense", "BareArray", "Dense", "Emi
 
 announce(
     {
+        "systoliq.hw.children": "systoliq.children",
         "systoliq.hw.engine.lane": "systoliq.hw.engine.engine_lane",
         "systoliq.hw.lane": "systoliq.hw.drain_lane",
     }

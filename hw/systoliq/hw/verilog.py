@@ -8,8 +8,9 @@ from collections.abc import Mapping
 
 from amaranth.lib import wiring
 
+from systoliq.children import run_child
+
 from .cells import models
-from .children import run_child
 from .hierarchy import Emission
 from .readable import readable
 

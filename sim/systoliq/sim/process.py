@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from systoliq.hw.children import run_child
+from systoliq.children import run_child
 
 __all__ = ["Reporter", "SimulationError", "call", "tail"]
 

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, get_args
 
 import cocotb
 
-from systoliq.hw.verilog import files_of
 from systoliq.moved import renamed
 
 from . import icarus, verilator
@@ -79,6 +78,8 @@ def build(
         raise ValueError("sources must hold all of the design, not `include parts of it")
     ports = port_names(every, top)
     identity = verilator.identity() if simulator == "verilator" else icarus.identity()
+    from systoliq.hw.verilog import files_of  # here, since benches import this module and no hardware
+
     memories = files_of(sources) if isinstance(sources, str) else _memories_beside(sources)
     files: list[tuple[str, str | bytes]] = [*texts, *sorted(memories.items())]
     parts = [part for file in files for part in file]

@@ -16,6 +16,7 @@ from .layers import layers
 from .mutants import mutants
 from .prove import prove
 from .registers import registers
+from .run import run
 from .shell import Group, debug_option
 from .simulate import simulate
 from .synth import synth
@@ -34,6 +35,7 @@ systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
 systoliq layers model.onnx                which products of a model can be a SOURCE
+systoliq run model.onnx --input x.npz      a whole model, its products on the engine's RTL
 systoliq verify out/fc                    check its certificate of exactness
 systoliq doctor                           which tools are there
 """,
@@ -46,7 +48,7 @@ def cli() -> None:
 
 for _command in (
     emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers, layers,
-    mutants, registers, synth,
+    mutants, registers, run, synth,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import click
 
-from systoliq.hw.children import EndedError, end_children, starting
+from systoliq.children import EndedError, end_children, starting
 from systoliq.hw.verilog import EmissionError
 from systoliq.sim import SimulationError, ToolError
 from systoliq.sim.engine import EngineError

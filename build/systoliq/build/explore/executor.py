@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Protocol
 
-from systoliq.hw.children import end_children
+from systoliq.children import end_children
 
 from ..errors import InputError
 from .evaluate import Finding, Task, run_task

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from systoliq.hw.children import run_child
+from systoliq.children import run_child
 from systoliq.sim.tools import Tool
 
 from ..errors import MissingPackageError

@@ -1,0 +1,120 @@
+"""The command `systoliq run`."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from systoliq.golden.archive import read_arrays
+from systoliq.hw.cells import CELLS
+from systoliq.sim.runner import SimulatorName
+
+from ..design.engine.configuration import engine_config
+from ..files import check_file, json_bytes, npz_bytes, write_file
+from ..inference import EngineSession, InferenceReport
+from ..progress import Stages
+from .options import ENGINE_OPTIONS, PATH, SIMULATOR_OPTION, add_options, hardware_of
+from .shell import debug_option
+
+__all__ = ["run"]
+
+_SHOWN = 10  # lines of mismatches
+_WIDTH = 160  # of the table in a file or a pipe
+
+
+@click.command(
+    help="""Run a whole quantized ONNX model, its products on the engine's RTL.
+
+Every matrix product and convolution of 8-bit integers runs on the engine under a simulator: QLinearMatMul, QLinearConv,
+QGemm, MatMulInteger, ConvInteger and what onnxruntime makes of QDQ models and of dynamic quantization. Everything else
+runs in onnxruntime, and depthwise convolutions do. Each product is compared with golden and with onnxruntime, and so
+are the model's outputs. Exit status is 1 where anything differs.
+
+Input and output are archives with an array for each of the model's inputs and outputs, by name.
+
+\b
+Examples
+  systoliq run model.onnx --input x.npz --rows 16 --cols 16
+  systoliq run model.onnx --input x.npz --output y.npz --report report.json
+  systoliq run model.onnx --input x.npz --only /fc/Gemm --stalls 0.3
+"""
+)
+@click.argument("model", metavar="FILE.onnx", type=PATH)
+@click.option("--input", "input_", required=True, type=PATH, metavar="X.npz", help="Archive with the model's inputs.")
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets the model's outputs.")
+@click.option("--tensors", type=PATH, metavar="T.npz", help="Archive that gets every tensor from step to step.")
+@click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
+@click.option("--only", multiple=True, metavar="NODE", help="A product for the engine, and no others; may be repeated.")
+@SIMULATOR_OPTION
+@click.option(
+    "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each stream.  [0]"
+)
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
+@click.option("--rows", type=int, metavar="N", help="Rows of the array.  [4]")
+@click.option("--cols", type=int, metavar="N", help="Columns of the array.  [4]")
+@click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]")
+@click.option("--cells", type=click.Choice(list(CELLS)), help="Cells that multiply and accumulate.  [portable]")
+@add_options(*ENGINE_OPTIONS[1:], debug_option)
+def run(
+    model: Path, input_: Path, output: Path | None, tensors: Path | None, report: Path | None, only: tuple[str, ...],
+    simulator: SimulatorName, stalls: float, seed: int, **hardware: Any,
+) -> int:  # fmt: skip
+    """See `help`."""
+    for option, path in (("output", output), ("tensors", tensors), ("report", report)):
+        check_file(option, path)
+    stages = Stages()
+    asked = hardware_of(hardware)
+    feed = read_arrays(input_)
+    with stages.stage(f"run {model.name}") as detail:
+        session = EngineSession(
+            model, engine_config(asked), only=only or None,
+            simulator=simulator, stalls=stalls, seed=seed, progress=detail,
+        )  # fmt: skip
+        results = session.run(None, feed)
+    found = session.report
+    if output is not None:
+        names = [each.name for each in session.get_outputs()]
+        write_file(output, npz_bytes(dict(zip(names, results, strict=True))))
+    if tensors is not None:
+        write_file(tensors, npz_bytes(session.tensors))
+    if report is not None:
+        write_file(report, json_bytes(found.facts() | {"engine": dataclasses.asdict(session.config)}))
+    _show(found)
+    return 0 if found.passed else 1
+
+
+def _show(report: InferenceReport) -> None:
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
+    table = Table("product", "operator", "M x K x N", box=None, pad_edge=False)
+    for head in ("jobs", "cycles", "utilization", "bytes A", "bytes B", "bytes Y"):
+        table.add_column(head, justify="right")
+    for step in report.steps:
+        shape = " x ".join(map(str, step.shapes[0])) + (f" ({len(step.shapes)} groups)" if len(step.shapes) > 1 else "")
+        figures = (
+            f"{step.jobs}",
+            f"{step.cycles:,}",
+            f"{step.utilization:.1%}",
+            *(f"{n:,}" for n in step.bytes.values()),
+        )
+        table.add_row(Text(step.name, overflow="fold"), step.operator, shape, *figures)
+    console.print(table)
+    for name, (operator, reason) in report.host.items():
+        console.print(f"host: {operator} {name!r}: {reason}", soft_wrap=True, markup=False)
+    outputs = sum(step.outputs for step in report.steps)
+    elements = sum(count for count, _ in report.outputs.values())
+    click.echo(
+        f"{len(report.steps)} products on the engine, {report.multiply_accumulates:,} multiply-accumulates in "
+        f"{report.cycles:,} cycles, {report.utilization:.1%}"
+    )
+    lines = report.mismatches
+    for line in lines[:_SHOWN]:
+        click.echo(f"mismatch: {line}", err=True)
+    verdict = "FAIL" if lines else "PASS"
+    click.echo(f"{verdict}: {outputs:,} outputs of products and {elements:,} of the model compared")

@@ -1,0 +1,96 @@
+"""Convolutions of a lowered graph as operations of the engine: windows of pixels are rows (im2col), kernels columns.
+
+Padding is the input's zero point. An output channel sees the channels of its group alone: an operation for each group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from systoliq.golden.network import Window
+from systoliq.golden.network.convolution import columns_of_kernels
+
+from ..onnx.graph import Graph
+from ..onnx.network.sums import window_of
+from ..onnx.node import attribute
+from .operations import Array, Asked, Inputs, Operation, Rescaling
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["conv_integer", "convolution_reason", "qlinear_conv"]
+
+
+def qlinear_conv(node: NodeProto, inputs: Inputs) -> Asked:
+    """Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or None."""
+    x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias = inputs
+
+    def of(a: Array, b: Array, channels: slice) -> Operation:
+        by = Rescaling(
+            a_scale=x_scale, b_scale=_of(w_scale, channels), y_scale=y_scale, y_zero_point=y_zero_point
+        )  # fmt: skip
+        zero_points = {"a_zero_point": x_zero_point, "b_zero_point": _of(w_zero_point, channels)}
+        return Operation(a=a, b=b, **zero_points, bias=None if bias is None else bias[channels], rescaling=by)
+
+    return _asked(node, x, x_zero_point, w, of)
+
+
+def conv_integer(node: NodeProto, inputs: Inputs) -> Asked:
+    """Inputs: x, w, x_zero_point or None, w_zero_point or None."""
+    x, w, x_zero_point, w_zero_point = inputs
+
+    def of(a: Array, b: Array, channels: slice) -> Operation:
+        columns = None if w_zero_point is None else _of(w_zero_point, channels)
+        return Operation(a=a, b=b, a_zero_point=x_zero_point, b_zero_point=columns)
+
+    return _asked(node, x, x_zero_point, w, of)
+
+
+def convolution_reason(graph: Graph, node: NodeProto, weights: str) -> str | None:
+    """Why the engine cannot take it, whose kernels are the tensor `weights`; None where it can."""
+    shape = graph.shape(weights)
+    if shape is None or len(shape) != 4:
+        return "it must have two spatial dimensions"
+    if attribute(node, "group", 1) > 1 and shape[1] == 1:
+        return "depthwise: a column of the array would have one channel's products alone"
+    return None
+
+
+def _of(parameter: Array, channels: slice) -> Array:
+    """Those of some output channels, or the one of all."""
+    return parameter.reshape(-1)[channels] if parameter.size > 1 else parameter.reshape(())
+
+
+def _asked(
+    node: NodeProto, x: Array, zero_point: Array | None, w: Array, of: Callable[[Array, Array, slice], Operation]
+) -> Asked:
+    """The operations of all groups, made by `of` from rows, columns and the output channels."""
+    last = bool(attribute(node, "channels_last", 0))
+    image = np.moveaxis(x, -1, 1) if last else x
+    groups = int(attribute(node, "group", 1))
+    width, depth = len(w) // groups, image.shape[1] // groups
+    window = window_of(node, image.shape[2:], w.shape[2:])
+    fill = 0 if zero_point is None else int(zero_point.reshape(()))
+    operations = []
+    for group in range(groups):
+        channels = slice(group * width, (group + 1) * width)
+        rows = _rows(window, image[:, group * depth : (group + 1) * depth], fill)
+        operations.append(of(rows, columns_of_kernels(w[channels]), channels))
+    shape = (len(image), *window.positions(image.shape[2:]))
+    return Asked(operations=tuple(operations), finish=partial(_pixels, shape=shape, last=last))
+
+
+def _rows(window: Window, image: Array, fill: int) -> Array:
+    """Windows of an image [batch, C, H, W] as rows [batch * positions, kernel rows * columns * C]."""
+    patches = window.patches(image, fill).transpose(0, 2, 3, 4, 5, 1)
+    return np.ascontiguousarray(patches).reshape(-1, int(np.prod(patches.shape[3:])))
+
+
+def _pixels(results: Sequence[Array], *, shape: tuple[int, ...], last: bool) -> Array:
+    """The groups' rows of channels as an image."""
+    image = np.concatenate([result.reshape(*shape, -1) for result in results], axis=-1)
+    return image if last else np.ascontiguousarray(np.moveaxis(image, -1, 1))

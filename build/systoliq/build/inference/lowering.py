@@ -1,0 +1,32 @@
+"""Lowering: a model as the graph that onnxruntime itself makes of it, in which quantized products are single nodes.
+
+QDQ patterns become QLinearConv, QLinearMatMul and QGemm, dynamic quantization becomes DynamicQuantizeMatMul or
+MatMulInteger. What onnxruntime computes is what these nodes say, so that nothing of its fusions is guessed.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import need
+from ..onnx.model import library, read_model
+from .runtime import Session
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["lowered"]
+
+
+def lowered(path: Path) -> ModelProto:
+    """The graph that onnxruntime runs for the ONNX model in the file `path`; InputError where it takes none."""
+    read_model(path)  # its limits, and its errors
+    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
+    with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
+        file = Path(folder) / "lowered.onnx"
+        Session(str(path), str(path), optimized=file)
+        with library(f"{path}: onnxruntime's graph of it must be readable"):
+            model: ModelProto = onnx.load(file)
+    return model

@@ -1,0 +1,115 @@
+"""Operations of the engine, which nodes of a model ask for: MatMulInteger or QLinearMatMul, with a bias or without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden import combined_scale, matmul_integer, qlinear_matmul, requantize_float32
+from systoliq.golden.accumulate import wrap_int32
+from systoliq.golden.formats import IntFormat
+from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.host import Plan, plan_matmul_integer, plan_qlinear_matmul
+
+__all__ = ["Array", "Asked", "Inputs", "Operation", "Rescaling"]
+
+Array = npt.NDArray[Any]
+Inputs = Sequence[Any]
+"""Arrays of a node, by place: None where one is left out."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Rescaling:
+    """What QLinearMatMul has beyond MatMulInteger: scales, and Y's zero point, whose type is Y's."""
+
+    a_scale: Array
+    b_scale: Array
+    y_scale: Array
+    y_zero_point: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Operation:
+    """A [..., M, K] times B [..., K, N], rescaled or int32 sums; `bias` is int32 [N], and None is 0 everywhere."""
+
+    a: Array
+    b: Array
+    a_zero_point: Array | None = None
+    b_zero_point: Array | None = None
+    bias: Array | None = None
+    rescaling: Rescaling | None = None
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """M, K and N as one product has them: batches of A are rows."""
+        k = self.a.shape[-1]
+        return self.a.size // max(k, 1), k, self.b.shape[-1]
+
+    @property
+    def bytes_of_y(self) -> int:
+        """Of an element."""
+        return 4 if self.rescaling is None else 1
+
+    @property
+    def multiply_accumulates(self) -> int:
+        """K for every output."""
+        m, k, n = self.shape
+        return m * k * n
+
+    def plan(self, config: EngineConfig) -> Plan:
+        """The engine's jobs."""
+        operands = self.a, self.b, self.a_zero_point, self.b_zero_point
+        if self.rescaling is None:
+            return plan_matmul_integer(config, *operands, bias=self.bias)
+        by, zeros = self.rescaling, self._zero_points
+        return plan_qlinear_matmul(
+            config,
+            self.a, by.a_scale, zeros[0],
+            self.b, by.b_scale, zeros[1],
+            by.y_scale, by.y_zero_point,
+            bias=self.bias,
+        )  # fmt: skip
+
+    def golden(self) -> Array:
+        """Y as it must be."""
+        operands = self.a, self.b, self.a_zero_point, self.b_zero_point
+        by, (a_zero_point, b_zero_point) = self.rescaling, self._zero_points
+        if by is not None and self.bias is None:
+            inputs = (self.a, by.a_scale, a_zero_point, self.b, by.b_scale, b_zero_point, by.y_scale, by.y_zero_point)
+            return qlinear_matmul(*inputs)
+        sums: Array = matmul_integer(*operands)
+        if self.bias is not None:
+            sums = wrap_int32(sums.astype(np.int64) + self.bias)
+        if by is None:
+            return sums
+        scale = combined_scale(by.a_scale, by.b_scale, by.y_scale.reshape(()))
+        zero_point = by.y_zero_point
+        return requantize_float32(sums, scale, int(zero_point.reshape(())), IntFormat.of(zero_point.dtype))
+
+    @property
+    def _zero_points(self) -> tuple[Array, Array]:
+        """Of A and B, 0 where there is none."""
+        given = ((self.a_zero_point, self.a.dtype), (self.b_zero_point, self.b.dtype))
+        a, b = (np.zeros((), dtype) if zero_point is None else zero_point for zero_point, dtype in given)
+        return a, b
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Asked:
+    """What a node asks for: `operations`, and `finish`, which makes its output of their results."""
+
+    operations: tuple[Operation, ...]
+    finish: Callable[[Sequence[Array]], Array]
+
+    @classmethod
+    def of(cls, operation: Operation) -> Asked:
+        """One operation, whose result is the node's."""
+        return cls(operations=(operation,), finish=lambda results: results[0])
+
+    def golden(self) -> Array:
+        """The node's output as it must be."""
+        return self.finish([operation.golden() for operation in self.operations])

@@ -1,0 +1,86 @@
+"""Products of a lowered graph: which nodes the engine takes, why it does not take others, and what each asks of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..onnx.graph import Graph
+from ..onnx.node import domain
+from . import convolutions, matrix_products
+from .operations import Array, Asked, Inputs
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["asked_of_engine", "is_product", "reason_for_host"]
+
+_MICROSOFT = "com.microsoft"
+_BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    """An operator with `count` inputs, of which those at `bytes` must be of 8 bits and that at `weights` is B."""
+
+    count: int
+    bytes: tuple[int, ...]
+    weights: int
+    make: Callable[[NodeProto, Inputs], Asked]
+
+
+_MATMUL = _Kind(count=8, bytes=(0, 3, 7), weights=3, make=matrix_products.qlinear_matmul)
+_CONV = _Kind(count=9, bytes=(0, 3, 7), weights=3, make=convolutions.qlinear_conv)
+_KINDS: dict[tuple[str, str], _Kind] = {
+    ("", "QLinearMatMul"): _MATMUL,
+    (_MICROSOFT, "QLinearMatMul"): _MATMUL,
+    (_MICROSOFT, "QGemm"): _Kind(count=9, bytes=(0, 3, 8), weights=3, make=matrix_products.qgemm),
+    ("", "MatMulInteger"): _Kind(count=4, bytes=(0, 1), weights=1, make=matrix_products.matmul_integer),
+    (_MICROSOFT, "MatMulIntegerToFloat"): _Kind(
+        count=7, bytes=(0, 1), weights=1, make=matrix_products.matmul_integer_to_float
+    ),
+    (_MICROSOFT, "DynamicQuantizeMatMul"): _Kind(
+        count=5, bytes=(1,), weights=1, make=matrix_products.dynamic_quantize_matmul
+    ),
+    ("", "QLinearConv"): _CONV,
+    (_MICROSOFT, "QLinearConv"): _CONV,
+    ("", "ConvInteger"): _Kind(count=4, bytes=(0, 1), weights=1, make=convolutions.conv_integer),
+}
+
+_OTHERS = {
+    "MatMul", "Gemm", "Conv", "ConvTranspose", "FusedMatMul", "FusedGemm", "FusedConv", "MatMulNBits", "Einsum",
+    "Attention", "QAttention", "MultiHeadAttention", "LSTM", "GRU", "RNN", "DynamicQuantizeLSTM",
+}  # fmt: skip
+"""Operators that compute products in ways that the engine does not."""
+
+
+def is_product(node: NodeProto) -> bool:
+    """Whether `node` computes products, on the engine or not."""
+    return (domain(node), node.op_type) in _KINDS or node.op_type in _OTHERS
+
+
+def reason_for_host(graph: Graph, node: NodeProto) -> str | None:
+    """Why `node` stays with the host; None where the engine takes it."""
+    kind = _KINDS.get((domain(node), node.op_type))
+    if kind is None:
+        return "its operands are not integers of 8 bits" if is_product(node) else "not a product"
+    for place in kind.bytes:
+        name = node.input[place] if place < len(node.input) else ""
+        found = graph.type_of(name)
+        if name and found is not None and found not in _BYTES:
+            return f"{name!r} must be of int8 or uint8 and is {found.name}"
+    if node.op_type == "QGemm":
+        return matrix_products.qgemm_reason(node)
+    if "Conv" in node.op_type:
+        return convolutions.convolution_reason(graph, node, node.input[kind.weights])
+    return None
+
+
+def asked_of_engine(node: NodeProto, tensors: Mapping[str, Array]) -> Asked:
+    """What `node`, which the engine takes, asks of it for the arrays of its inputs."""
+    kind = _KINDS[domain(node), node.op_type]
+    names = [*node.input, *[""] * (kind.count - len(node.input))]
+    return kind.make(node, [tensors[name] if name else None for name in names])

@@ -1,0 +1,144 @@
+"""Report of an inference: what each step took, and what differs from golden and from onnxruntime."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from systoliq.sim import SimulationError
+from systoliq.sim.engine import JobReport
+
+from .operations import Array, Asked
+
+__all__ = ["InferenceReport", "StepReport", "differing"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StepReport:
+    """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of the streams A, B and Y;
+    `cycles` are the engine's own count, `model_cycles` its cycle model's, `seconds` the simulator's.
+
+    `golden_mismatches` are outputs that differ from golden for the same operands, `onnxruntime_mismatches` those that
+    differ from what onnxruntime has there when it runs the whole model.
+    """
+
+    name: str
+    operator: str
+    shapes: tuple[tuple[int, int, int], ...]
+    outputs: int
+    multiply_accumulates: int
+    jobs: int
+    cycles: int
+    model_cycles: int
+    utilization: float
+    bytes: dict[str, int]
+    seconds: float
+    golden_mismatches: int
+    onnxruntime_mismatches: int
+
+    @classmethod
+    def of(
+        cls, name: str, operator: str, asked: Asked, reports: Sequence[JobReport], y: Array, expected: Array
+    ) -> StepReport:
+        """Of the node `name` with the output `y`, where onnxruntime has `expected`."""
+        macs = sum(operation.multiply_accumulates for operation in asked.operations)
+        cycles = sum(report.cycles for report in reports)
+        config = reports[0].shape.config if reports else None
+        whole = cycles * config.rows * config.cols * config.depth if config else 0
+        results = sum(operation.shape[0] * operation.shape[2] * operation.bytes_of_y for operation in asked.operations)
+        return cls(
+            name=name,
+            operator=operator,
+            shapes=tuple(operation.shape for operation in asked.operations),
+            outputs=int(y.size),
+            multiply_accumulates=macs,
+            jobs=len(reports),
+            cycles=cycles,
+            model_cycles=sum(report.model_cycles for report in reports),
+            utilization=macs / whole if whole else 0.0,
+            bytes={
+                "a": sum(r.shape.a_words * r.shape.config.rows * r.shape.config.depth for r in reports),
+                "b": sum(r.shape.b_words * r.shape.config.cols * r.shape.config.depth for r in reports),
+                "y": results,
+            },
+            seconds=round(sum(report.seconds for report in reports), 3),
+            golden_mismatches=differing(y, asked.golden()),
+            onnxruntime_mismatches=differing(y, expected),
+        )
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class InferenceReport:
+    """All steps of an inference. `host` are the nodes that compute products on the host, with their operator and the
+    reason; `outputs` says of each output of the model how many elements it has and how many differ from onnxruntime's.
+    """
+
+    steps: tuple[StepReport, ...]
+    host: dict[str, tuple[str, str]]
+    outputs: dict[str, tuple[int, int]]
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing differs, neither from golden nor from onnxruntime."""
+        inside = any(step.golden_mismatches or step.onnxruntime_mismatches for step in self.steps)
+        return not inside and not any(differ for _, differ in self.outputs.values())
+
+    @property
+    def multiply_accumulates(self) -> int:
+        """Of all products on the engine."""
+        return sum(step.multiply_accumulates for step in self.steps)
+
+    @property
+    def cycles(self) -> int:
+        """Of all jobs, each by itself: what passes between them is not counted."""
+        return sum(step.cycles for step in self.steps)
+
+    @property
+    def utilization(self) -> float:
+        """Useful multiply-accumulates per one that the array could do in `cycles`."""
+        whole = sum(step.multiply_accumulates / step.utilization for step in self.steps if step.utilization)
+        return self.multiply_accumulates / whole if whole else 0.0
+
+    def check(self) -> InferenceReport:
+        """Give this back, or raise `SimulationError` naming what differs."""
+        if self.passed:
+            return self
+        raise SimulationError("\n".join(self.mismatches))
+
+    @property
+    def mismatches(self) -> list[str]:
+        """What differs, a line for each step and output."""
+        lines = [
+            f"{step.operator} {step.name!r}: {count} of {step.outputs} outputs differ from {judge}"
+            for step in self.steps
+            for judge, count in (("golden", step.golden_mismatches), ("onnxruntime", step.onnxruntime_mismatches))
+            if count
+        ]
+        ends = self.outputs.items()
+        return lines + [
+            f"output {name!r}: {n} of {count} elements differ from onnxruntime" for name, (count, n) in ends if n
+        ]
+
+    def facts(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "passed": self.passed,
+            "cycles": self.cycles,
+            "multiply_accumulates": self.multiply_accumulates,
+            "steps": [dataclasses.asdict(step) for step in self.steps],
+            "host": {name: {"operator": operator, "reason": why} for name, (operator, why) in self.host.items()},
+            "outputs": {name: {"elements": count, "mismatches": n} for name, (count, n) in self.outputs.items()},
+        }
+
+
+def differing(found: Array, expected: Array) -> int:
+    """Elements whose bits differ; all, where the shapes or types do."""
+    found, expected = np.asarray(found), np.asarray(expected)
+    if found.shape != expected.shape or found.dtype != expected.dtype:
+        return max(found.size, expected.size, 1)
+    if found.dtype.kind == "f":  # NaN is not equal to itself
+        found, expected = (np.ascontiguousarray(each).view(f"u{each.dtype.itemsize}") for each in (found, expected))
+    return int(np.count_nonzero(found != expected))

@@ -1,0 +1,56 @@
+"""Runtime: sessions of onnxruntime, whose errors name the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..errors import InputError, need
+from .operations import Array
+
+__all__ = ["Session"]
+
+
+class Session:
+    """A session for the file or the serialized `model`, which errors call `what`.
+
+    With onnxruntime's fusions, int8 activations staying int8 on x86 too; without any where the model is lowered
+    already, `as_it_is`. `optimized` gets the graph that it runs. Raises InputError where onnxruntime does not take it.
+    """
+
+    def __init__(self, model: str | bytes, what: str, *, as_it_is: bool = False, optimized: Path | None = None) -> None:
+        ort = need("onnxruntime", "onnxruntime", "running the rest of a model")
+        self._what = what
+        options = ort.SessionOptions()
+        options.log_severity_level = 4  # what it raises is told
+        options.add_session_config_entry("session.qdqisint8allowed", "1")
+        if as_it_is:
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        if optimized is not None:
+            options.optimized_model_filepath = str(optimized)
+        try:
+            self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        except Exception as error:  # of classes of its own, which share nothing else
+            raise InputError(f"{what}: must be a model that onnxruntime takes ({_first_line(error)})") from error
+
+    @property
+    def inputs(self) -> list[Any]:
+        """With name, shape and type, as InferenceSession gives them."""
+        return list(self._session.get_inputs())
+
+    @property
+    def outputs(self) -> list[Any]:
+        """As the inputs."""
+        return list(self._session.get_outputs())
+
+    def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> dict[str, Array]:
+        """The outputs of these names for `feed`; InputError where onnxruntime cannot compute them."""
+        try:
+            return dict(zip(names, self._session.run(list(names), dict(feed)), strict=True))
+        except Exception as error:
+            raise InputError(f"{self._what}: onnxruntime cannot run it on that ({_first_line(error)})") from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
