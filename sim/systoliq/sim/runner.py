@@ -78,9 +78,7 @@ def build(
         raise ValueError("sources must hold all of the design, not `include parts of it")
     ports = port_names(every, top)
     identity = verilator.identity() if simulator == "verilator" else icarus.identity()
-    from systoliq.hw.verilog import files_of  # here, since benches import this module and no hardware
-
-    memories = files_of(sources) if isinstance(sources, str) else _memories_beside(sources)
+    memories = _memories_of(sources) if isinstance(sources, str) else _memories_beside(sources)
     files: list[tuple[str, str | bytes]] = [*texts, *sorted(memories.items())]
     parts = [part for file in files for part in file]
     key = content_key(_FORMAT, simulator, *identity, cocotb.__version__, top, str(waves), *parts)
@@ -122,6 +120,12 @@ def _texts(sources: Sequence[Path] | str) -> list[tuple[str, str]]:
     if not sources:
         raise ValueError("sources must hold at least one file")
     return [(Path(source).suffix, Path(source).read_text()) for source in sources]
+
+
+def _memories_of(text: str) -> Mapping[str, bytes]:
+    from systoliq.hw.verilog import files_of  # not above: benches import this module, and need no hardware
+
+    return files_of(text)
 
 
 def _memories_beside(sources: Sequence[Path]) -> dict[str, bytes]:
