@@ -4,7 +4,7 @@
     y = engine.qlinear_matmul(a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
     engine.reports  # cycles of each job
 
-Starting a simulator costs half a second; `run` takes any number of operations in one go.
+Starting a simulator costs 0.4 s; `run` takes any number of operations in one go.
 """
 
 from __future__ import annotations
