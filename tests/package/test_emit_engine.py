@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design.engine.register_map import c_header
+from systoliq.build.package.forms import described_forms
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, matmul_integer, qlinear_matmul
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.sim.tools import find, require
@@ -29,6 +30,7 @@ def test_package(tmp_path):
     result = emit(out, "--rows", "2", "--cols", "4", "--lanes", "2", "--b-words", "64", "--name", "mine")
     assert result.exit_code == 0, result.output
     names = {"mine.v", "mine_tb.v", "mine.vlt", "mine.json", "mine_vectors.npz", "registers.md", "systoliq_engine.h"}
+    names |= set(described_forms({"top": "mine", "registers": {}}))
     assert {path.name for path in out.iterdir()} == names
     sidecar = json.loads((out / "mine.json").read_text())
     assert (sidecar["kind"], sidecar["top"], sidecar["cells"]) == ("engine", "mine", "portable")

@@ -15,6 +15,7 @@ from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
 from systoliq.build.design.digits_cnn import INT8_MODEL
 from systoliq.build.files import npz_bytes
 from systoliq.build.package.again import compare_again
+from systoliq.build.package.forms import described_forms
 from systoliq.build.verify import verify_package
 from systoliq.build.verify.package import ARRAYS_BYTES
 from systoliq.golden import IntFormat
@@ -191,7 +192,7 @@ def test_a_network_that_was_replaced_all_over_is_refused_beside_the_right_one(ne
 
 OF_A_NETWORK = (
     "net.v", "net_tb.v", "net.vlt", "net.json", "net_vectors.npz", "net_network.npz", "net_stages.npz", "net_plan.json",
-    "report.html", "certificate.json",
+    "report.html", "certificate.json", *described_forms({"top": "net"}),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The package: Verilog, testbench, golden vectors, lint waivers and sidecar of a design, as files."""
+"""The package: Verilog, testbench, golden vectors, sidecar of a design, and forms for the flows of others, as files."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ..design.design import Design, File
 from ..errors import InputError
 from ..files import json_bytes
 from ..generator import CERTIFICATE
+from .forms import described_forms, write_forms
 from .header import header
 from .output import write_output
 from .sidecar import sidecar
@@ -50,14 +51,15 @@ def make_package(design: Design) -> Package:
         **design.files(),
         **models,
     }
-    names = [*described, f"{name}.json", CERTIFICATE]
+    content = sidecar(design, {file: text for file, (text, _) in described.items()})
+    forms = described_forms(content)
+    names = [*described, *forms, f"{name}.json", CERTIFICATE]
     if twice := sorted({file for file in names if names.count(file) > 1}):
         raise InputError(f"name must not be {name!r}: {twice[0]} would be two files of the package")
-    descriptions = {file: text for file, (text, _) in described.items()}
+    content["files"] |= forms
     if design.certified:
-        descriptions[CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
-    content = sidecar(design, descriptions)
-    files = {file: data for file, (_, data) in described.items()}
+        content["files"][CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
+    files = {file: data for file, (_, data) in described.items()} | dict(write_forms(content))
     files[f"{name}.json"] = json_bytes(content)
     claims = design.certify(files)
     if claims:

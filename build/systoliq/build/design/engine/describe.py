@@ -9,6 +9,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 
 from ..facts import RESET, format_facts
+from .register_facts import register_facts
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -67,6 +68,7 @@ def describe(design: EngineDesign) -> dict[str, Any]:
             "examples": [{"m": m, "k": k, "n": n, "cycles": design.cycles(m, k, n)} for m, k, n in shapes],
         },
         "notes": stream_notes(config),
+        "registers": register_facts(design),
         "vectors": {
             "jobs": [
                 {"title": each.title, "m": each.job.m, "k": each.job.k, "n": each.job.n, "cycles": each.cycles}

@@ -19,7 +19,7 @@ _SHELL = """\
 // Self-checking testbench of the module <<name>>, written by systoliq. <<where>>:
 //     $ iverilog -g2005 -o t <<dir>>*.v && vvp t
 //     $ verilator --binary --timing --top-module <<name>>_tb <<dir>>*.v <<dir>>*.vlt && obj_dir/V<<name>>_tb
-// It prints PASS, or FAIL with the first mismatch.
+// It prints PASS, or FAIL with the first mismatch. With +stop a FAIL ends in $stop, an error for vvp -N and Verilator.
 //
 <<story>>
 <<phases>>
@@ -35,6 +35,7 @@ module <<name>>_tb;
   integer checked = 0;  // outputs compared in all phases
   integer i = 0;
   reg done = 1'b0;
+  reg passed = 1'b0;
 
   // Xorshift: fixed seed, the same stalls in every run.
   reg [31:0] random = 32'd2463534242;
@@ -48,6 +49,7 @@ module <<name>>_tb;
 
   task finish;
     begin
+      if (!done && !passed && $test$plusargs("stop")) $stop;
       if (!done) $finish;
       done = 1'b1;
     end
@@ -161,6 +163,7 @@ _TESTBENCH = """\
           end
           if (phase == LAST_PHASE && turn == ROUNDS - 1 && !done) begin
             $display("PASS: %0d outputs in %0d cycles", checked, cycle);
+            passed = 1'b1;
             finish;
           end
         end

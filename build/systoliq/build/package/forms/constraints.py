@@ -1,0 +1,59 @@
+"""Timing constraints of a block by itself: for tools that read SDC, and for Vivado."""
+
+from __future__ import annotations
+
+import textwrap
+
+from .block import Block, Port
+
+__all__ = ["PERIOD_NS", "sdc", "xdc"]
+
+PERIOD_NS = 10.0
+"""The clock period where nobody sets another."""
+
+EDGE_SHARE = 0.2
+"""Of the period that the surroundings take, before an input and after an output."""
+
+
+def sdc(block: Block) -> str:
+    """For synthesis and timing analysis; the period is a variable that may be set before this is read."""
+    period = _period(block)
+    setting = [
+        f"# Nanoseconds; `set {period} 5.0` before this file is read takes the default's place.",
+        f"if {{![info exists {period}]}} {{ set {period} {PERIOD_NS} }}",
+    ]
+    return _text(block, "for synthesis and timing analysis", setting)
+
+
+def xdc(block: Block) -> str:
+    """For Vivado, whose constraint files know no `if`: the period is to be changed here."""
+    setting = ["# Nanoseconds: put yours here.", f"set {_period(block)} {PERIOD_NS}"]
+    return _text(block, "for Vivado's synthesis out of context", setting)
+
+
+def _period(block: Block) -> str:
+    return f"{block.name}_period"
+
+
+def _text(block: Block, purpose: str, setting: list[str]) -> str:
+    inputs = [port for port in block.ports if port.direction == "input" and port.name != block.clock]
+    outputs = [port for port in block.ports if port.direction == "output"]
+    about = (
+        f"Timing constraints of {block.name} by itself, {purpose}. In a larger design leave this file out: the clock "
+        f"is the design's. One clock, {block.clock}; the reset {block.reset} is synchronous and timed as any input. "
+        f"{round(100 * EDGE_SHARE)} % of the period are left to the surroundings at each edge."
+    )
+    share = f"[expr {{{EDGE_SHARE} * ${_period(block)}}}]"
+    lines = [
+        *(f"# {line}" for line in textwrap.wrap(about, 114)),
+        *setting,
+        f"create_clock -name {block.clock} -period ${_period(block)} [get_ports {block.clock}]",
+        f"set_input_delay -clock {block.clock} {share} {_ports(inputs)}",
+        f"set_output_delay -clock {block.clock} {share} {_ports(outputs)}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _ports(ports: list[Port]) -> str:
+    """All bits of `ports`; the braces keep brackets from Tcl."""
+    return f"[get_ports {{{' '.join(port.name if port.width == 1 else f'{port.name}[*]' for port in ports)}}}]"
