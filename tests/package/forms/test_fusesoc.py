@@ -30,7 +30,14 @@ def run_target(folder, target, name, work):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(("kind", "cells"), [("layer", "ecp5"), ("array", "portable"), ("engine", "portable")])
+@pytest.mark.parametrize(
+    ("kind", "cells"),
+    [
+        pytest.param("layer", "ecp5", marks=pytest.mark.slow),
+        ("array", "portable"),
+        pytest.param("engine", "portable", marks=pytest.mark.slow),
+    ],
+)
 def test_icarus(kind, cells, tmp_path):
     name, folder = written(kind, tmp_path, cells)
     done = run_target(folder, "sim", name, tmp_path)
@@ -92,6 +99,7 @@ def test_all_files_are_there_and_models_are_for_simulation_alone(kind, cells, tm
         assert title == "default" or target["toplevel"] in (name, f"{name}_tb")
 
 
+@pytest.mark.slow
 def test_memories_are_where_the_simulator_runs(tmp_path):
     from ..big import FILES, big_design
 

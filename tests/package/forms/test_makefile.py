@@ -18,7 +18,9 @@ def make(folder, target):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize(("kind", "cells"), [("layer", "ecp5"), ("array", "portable")])
+@pytest.mark.parametrize(
+    ("kind", "cells"), [pytest.param("layer", "ecp5", marks=pytest.mark.slow), ("array", "portable")]
+)
 def test_icarus(kind, cells, tmp_path):
     name, folder = written(kind, tmp_path, cells)
     before = {path.name for path in folder.iterdir()}
@@ -60,6 +62,7 @@ def test_names_of_targets_are_names_all_the_same(name, tmp_path):
     assert f"-s {name}_tb -o obj_dir/{name}_tb.vvp {name}.v {name}_tb.v\n" in said
 
 
+@pytest.mark.slow
 def test_memories(tmp_path):
     from ..big import big_design
 

@@ -58,7 +58,7 @@ def test_it_is_the_register_map(engine):
         for name, each in fields.items():
             wanted = constants.get((register.name, name), 0 if register.access == "rw" else None)
             assert each.get_property("reset") == wanted
-    codes = found["STATUS"].get_field("error").get_property("encode")
+    codes = found["STATUS"].get_child_by_name("error").get_property("encode")
     assert {each.name: each.value for each in codes} == {
         "NONE": 0, **{name: code for name, (code, _) in registers.errors.items()}
     }  # fmt: skip

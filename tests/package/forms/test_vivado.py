@@ -143,7 +143,7 @@ def test_files_and_folder(tmp_path):
     assert found["sources_1",]["top"] == "big"
 
 
-@pytest.mark.parametrize("cells", ["xilinx", "dsp48e2"])
+@pytest.mark.parametrize("cells", ["dsp48e2", "dsp48e2-pair"])
 def test_models_stay_out(cells, tmp_path):
     name, folder = written("layer", tmp_path, cells)
     calls, _ = packaged(folder, name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import shlex
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from systoliq.build.design.names import module_name
+from systoliq.build.package import make_package
 from systoliq.sim.tools import find, missing_text
 
 from ..kinds import small
@@ -21,10 +23,19 @@ RESERVED = ("on", "yes", "lambda", "signal", "auto", "mem", "addrmap", "proc", "
 
 def written(kind: str, folder: Path, cells: str = "portable", name: str | None = None) -> tuple[str, Path]:
     """The name and folder of the package of a small design."""
+    name, files = _made(kind, cells, name)
+    (folder / "package").mkdir()
+    for file, content in files.items():
+        (folder / "package" / file).write_bytes(content)
+    return name, folder / "package"
+
+
+@functools.cache
+def _made(kind: str, cells: str, name: str | None) -> tuple[str, dict[str, bytes]]:
+    """The name and files of a package, made once."""
     design = small(kind, cells)
     design.name = module_name(name, design.name)
-    design.write(folder / "package")
-    return design.name, folder / "package"
+    return design.name, dict(make_package(design).files)
 
 
 def break_testbench(name: str, folder: Path) -> None:
