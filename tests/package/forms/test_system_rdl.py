@@ -8,14 +8,15 @@ import subprocess
 
 import numpy as np
 import pytest
+import systemrdl
+from peakrdl_cheader.exporter import CHeaderExporter
+from peakrdl_ipxact import IPXACTExporter
 
 from systoliq.api import EngineDesign
 from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import EngineConfig, lane_slots
 
 from .written import RESERVED
-
-systemrdl = pytest.importorskip("systemrdl", reason="pip install 'systoliq[flows]'")
 
 CONFIGS = {
     "two lanes": EngineConfig(rows=2, cols=2, lanes=2),
@@ -86,16 +87,14 @@ def test_tables_lie_where_the_driver_writes(engine):
 
 
 def test_peakrdl_exports_it(engine, tmp_path):
-    ipxact = pytest.importorskip("peakrdl_ipxact", reason="pip install 'systoliq[flows]'")
-    cheader = pytest.importorskip("peakrdl_cheader.exporter", reason="pip install 'systoliq[flows]'")
     design, path = engine
     top = compiled(path)
-    ipxact.IPXACTExporter().export(top, str(tmp_path / "engine.xml"))
+    IPXACTExporter().export(top, str(tmp_path / "engine.xml"))
     text = (tmp_path / "engine.xml").read_text()
     for register in design.top.map.registers:
         assert f"<ipxact:name>{register.name}</ipxact:name>" in text
     assert all(f"<ipxact:name>{table.name}</ipxact:name>" in text for table in design.top.map.tables)
-    cheader.CHeaderExporter().export(top, str(tmp_path / "engine.h"))
+    CHeaderExporter().export(top, str(tmp_path / "engine.h"))
     header = (tmp_path / "engine.h").read_text()
     assert re.search(r"\bENGINE_REGISTERS__STATUS__BUSY_bm 0x1\b", header, re.IGNORECASE)
     if not shutil.which("gcc"):
