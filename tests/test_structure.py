@@ -189,7 +189,6 @@ def test_every_public_method_of_hw_has_its_docstring():
 
 
 TESTED_ELSEWHERE = {
-    "words.py": "tests/hw/test_packing.py",
     "packing/layer.py": "tests/hw/test_packing.py",
     "packing/array.py": "tests/hw/test_packing.py",
     "packing/images.py": "tests/sim/test_network.py streams images in its words",

@@ -10,13 +10,14 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.words import Words, bytes_of, to_integers, to_words
+
 from .block_ram import BlockRam
 from .cells import is_ecp5
 from .cells.ecp5_ram import WIDTHS, dp16kd_rom
 from .delay import delay
 from .hierarchy import Written
 from .rom_file import rom_in_file
-from .words import Words, bytes_of, to_integers, to_words
 
 __all__ = ["FEW", "INLINE", "Rom"]
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from systoliq.golden.words import Words
+
 from .hierarchy import Written
-from .words import Words
 
 __all__ = ["SUFFIX", "hexadecimal", "rom_in_file"]
 

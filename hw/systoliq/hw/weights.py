@@ -8,10 +8,11 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.words import bytes_of, to_words
+
 from .delay import delay
 from .hierarchy import place
 from .rom import Rom
-from .words import bytes_of, to_words
 
 __all__ = ["WeightColumn"]
 

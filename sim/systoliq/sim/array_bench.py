@@ -7,9 +7,12 @@ from typing import Any
 import cocotb
 import numpy as np
 
+from systoliq.golden.words import as_words, to_integers
+
 from .axi_stream import Source, Stalls
-from .bench import as_integers, as_words, run_all, run_cycles, timer
+from .bench import run_all, run_cycles, timer
 from .exchange import BenchOutcome, BenchRun
+from .sums import ColumnSums, SumsReader
 
 __all__ = ["array"]
 
@@ -20,17 +23,13 @@ async def array(dut: Any) -> None:
     await run_all(dut, _run)
 
 
-class SumsMonitor:
-    """Reads the sums that cannot be held back, and compares each column's with the expected ones."""
+class SumsChecker:
+    """Compares each column's sums with the expected ones as they come."""
 
-    def __init__(self, dut: Any, run: BenchRun) -> None:
-        self._sums, self._valid = dut.sums, dut.sums_valid
-        self._columns = len(self._valid)
-        self._bits = len(self._sums) // self._columns
-        self._expected = [
-            [word >> self._bits * column & (1 << self._bits) - 1 for word in as_integers(run.expected)]
-            for column in range(self._columns)
-        ]
+    def __init__(self, run: BenchRun, columns: int, bits: int) -> None:
+        self._columns = columns
+        words = to_integers(run.expected)
+        self._expected = [[word >> bits * column & (1 << bits) - 1 for word in words] for column in range(columns)]
         self.wrong = 0
         self.last_cycle = -1
         self.restart()
@@ -46,55 +45,38 @@ class SumsMonitor:
         self.words: list[int] = []
         self.valid: list[int] = []
 
-    def reset(self) -> None:
-        """Nothing is under way here."""
-
-    def drive(self) -> None:
-        """Nothing can hold the sums back."""
-
-    def sample(self, cycle: int) -> None:
-        """Read the sums that are there."""
-        valid = int(self._valid.value) if self._columns == 1 else self._valid.value.to_unsigned()
-        if not valid:
-            return
-        data = self._sums.value
-        undefined = 0
-        if not data.is_resolvable:  # before the first tile, shadow registers hold what came before reset
-            text = str(data)
-            undefined = int("".join("0" if bit in "01" else "1" for bit in text), 2)
-            data = type(data)("".join(bit if bit in "01" else "0" for bit in text))
-        word = data.to_unsigned()
-        self.words.append(word)
-        self.valid.append(valid)
+    def __call__(self, sums: ColumnSums, cycle: int) -> None:
+        """Take the sums of a cycle."""
+        self.words.append(sums.word)
+        self.valid.append(sums.valid)
         self.last_cycle = cycle
-        for column in range(self._columns):
-            if valid >> column & 1:
-                index, expected = self._given[column], self._expected[column]
-                lane = (1 << self._bits) - 1 << self._bits * column
-                found = (word & lane) >> self._bits * column
-                if undefined & lane or index >= len(expected) or found != expected[index]:
-                    self.wrong += 1
-                self._given[column] += 1
+        for column, found in sums:
+            index, expected = self._given[column], self._expected[column]
+            if index >= len(expected) or found != expected[index]:
+                self.wrong += 1
+            self._given[column] += 1
 
 
 async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
-    monitor = SumsMonitor(dut, run)
+    columns = len(dut.sums_valid)
+    checker = SumsChecker(run, columns, len(dut.sums) // columns)
+    reader = SumsReader(dut, checker)
     stalls = run.stalls.tolist()
     sources = [
         Source(dut, "s_axis_a", Stalls(stalls[0], run.seed)),
-        Source(dut, "s_axis_b", Stalls(stalls[1], run.seed + 1), has_last=False),
+        Source(dut, "s_axis_b", Stalls(stalls[1], run.seed + 1)),
     ]
-    cycles = await run_cycles(dut, run, sources, [monitor], lambda: monitor.complete, monitor.restart)
+    cycles = await run_cycles(dut, run, sources, [reader], lambda: checker.complete, checker.restart)
     first = sources[0].first
     return BenchOutcome(
-        words=as_words(monitor.words, run.expected.shape[1]),
+        words=as_words(checker.words, run.expected.shape[1]),
         last=np.zeros(0, bool),
-        valid=as_words(monitor.valid, -(-len(dut.sums_valid) // 8)),
-        wrong=monitor.wrong,
+        valid=as_words(checker.valid, -(-columns // 8)),
+        wrong=checker.wrong,
         violations=(),
         first_cycle=-1 if first is None else first,
-        last_cycle=monitor.last_cycle,
+        last_cycle=checker.last_cycle,
         cycles=cycles,
         seconds=seconds(),
     )

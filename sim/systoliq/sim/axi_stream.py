@@ -1,4 +1,4 @@
-"""AXI4-Stream inside a cocotb bench: a source, a sink, and the rules both sides must keep.
+"""AXI4-Stream inside a cocotb bench: a source, a monitor, a sink, and the rules both sides must keep.
 
 The agents do not wait for edges themselves: a `Cycles` loop calls each one's `drive()` after the falling edge of the
 clock and its `sample()` when everything has settled, before the rising edge that makes a transfer. So a cycle costs two
@@ -12,8 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from cocotb.triggers import FallingEdge, ReadOnly
+from cocotb.types import Logic
 
-__all__ = ["Agent", "Cycles", "Sink", "Source", "StabilityRule", "Stalls"]
+__all__ = ["Agent", "Cycles", "Monitor", "Sink", "Source", "StabilityRule", "Stalls"]
 
 
 class Agent(Protocol):
@@ -90,12 +91,12 @@ class Source:
     While it pauses, the payload's wires carry anything. Where there is tuser, it stands above tdata in the words.
     """
 
-    def __init__(self, dut: Any, name: str, stalls: Stalls, *, has_last: bool = True, has_user: bool = False) -> None:
+    def __init__(self, dut: Any, name: str, stalls: Stalls) -> None:
         self._valid = getattr(dut, f"{name}_tvalid")
         self._ready = getattr(dut, f"{name}_tready")
         self._data = getattr(dut, f"{name}_tdata")
-        self._last = getattr(dut, f"{name}_tlast") if has_last else None
-        self._user = getattr(dut, f"{name}_tuser") if has_user else None
+        self._last = _optional(dut, f"{name}_tlast")
+        self._user = _optional(dut, f"{name}_tuser")
         self._data_bits = len(self._data)
         self._bits = self._data_bits + (0 if self._user is None else len(self._user))
         self._stalls = stalls
@@ -176,27 +177,65 @@ class StabilityRule:
         self._waiting = None if ready else beat
 
 
-class Sink:
-    """Takes beats, hands each to `taken(word, last, cycle)`, and watches the sender's stability.
+class Monitor:
+    """Watches a stream: hands each beat to `taken(word, last, cycle)`, and holds the sender to its rule.
 
-    A word with undefined bits is handed on as -1, which no expected word is.
+    Where there is tuser, it stands above tdata in the word, and the bytes that tkeep leaves out are 0 in it. A word
+    with undefined bits is handed on as -1, which no expected word is. A stream without tlast has none.
     """
 
-    def __init__(self, dut: Any, name: str, stalls: Stalls, taken: Callable[[int, bool, int], None]) -> None:
+    def __init__(self, dut: Any, name: str, taken: Callable[[int, bool, int], None]) -> None:
         self._valid = getattr(dut, f"{name}_tvalid")
         self._ready = getattr(dut, f"{name}_tready")
         self._data = getattr(dut, f"{name}_tdata")
-        self._last = getattr(dut, f"{name}_tlast")
-        self._stalls = stalls
+        self._last = _optional(dut, f"{name}_tlast")
+        self._user = _optional(dut, f"{name}_tuser")
+        self._keep = _optional(dut, f"{name}_tkeep")
         self._taken = taken
-        self._accepts = False
         self.rule = StabilityRule(name)
+
+    def reset(self) -> None:
+        """Forget the beat that waits."""
+        self.rule.reset()
+
+    def drive(self) -> None:
+        """Nothing is driven here."""
+
+    def sample(self, cycle: int) -> None:
+        """See the beat that is there, and whether it is taken."""
+        if not self._valid.value:
+            self.rule.see(cycle, None, ready=False)
+            return
+        word = _unsigned(self._data)
+        if self._user is not None and word >= 0:
+            user = _unsigned(self._user)
+            word = -1 if user < 0 else word | user << len(self._data)
+        keep = -1 if self._keep is None else _unsigned(self._keep)
+        if keep >= 0 and word >= 0:
+            word &= _byte_mask(keep)
+        last = self._last is not None and bool(self._last.value)
+        ready = self._is_ready()
+        self.rule.see(cycle, (word, last, keep), ready)
+        if ready:
+            self._taken(word, last, cycle)
+
+    def _is_ready(self) -> bool:
+        return bool(self._ready.value)
+
+
+class Sink(Monitor):
+    """A monitor that also takes the beats, and pauses at random."""
+
+    def __init__(self, dut: Any, name: str, stalls: Stalls, taken: Callable[[int, bool, int], None]) -> None:
+        super().__init__(dut, name, taken)
+        self._stalls = stalls
+        self._accepts = False
 
     def reset(self) -> None:
         """Take nothing."""
         self._ready.value = 0
         self._accepts = False
-        self.rule.reset()
+        super().reset()
 
     def drive(self) -> None:
         """Be ready, or pause."""
@@ -205,14 +244,24 @@ class Sink:
             self._ready.value = int(accepts)
             self._accepts = accepts
 
-    def sample(self, cycle: int) -> None:
-        """Take the beat that is there."""
-        if not self._valid.value:
-            self.rule.see(cycle, None, self._accepts)
-            return
-        data = self._data.value
-        word = data.to_unsigned() if data.is_resolvable else -1
-        last = bool(self._last.value)
-        self.rule.see(cycle, (word, last), self._accepts)
-        if self._accepts:
-            self._taken(word, last, cycle)
+    def _is_ready(self) -> bool:
+        return self._accepts
+
+
+def _optional(dut: Any, name: str) -> Any:
+    """The signal, or None where the design has none of this name."""
+    return getattr(dut, name, None)
+
+
+def _unsigned(signal: Any) -> int:
+    """The value of a signal, -1 where bits of it are undefined."""
+    value = signal.value
+    if isinstance(value, Logic):
+        return int(value) if value.is_resolvable else -1
+    unsigned: int = value.to_unsigned() if value.is_resolvable else -1
+    return unsigned
+
+
+def _byte_mask(keep: int) -> int:
+    """Ones in the bytes whose bit of `keep` is 1."""
+    return sum(0xFF << 8 * byte for byte in range(keep.bit_length()) if keep >> byte & 1)

@@ -6,13 +6,14 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import numpy as np
 from cocotb.clock import Clock
+
+from systoliq.golden.words import to_integers
 
 from .axi_stream import Agent, Cycles, Source, Stalls
 from .exchange import BenchOutcome, BenchRun, read_runs, write_outcomes
 
-__all__ = ["LINGER", "Checker", "as_integers", "as_words", "misplaced_last", "run_all", "run_cycles", "timer"]
+__all__ = ["LINGER", "Checker", "misplaced_last", "run_all", "run_cycles", "timer"]
 
 PERIOD = 10  # ns; any will do
 LINGER = 40  # cycles watched after the last expected beat, for beats too many
@@ -22,8 +23,8 @@ class Checker:
     """Compares beats with the expected ones as they come."""
 
     def __init__(self, run: BenchRun) -> None:
-        self._expected = as_integers(run.expected)
-        self._mask = as_integers(run.mask)
+        self._expected = to_integers(run.expected)
+        self._mask = to_integers(run.mask)
         self._last = run.expected_last.tolist()
         self.wrong = 0
         self.last_cycle = -1
@@ -51,18 +52,6 @@ class Checker:
         self.last_cycle = cycle
 
 
-def as_integers(words: np.ndarray) -> list[int]:
-    """Words [n, bytes] as Python's integers."""
-    data, size = words.tobytes(), words.shape[1]
-    return [int.from_bytes(data[i : i + size], "little") for i in range(0, len(data), size or 1)]
-
-
-def as_words(integers: list[int], size: int) -> np.ndarray:
-    """Python's integers as words [n, size]; -1, an undefined word, becomes zeros."""
-    data = b"".join(max(value, 0).to_bytes(size, "little") for value in integers)
-    return np.frombuffer(data, np.uint8).reshape(-1, size)
-
-
 async def run_cycles(
     dut: Any,
     run: BenchRun,
@@ -78,7 +67,7 @@ async def run_cycles(
     """
     cycles = Cycles(dut.clk, dut.rst, [*sources, *agents])
     await cycles.reset(3)
-    words = [as_integers(run.a), as_integers(run.b)]
+    words = [to_integers(run.a), to_integers(run.b)]
     lasts = [run.a_last.tolist(), []]
 
     def load() -> None:

@@ -7,8 +7,10 @@ from typing import Any
 import cocotb
 import numpy as np
 
+from systoliq.golden.words import as_words
+
 from .axi_stream import Sink, Source, Stalls
-from .bench import Checker, as_words, misplaced_last, run_all, run_cycles, timer
+from .bench import Checker, misplaced_last, run_all, run_cycles, timer
 from .exchange import BenchOutcome, BenchRun
 
 __all__ = ["dense"]
@@ -23,7 +25,7 @@ async def dense(dut: Any) -> None:
 async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
     checker = Checker(run)
-    source = Source(dut, "s_axis_a", Stalls(run.stalls[0], run.seed), has_user=hasattr(dut, "s_axis_a_tuser"))
+    source = Source(dut, "s_axis_a", Stalls(run.stalls[0], run.seed))
     sink = Sink(dut, "m_axis_y", Stalls(run.stalls[1], run.seed + 1), checker)
     cycles = await run_cycles(dut, run, [source], [sink], lambda: checker.complete, checker.restart)
     return BenchOutcome(

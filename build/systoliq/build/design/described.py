@@ -13,12 +13,11 @@ import numpy.typing as npt
 
 from systoliq.golden.archive import read_arrays
 from systoliq.golden.float8_requantization import Float8Requantization
-from systoliq.golden.formats import INT32, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import load_network, network_arrays
-from systoliq.golden.operand import integer_format
-from systoliq.golden.requantization import Requantization, Rounding
+from systoliq.golden.requantization import Requantization
 from systoliq.golden.unscaled import Unscaled
+from systoliq.sim.packaged import packaged_layer, packaged_requantization
 
 from ..errors import InputError
 from ..synth.targets import open_target
@@ -35,7 +34,7 @@ def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
     """The design that the sidecar of the package in `directory` describes, of the layer or network that it has."""
     name, asked, file = sidecar["name"], dict(sidecar["hardware"]), _file(directory, sidecar)
     if sidecar["kind"] == LayerDesign.kind:
-        hardware, layer = Hardware(**asked), _layer(file, sidecar)
+        hardware, layer = Hardware(**asked), packaged_layer(file, sidecar)
         return LayerDesign(layer, hardware, name=name, requantization=_constants(sidecar, layer, hardware))
     part = open_target(asked.pop("part")) if "part" in asked else None
     hardware = Hardware(**asked, part=part, plan=directory / f"{name}_plan.json")
@@ -57,13 +56,6 @@ def _file(directory: Path, sidecar: Mapping[str, Any]) -> Path:
     return directory / f"{sidecar['name']}_{sidecar['kind']}.npz"
 
 
-def _layer(file: Path, sidecar: Mapping[str, Any]) -> MatMulLayer:
-    """The layer of a package, whose file says no widths: the sidecar does."""
-    names = {f"{letter}_format": sidecar["formats"][letter]["name"] for letter in "aby"}
-    formats = {key: IntFormat.parse(name) for key, name in names.items() if "int" in name and name != INT32.name}
-    return MatMulLayer.load(file, **formats)
-
-
 def _arrays(source: str, kind: str) -> dict[str, npt.NDArray[Any]]:
     """The layer or the network of `source`, as a package has it."""
     if kind == LayerDesign.kind:
@@ -78,18 +70,9 @@ def _constants(
     sidecar: Mapping[str, Any], layer: MatMulLayer, hardware: Hardware
 ) -> Requantization | Float8Requantization | Unscaled:
     """Constants of the requantizer: integers as the package has them, for they may have been chosen or narrowed."""
-    said = sidecar["quantization"]
     if layer.gives_sums or layer.has_float8:
         return hardware.requantization(layer)
-    multiplier, shift, offset = (tuple(said[key]) for key in ("multiplier", "shift", "offset"))
-    return Requantization(
-        multiplier=multiplier,
-        shift=shift,
-        offset=offset,
-        zero_point=layer.rising.y_zero_point,
-        output=integer_format("y_format", layer.y_format),
-        rounding=Rounding(said["rounding"]),
-    )
+    return packaged_requantization(sidecar, layer)
 
 
 def _content(array: npt.NDArray[Any]) -> tuple[object, ...]:

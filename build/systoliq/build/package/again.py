@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from systoliq.sim.packaged import sidecars
+
 from ..design.described import described_design, differences_from
 from ..design.design import Design
 from ..errors import InputError
@@ -75,14 +77,7 @@ def compare_again(directory: Path, source: str | None = None) -> Comparison:
 
 def read_sidecar(directory: Path) -> dict[str, Any] | None:
     """The sidecar of the only package in `directory`; None where there is none."""
-    found = []
-    for path in sorted(directory.glob("*.json")):
-        try:
-            content = json.loads(path.read_bytes())
-        except (OSError, ValueError):
-            continue
-        if isinstance(content, dict) and content.get("generator") == GENERATOR and "top" in content:
-            found.append(content)
+    found = sidecars(directory)
     return found[0] if len(found) == 1 else None
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Signal, Value
 
-from ..words import Words, to_integers
+from systoliq.golden.words import Words, to_integers
 
 __all__ = ["WIDTHS", "dp16kd", "dp16kd_rom"]
 

@@ -3,7 +3,8 @@
 `LayerPacking` is that of `Dense`, `ArrayPacking` that of `BareArray`; the engine's is `hw.engine.host.EnginePacking`.
 """
 
-from ..words import Flags, Integers, Words, from_words, pads, to_integers, to_words
+from systoliq.golden.words import Flags, Integers, Words, from_words, pads, to_integers, to_words
+
 from .array import ArrayPacking
 from .float8_sums import sum_words
 from .images import image_words

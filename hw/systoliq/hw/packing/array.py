@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.words import Flags, Integers, Words, bytes_of, from_words, to_words
+
 from ..bare_array import BareArray
-from ..words import Flags, Integers, Words, bytes_of, from_words, to_words
 
 __all__ = ["ArrayPacking"]
 

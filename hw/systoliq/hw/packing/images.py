@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..words import Flags, Words, to_words
+from systoliq.golden.words import Flags, Words, to_words
 
 __all__ = ["image_words"]
 

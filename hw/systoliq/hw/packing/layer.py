@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import Float8Format, IntFormat
+from systoliq.golden.words import Flags, Integers, Words, bytes_of, from_words, pads, to_words
 
 from ..dense import Dense
-from ..words import Flags, Integers, Words, bytes_of, from_words, pads, to_words
 
 __all__ = ["LayerPacking"]
 

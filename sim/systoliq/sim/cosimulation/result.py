@@ -12,26 +12,13 @@ import numpy.typing as npt
 from systoliq.hw.packing import Flags
 
 from ..exchange import BenchOutcome
+from ..mismatch import Mismatch
 from ..process import SimulationError
 from ..runner import SimulatorName
 
 __all__ = ["CosimulationResult", "Mismatch", "compare"]
 
 REPORTED = 100  # mismatches kept with their place
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Mismatch:
-    """One output that is not what golden says; `got` is None where it never came."""
-
-    row: int
-    column: int
-    expected: int
-    got: int | None
-
-    def __str__(self) -> str:
-        got = "nothing" if self.got is None else self.got
-        return f"row {self.row}, column {self.column}: expected {self.expected}, got {got}"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)

@@ -6,14 +6,16 @@ without gaps, the first in the lowest bits.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden import Float8Format, IntFormat
+from .float8 import Float8Format
+from .formats import IntFormat
 
-__all__ = ["Flags", "Integers", "Words", "bytes_of", "from_words", "pads", "to_integers", "to_words"]
+__all__ = ["Flags", "Integers", "Words", "as_words", "bytes_of", "from_words", "pads", "to_integers", "to_words"]
 
 Words = npt.NDArray[np.uint8]
 Integers = npt.NDArray[np.int64]
@@ -82,7 +84,13 @@ def _integers_of(single: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
 def to_integers(words: Words) -> list[int]:
     """Words [n, word_bytes] as Python's integers."""
     data, size = words.tobytes(), words.shape[1]
-    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size)]
+    return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size or 1)]
+
+
+def as_words(integers: Sequence[int], word_bytes: int) -> Words:
+    """Python's integers as words [n, word_bytes]; -1, an undefined word, becomes zeros."""
+    data = b"".join(max(value, 0).to_bytes(word_bytes, "little") for value in integers)
+    return np.frombuffer(data, np.uint8).reshape(-1, word_bytes)
 
 
 def pads(
