@@ -101,7 +101,7 @@ class StreamSource(Source):
 
     def reset(self) -> None:
         """Offer nothing."""
-        if self._begun:
+        if self._begun or self.done:  # those that were taken must not be sent again
             self.load([], [])
             self._begun = False
             self._idle.set()
@@ -220,12 +220,12 @@ def _start(agent: Agent, handle: Any, clock: Any, reset: Any, active_low: bool) 
 async def _attend(agent: Agent, clock: Any, in_reset: Callable[[], bool]) -> None:
     """Cycle after cycle, until the test ends."""
     edge, settled, cycle = FallingEdge(clock), ReadOnly(), 0
-    held = False
+    held = None  # the first cycle shows whether the reset is active
     while True:
         await edge
         if held:
             agent.reset()
-        else:
+        elif held is not None:
             agent.drive()
         await settled
         held = in_reset()
