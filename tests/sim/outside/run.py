@@ -1,4 +1,4 @@
-"""The runner of that bench, cocotb's own: python run.py SIMULATOR BLOCKS [TEST]; exit status 1 where a test fails."""
+"""The runner of that bench, cocotb's own: python run.py SIMULATOR BLOCKS; exit status 1 where a test fails."""
 
 import os
 import sys
@@ -10,22 +10,22 @@ from cocotb_tools.runner import get_runner
 HERE = Path(__file__).parent
 
 
-def main(simulator, blocks, test=None):
+def main(simulator, blocks):
     runner = get_runner(simulator)
     sources = [HERE / "system.v", *(Path(blocks) / name / f"{name}.v" for name in ("first", "second"))]
     if simulator == "verilator":
-        sources += [Path(blocks) / name / f"{name}.vlt" for name in ("first", "second")]
+        sources = [Path(blocks) / name / f"{name}.vlt" for name in ("first", "second")] + sources
     built = HERE / f"built_{simulator}_{Path(blocks).name}"
-    arguments = ["-Wno-fatal", "-O0", "-CFLAGS", "-O0"] if simulator == "verilator" else []
+    arguments = ["-Wno-fatal"] if simulator == "verilator" else []
     runner.build(
         sources=sources, hdl_toplevel="system", build_dir=built, build_args=arguments, timescale=("1ns", "1ps")
     )
     results = runner.test(
-        "outside_bench", "system", build_dir=built, test_dir=HERE, testcase=test, extra_env={"BLOCKS": blocks},
+        "outside_bench", "system", build_dir=built, test_dir=HERE, extra_env={"BLOCKS": blocks},
         results_xml=str(built / "results.xml"),
     )  # fmt: skip
     count, failed = get_results(results)
-    print(f"{count - failed} of {count} tests passed under {simulator}, Python of {sys.prefix}")
+    sys.stdout.write(f"{count - failed} of {count} tests passed under {simulator}, Python of {sys.prefix}\n")
     return 1 if failed or not count else 0
 
 
