@@ -140,7 +140,8 @@ def check(theirs, blocks, simulator, python, fault):
     if fault is None:
         status, said = run(theirs, blocks, simulator, python)
         assert status == 0, said
-        assert f"4 of 4 tests passed under {simulator}, Python of {python.parents[1]}" in said
+        passed = rf"([45]) of \1 tests passed under {simulator}, Python of {re.escape(str(python.parents[1]))}"
+        assert re.search(passed, said), said  # a skipped one may count
         return
     fault(theirs, blocks)
     status, said = run(theirs, blocks, simulator, python)

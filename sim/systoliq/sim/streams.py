@@ -44,8 +44,10 @@ class SumsListener(Protocol):
 
 
 class StreamSource(Source):
-    """Sends beats on the stream `name` of `handle`, which nothing else may drive: `{name}_tvalid`, `_tdata` and so on.
+    """Sends beats on the stream `name` of `handle`: `{name}_tvalid`, `_tdata` and so on.
 
+    Nothing else may drive them, and simulators must take their values: inputs of the top, or variables (reg), not the
+    inputs of an instance. An undefined tready fails the test, once a reset or a beat that was taken should define it.
     `clock` and `reset` are `clk` and `rst` of `handle` where they are not given; `pauses` is the probability of a pause
     in a cycle, repeatable by `seed`. A reset in the middle of what was sent drops all of it; what is sent before or
     during a reset waits for its end.
@@ -63,7 +65,9 @@ class StreamSource(Source):
         seed: int = 0,
     ) -> None:
         super().__init__(handle, name, _stalls(pauses, seed))
+        self._name = f"{handle._path}.{name}"
         self._idle = Event()
+        self._defined = False
         self._begun = False  # a beat was offered since the source was last done
         keep = getattr(handle, f"{name}_tkeep", None)
         if keep is not None:
@@ -94,13 +98,19 @@ class StreamSource(Source):
 
     def sample(self, cycle: int) -> None:
         """See whether the offered beat is taken, and tell who waits for the last."""
+        if not self._ready.value.is_resolvable:
+            if self._defined and not self._free:
+                raise AssertionError(f"{self._name}: ready is undefined in cycle {cycle}, while a beat is offered")
+            return
         super().sample(cycle)
+        self._defined |= self.first is not None
         if self.done:
             self._begun = False
             self._idle.set()
 
     def reset(self) -> None:
         """Offer nothing."""
+        self._defined = True
         if self._begun or self.done:  # those that were taken must not be sent again
             self.load([], [])
             self._begun = False

@@ -8,7 +8,9 @@ import cocotb
 import numpy as np
 import pytest
 from cocotb.clock import Clock
+from cocotb.handle import Force
 from cocotb.triggers import RisingEdge, Timer
+from cocotb.types import Logic
 
 from systoliq.sim import Block, Scoreboard, StreamMonitor, StreamSink, StreamSource
 
@@ -97,3 +99,12 @@ async def what_never_comes_is_missed(dut):
         system.given.check()
     system.seen.check()
     system.after.check()
+
+
+@cocotb.test(expect_fail=True, skip=cocotb.SIM_NAME.lower().startswith("verilator"))
+async def an_undefined_ready_is_said(dut):  # the last one, for the signal stays so
+    system = Surroundings(dut, 0)
+    await system.reset(2)
+    dut.in_tready.value = Force(Logic("X"))
+    system.send(rows(1, 6))
+    await system.finish()
