@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
 from ..synth.floorplan import floorplan_script
+from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
@@ -31,6 +33,8 @@ from .plan_table import show_plan
 from .shell import debug_option
 
 __all__ = ["synth"]
+
+_WIDTH = 160  # of the table in a file or a pipe
 
 _TARGETS = "\n".join(f"  {target.name:<12}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
 
@@ -50,7 +54,12 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
     ),
     click.option("--mhz", type=float, metavar="F", help="Frequency to ask for.  [the target's]"),
-    click.option("--liberty", type=click.Path(path_type=Path), metavar="FILE", help="Cells of an ASIC, for generic."),
+    click.option(
+        "--liberty",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Standard cells of a process, for the target generic.",
+    ),
     click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="Write all figures."),
     click.option(
         "--floorplan",
@@ -67,7 +76,8 @@ _EXAMPLES = """
 Examples
   systoliq synth resnet8-fc --target ecp5-85k --depth 4
   systoliq synth engine --target ice40-hx8k --rows 2 --cols 2 --seeds 1 --report report.json
-  systoliq synth layer.npz --target generic
+  systoliq synth layer.npz --target osu018 --mhz 250
+  systoliq synth layer.npz --target generic --liberty process.lib
 """
 
 
@@ -106,34 +116,63 @@ def _show(report: SynthReport) -> None:
     rows: list[tuple[str, object]] = [
         ("target", open_target(report.target).title),
         ("MACs per cycle", report.macs_per_cycle),
-        ("LUT sites", f"{report.lut_sites} ({report.lut_sites_per_mac} per MAC)"),
-        ("carry bits", report.carries),
-        ("registers", report.ff),
-        ("DSP blocks", report.dsp),
-        ("memory blocks", report.ram),
     ]
-    if report.open_ports:
-        rows.append(("ports", f"{report.open_ports} bits, more than there are pins: left open"))
-    if report.floorplan:
-        rows.append(("floorplan", f"{len(report.floorplan)} multipliers, columns of the array side by side"))
-    if report.gates is not None:
-        rows.append(("gates", report.gates))
-    if report.area is not None:
-        rows.append(("area", report.area))
-    if report.fmax_mhz is not None:
-        each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
-        rows += [
-            ("MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"),
-            *((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed),
-            ("clock", clock_verdict(report)),
-            ("million MACs/s", figures["mmacs_per_second"]),
-            ("critical path", report.critical_path),
-        ]
+    rows += _gates(report, figures) if report.gates is not None else _part(report, figures)
     for label, value in rows:
         table.add_row(label, str(value))
-    Console(highlight=False).print(table)
+    Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)
+    if report.blocks:
+        Console(highlight=False).print(_by_block(report))
     if report.parts:
         Console(highlight=False).print(_by_part(report))
+
+
+def _gates(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Rows of a target of gates or standard cells."""
+    yield "gates", f"{(report.gates or 0) - report.ff} ({report.gates_per_mac} per MAC)"
+    yield "registers", f"{report.ff} ({figures['ff_per_mac']} per MAC)"
+    if report.area is None:
+        return
+    yield "area", f"{report.area:.0f} in the library's unit ({report.area / report.macs_per_cycle:.0f} per MAC)"
+    path = report.critical_path
+    if path is None:
+        yield "MHz", f"not known: the library must have delays, and OpenSTA be there ({BRINGS})"
+        return
+    yield "MHz", f"{report.fmax_mhz:g}, before layout; gates were sized for {report.target_mhz:g}"
+    yield "critical path", f"{path.start} -> {path.end}: {path.nanoseconds:.2f} ns, {path.levels} gates"
+
+
+def _part(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:
+    """Rows of a target that is a part."""
+    yield "LUT sites", f"{report.lut_sites} ({report.lut_sites_per_mac} per MAC)"
+    yield "carry bits", report.carries
+    yield "registers", report.ff
+    yield "DSP blocks", report.dsp
+    yield "memory blocks", report.ram
+    if report.open_ports:
+        yield "ports", f"{report.open_ports} bits, more than there are pins: left open"
+    if report.floorplan:
+        yield "floorplan", f"{len(report.floorplan)} multipliers, columns of the array side by side"
+    if report.fmax_mhz is not None:
+        each = ", ".join(f"{mhz:g}" for mhz in report.fmax_mhz_per_seed)
+        yield "MHz", f"{report.fmax_mhz:g} (median of {each}; {report.target_mhz:g} asked for)"
+        yield from ((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in report.untimed)
+        yield "clock", clock_verdict(report)
+        yield "million MACs/s", figures["mmacs_per_second"]
+        yield "critical path", report.critical_path
+
+
+def _by_block(report: SynthReport) -> Table:
+    """Area by module of the design."""
+    table = Table(box=None, title="area by block, each mapped by itself", title_justify="left")
+    table.add_column("block")
+    for head in ("instances", "area of one", "of all, share"):
+        table.add_column(head, justify="right")
+    whole = report.blocks[report.name]["area"]
+    for block, figures in report.blocks.items():
+        share = figures["instances"] * figures["area"] / whole
+        table.add_row(block, f"{figures['instances']:.0f}", f"{figures['area']:.0f}", f"{share:.1%}")
+    return table
 
 
 def _by_part(report: SynthReport) -> Table:

@@ -16,18 +16,19 @@ from amaranth.lib import wiring
 from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
-from ..files import read_input
 from .floorplan import floorplan
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
+from .opensta import TIMED, find_sta, slowest_path
 from .parts import figures_of_parts
-from .report import SynthReport
+from .report import CriticalPath, SynthReport
+from .standard_cells import CELLS, Library, library_of, read_library
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import SynthesisError, cell_figures, mapped_apart, netlist_to_place, run_yosys, top_of
+from .yosys import SynthesisError, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
-_FORMAT = "6"  # of what is cached
+_FORMAT = "7"  # of what is cached
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 
@@ -53,7 +54,7 @@ def synthesize(
     macs_per_cycle, cells
         of the design, for the report.
     mhz
-        the frequency to ask nextpnr for (default: the target's).
+        the frequency to ask nextpnr, or the mapping to standard cells, for (default: the target's).
     liberty
         a Liberty file whose cells to use; for the target `generic` only.
     part_of
@@ -67,21 +68,28 @@ def synthesize(
         where the part has too little of something.
     """
     target = open_target(target) if isinstance(target, str) else target
-    if liberty is not None and target.family != "generic":
-        raise ValueError(f"liberty must be left out for {target.name}: only the target generic uses it")
+    file = library_of(target, liberty)
+    library = None if file is None else read_library(file, find_yosys())
+    asked = target.mhz if mhz is None else mhz
     say = progress or (lambda stage: None)
     started = time.monotonic()
     verilog = design if isinstance(design, str) else emit_verilog(design, name)
-    folder = synthesized(verilog, name, target, liberty=liberty, progress=say)
+    folder = synthesized(verilog, name, target, library=library, mhz=asked, progress=say)
     figures = cell_figures(folder)
-    placement = _Placement(mhz=mhz or 0.0)
+    placement = _Placement(mhz=asked if target.place or library else 0.0)
+    if library is not None and library.timed:
+        placement = _timed(folder, name, asked, say)
     if target.place:
         _check_fit(figures, target)
-        placement = _place(folder, figures["pins"], target, seeds, target.mhz if mhz is None else mhz, say)
+        placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
+    blocks = {}
+    if library is not None:
+        say("blocks")
+        blocks = _blocks(verilog, name, target, library, asked)
     report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
     parts = figures_of_parts(folder, part_of) if part_of else {}
-    return dataclasses.replace(report, parts=parts, seconds=round(time.monotonic() - started, 1))
+    return dataclasses.replace(report, parts=parts, blocks=blocks, seconds=round(time.monotonic() - started, 1))
 
 
 def synthesized(
@@ -89,18 +97,26 @@ def synthesized(
     name: str,
     target: Target,
     *,
-    liberty: Path | None = None,
+    library: Library | None = None,
+    mhz: float = 0.0,
     progress: Callable[[str], None] | None = None,
 ) -> Path:
-    """The folder with the netlist of `verilog` (netlist.json, netlist.v, cells.json), made or taken from the cache."""
+    """The folder with the netlist of `verilog` (netlist.json, netlist.v, cells.json), made or taken from the cache.
+
+    `mhz` is the clock that the standard cells of a `library` are sized for.
+    """
     yosys = find_yosys()
     if progress:
         progress("synthesis")
-    library = read_input(liberty) if liberty else b""
-    commands = " ".join([target.synth, *mapped_apart(verilog, name, target)])
+    commands = " ".join([target.synth, *target.after, *mapped_apart(verilog, name, target)])
+    cells = b"" if library is None else library.content + f"{mhz}".encode()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
-    key = content_key(_FORMAT, verilog, name, commands, library, yosys.version, *memories)
-    folder, _ = obtain("synth", key, lambda building: run_yosys(yosys, verilog, name, target, building, liberty))
+    key = content_key(_FORMAT, verilog, name, commands, cells, yosys.version, *memories)
+
+    def make(building: Path) -> None:
+        run_yosys(yosys, verilog, name, target, building, library=library, mhz=mhz)
+
+    folder, _ = obtain("synth", key, make)
     return folder
 
 
@@ -113,17 +129,20 @@ class _Placement:
     tools: tuple[str, ...] = ()
     floorplan: Mapping[str, str] = field(default_factory=dict)
     reports: tuple[dict[str, Any], ...] = ()
+    path: CriticalPath | None = None
 
     @property
     def speeds(self) -> tuple[float, ...]:
-        """MHz of each seed."""
+        """MHz of each seed; of standard cells, the one."""
+        if self.path is not None:
+            return (round(1000 / self.path.nanoseconds, 1),)
         return tuple(round(max_mhz(report), 1) for report in self.reports)
 
     @property
     def typical(self) -> dict[str, Any] | None:
         """The report of the seed whose speed is in the middle."""
         speeds = self.speeds
-        return self.reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if speeds else None
+        return self.reports[speeds.index(sorted(speeds)[len(speeds) // 2])] if self.reports else None
 
 
 def _report(
@@ -154,11 +173,45 @@ def _report(
         open_ports=placement.open_ports,
         floorplan=dict(placement.floorplan),
         untimed=untimed_cells(reports[0]) if reports else (),
-        critical_path=critical_path(typical) if typical else None,
+        critical_path=placement.path or (critical_path(typical) if typical else None),
         area=figures.get("area"),
         gates=int(figures["cells"]) if target.family == "generic" else None,
         tools=(find_yosys().version, *placement.tools),
     )
+
+
+def _blocks(verilog: str, name: str, target: Target, library: Library, mhz: float) -> dict[str, dict[str, float]]:
+    """The modules of the design, each mapped to the cells of the library by itself."""
+    yosys = find_yosys()
+    memories = [part for file in sorted(files_of(verilog).items()) for part in file]
+    key = content_key(_FORMAT, verilog, name, target.synth, library.content, f"{mhz}", yosys.version, *memories)
+
+    def make(building: Path) -> None:
+        found = run_blocks(yosys, verilog, name, target, building, library=library, mhz=mhz)
+        (building / "blocks.json").write_text(json.dumps(found))
+
+    folder, _ = obtain("blocks", key, make)
+    found: dict[str, dict[str, float]] = json.loads((folder / "blocks.json").read_text())
+    return found
+
+
+def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _Placement:
+    """What OpenSTA finds in a netlist of standard cells; nothing where it is not installed."""
+    sta = find_sta()
+    if sta is None:
+        return _Placement(mhz=mhz)
+    say("timing")
+    key = content_key(_FORMAT, name, (folder / TIMED).read_bytes(), (folder / CELLS).read_bytes(), sta.version)
+
+    def time_it(building: Path) -> None:
+        for file in (TIMED, CELLS):
+            (building / file).write_bytes((folder / file).read_bytes())
+        path = slowest_path(sta, name, building)
+        (building / "path.json").write_text(json.dumps(dataclasses.asdict(path)))
+
+    timed, _ = obtain("timing", key, time_it)
+    found = json.loads((timed / "path.json").read_text())
+    return _Placement(mhz=mhz, tools=(sta.version,), path=CriticalPath(**found | {"blocks": ()}))
 
 
 def _place(

@@ -36,7 +36,8 @@ class SynthReport:
     kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of ports that are
     left open, all but the clock, where the part has fewer pins; 0 where ports have pins. ``floorplan`` has the sites of
     the multipliers that were kept to one, by nextpnr's names (see `floorplan`). ``parts`` has cells of parts of the
-    design, by their names, as `figures_of_parts` counts them.
+    design, by their names, as `figures_of_parts` counts them. ``gates`` are all cells of a target without a part, and
+    ``area`` is theirs in the unit of their library; ``blocks`` has the modules of the design, each mapped by itself.
     """
 
     name: str
@@ -57,6 +58,7 @@ class SynthReport:
     critical_path: CriticalPath | None = None
     area: float | None = None
     gates: int | None = None
+    blocks: dict[str, dict[str, float]] = field(default_factory=dict)
     parts: dict[str, dict[str, int]] = field(default_factory=dict)
     tools: tuple[str, ...] = ()
     seconds: float = 0.0
@@ -72,6 +74,11 @@ class SynthReport:
         return None if self.fmax_mhz is None else self.fmax_mhz >= self.target_mhz
 
     @property
+    def gates_per_mac(self) -> float | None:
+        """Gates, or standard cells, that hold no bit, for each multiply-accumulate of a cycle; None of an FPGA."""
+        return None if self.gates is None else round((self.gates - self.ff) / self.macs_per_cycle, 1)
+
+    @property
     def lut_sites_per_mac(self) -> float:
         """LUT sites for each multiply-accumulate of a cycle."""
         return round(self.lut_sites / self.macs_per_cycle, 1)
@@ -81,6 +88,7 @@ class SynthReport:
         report = dataclasses.asdict(self)
         fmax = self.fmax_mhz
         report |= {"fmax_mhz": fmax, "lut_sites_per_mac": self.lut_sites_per_mac}
+        report |= {"gates_per_mac": self.gates_per_mac, "ff_per_mac": round(self.ff / self.macs_per_cycle, 1)}
         if self.fmax_mhz_per_seed and fmax is not None:
             report |= {
                 "clock_met": self.met,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["TARGETS", "MultiplierSites", "Target", "open_target"]
+__all__ = ["TARGETS", "Cells", "MultiplierSites", "Target", "open_target"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """Standard cells: where a Liberty file is once the command `brings` put it there."""
+
+    path: str
+    brings: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +46,8 @@ class Target:
     ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
     has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them.
     ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the frequency asked for, which sets how
-    hard nextpnr tries.
+    hard nextpnr tries, and how gates are sized and buffered. ``library`` are the standard cells of a process; ``after``
+    are commands of Yosys behind `synth`.
     """
 
     name: str
@@ -52,6 +61,8 @@ class Target:
     capacity: Mapping[str, int] = field(default_factory=dict)
     multiplier_sites: MultiplierSites | None = None
     mhz: float = 0.0
+    library: Cells | None = None
+    after: tuple[str, ...] = ()
 
     @property
     def placed(self) -> tuple[str, ...]:
@@ -131,7 +142,30 @@ _ALL = [
         cells="dsp48e2",
         other_cells=("dsp48e2-pair", "xilinx"),
     ),
-    Target(name="generic", family="generic", title="gates, or the cells of a Liberty file", synth="synth -flatten"),
+    Target(
+        name="generic",
+        family="generic",
+        title="gates, or the standard cells of --liberty",
+        synth="synth -flatten",
+        mhz=100.0,
+    ),
+    Target(
+        name="cmos4",
+        family="generic",
+        title="NAND, NOR, AOI and OAI gates of up to 4 inputs",
+        synth="synth -flatten",
+        after=("abc -g cmos4", "opt_clean -purge"),
+    ),
+    Target(
+        name="osu018",
+        family="generic",
+        title="OSU's standard cells for 0.18 um, typical",
+        synth="synth -flatten",
+        mhz=300.0,
+        library=Cells(
+            path="/usr/share/qflow/tech/osu018/osu018_stdcells.lib", brings="apt-get install qflow-tech-osu018"
+        ),
+    ),
 ]
 
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
 from collections.abc import Mapping
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from systoliq.hw.verilog import files_of
 
 from .repeated import repeated_modules
 from .sites import sites_of_cells
+from .standard_cells import CELLS, Library, check_memory, mapping
 from .targets import Target
 from .tools import Command
 
@@ -24,6 +25,7 @@ __all__ = [
     "is_register",
     "mapped_apart",
     "netlist_to_place",
+    "run_blocks",
     "run_yosys",
     "top_of",
 ]
@@ -37,29 +39,75 @@ class SynthesisError(RuntimeError):
     """Yosys or nextpnr failed for another reason than space."""
 
 
-def run_yosys(yosys: Command, verilog: str, name: str, target: Target, folder: Path, liberty: Path | None) -> None:
-    """Write `netlist.json`, `netlist.v` and `cells.json` into `folder`."""
+def run_yosys(
+    yosys: Command, verilog: str, name: str, target: Target, folder: Path, *, library: Library | None, mhz: float
+) -> None:
+    """Write `netlist.json`, `netlist.v` and `cells.json` into `folder`; with a `library`, in its cells for the clock
+    `mhz`, and `timing.v` for timing analysis.
+    """
+    _bring(verilog, folder)
+    if library is not None:
+        _run(yosys, ["read_verilog design.v", f"hierarchy -top {name}", "proc", _stat("memories.json")], name, folder)
+        check_memory(name, json.loads((folder / "memories.json").read_text())["design"]["num_memory_bits"])
+    script = ["read_verilog design.v", *_synthesis(verilog, name, target), *target.after]
+    options = ""
+    if library is not None:
+        script += [_stat("registers.json"), *mapping(library, mhz, folder)]  # then they bear the library's names
+        options = f" -liberty {CELLS}"
+    script += [_stat("cells.json", options), "write_json netlist.json"]
+    # What Yosys leaves undefined, say C of an SB_MAC16 that adds nothing, is 0 on the part: unused pins are tied low.
+    script += ["setundef -zero", "write_verilog -noattr netlist.v"]
+    if library is not None:
+        script += ["splitnets -ports", "clean", "write_verilog -noattr -noexpr -nohex -nodec timing.v"]
+    _run(yosys, script, name, folder)
+    if not (folder / "netlist.v").exists():
+        raise SynthesisError(f"Yosys failed on {name}: it wrote no netlist")
+    if target.family == "ecp5":
+        _free_carries(folder)
+
+
+def run_blocks(
+    yosys: Command, verilog: str, name: str, target: Target, folder: Path, *, library: Library, mhz: float
+) -> dict[str, dict[str, float]]:
+    """The modules of a design, each mapped by itself, the largest first: how often it stands there (`instances`), and
+    the `area` of one with all that stands within.
+    """
+    _bring(verilog, folder)
+    apart = target.synth.replace(" -flatten", "")
+    script = ["read_verilog design.v", f"{apart} -top {name}", *mapping(library, mhz, folder)]
+    _run(yosys, [*script, _stat("modules.json", f" -liberty {CELLS}")], name, folder)
+    found = json.loads((folder / "modules.json").read_text())["modules"]
+    modules = {key.lstrip("\\"): module for key, module in found.items()}
+    within = {
+        above: {kind: n for kind, n in module["num_cells_by_type"].items() if kind in modules}
+        for above, module in modules.items()
+    }
+    counts = Counter({name: 1})
+    for above in reversed([*TopologicalSorter(within).static_order()]):  # what it stands in comes before it
+        for kind, number in within[above].items():
+            counts[kind] += number * counts[above]
+    areas = {module: modules[module].get("area", 0.0) for module in counts if counts[module]}
+    ordered = sorted(areas, key=lambda module: (-areas[module], module))
+    return {module: {"instances": counts[module], "area": areas[module]} for module in ordered}
+
+
+def _bring(verilog: str, folder: Path) -> None:
     (folder / "design.v").write_text(verilog)
     for file, content in files_of(verilog).items():
         (folder / file).write_bytes(content)
-    script = ["read_verilog design.v", *_synthesis(verilog, name, target)]
-    stat = "stat -json"
-    if liberty is not None:
-        shutil.copyfile(liberty, folder / "cells.lib")
-        script += ["tee -q -o registers.json stat -json"]  # afterwards they bear the library's names
-        script += ["dfflibmap -liberty cells.lib", "abc -liberty cells.lib", "opt_clean"]
-        stat += " -liberty cells.lib"
-    script += [f"tee -q -o cells.json {stat}", "write_json netlist.json"]
-    # What Yosys leaves undefined, say C of an SB_MAC16 that adds nothing, is 0 on the part: unused pins are tied low.
-    script += ["setundef -zero", "write_verilog -noattr netlist.v"]
+
+
+def _stat(file: str, options: str = "") -> str:
+    return f"tee -q -o {file} stat -json{options}"
+
+
+def _run(yosys: Command, script: list[str], name: str, folder: Path) -> None:
     (folder / "synth.ys").write_text("\n".join(script) + "\n")
     done = yosys.run("synth.ys", cwd=folder)
     (folder / "yosys.log").write_text(done.stdout + done.stderr)
-    if done.returncode or not (folder / "netlist.v").exists():
+    if done.returncode:
         lines = [line for line in (done.stdout + done.stderr).splitlines() if "ERROR" in line]
         raise SynthesisError(f"Yosys failed on {name}: {lines[-1] if lines else done.stderr.strip()[-500:]}")
-    if target.family == "ecp5":
-        _free_carries(folder)
 
 
 def mapped_apart(verilog: str, name: str, target: Target) -> list[str]:
