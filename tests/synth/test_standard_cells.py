@@ -49,7 +49,7 @@ def test_time_from_register_to_register() -> None:
     assert 100 < report.fmax_mhz < 600
     assert report.fmax_mhz == pytest.approx(1000 / path.nanoseconds, abs=0.06)
     assert "array." in path.start
-    assert "array." in path.end
+    assert "sums" in path.end
     assert 3 < path.levels < 60
     assert any("OpenSTA" in tool for tool in report.tools)
 
@@ -90,6 +90,10 @@ def test_the_buffer_of_a_library_drives(tmp_path: Path) -> None:
     assert read_library(file, find_yosys()).buffer is None
 
 
+def without_register(text: str) -> str:
+    return "".join(line for line in text.splitlines(keepends=True) if "(DFF)" not in line)
+
+
 HEAD = "library (tiny) {"
 UNITS = 'library (tiny) {{\n  time_unit : "{}";\n  capacitive_load_unit (1, {});'
 
@@ -97,10 +101,7 @@ UNITS = 'library (tiny) {{\n  time_unit : "{}";\n  capacitive_load_unit (1, {});
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (
-            lambda text: text.replace("ff (IQ, IQN)", "latch (IQ, IQN)"),
-            "must have a flip-flop that a rising clock sets",
-        ),
+        (without_register, "must have a flip-flop, and has none among 4 cells"),
         (
             lambda text: text.replace(HEAD, UNITS.format("1h", "pf")),
             "time_unit must be one of .*, not '1h'",

@@ -36,7 +36,7 @@ _REGISTERS = ("$_DFF_P_", "$_SDFF_P", "$_DFFE_P")
 
 @dataclass(frozen=True, kw_only=True)
 class Library:
-    """A Liberty file: its `content`, whether it has delays (`timed`), and the smallest `buffer`'s name, None without."""
+    """A Liberty file: its `content`, whether it has delays (`timed`), and the name of its smallest `buffer`, if any."""
 
     content: bytes
     timed: bool
