@@ -129,6 +129,7 @@ def _show(report: SynthReport) -> None:
 
 def _gates(report: SynthReport, figures: dict[str, Any]) -> Iterator[tuple[str, object]]:
     """Rows of a target of gates or standard cells."""
+    yield "cells", report.gates
     yield "gates", f"{(report.gates or 0) - report.ff} ({report.gates_per_mac} per MAC)"
     yield "registers", f"{report.ff} ({figures['ff_per_mac']} per MAC)"
     if report.area is None:
