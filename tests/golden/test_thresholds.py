@@ -153,3 +153,16 @@ def test_steps_over_different_ranges_are_not_compared():
         differences(one, float32_steps(np.float32(0.5), 0, INT8, -5, 6))
     with pytest.raises(ValueError, match="same output and columns, not int8 x 1 and uint8 x 1"):
         differences(one, float32_steps(np.float32(0.5), 0, UINT8, -5, 5))
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 4, 5, 7, 8, 9, 16, 17])
+def test_steps_of_ranges_as_wide_as_powers_of_two(width):
+    """Each level's first accumulator, or the one behind the range, wherever the search has to end."""
+    for lo in range(-9, 6, 3):
+        hi = lo + width - 1
+        accumulators = np.arange(lo, hi + 1)
+        y = float32_formula(accumulators, 0.7, 0, INT8)
+        steps = float32_steps([0.7], 0, INT8, lo, hi)
+        for index, level in enumerate(range(INT8.min + 1, INT8.max + 1)):
+            reached = accumulators[y >= level]
+            assert steps.start[index, 0] == (reached[0] if reached.size else hi + 1)

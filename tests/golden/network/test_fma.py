@@ -68,3 +68,19 @@ def test_what_is_not_finite():
     inf, nan = np.float32("inf"), np.float32("nan")
     found = fma32([inf, inf, 0, 1], [1, 1, inf, nan], [0, -inf, 0, 0])
     np.testing.assert_array_equal(found, np.array([inf, nan, nan, nan], np.float32))
+
+
+@pytest.mark.parametrize("sign", [-1, 1])
+@pytest.mark.parametrize(
+    ("a", "b", "c"),
+    [
+        (1 + 2.0**-12, 1 + 2.0**-12, 2.0**-80),  # a tie of float32, and beside it what float64 drops
+        (1 + 2.0**-12, 1 + 2.0**-12, -(2.0**-80)),
+        (2.0**-24 * (1 + 2.0**-20), 1 - 2.0**-20, 1.0),
+        (2.0**-24 * (1 + 2.0**-20), 1 - 2.0**-20, 1 + 2.0**-23),
+        (-(2.0**-24) * (1 + 2.0**-20), 1 - 2.0**-20, 1 + 2.0**-23),
+    ],
+)
+def test_what_float64_drops_decides_ties(a, b, c, sign):
+    operands = np.float32([sign * a]), np.float32([b]), np.float32([sign * c])
+    np.testing.assert_array_equal(fma32(*operands), expected(*operands))

@@ -159,6 +159,14 @@ WRONG = {
         lambda: Convolution(name="c", inputs=(X,), output=Y, window=Window(kernel=(2, 1)), layer=layer(4, 3)),
         r"'x' must have the shape \[batch, channels, rows, columns\], not \[1, 4\]",
     ),
+    "rank": (
+        lambda: Dense(name="d", inputs=(tensor("x", 1, 2, 3, 4),), output=tensor("y", 1, 2, 3, 4), layer=layer(4, 4)),
+        r"not \[1, 2, 3, 4\]",
+    ),
+    "sum's shape": (
+        lambda: Addition(name="a", inputs=(X, tensor("b", 3, 4)), output=tensor("y", 1, 4)),
+        r"the output of 'a' must have the shape \[3, 4\], not \[1, 4\]",
+    ),
     "rows": (lambda: Dense(name="d", inputs=(X,), output=Y, layer=layer(5, 4)), r"have the shape \[batch, 5\] or"),
     "columns": (
         lambda: Dense(name="d", inputs=(X,), output=Y, layer=layer(4, 5)),
