@@ -28,7 +28,7 @@ from .yosys import SynthesisError, cell_figures, mapped_apart, netlist_to_place,
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 
-_FORMAT = "7"  # of what is cached
+_FORMAT = "10"  # of what is cached
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 

@@ -21,13 +21,17 @@ from ..files import read_input
 from .targets import Target
 from .tools import Command
 
-__all__ = ["CELLS", "MEMORY_BITS", "Library", "check_memory", "library_of", "mapping", "read_library"]
+__all__ = ["CELLS", "LARGE", "MEMORY_BITS", "Library", "check_memory", "library_of", "mapping", "read_library"]
 
 CELLS = "cells.lib"
 MEMORY_BITS = 1 << 14
 """Of a design's memories: each becomes a flip-flop and the gates to write and read it."""
 
+LARGE = 80_000
+"""Gates of a design beyond which ABC does not look for equal signals: an hour for an engine, for some MHz."""
+
 _CONSTRAINTS = "cells.constr"
+_QUICK = "+strash;dc2;&get,-n;&dch,-f;&nf{0};&put;buffer;upsize{0};dnsize{0}"  # a script for ABC: commas are spaces
 _LOAD = 10.0  # fF at each output
 _SECONDS = 120  # for Yosys to read a library
 _TIME_UNITS = ("1ps", "10ps", "100ps", "1ns")  # those of the Liberty reference manual; 1ns where none is said
@@ -102,14 +106,19 @@ def _area(cell: dict[str, Any]) -> float:
     return float(cell["attributes"].get("area", "inf"))
 
 
-def mapping(library: Library, mhz: float, folder: Path) -> list[str]:
-    """Yosys' commands that map a synthesized design to the library, for this clock; their files go into `folder`."""
+def mapping(library: Library, mhz: float, folder: Path, *, quick: bool = False) -> list[str]:
+    """Yosys' commands that map a synthesized design to the library, for this clock; their files go into `folder`.
+    `quick` is for designs beyond `LARGE`.
+    """
     (folder / CELLS).write_bytes(library.content)
     abc = f"abc -liberty {CELLS}"
     if library.buffer is not None and library.timed and mhz:
         text = f"set_driving_cell {library.buffer}\nset_load {_LOAD} [all_outputs]\n"
         (folder / _CONSTRAINTS).write_text(text)
-        abc += f" -constr {_CONSTRAINTS} -D {1e6 / mhz:.0f}"
+        period = f"{1e6 / mhz:.0f}"
+        abc += f" -constr {_CONSTRAINTS} -D {period}"
+        if quick:
+            abc += f" -script {_QUICK.format(f',-D,{period}')}"
     return [f"dfflibmap -liberty {CELLS}", abc, "opt_clean -purge"]
 
 

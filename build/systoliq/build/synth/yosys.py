@@ -13,7 +13,7 @@ from systoliq.hw.verilog import files_of
 
 from .repeated import repeated_modules
 from .sites import sites_of_cells
-from .standard_cells import CELLS, Library, check_memory, mapping
+from .standard_cells import CELLS, LARGE, Library, check_memory, mapping
 from .targets import Target
 from .tools import Command
 
@@ -49,10 +49,17 @@ def run_yosys(
     if library is not None:
         _run(yosys, ["read_verilog design.v", f"hierarchy -top {name}", "proc", _stat("memories.json")], name, folder)
         check_memory(name, json.loads((folder / "memories.json").read_text())["design"]["num_memory_bits"])
-    script = ["read_verilog design.v", *_synthesis(verilog, name, target), *target.after]
+        unmapped = ["read_verilog design.v", f"{target.synth} -noabc -top {name}", _stat("gates.json")]
+        _run(yosys, unmapped, name, folder)
+        quick = json.loads((folder / "gates.json").read_text())["design"]["num_cells"] > LARGE
+    else:
+        quick = False
+    whole = f"{target.synth} -noabc" if quick else target.synth
+    script = ["read_verilog design.v", *_synthesis(verilog, name, target, whole), *target.after]
     options = ""
     if library is not None:
-        script += [_stat("registers.json"), *mapping(library, mhz, folder)]  # then they bear the library's names
+        # Registers are counted before they bear the library's names.
+        script += [_stat("registers.json"), *mapping(library, mhz, folder, quick=quick)]
         options = f" -liberty {CELLS}"
     script += [_stat("cells.json", options), "write_json netlist.json"]
     # What Yosys leaves undefined, say C of an SB_MAC16 that adds nothing, is 0 on the part: unused pins are tied low.
@@ -115,9 +122,9 @@ def mapped_apart(verilog: str, name: str, target: Target) -> list[str]:
     return repeated_modules(verilog, name) if target.family == "generic" else []
 
 
-def _synthesis(verilog: str, name: str, target: Target) -> list[str]:
-    """Yosys' commands for the synthesis itself."""
-    whole = f"{target.synth} -top {name}"
+def _synthesis(verilog: str, name: str, target: Target, command: str) -> list[str]:
+    """Yosys' commands for the synthesis itself, by the `command`."""
+    whole = f"{command} -top {name}"
     kept = mapped_apart(verilog, name, target)
     if not kept:
         return [whole, "autoname"]  # some targets' commands leave lookup tables without names of their own
