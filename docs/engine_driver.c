@@ -153,7 +153,7 @@ static uint32_t zero_point_field(int32_t zero_point, int is_unsigned) {
 int systoliq_load_tables(const systoliq_engine *e, const systoliq_job *job) {
     uint32_t slots = 1, n, m, entry;
     int error = systoliq_check(e, job); /* entries beyond a table answer SLVERR, which is a fault on many systems */
-    if (!error && busy(e)) error = SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY; /* it would ignore what is written */
+    if (!error && busy(e)) error = SYSTOLIQ_BUSY;
     if (error) return error;
     while (slots < e->lanes) slots *= 2;
     for (n = 0; n < job->n; n++) {
@@ -255,7 +255,7 @@ int systoliq_recover(const systoliq_engine *e, uint32_t limit) {
 int systoliq_run(const systoliq_engine *e, const systoliq_job *job, const void *a, const void *b, void *y,
                  uint32_t limit) {
     int error = systoliq_check(e, job);
-    if (!error && busy(e)) error = SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY;
+    if (!error && busy(e)) error = SYSTOLIQ_BUSY;
     if (error) return error;
     write_settings(e, job);
     error = start_transfers(e, job, a, b, y) ? SYSTOLIQ_TRANSFER_FAILED : SYSTOLIQ_OK;

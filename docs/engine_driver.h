@@ -31,7 +31,8 @@ enum {
     SYSTOLIQ_BAD_SCALE = 258,       /* the scale is negative, infinite or NaN */
     SYSTOLIQ_TIMEOUT = 259,         /* the limit was reached; the engine is ready again */
     SYSTOLIQ_TRANSFER_FAILED = 260, /* a hook for transfers said so; the engine is ready again */
-    SYSTOLIQ_STUCK = 261            /* the engine stays busy: nobody takes its results. Reset it. */
+    SYSTOLIQ_STUCK = 261,           /* the engine stays busy: nobody takes its results. Reset it. */
+    SYSTOLIQ_BUSY = 262             /* a job runs, whose tables must stay */
 };
 
 typedef enum { SYSTOLIQ_A, SYSTOLIQ_B, SYSTOLIQ_Y } systoliq_stream;

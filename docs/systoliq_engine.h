@@ -2,7 +2,7 @@
 #ifndef SYSTOLIQ_ENGINE_H
 #define SYSTOLIQ_ENGINE_H
 
-#define SYSTOLIQ_ENGINE_MAP_MAJOR 2u
+#define SYSTOLIQ_ENGINE_MAP_MAJOR 3u
 #define SYSTOLIQ_ENGINE_MAP_MINOR 0u
 
 /* Identification: 0x5351, 'SQ'. (read) */
@@ -59,8 +59,12 @@
 #define SYSTOLIQ_ENGINE_STATUS_BUSY_MASK 0x00000001u
 #define SYSTOLIQ_ENGINE_STATUS_DONE_SHIFT 1
 #define SYSTOLIQ_ENGINE_STATUS_DONE_MASK 0x00000002u
+#define SYSTOLIQ_ENGINE_STATUS_QUEUED_SHIFT 2
+#define SYSTOLIQ_ENGINE_STATUS_QUEUED_MASK 0x00000004u
 #define SYSTOLIQ_ENGINE_STATUS_ERROR_SHIFT 8
 #define SYSTOLIQ_ENGINE_STATUS_ERROR_MASK 0x0000FF00u
+#define SYSTOLIQ_ENGINE_STATUS_JOBS_SHIFT 16
+#define SYSTOLIQ_ENGINE_STATUS_JOBS_MASK 0xFFFF0000u
 
 /* What raises the interrupt line. (read, write) */
 #define SYSTOLIQ_ENGINE_INTERRUPT 0x1Cu
@@ -73,6 +77,8 @@
 #define SYSTOLIQ_ENGINE_M 0x20u
 #define SYSTOLIQ_ENGINE_M_M_SHIFT 0
 #define SYSTOLIQ_ENGINE_M_M_MASK 0x0000FFFFu
+#define SYSTOLIQ_ENGINE_M_FIRST_ENTRY_SHIFT 16
+#define SYSTOLIQ_ENGINE_M_FIRST_ENTRY_MASK 0xFFFF0000u
 
 /* Columns of A. (read, write) */
 #define SYSTOLIQ_ENGINE_K 0x24u
@@ -83,6 +89,8 @@
 #define SYSTOLIQ_ENGINE_N 0x28u
 #define SYSTOLIQ_ENGINE_N_N_SHIFT 0
 #define SYSTOLIQ_ENGINE_N_N_MASK 0x0000FFFFu
+#define SYSTOLIQ_ENGINE_N_FIRST_ENTRY_SHIFT 16
+#define SYSTOLIQ_ENGINE_N_FIRST_ENTRY_MASK 0xFFFF0000u
 
 /* Formats of the job. (read, write) */
 #define SYSTOLIQ_ENGINE_FORMAT 0x2Cu
@@ -104,27 +112,27 @@
 #define SYSTOLIQ_ENGINE_ZERO_POINTS_Y_SHIFT 8
 #define SYSTOLIQ_ENGINE_ZERO_POINTS_Y_MASK 0x0000FF00u
 
-/* Cycles of the job: from the first beat of A or B taken to the last of Y, both included. (read) */
+/* Cycles of the job, and of those queued behind one another since the engine was last not busy: from the first beat of A or B taken to the last of Y, both included. (read) */
 #define SYSTOLIQ_ENGINE_BUSY_CYCLES 0x34u
 #define SYSTOLIQ_ENGINE_BUSY_CYCLES_CYCLES_SHIFT 0
 #define SYSTOLIQ_ENGINE_BUSY_CYCLES_CYCLES_MASK 0xFFFFFFFFu
 
-/* Cycles of the job in which the array waited for A or B. (read) */
+/* Cycles of those in which the array waited for A or B. (read) */
 #define SYSTOLIQ_ENGINE_INPUT_STALLS 0x38u
 #define SYSTOLIQ_ENGINE_INPUT_STALLS_CYCLES_SHIFT 0
 #define SYSTOLIQ_ENGINE_INPUT_STALLS_CYCLES_MASK 0xFFFFFFFFu
 
-/* Cycles of the job in which a beat of Y waited for the receiver. (read) */
+/* Cycles of those in which a beat of Y waited for the receiver. (read) */
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS 0x3Cu
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS_CYCLES_SHIFT 0
 #define SYSTOLIQ_ENGINE_OUTPUT_STALLS_CYCLES_MASK 0xFFFFFFFFu
 
-/* Zero point of A of row m, less 128 where A is unsigned: entry m. */
+/* Zero point of A of row m, less 128 where A is unsigned: entry M.first_entry + m; behind the last entry comes the first. May be written at any time; those of a job must stay from its start until it has ended. */
 #define SYSTOLIQ_ENGINE_ROW_TABLE 0x080000u
 #define SYSTOLIQ_ENGINE_ROW_TABLE_STRIDE 4u
 #define SYSTOLIQ_ENGINE_ROW_TABLE_ZERO_POINT 0x0u
 
-/* Constants of column n of Y: entry (n // lanes) * lane_slots + n % lanes, lane_slots = lanes rounded up to a power of two. */
+/* Constants of column n of Y: entry (N.first_entry + n // lanes) * lane_slots + n % lanes, lane_slots = lanes rounded up to a power of two; behind the last entry comes the first. May be written at any time; those of a job must stay from its start until it has ended. */
 #define SYSTOLIQ_ENGINE_COLUMN_TABLE 0x100000u
 #define SYSTOLIQ_ENGINE_COLUMN_TABLE_STRIDE 16u
 #define SYSTOLIQ_ENGINE_COLUMN_TABLE_BIAS 0x0u
@@ -138,7 +146,7 @@
 #define SYSTOLIQ_ENGINE_ERROR_B_TOO_LARGE 3u /* Output-stationary: where M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words. */
 #define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_COLUMNS 4u /* N must not exceed the column table. */
 #define SYSTOLIQ_ENGINE_ERROR_TOO_MANY_ROWS 5u /* M must not exceed the row table where zero points are per row or the dataflow is weight-stationary. */
-#define SYSTOLIQ_ENGINE_ERROR_START_WHILE_BUSY 6u /* A job was started while STATUS.busy was 1, or with clear. What runs goes on undisturbed. */
+#define SYSTOLIQ_ENGINE_ERROR_QUEUE_FULL 6u /* A job was started while STATUS.queued was 1, or with clear. The others go on undisturbed. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_EARLY 7u /* tlast in the stream of A before its last word. */
 #define SYSTOLIQ_ENGINE_ERROR_A_ENDED_LATE 8u /* The last word of A came without tlast. */
 #define SYSTOLIQ_ENGINE_ERROR_B_ENDED_EARLY 9u /* tlast in the stream of B before its last word. */

@@ -20,7 +20,8 @@ from systoliq.sim.engine_bench import Bench, Work, pauses, watch
 CASE = pickle.loads((Path(os.environ["SYSTOLIQ_FAULTS"]) / "case.pickle").read_bytes())
 ADDRESS: dict[str, int] = CASE["address"]
 START, CLEAR, ACKNOWLEDGE = (CASE["command"][name] for name in ("start", "clear", "acknowledge"))
-BUSY, DONE, ERROR = (CASE["status"][name] for name in ("busy", "done", "error"))
+BUSY, DONE, QUEUED, ERROR, JOBS = (CASE["status"][name] for name in ("busy", "done", "queued", "error", "jobs"))
+JOB = JOBS & -JOBS  # STATUS of an engine that rests after one job
 ON_DONE, ON_ERROR = (CASE["interrupt"][name] for name in ("on_done", "on_error"))
 CODES: dict[str, int] = CASE["errors"]
 
@@ -37,7 +38,7 @@ async def begin(bench: Bench, work: Work, *, start: bool = True, interrupt: int 
         if action in ("write", "fill"):
             await bench.write(address, interrupt if name == "INTERRUPT" else value if action == "write" else data)
         elif action == "send":
-            bench.send(name, work.words[name])
+            bench.send(name, work.words[0][name])
     if start:
         await bench.write(ADDRESS["CONTROL"], START)
 
@@ -46,6 +47,14 @@ def taken(bench: Bench) -> bytes:
     """The results of the frame that came."""
     frame = bench.sink.recv_nowait(compact=False)
     return bytes(byte for byte, keep in zip(frame.tdata, frame.tkeep, strict=True) if keep)
+
+
+async def ended(bench: Bench, jobs: int) -> None:
+    """Wait until so many jobs have ended."""
+    for _ in range(500):
+        if await bench.read(ADDRESS["STATUS"]) & JOBS == jobs * JOB:
+            return
+    raise AssertionError(f"fewer than {jobs} jobs ended")
 
 
 async def check(bench: Bench, index: int = 0) -> None:
@@ -58,25 +67,37 @@ async def check(bench: Bench, index: int = 0) -> None:
 
 
 @cocotb.test
-async def start_while_busy(dut: Any) -> None:
-    """The code appears, registers do not change under the job, and the job goes on to the right answer."""
+async def queue_full(dut: Any) -> None:
+    """A third start is told and does nothing; the registers are the next job's, and held once that is queued."""
     bench = await Bench.start(dut)
     work = CASE["work"][0]
     await begin(bench, work, interrupt=ON_DONE)
-    await bench.write(ADDRESS["M"], 1)  # held: a job runs
+    for name, words in work.words[0].items():
+        bench.send(name, words)
+    m = await bench.read(ADDRESS["M"])
+    await bench.write(ADDRESS["M"], 0)  # the job that runs has its own
+    await bench.write(ADDRESS["M"], m)
+    bench.sink.pause = True
+    await bench.write(ADDRESS["CONTROL"], START)
+    await bench.write(ADDRESS["M"], 1)
+    assert await bench.read(ADDRESS["M"]) == m
     await bench.write(ADDRESS["CONTROL"], START)
     status = await bench.read(ADDRESS["STATUS"])
-    assert code(status) == CODES["START_WHILE_BUSY"], hex(status)
-    assert status & BUSY, hex(status)
-    assert await bench.interrupt(work.limit)
+    assert code(status) == CODES["QUEUE_FULL"], hex(status)
+    assert status & BUSY
+    assert status & QUEUED
+    bench.sink.pause = False
+    await ended(bench, 1)
+    assert dut.irq.value
+    await ended(bench, 2)
     status = await bench.read(ADDRESS["STATUS"])
-    assert code(status) == CODES["START_WHILE_BUSY"]
+    assert code(status) == CODES["QUEUE_FULL"]
     assert status & DONE
-    assert not status & BUSY
+    assert not status & (BUSY | QUEUED)
     await bench.cycles(2)
-    assert taken(bench) == CASE["y"][0]
+    assert [taken(bench), taken(bench)] == [CASE["y"][0]] * 2
     await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
-    assert await bench.read(ADDRESS["STATUS"]) == 0
+    assert await bench.read(ADDRESS["STATUS"]) == 2 * JOB
     await check(bench, 1)
 
 
@@ -125,7 +146,7 @@ async def interrupts(dut: Any) -> None:
         assert bool(dut.irq.value) is raised, (mask, fails)
         await bench.write(ADDRESS["CONTROL"], CLEAR if fails else ACKNOWLEDGE)
         bench.forget()
-        assert await bench.read(ADDRESS["STATUS"]) == 0  # the first access after a command sees what it did
+        assert not await bench.read(ADDRESS["STATUS"]) & ~JOBS  # the first access after a command sees what it did
         assert not dut.irq.value
 
 
@@ -180,29 +201,38 @@ async def clear_with_y_stalled(dut: Any) -> None:
 
 @cocotb.test
 async def start_during_clear(dut: Any) -> None:
-    """While a frame waits for its end the engine is busy: starts and settings have to wait, and nothing is lost."""
+    """While a frame waits for its end a start is queued, its settings with it, and a clear drops it again."""
     bench = await Bench.start(dut)
     bench.sink.pause = True
-    await begin(bench, CASE["work"][0])
+    work = CASE["work"][0]
+    await begin(bench, work)
     while not dut.m_axis_y_tvalid.value:
         await bench.cycles(1)
     m = await bench.read(ADDRESS["M"])
-    for command in (CLEAR, START, CLEAR | START, CLEAR | START | ACKNOWLEDGE):
+    for command in (CLEAR, START, CLEAR | START, CLEAR | START | ACKNOWLEDGE, START):
         await bench.write(ADDRESS["CONTROL"], command)
-        await bench.write(ADDRESS["M"], m + 1)
+        queued = command == START
+        await bench.write(ADDRESS["M"], 0)
+        assert await bench.read(ADDRESS["M"]) == (m if queued else 0)
+        await bench.write(ADDRESS["M"], m)
         status = await bench.read(ADDRESS["STATUS"])
         assert status & BUSY
-        assert code(status) == (CODES["START_WHILE_BUSY"] if command & START else 0)
-        assert await bench.read(ADDRESS["M"]) == m
+        assert bool(status & QUEUED) is queued
+        assert code(status) == (CODES["QUEUE_FULL"] if command & CLEAR and command & START else 0), command
         assert dut.m_axis_y_tvalid.value
+        await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
+    for name in ("a", "b"):
+        bench.sources[name].clear()
+        bench.sources[name].assert_reset()
+        bench.send(name, work.words[0][name])
     bench.sink.pause = False
-    assert await bench.poll(ADDRESS["STATUS"], BUSY, 100)
+    await ended(bench, 1)
+    await bench.cycles(2)
     frame = bench.sink.recv_nowait(compact=False)
-    assert bench.sink.empty()
     assert all(frame.tkeep)
+    assert taken(bench) == CASE["y"][0]
+    assert bench.sink.empty()
     await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
-    bench.forget()
-    assert await bench.read(ADDRESS["STATUS"]) == 0
     await check(bench)
     await bench.write(ADDRESS["CONTROL"], CLEAR)  # no frame is open: over at once
     assert await bench.read(ADDRESS["STATUS"]) == 0
@@ -218,7 +248,7 @@ async def acknowledge_loses_no_error(dut: Any) -> None:
         await bench.cycles(8)  # in which the job's shape is checked
         assert code(await bench.read(ADDRESS["STATUS"])) == CODES["ILLEGAL_SHAPE"]
     await bench.write(ADDRESS["CONTROL"], CLEAR | START)  # the start came too early, and does nothing else
-    assert await bench.read(ADDRESS["STATUS"]) == CODES["START_WHILE_BUSY"] * (ERROR & -ERROR)
+    assert await bench.read(ADDRESS["STATUS"]) == CODES["QUEUE_FULL"] * (ERROR & -ERROR)
     await bench.write(ADDRESS["CONTROL"], ACKNOWLEDGE)
     assert await bench.read(ADDRESS["STATUS"]) == 0
     await check(bench)
@@ -245,9 +275,9 @@ async def tables_beyond_their_end(dut: Any) -> None:
 
 @cocotb.test
 async def writes_while_busy(dut: Any) -> None:
-    """Settings and tables can be written in any cycle of a job, and it takes no notice."""
+    """Settings, and entries that a job does not use, can be written in any cycle of it, and it takes no notice."""
     bench = await Bench.start(dut)
-    entries = [*CASE["entries"], *(ADDRESS[name] for name in CASE["writable"] if name != "INTERRUPT")]
+    entries = [*CASE["within"], *(ADDRESS[name] for name in CASE["writable"] if name != "INTERRUPT")]
     for phase in range(6):
         work = CASE["work"][phase % 2]
         bench.stall((0, 0, 0.5 * (phase > 3)), phase)

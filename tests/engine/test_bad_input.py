@@ -71,11 +71,11 @@ def broken_works(work):
         )
 
     def words(name, change):
-        return dataclasses.replace(work, words=work.words | {name: change(work.words[name])})
+        return dataclasses.replace(work, words=[work.words[0] | {name: change(work.words[0][name])}])
 
     broken = {"ILLEGAL_SHAPE": [register(name) for name in ("M", "K", "N")]}
     for name in ("a", "b"):
-        assert len(work.words[name]) > 1
+        assert len(work.words[0][name]) > 1
         broken[f"{name.upper()}_ENDED_EARLY"] = [
             words(name, lambda given: given[:-1]),
             words(name, lambda given: given[:1]),
@@ -102,7 +102,7 @@ def test_every_error(simulator, kind, stalls):
         cases += [(job, hardware.prepare(job, stalls, seed), name) for seed, job in enumerate(jobs)]
     for name, broken in broken_works(hardware.prepare(good, stalls)).items():
         cases += [(good, each, name) for each in broken]
-    named = {name for _, _, name in cases} | {"START_WHILE_BUSY"}  # the bench of test_faults has that one
+    named = {name for _, _, name in cases} | {"QUEUE_FULL"}  # the bench of test_faults has that one
     if config.dataflow == WEIGHT:
         named |= {"B_TOO_LARGE"}  # B passes through
     if config.cols >= config.max_columns:

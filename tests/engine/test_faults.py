@@ -41,7 +41,7 @@ def with_register(work, name, value):
 
 
 def with_words(work, name, change):
-    return dataclasses.replace(work, words=work.words | {name: change(work.words[name])})
+    return dataclasses.replace(work, words=[work.words[0] | {name: change(work.words[0][name])}])
 
 
 def test_every_code(small):
@@ -60,7 +60,7 @@ def test_every_code(small):
         early = [shorter, lambda words: words[:1]]
         bad[f"{name.upper()}_ENDED_EARLY"] = [(good, with_words(prepared, name, change)) for change in early]
         bad[f"{name.upper()}_ENDED_LATE"] = [(good, with_words(prepared, name, longer))]
-    assert {*bad, "START_WHILE_BUSY"} == set(ERRORS)
+    assert {*bad, "QUEUE_FULL"} == set(ERRORS)
 
     cases = []
     for name, group in bad.items():
@@ -87,7 +87,7 @@ def test_driver_raises(small):
 
 def test_error_classes():
     names = {kind.__name__ for kind in ENGINE_ERRORS.values()}
-    assert {"IllegalShapeError", "AEndedEarlyError", "StartWhileBusyError"} <= names
+    assert {"IllegalShapeError", "AEndedEarlyError", "QueueFullError"} <= names
     assert len(names) == len(ERRORS)
     assert error_classes({"NEW_ONE": (99, "Text.")})[99].__name__ == "NewOneError"
     assert type(engine_error(200, "job")) is EngineError
@@ -123,7 +123,7 @@ def entries(config, registers):
 @pytest.mark.parametrize(
     "case",
     [
-        "start_while_busy",
+        "queue_full",
         "start_again_after_an_error",
         "interrupts",
         "reset_and_clear_at_any_cycle",

@@ -101,7 +101,11 @@ def run(hardware, jobs, waits, *, pause, seed):
         start = registers.write("CONTROL", start=1)
         started.append(([*changed, (start.address, start.value)], wait, each.limit))
     words = {
-        name: [(word, int(i == len(each.words[name]) - 1)) for each in work for i, word in enumerate(each.words[name])]
+        name: [
+            (word, int(i == len(each.words[0][name]) - 1))
+            for each in work
+            for i, word in enumerate(each.words[0][name])
+        ]
         for name in ("a", "b")
     }
     case = {"setup": setup, "jobs": started, "words": words, "pause": pause, "seed": seed}

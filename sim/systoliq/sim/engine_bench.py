@@ -57,16 +57,18 @@ _WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Work:
-    """One job for the bench.
+    """One job for the bench, or several that are queued.
 
     `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` what is sent on "a" and
-    "b"; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of STATUS.error.
+    "b", of each job; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of
+    STATUS.error, `jobs` that of STATUS.jobs.
     """
 
     steps: Sequence[tuple[str, str, int, int, bytes]]
     recovery: Sequence[tuple[str, str, int, int, bytes]]
-    words: dict[str, list[int]]
+    words: Sequence[dict[str, list[int]]]
     error: int
+    jobs: int
     stalls: tuple[float, float, float]
     seed: int
     limit: int
@@ -74,14 +76,19 @@ class Work:
 
 @dataclasses.dataclass(kw_only=True)
 class JobOutcome:
-    """What a job gave: bytes of Y (None where none came to an end), registers read, and what was wrong."""
+    """What the jobs gave: bytes of Y of each that came to an end, registers read, and what was wrong."""
 
-    y: bytes | None = None
+    frames: list[bytes] = dataclasses.field(default_factory=list)
     registers: dict[str, int] = dataclasses.field(default_factory=dict)
     violations: list[str] = dataclasses.field(default_factory=list)
     timed_out: bool = False
     cycles: int = 0  # of the simulator, tables and all
     seconds: float = 0.0
+
+    @property
+    def y(self) -> bytes | None:
+        """Bytes of Y of the first job, None where it came to no end."""
+        return self.frames[0] if self.frames else None
 
 
 def leave_work(folder: Path, work: Sequence[Work]) -> None:
@@ -185,6 +192,18 @@ class Bench:
                 return False
         return True
 
+    async def ended(self, address: int, jobs: int, work: Work) -> bool:
+        """Read STATUS until so many jobs have ended, or one has failed; whether that came in time."""
+        unit = work.jobs & -work.jobs
+        end = cocotb.simtime.get_sim_time("ns") + work.limit * PERIOD
+        while True:
+            status = await self.read(address)
+            left = (jobs - status // unit) & (work.jobs // unit)
+            if status & work.error or left == 0 or left > len(work.words):  # counted modulo, and never more than asked
+                return True
+            if cocotb.simtime.get_sim_time("ns") > end:
+                return False
+
     async def recover(self, work: Work) -> bool:
         """Carry out the recovery's steps, then stop the transfers; whether it came to an end."""
         ended = True
@@ -197,7 +216,7 @@ class Bench:
         return ended
 
     async def run(self, work: Work) -> JobOutcome:
-        """Carry out a job's steps."""
+        """Carry out the steps of a job, or of queued ones."""
         outcome = JobOutcome()
         began, seconds = cocotb.simtime.get_sim_time("ns"), time.perf_counter()
         watching = cocotb.start_soon(watch(self.dut, outcome.violations)) if any(work.stalls) else None
@@ -208,7 +227,11 @@ class Bench:
             elif action == "fill":
                 await self.write(address, data)
             elif action == "send":
-                self.send(name, work.words[name])
+                self.send(name, work.words[value][name])
+            elif action == "jobs":
+                if not await self.ended(address, value, work):
+                    outcome.timed_out = True
+                    break
             elif action == "wait":
                 if not await self.interrupt(work.limit):
                     outcome.timed_out = True
@@ -216,20 +239,25 @@ class Bench:
             elif action == "read":
                 outcome.registers[name] = await self.read(address)
                 if name == "STATUS" and outcome.registers[name] & work.error:
+                    self._collect(work, outcome)  # of the jobs before
                     outcome.timed_out = not await self.recover(work)
                     break
         if watching is not None:
             watching.cancel()
-        if not self.sink.empty():
-            frame = self.sink.recv_nowait(compact=False)
-            outcome.y = bytes(_bytes(frame))
-            if not dense(frame, len(self.dut.m_axis_y_tkeep)):
-                outcome.violations.append("m_axis_y: a beat with gaps, or one before the last that is not full")
+        self._collect(work, outcome)
         if not self.sink.empty():
             outcome.violations.append("m_axis_y: more beats after the last")
         outcome.cycles = int(cocotb.simtime.get_sim_time("ns") - began) // PERIOD
         outcome.seconds = time.perf_counter() - seconds
         return outcome
+
+    def _collect(self, work: Work, outcome: JobOutcome) -> None:
+        """Take the frames of Y that have come, one for each job at the most."""
+        while not self.sink.empty() and len(outcome.frames) < len(work.words):
+            frame = self.sink.recv_nowait(compact=False)
+            outcome.frames.append(bytes(_bytes(frame)))
+            if not dense(frame, len(self.dut.m_axis_y_tkeep)):
+                outcome.violations.append("m_axis_y: a beat with gaps, or one before the last that is not full")
 
 
 def _bytes(frame: AxiStreamFrame) -> Iterator[int]:

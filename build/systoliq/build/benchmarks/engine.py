@@ -1,7 +1,7 @@
 """The throughput study: utilization of the engine on the matrix products of networks, from its cycle model.
 
-The cycle model is exact for unstalled hardware (tests/engine), so these are the engine's own figures. Not counted: what
-a processor takes between two jobs to write registers and tables, which the engine does not overlap with a job.
+The cycle model is exact for unstalled hardware (tests/engine), so these are the engine's own figures. Jobs are queued:
+a processor writes the next one's registers and tables while one runs, and is taken to be in time.
 """
 
 from __future__ import annotations

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..axi import accept, axi_stream
-from ..delay import delay
 from ..float8_requantizer import exponent_offset
 from ..hierarchy import place
 from .axi_lite import AxiLite, axi_lite
 from .config import EngineConfig, JobShape
-from .core import EngineCore
+from .core import START_LATENCY, EngineCore
 from .counters import Counters
 from .float8_registers import FORMAT_NUMBERS, map_of
 from .registers import COLUMN_TABLE, REGISTERS, ROW_TABLE, Register
@@ -24,7 +25,7 @@ __all__ = ["ADDRESS_BITS", "AxiEngine", "lane_slots"]
 ADDRESS_BITS = 21
 _COLUMNS_BIT, _ROWS_BIT = (table.base.bit_length() - 1 for table in (COLUMN_TABLE, ROW_TABLE))  # of an address
 _REGISTER_BITS = (4 * len(REGISTERS) - 1).bit_length()  # of an address that name a register
-_ALWAYS_WRITTEN = ("CONTROL", "INTERRUPT")  # while the engine is busy too
+_JOB_S = ("M", "K", "N", "FORMAT", "ZERO_POINTS")  # registers that a queued job keeps
 
 
 def lane_slots(config: EngineConfig) -> int:
@@ -96,6 +97,15 @@ class AxiEngine(wiring.Component):
         packing = self.packer.latency + self.packer.extra(shape.m * shape.n, last_columns)
         return self.core.cycles(shape) + packing
 
+    def queue_cycles(self, shapes: Sequence[JobShape]) -> int:
+        """Cycle model: BUSY_CYCLES of jobs that are queued, and whose words wait, before the one before each ends."""
+        *others, last = shapes
+        return sum(map(self.turn, others)) + self.cycles(last)
+
+    def turn(self, shape: JobShape) -> int:
+        """Cycle model: from the first word of a job to that of the next one, which is queued."""
+        return self.core.free_after(shape) + Status.handover + START_LATENCY
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         core, settings = self.core, self.settings
@@ -109,17 +119,11 @@ class AxiEngine(wiring.Component):
         m.submodules.status = place(status, platform)
         m.submodules.core = place(core, platform, clear=status.core_clear)
 
-        job = core.job
-        for name in ("m", "k", "n"):  # many look at them: registers of their own, which a start comes later than
-            length = settings[name.upper(), name]
-            m.d.comb += getattr(job, name).eq(delay(m, length, 1, name=f"job_{name}"))
-        if not self.config.float8:
-            m.d.comb += [
-                job.a_zero_point.eq(settings["ZERO_POINTS", "a"]),
-                job.y_zero_point.eq(settings["ZERO_POINTS", "y"]),
-            ]
-            for name in ("a_unsigned", "b_unsigned", "y_unsigned", "y_int32", "row_zero_points"):
-                m.d.comb += getattr(job, name).eq(settings["FORMAT", name])
+        job = Signal.like(core.job, name="job", reset_less=True)
+        m.d.comb += core.job.eq(job)
+        with m.If(status.load):
+            for name, setting in self._job_settings().items():
+                m.d.sync += job[name].eq(setting)
         self._streams(m, platform, status)
         readable: dict[tuple[str, str], Value] = {key: Const(value) for key, value in self.constants().items()}
         readable |= settings
@@ -131,18 +135,29 @@ class AxiEngine(wiring.Component):
         self._reads(m, bus, readable)
         return m
 
+    def _job_settings(self) -> dict[str, Value]:
+        """Field of the core's job -> the setting that it is."""
+        settings = self.settings
+        job: dict[str, Value] = {name: settings[name.upper(), name] for name in ("m", "k", "n")}
+        job["first_column"] = settings["N", "first_entry"]
+        if self.config.float8:
+            return job
+        job |= {f"{name}_zero_point": settings["ZERO_POINTS", name] for name in ("a", "y")}
+        job |= {field: setting for (register, field), setting in settings.items() if register == "FORMAT"}
+        return job | {"first_row": settings["M", "first_entry"]}
+
     def _decode(self, m: Module, bus: AxiLite, status: Status) -> dict[str, Signal]:
         """Name of a register, or of a table's word -> whether ``bus.write_data`` goes there in this cycle.
 
-        That is the cycle after ``bus.write``. Writes of settings and tables are ignored while the engine is busy. It is
-        looked at two cycles late, which no write sees: busy rises at most two cycles after a command, and from one
-        write to the next there are four at the least.
+        That is the cycle after ``bus.write``. Writes of settings are ignored while a job is queued. It is looked at two
+        cycles late, which no write sees: that begins two cycles after a command, and from one write to the next there
+        are four at the least.
         """
         config, address, word_bits = self.config, bus.write_address, self._word_bits
         entry = word_bits + self._lane_bits
-        in_registers, in_columns, in_rows, busy = Signal(), Signal(), Signal(), Signal()
+        in_registers, in_columns, in_rows, queued = Signal(), Signal(), Signal(), Signal()
         m.d.sync += [
-            busy.eq(status.busy),
+            queued.eq(status.queued),
             in_registers.eq(_in_registers(address)),
             in_columns.eq(
                 address[_COLUMNS_BIT]
@@ -166,7 +181,8 @@ class AxiEngine(wiring.Component):
         strobes = {}
         for name, goes_there in here.items():
             strobes[name] = Signal(name=f"write_{name}".lower())
-            m.d.sync += strobes[name].eq(bus.write & goes_there & (~busy | (name in _ALWAYS_WRITTEN)))
+            kept = queued & (name in _JOB_S)
+            m.d.sync += strobes[name].eq(bus.write & goes_there & ~kept)
         return strobes
 
     def _status(
@@ -186,17 +202,17 @@ class AxiEngine(wiring.Component):
                 | (settings["INTERRUPT", "on_error"] & (status.error != 0))
             ),
         ]
-        return {("STATUS", name): getattr(status, name) for name in ("busy", "done", "error")}
+        return {("STATUS", name): getattr(status, name) for name in ("busy", "done", "queued", "error", "jobs")}
 
     def _counters(self, m: Module, platform: object, status: Status) -> dict[tuple[str, str], Value]:
         core = self.core
         counters = Counters()
         m.submodules.counters = place(counters, platform)
         m.d.comb += [
-            counters.start.eq(status.core_start),
+            counters.start.eq(status.first),
             counters.clear.eq(status.core_clear),
             counters.taken.eq((core.a.valid & core.a.ready) | (core.b.valid & core.b.ready)),
-            counters.ended.eq(self.m_axis_y_tvalid & self.m_axis_y_tready & self.m_axis_y_tlast),
+            counters.ended.eq(self.m_axis_y_tvalid & self.m_axis_y_tready & self.m_axis_y_tlast & ~status.more),
             counters.input_stall.eq(core.input_stall),
             counters.output_stall.eq(self.m_axis_y_tvalid & ~self.m_axis_y_tready),
         ]
@@ -275,8 +291,12 @@ class AxiEngine(wiring.Component):
             m.d.comb += getattr(self, f"s_axis_{name}_tready").eq(inner.ready & ~status.core_clear)  # drops nothing
         m.submodules.packer = place(packer, platform)
         results, beat = core.y.payload, packer.o.payload
+        wide = Signal()  # of the job whose results are in the packer: another one may run
+        if not self.config.float8:
+            with m.If(packer.idle):
+                m.d.sync += wide.eq(core.job.y_int32)
         m.d.comb += [
-            packer.wide.eq(0 if self.config.float8 else core.job.y_int32),
+            packer.wide.eq(wide),
             packer.abort.eq(status.core_clear),
             status.drained.eq(packer.idle),
             packer.i.valid.eq(core.y.valid),

@@ -23,9 +23,11 @@ from .output_stationary import OutputStationary
 from .registers import ERRORS
 from .weight_stationary import WeightStationary
 
-__all__ = ["EngineCore", "job_settings"]
+__all__ = ["START_LATENCY", "EngineCore", "job_settings"]
 
 _CHECKING = 3  # cycles from a start to its verdict: the checks' registers, and those that every loop begins with
+START_LATENCY = _CHECKING + 2
+"""Cycles from ``start`` to the first word taken: its verdict, begin, the loaders' first."""
 
 _DATAFLOWS = {"output-stationary": OutputStationary, "weight-stationary": WeightStationary}
 
@@ -43,7 +45,12 @@ _OF_INTEGERS = {
 
 def job_settings(config: EngineConfig) -> data.StructLayout:
     """What a job is; must not change while one runs. Zero points are less 128 where their operand is unsigned."""
-    return data.StructLayout(_LENGTHS if config.float8 else _LENGTHS | _OF_INTEGERS)
+    entries = {"first_column": unsigned((config.table_words - 1).bit_length())}
+    if config.float8:
+        return data.StructLayout(_LENGTHS | entries)
+    return data.StructLayout(
+        _LENGTHS | entries | _OF_INTEGERS | {"first_row": unsigned((config.max_rows - 1).bit_length())}
+    )
 
 
 def engine_flags(lanes: int) -> data.StructLayout:
@@ -113,6 +120,10 @@ class EngineCore(wiring.Component):
         across = (config.lanes - 1) * config.interval
         drained = dataflow.last_beat(shape) + dataflow.drain_start() + last_step + across
         return drained + self.lanes[0].latency + ResultBuffer.latency_of(config.cells) + 1
+
+    def free_after(self, shape: JobShape) -> int:
+        """Cycle model: from the first word of A or B taken to ``done``, unstalled."""
+        return max(self.cycles(shape), self.dataflow.rests_from(shape))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -258,6 +269,7 @@ class EngineCore(wiring.Component):
             control.start.eq(dataflow.drain),
             control.m.eq(job.m),
             control.n.eq(job.n),
+            control.first_column.eq(job.first_column),
         ]
         row: Value = Const(0) if config.float8 else self._context(m, control)
         step = Signal(self.lanes[0].step.shape())
@@ -302,6 +314,7 @@ class EngineCore(wiring.Component):
             control.k.eq(job.k),
             control.per_row.eq(job.row_zero_points),
             control.zero_point.eq(job.a_zero_point),
+            control.first_row.eq(job.first_row),
             control.row_write.eq(self.row_write),
             control.row_address.eq(self.row_address),
             control.row_value.eq(self.row_value),

@@ -1,4 +1,4 @@
-"""The engine's counters: cycles of a job, and those of them that were lost."""
+"""The engine's counters: cycles of jobs, and those of them that were lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["Counters"]
 
 
 class Counters(wiring.Component):
-    """Counts from the first word ``taken`` to the last beat of Y that ``ended``, both included; ``start`` begins anew.
+    """Counts from the first word ``taken`` to the beat of Y that ``ended`` all, both included; ``start`` begins anew.
 
     ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). All counts are right three
     cycles after what is counted, and wrap at 2^32.

@@ -61,6 +61,9 @@ class DrainControl(wiring.Component):
     A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile: the first slot and one for each row
     that it has; with it each slot has a token of its own.
 
+    ``first_column`` and ``first_row`` say where the job's entries of the column tables and of the row table begin; both
+    are rings.
+
     The row table is written by ``row_write``, ``row_address``, ``row_value``. There are no rows' contexts of float8.
     """
 
@@ -78,6 +81,8 @@ class DrainControl(wiring.Component):
             "m": In(16),
             "k": In(16),
             "n": In(16),
+            "first_column": In(range(config.table_words)),
+            "first_row": In(range(config.max_rows)),
             "per_row": In(1),
             "zero_point": In(signed(8)),
             "row_write": In(1),
@@ -86,7 +91,7 @@ class DrainControl(wiring.Component):
             "step": Out(drain_step(config)),
             "row": Out(RowContext),
         }
-        walk = ("begin", "start", "m", "n", "step")
+        walk = ("begin", "start", "m", "n", "first_column", "step")
         super().__init__({name: ports[name] for name in walk} if config.float8 else ports)
 
     @staticmethod
@@ -100,6 +105,11 @@ class DrainControl(wiring.Component):
         product = Multiplier.latency_of(config.zero_point_cells, pipelined=config.pipelined)
         return 1 + BlockRam.latency_of(config.cells) + config.pipelined + product + 1
 
+    @staticmethod
+    def ahead_of(config: EngineConfig) -> int:
+        """Cycles by which a step's ``entry`` comes early: those that the constant table takes."""
+        return BlockRam.latency_of(config.cells)
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         now, row = self._walk(m)
@@ -108,7 +118,7 @@ class DrainControl(wiring.Component):
         step = data.View(now.shape(), delay(m, Value.cast(now), latency, name="step", reset_less=False))
         m.d.comb += [
             self.step.eq(step),
-            self.step.entry.eq(delay(m, now.entry, latency - BlockRam.latency_of(self.config.cells), name="entry")),
+            self.step.entry.eq(delay(m, now.entry, latency - self.ahead_of(self.config), name="entry")),
         ]
         if chosen is not None:
             zero_point = delay(m, chosen, self._multiplier.latency, name="zero_point")
@@ -128,12 +138,12 @@ class DrainControl(wiring.Component):
         last_row = Signal()  # of those
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
-        first_row = Signal(16)
+        first_row = Signal(range(config.max_rows))
         busy, stays = Signal(), Signal()
         has_columns = Signal()  # columns_left is not 0
         row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()  # in time for its first row
-        job_ends = Signal()
+        job_ends, in_tile = Signal(), (in_rows, last_row, row_in_tile)
         m.d.sync += [busy.eq(self.start | (busy & stays)), final_tile.eq(column.final & group.final)]
         now = Signal(drain_step(config))
         m.d.comb += [
@@ -165,16 +175,23 @@ class DrainControl(wiring.Component):
                 with m.If(~in_rows):
                     m.d.sync += [in_rows.eq(1), rows_left.eq(group.taken), last_row.eq(group.taken == 1)]
                 with m.If(last_row):
-                    m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0)]
-                    m.d.sync += tile_entry.eq(Mux(column.final, 0, tile_entry + config.interval))
+                    m.d.sync += [each.eq(0) for each in in_tile]
+                    m.d.sync += tile_entry.eq(Mux(column.final, self.first_column, tile_entry + config.interval))
                     column.advance()
                     with m.If(column.final):
                         m.d.sync += first_row.eq(first_row + self.rows)
                         group.advance()
         with m.If(delay(m, job_ends, 1, name="ended", reset_less=False)):  # steps that have no columns are left out
-            m.d.sync += [step.eq(0), last_step.eq(config.first_slot == 1)]
-            m.d.sync += [in_rows.eq(0), last_row.eq(0), row_in_tile.eq(0), tile_entry.eq(0), first_row.eq(0)]
+            m.d.sync += [step.eq(0), last_step.eq(config.first_slot == 1), *(each.eq(0) for each in in_tile)]
+        self._begin(m, tile_entry, first_row)
         return now, first_row + row_in_tile
+
+    def _begin(self, m: Module, tile_entry: Signal, first_row: Signal) -> None:
+        """Where the job's entries of the tables are."""
+        with m.If(self.begin):
+            m.d.sync += tile_entry.eq(self.first_column)
+            if not self.config.float8:
+                m.d.sync += first_row.eq(self.first_row)
 
     def _zero_point(self, m: Module, platform: object, row: Value) -> Signal:
         """The zero point of ``row``, by way of the table; K times it is what the multiplier gives."""

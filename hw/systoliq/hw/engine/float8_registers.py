@@ -19,7 +19,7 @@ _NUMBERS = ", ".join(f"{number} {form.name}" for form, number in FORMAT_NUMBERS.
 
 def _others() -> dict[str, Register]:
     """Name in `REGISTERS` -> what stands there instead."""
-    buffers = next(register for register in REGISTERS if register.name == "BUFFERS")
+    buffers, rows = (register for register in REGISTERS if register.name in ("BUFFERS", "M"))
     return {
         "ID": Register(
             name="ID",
@@ -31,6 +31,7 @@ def _others() -> dict[str, Register]:
         "BUFFERS": dataclasses.replace(
             buffers, fields=tuple(field for field in buffers.fields if field.name != "max_rows_log2")
         ),
+        "M": dataclasses.replace(rows, fields=rows.fields[:1]),
         "FORMAT": Register(
             name="FORMATS",
             offset=0x2C,
@@ -52,7 +53,7 @@ def _others() -> dict[str, Register]:
 
 FLOAT8_MAP = RegisterMap(
     identification=0x5346,
-    version=(1, 0),
+    version=(2, 0),
     registers=tuple(_others().get(register.name, register) for register in REGISTERS),
     column_table=Table(
         name=COLUMN_TABLE.name,

@@ -60,6 +60,9 @@ class OutputStationary(Dataflow):
         tiles = shape.groups * shape.column_tiles
         return OperandBuffer.latency + shape.beats - 1 + (tiles - 1) * shape.tile_cycles
 
+    def rests_from(self, shape: JobShape) -> int:
+        return self.last_beat(shape) + self.config.drain_cycles
+
     def last_slot(self, shape: JobShape) -> int:
         rows = shape.m - (shape.groups - 1) * self.config.rows
         return self.config.first_slot + (rows - 1) * self.config.interval

@@ -108,16 +108,22 @@ REGISTERS: tuple[Register, ...] = (
         access="wo",
         doc="Commands.",
         fields=(
-            Field(name="start", lsb=0, bits=1, doc="Start the job that the registers below describe, and forget done."),
+            Field(
+                name="start",
+                lsb=0,
+                bits=1,
+                doc="Queue the job that the registers below describe: it runs once the jobs before it have left the "
+                "array. While the engine is not busy, forget done.",
+            ),
             Field(
                 name="clear",
                 lsb=1,
                 bits=1,
-                doc="Give up the job, empty the buffers, forget error and done; registers and tables stay. A beat of Y "
-                "that is offered stays, and a frame that has begun gets one more beat, with tlast: keep the receiver "
-                "of Y running until STATUS.busy is 0.",
+                doc="Give up all jobs, empty the buffers, forget error, done and jobs; registers and tables stay. A "
+                "beat of Y that is offered stays, and a frame that has begun gets one more beat, with tlast: keep the "
+                "receiver of Y running until STATUS.busy is 0.",
             ),
-            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done and START_WHILE_BUSY."),
+            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done and QUEUE_FULL."),
         ),
     ),
     Register(
@@ -130,14 +136,24 @@ REGISTERS: tuple[Register, ...] = (
                 name="busy",
                 lsb=0,
                 bits=1,
-                doc="A job runs, or failed and was not cleared; or a clear goes on.",
+                doc="A job is queued or runs, or failed and was not cleared; or a clear goes on.",
             ),
             Field(name="done", lsb=1, bits=1, doc="A job ended without error: its last result was taken."),
+            Field(
+                name="queued",
+                lsb=2,
+                bits=1,
+                doc="A job waits for the one before it. Until it runs the registers below keep what they hold.",
+            ),
             Field(
                 name="error",
                 lsb=8,
                 bits=8,
-                doc="0, or the first error but START_WHILE_BUSY, or that. Clear ends it, acknowledge only the latter.",
+                doc="0, or the first error but QUEUE_FULL, or that. Clear ends it, acknowledge only the latter. The "
+                "error of a job comes when those before it have ended: then it is that of job number `jobs`.",
+            ),
+            Field(
+                name="jobs", lsb=16, bits=16, doc="Jobs that ended without error since the last clear, modulo 65536."
             ),
         ),
     ),
@@ -151,9 +167,29 @@ REGISTERS: tuple[Register, ...] = (
             Field(name="on_error", lsb=1, bits=1, doc="While error is not 0."),
         ),
     ),
-    Register(name="M", offset=0x20, access="rw", doc="Rows of A and Y.", fields=whole("m", "1 to 65535.", 16)),
+    Register(
+        name="M",
+        offset=0x20,
+        access="rw",
+        doc="Rows of A and Y.",
+        fields=(
+            *whole("m", "1 to 65535.", 16),
+            Field(name="first_entry", lsb=16, bits=16, doc="Where the job's entries of the row table begin."),
+        ),
+    ),
     Register(name="K", offset=0x24, access="rw", doc="Columns of A.", fields=whole("k", "1 to 65535.", 16)),
-    Register(name="N", offset=0x28, access="rw", doc="Columns of B and Y.", fields=whole("n", "1 to 65535.", 16)),
+    Register(
+        name="N",
+        offset=0x28,
+        access="rw",
+        doc="Columns of B and Y.",
+        fields=(
+            *whole("n", "1 to 65535.", 16),
+            Field(
+                name="first_entry", lsb=16, bits=16, doc="Where the job's entries of the column table begin, per lane."
+            ),
+        ),
+    ),
     Register(
         name="FORMAT",
         offset=0x2C,
@@ -181,21 +217,22 @@ REGISTERS: tuple[Register, ...] = (
         name="BUSY_CYCLES",
         offset=0x34,
         access="ro",
-        doc="Cycles of the job: from the first beat of A or B taken to the last of Y, both included.",
+        doc="Cycles of the job, and of those queued behind one another since the engine was last not busy: from the "
+        "first beat of A or B taken to the last of Y, both included.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="INPUT_STALLS",
         offset=0x38,
         access="ro",
-        doc="Cycles of the job in which the array waited for A or B.",
+        doc="Cycles of those in which the array waited for A or B.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="OUTPUT_STALLS",
         offset=0x3C,
         access="ro",
-        doc="Cycles of the job in which a beat of Y waited for the receiver.",
+        doc="Cycles of those in which a beat of Y waited for the receiver.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
 )
@@ -204,8 +241,9 @@ COLUMN_TABLE = Table(
     name="COLUMN_TABLE",
     base=0x100000,
     stride=16,
-    doc="Constants of column n of Y: entry (n // lanes) * lane_slots + n % lanes, lane_slots = lanes rounded up to a "
-    "power of two.",
+    doc="Constants of column n of Y: entry (N.first_entry + n // lanes) * lane_slots + n % lanes, lane_slots = lanes "
+    "rounded up to a power of two; behind the last entry comes the first. May be written at any time; those of a job "
+    "must stay from its start until it has ended.",
     words=(
         Register(name="BIAS", offset=0x0, access="wo", doc="Added to the sum.", fields=whole("bias", "", signed=True)),
         Register(
@@ -236,7 +274,8 @@ ROW_TABLE = Table(
     name="ROW_TABLE",
     base=0x80000,
     stride=4,
-    doc="Zero point of A of row m, less 128 where A is unsigned: entry m.",
+    doc="Zero point of A of row m, less 128 where A is unsigned: entry M.first_entry + m; behind the last entry comes "
+    "the first. May be written at any time; those of a job must stay from its start until it has ended.",
     words=(
         Register(
             name="ZERO_POINT",
@@ -263,7 +302,7 @@ ERRORS: dict[str, tuple[int, str]] = {
         5,
         "M must not exceed the row table where zero points are per row or the dataflow is weight-stationary.",
     ),
-    "START_WHILE_BUSY": (6, "A job was started while STATUS.busy was 1, or with clear. What runs goes on undisturbed."),
+    "QUEUE_FULL": (6, "A job was started while STATUS.queued was 1, or with clear. The others go on undisturbed."),
     "A_ENDED_EARLY": (7, "tlast in the stream of A before its last word."),
     "A_ENDED_LATE": (8, "The last word of A came without tlast."),
     "B_ENDED_EARLY": (9, "tlast in the stream of B before its last word."),
@@ -271,7 +310,7 @@ ERRORS: dict[str, tuple[int, str]] = {
 }
 """Name -> (code in STATUS.error, meaning)."""
 
-VERSION = (2, 0)
+VERSION = (3, 0)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""The status of the engine: what was commanded, and what became of it."""
+"""The status of the engine: the queue of jobs, what was commanded, and what became of it."""
 
 from __future__ import annotations
 
@@ -8,25 +8,32 @@ from amaranth.lib.wiring import In, Out
 
 from .registers import ERRORS
 
-__all__ = ["Status"]
+__all__ = ["JOBS_BITS", "Status"]
 
-_START_WHILE_BUSY = ERRORS["START_WHILE_BUSY"][0]
+JOBS_BITS = 16
+_QUEUE_FULL = ERRORS["QUEUE_FULL"][0]
 
 
 class Status(wiring.Component):
-    """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and reports how the job goes.
+    """Makes commands of writes to CONTROL (``write`` and the three bits, in one cycle), and reports how the jobs go.
 
-    ``core_start`` and ``core_clear`` are pulses of one cycle from registers, two cycles and one after the write; reset
-    makes a ``core_clear`` too, in the cycle after it. A job runs from its start until it is done or cleared; it is done
-    once ``core_done`` came and ``drained`` says that its last result was taken. ``busy`` is 1 while a job runs, results
-    leave, or a clear does; a failed job runs until it is cleared, and is never done.
+    A start queues a job; ``queued`` says that one waits. ``load`` takes it with its settings once the core is free,
+    after a clear once all has left; ``core_start`` comes a cycle later. ``core_clear`` comes a cycle after the write;
+    reset makes one too, in the cycle after it. While a job runs, results of the one before may leave. A job ends, and
+    counts in ``jobs``, when ``core_done`` came and ``drained`` says that its last result was taken.
+    ``busy`` is 1 while a job is queued or runs, results leave, or a clear does; a failed job runs until it is cleared.
 
-    ``error`` is the first fatal code of ``core_error``, which only clear forgets; where there is none, it is
-    START_WHILE_BUSY after a start that came while ``busy``, until acknowledge or a fatal code. ``done`` is forgotten by
-    acknowledge, by clear, and by the start of the next job. With clear, start always comes while busy.
+    ``first`` marks a start that found nothing else, and ``more`` that a job follows the one whose results leave.
+
+    ``error`` is the first fatal code of ``core_error``, which only clear forgets, as soon as the job before has ended;
+    where there is none, it is QUEUE_FULL after a start that came while ``queued`` or with clear, until acknowledge or a
+    fatal code. ``done`` comes with each job's end; it is forgotten by acknowledge, by clear, and by a start while not
+    ``busy``.
     """
 
     kind = "status"
+    handover = 2
+    """Cycles from ``core_done`` to the ``core_start`` of the job that is queued."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -35,14 +42,19 @@ class Status(wiring.Component):
                 "start": In(1),
                 "clear": In(1),
                 "acknowledge": In(1),
+                "load": Out(1),
                 "core_start": Out(1),
                 "core_clear": Out(1),
                 "core_done": In(1),
                 "core_error": In(8),
                 "drained": In(1),
+                "first": Out(1),
+                "more": Out(1),
                 "busy": Out(1),
                 "done": Out(1),
+                "queued": Out(1),
                 "error": Out(8),
+                "jobs": Out(JOBS_BITS),
             }
         )
 
@@ -54,44 +66,49 @@ class Status(wiring.Component):
             clear.eq(self.write & self.clear),
             acknowledge.eq(self.write & self.acknowledge),
         ]
-        starting = Signal()
-        running = Signal()
-        finished = Signal()  # by the core; results may still be on their way
-        done = Signal()
-        error = Signal(8)
-        fails = Signal()
-        ends = Signal()
-        fatal: Value = (error != 0) & (error != _START_WHILE_BUSY)
-        accepted = start & ~self.busy
+        starting, cleared, accepted, ends = Signal(), Signal(), Signal(), Signal()
+        queued, running, leaving = Signal(), Signal(), Signal()
+        done, jobs = Signal(), Signal(JOBS_BITS)
+        error, fails = Signal(8), Signal()
+        fatal: Value = (error != 0) & (error != _QUEUE_FULL)
         m.d.comb += [
+            accepted.eq(start & ~queued),
+            fails.eq(self.core_error != 0),
+            ends.eq(leaving & self.drained),
+            self.first.eq(start & ~self.busy),
+            self.load.eq(queued & ~running & ~cleared & ~fatal),
             self.core_start.eq(starting),
             self.core_clear.eq(clear),
-            self.busy.eq(running | clear | ~self.drained),
+            self.more.eq(queued | (running & leaving)),
+            self.busy.eq(queued | running | clear | ~self.drained | leaving),
             self.done.eq(done),
-            self.error.eq(error),
-            fails.eq(self.core_error != 0),
-            ends.eq(running & finished & self.drained & ~fatal & ~fails),
+            self.queued.eq(queued),
+            self.jobs.eq(jobs),
+            self.error.eq(Mux(fatal & leaving, 0, error)),
         ]
-        m.d.sync += [starting.eq(accepted), finished.eq((finished | self.core_done) & running)]
-        with m.If(accepted):
-            m.d.sync += [running.eq(1), done.eq(0)]
-        with m.Elif(ends):
-            m.d.sync += [running.eq(0), done.eq(1), finished.eq(0)]
-        with m.Elif(acknowledge):
+        m.d.sync += [
+            starting.eq(self.load & ~clear),
+            queued.eq((queued & ~self.load) | accepted),
+            running.eq((running & ~self.core_done) | self.load),
+            leaving.eq((leaving & ~ends) | (running & self.core_done & ~fatal)),
+            cleared.eq(cleared & ~self.drained),  # something of a frame may leave
+        ]
+        with m.If(ends):
+            m.d.sync += [done.eq(1), jobs.eq(jobs + 1)]
+        with m.Elif(acknowledge | self.first):
             m.d.sync += done.eq(0)
 
         with m.If(~fatal):
             with m.If(fails):
                 m.d.sync += error.eq(self.core_error)
-            with m.Elif(start & self.busy):
-                m.d.sync += error.eq(_START_WHILE_BUSY)
+            with m.Elif(start & queued):
+                m.d.sync += error.eq(_QUEUE_FULL)
             with m.Elif(acknowledge):
                 m.d.sync += error.eq(0)
         with m.If(clear):
             m.d.sync += [
-                running.eq(0),
-                finished.eq(0),
-                done.eq(0),
-                error.eq(Mux(start, _START_WHILE_BUSY, 0)),
+                *(each.eq(0) for each in (queued, running, leaving, done, jobs)),
+                cleared.eq(1),
+                error.eq(Mux(start, _QUEUE_FULL, 0)),
             ]
         return m

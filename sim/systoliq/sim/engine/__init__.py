@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 from systoliq.moved import renamed
 
-from .engine import Engine, JobReport, OperationResult
+from .engine import Engine, JobReport, OperationResult, QueueReport
 from .errors import ENGINE_ERRORS, EngineError
 
-__all__ = ["ENGINE_ERRORS", "Engine", "EngineError", "JobReport", "OperationResult"]
+__all__ = ["ENGINE_ERRORS", "Engine", "EngineError", "JobReport", "OperationResult", "QueueReport"]
 
 if not TYPE_CHECKING:
     __getattr__ = renamed(

@@ -30,9 +30,11 @@ from systoliq.hw.engine.host import (
     Plan,
     plan_matmul_integer,
     plan_qlinear_matmul,
+    queue_sequence,
     recovery,
     sequence,
 )
+from systoliq.hw.engine.status import JOBS_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.packing import to_integers
 
@@ -42,11 +44,12 @@ from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 from .errors import engine_error
 
-__all__ = ["Engine", "JobReport", "OperationResult", "Stalls"]
+__all__ = ["Engine", "JobReport", "OperationResult", "QueueReport", "Stalls"]
 
 TOP = "engine"
 BENCH = "systoliq.sim.engine_bench"
 Stalls = tuple[float, float, float]
+_IN_FLIGHT = 3  # jobs that may be at work when one is waited for: its own and those before it
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -69,6 +72,22 @@ class JobReport:
         """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
         config = self.shape.config
         return self.shape.macs / (self.cycles * config.rows * config.cols * config.depth)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class QueueReport:
+    """How jobs that were queued went: `cycles` from the first one's first word to the last one's last result."""
+
+    shapes: tuple[JobShape, ...]
+    cycles: int
+    simulated_cycles: int
+    seconds: float
+
+    @property
+    def utilization(self) -> float:
+        """Useful multiply-accumulates per multiply-accumulate that the array could do in `cycles`."""
+        config = self.shapes[0].config
+        return sum(shape.macs for shape in self.shapes) / (self.cycles * config.rows * config.cols * config.depth)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -183,6 +202,19 @@ class Engine:
         outcomes = self.simulate(work, seed=seed)
         return [self.finish(*each) for each in zip(jobs, work, outcomes, strict=True)]
 
+    def run_queue(
+        self, jobs: Sequence[Job], *, stalls: Stalls = (0, 0, 0), seed: int = 0
+    ) -> tuple[list[npt.NDArray[Any]], QueueReport]:
+        """Run jobs one behind the other, as `queue_sequence` says: Y [m, n] of each, and how all went.
+
+        `EngineError` where the engine refuses one: it names the job.
+        """
+        if not jobs:
+            raise ValueError("jobs must be one at least")
+        work = self.prepare_queue(jobs, stalls, seed)
+        (outcome,) = self.simulate([work], seed=seed)
+        return self.finish_queue(jobs, work, outcome)
+
     def _single(self, plan: Plan) -> npt.NDArray[Any]:
         (result,) = self.run([plan])
         self.reports = result.reports
@@ -190,23 +222,38 @@ class Engine:
 
     def prepare(self, job: Job, stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
         """What the bench needs to run a job: the driver's steps and the words of A and B."""
-        shape = self.shape(job)
+        return self._work([job], sequence(job, self.config), stalls, seed)
+
+    def prepare_queue(self, jobs: Sequence[Job], stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
+        """What the bench needs to run jobs one behind the other."""
+        return self._work(jobs, queue_sequence(jobs, self.config), stalls, seed)
+
+    def _work(self, jobs: Sequence[Job], steps: Sequence[DriverStep], stalls: Stalls, seed: int) -> Work:
         packing, generator = EnginePacking(self.config), np.random.default_rng(seed)
-        words = {"a": packing.pack_a(job.a, generator), "b": packing.pack_b(job.b, generator)}
+        words = [
+            {"a": to_integers(packing.pack_a(job.a, generator)), "b": to_integers(packing.pack_b(job.b, generator))}
+            for job in jobs
+        ]
         patience = 1.0
         for probability in stalls:
             if not 0 <= probability < 1:
                 raise ValueError(f"stalls must be at least 0 and below 1, not {probability!r}")
             patience /= 1 - probability
-        beats = len(words["a"]) + len(words["b"]) + packing.y_beats(job.m, job.n, job.y_dtype)
+        beats = [packing.y_beats(job.m, job.n, job.y_dtype) for job in jobs]
+        longest = max(
+            self.hardware.cycles(self.shape(job)) + len(each["a"]) + len(each["b"]) + of_y
+            for job, each, of_y in zip(jobs, words, beats, strict=True)
+        )
+        status = Map().register("STATUS")
         return Work(
-            steps=_plain(sequence(job, self.config)),
+            steps=_plain(steps),
             recovery=_plain(recovery()),
-            words={name: to_integers(each) for name, each in words.items()},
-            error=Map().register("STATUS").field("error").mask,
+            words=words,
+            error=status.field("error").mask,
+            jobs=status.field("jobs").mask,
             stalls=stalls,
             seed=seed,
-            limit=int(4 * patience * (self.hardware.cycles(shape) + beats)) + 1000,
+            limit=int(4 * patience * longest * min(len(jobs), _IN_FLIGHT)) + 1000,
         )
 
     def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[JobOutcome]:
@@ -245,6 +292,28 @@ class Engine:
             seconds=outcome.seconds,
         )
         return EnginePacking(self.config).unpack_y(outcome.y, job.m, job.n, job.y_dtype), report
+
+    def finish_queue(
+        self, jobs: Sequence[Job], work: Work, outcome: JobOutcome
+    ) -> tuple[list[npt.NDArray[Any]], QueueReport]:
+        """Y of each job and the report of all, or the exception for what went wrong."""
+        status = outcome.registers.get("STATUS", 0)
+        ended = Map().extract("STATUS", "jobs", status)
+        if code := Map().extract("STATUS", "error", status):
+            raise engine_error(code, f"job {ended} of {len(jobs)}")
+        if outcome.timed_out or len(outcome.frames) != len(jobs) or ended != len(jobs) % (1 << JOBS_BITS):
+            raise SimulationError(f"{len(outcome.frames)} of {len(jobs)} jobs gave results; log: {self.log}")
+        if outcome.violations:
+            raise SimulationError(f"{len(jobs)} jobs: {'; '.join(outcome.violations[:5])}; log: {self.log}")
+        packing = EnginePacking(self.config)
+        frames = zip(jobs, outcome.frames, strict=True)
+        report = QueueReport(
+            shapes=tuple(self.shape(job) for job in jobs),
+            cycles=outcome.registers["BUSY_CYCLES"],
+            simulated_cycles=outcome.cycles,
+            seconds=outcome.seconds,
+        )
+        return [packing.unpack_y(frame, job.m, job.n, job.y_dtype) for job, frame in frames], report
 
 
 def _plain(steps: Sequence[DriverStep]) -> list[tuple[str, str, int, int, bytes]]:

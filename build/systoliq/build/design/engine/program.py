@@ -13,7 +13,7 @@ import numpy as np
 
 from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.config import LARGEST
-from systoliq.hw.engine.host import DriverStep, Map, sequence
+from systoliq.hw.engine.host import DriverStep, Entries, Map, column_words, row_words, sequence
 from systoliq.hw.engine.registers import Register
 
 from .stimulus import LONG, SHORT, EngineJob
@@ -74,7 +74,7 @@ class EngineProgram:
             yield from self._whole(index)
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
-        yield from self._started_while_busy(drains)
+        yield from self._queued(drains, last)
         yield from self._interrupted(drains, clears=_FEW, resets=_FEW)
         yield _pause(200)  # in which nothing more may come
         yield _p("AGAIN", 2)
@@ -138,9 +138,9 @@ class EngineProgram:
         start, stop = self._from[stream][index : index + 2]
         return _p(what, start, stop, index if what == "TAKE" else 0)
 
-    def _split(self, index: int) -> tuple[list[DriverStep], list[DriverStep]]:
+    def _split(self, index: int, entries: Entries | None = None) -> tuple[list[DriverStep], list[DriverStep]]:
         """The driver's steps up to the start, and those after it."""
-        steps = sequence(self.jobs[index].job, self.config)
+        steps = sequence(self.jobs[index].job, self.config, entries=entries)
         start = next(i for i, step in enumerate(steps) if (step.action, step.name) == ("write", "CONTROL"))
         return steps[: start + 1], steps[start + 1 :]
 
@@ -243,31 +243,62 @@ class EngineProgram:
 
     def _failed(self, error: str) -> Iterator[str]:
         """An error is reported, whatever is written, and the driver recovers from it."""
-        code = self._map.write("STATUS", error=ERRORS[error][0], busy=1)
+        code = ERRORS[error][0]
         yield _p("INTERRUPT")
-        yield _p("READ", code.address, code.value, _ALL)
+        yield self._status(error=code, busy=1)
         yield self._write("CONTROL", start=1, acknowledge=1)
-        yield _p("READ", code.address, code.value, _ALL)
+        yield self._status(error=code, busy=1, queued=1)
         yield from self._cleared()
 
-    def _started_while_busy(self, index: int) -> Iterator[str]:
-        """A job, started a second time while it runs: it goes on undisturbed, and settings are not written."""
-        before, after = self._split(index)
-        yield from self._carried_out(index, before[:-1])
+    def _queued(self, first: int, second: int) -> Iterator[str]:
+        """Two jobs, the second one written and started while the first one waits for its words: its tables stand behind
+        those of the first one, if there is room for both. A third start comes too soon.
+        """
+        entries = self._entries(first)
+        if entries is None or self._entries(second, entries) is None:
+            second, entries = first, Entries()
+        before, after = self._split(first)
+        more, _ = self._split(second, entries)
+        settings = [step for step in more if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL")]
+        yield self._write("CONTROL", clear=1)
+        yield from self._carried_out(first, [step for step in before[:-1] if step.action != "send"])
         yield self._write("INTERRUPT", on_done=1)
         yield self._write("CONTROL", start=1)
+        if second != first:
+            yield from self._carried_out(second, [step for step in more if step.action == "fill"])
+        yield from (_p("WRITE", step.address, step.value) for step in settings)
         yield self._write("CONTROL", start=1)
-        for name in "mkn":
-            yield self._write(name.upper(), **{name: 0})
-        for step in before:
-            if step.action == "write" and step.name in ("M", "K", "N"):
-                yield _p("READ", step.address, step.value, _ALL)
+        for register in ("M", "K", "N"):
+            yield self._write(register)
+        yield from (_p("READ", step.address, step.value, _ALL) for step in settings)
+        yield self._write("CONTROL", start=1)
+        yield self._status(busy=1, queued=1, error=ERRORS["QUEUE_FULL"][0], jobs=0)
+        yield self._write("CONTROL", acknowledge=1)
+        yield self._status(busy=1, queued=1, jobs=0)
+        yield self._stream("SEND_A", "a_beats", first)
+        yield self._stream("SEND_B", "b_beats", first)
+        yield _p("REACH", self._from["y_bytes"][first + 1])
+        yield self._stream("TAKE", "y_bytes", second)
+        yield _p("INTERRUPT")
+        yield self._status(busy=1, done=1, jobs=1)
+        yield self._write("CONTROL", acknowledge=1)
+        yield self._stream("SEND_A", "a_beats", second)
+        yield self._stream("SEND_B", "b_beats", second)
         for step in after:
             if step.name == "STATUS":
-                yield self._status(done=1, error=ERRORS["START_WHILE_BUSY"][0])
-            else:
-                yield from self._carried_out(index, [step])
-        yield self._status()
+                yield self._status(done=1, jobs=2)
+            elif step.name not in _COUNTERS:  # of both jobs, and the wait between them
+                yield from self._carried_out(second, [step])
+        yield self._status(jobs=2)
+
+    def _entries(self, index: int, begin: Entries | None = None) -> Entries | None:
+        """The first entries behind those of a job whose own begin there; None where the tables have no room for it."""
+        job, begin = self.jobs[index].job, begin or Entries()
+        columns = begin.column + len(column_words(job, self.config, self._map.column_table))
+        of_rows = row_words(job, self.config, self._map.row_table)
+        rows = begin.row + (len(of_rows) if of_rows else 0)
+        fits = columns <= self.config.table_words and rows <= self.config.max_rows
+        return Entries(column=columns, row=rows) if fits else None
 
     def _backed_up(self, index: int) -> Iterator[str]:
         """A job whose receiver stops until all else does, once before its first beat and once later."""
@@ -302,7 +333,7 @@ class EngineProgram:
                 yield from self._started(index)
                 yield _pause(turn * cycles // resets, cycles // resets // _PHASES)
             yield _p("RESET", _RESETS[turn % len(_RESETS)], turn % _ON_BUS, turn % 2)
-            yield self._status()
+            yield self._status(jobs=0)
             if not turn:
                 yield from (_p("READ", each.offset, 0, _ALL) for each in self._map.registers if self._begins_at_0(each))
             yield from self._whole(index)
@@ -318,15 +349,17 @@ class EngineProgram:
         yield self._write("CONTROL", clear=1)
         yield _p("POLL", busy.address, busy.value)
         yield _p("STOP")
-        yield self._status()
+        yield self._status(jobs=0)
 
     def _write(self, name: str, **fields: int) -> str:
         step = self._map.write(name, "", **fields)
         return _p("WRITE", step.address, step.value)
 
-    def _status(self, **fields: int) -> str:
-        step = self._map.write("STATUS", "", **fields)
-        return _p("READ", step.address, step.value, _ALL)
+    def _status(self, *, jobs: int | None = None, **fields: int) -> str:
+        """STATUS, of which other fields are 0; how many jobs have ended where that is known."""
+        step = self._map.write("STATUS", "", **fields, jobs=jobs or 0)
+        counted = self._map.register("STATUS").field("jobs").mask if jobs is None else 0
+        return _p("READ", step.address, step.value, _ALL & ~counted)
 
 
 def _pause(cycles: int, more: int = 0) -> str:

@@ -22,7 +22,7 @@ def markdown(registers: RegisterMap | None = None) -> str:
         "",
         "All registers have 32 bits; bits not named read as 0. Writes of less than four bytes and accesses to",
         "addresses that are not below (those beyond the last entry of a table among them) answer SLVERR. While",
-        "STATUS.busy is 1, writes to settings (but INTERRUPT) and tables are ignored, with the answer OKAY.",
+        "STATUS.queued is 1, writes to settings (but INTERRUPT) are ignored, with the answer OKAY.",
         "",
         "| address | register | access | bits | field | |",
         "|---|---|---|---|---|---|",

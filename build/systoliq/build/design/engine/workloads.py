@@ -91,7 +91,7 @@ def read_workloads(path: Path) -> list[Product]:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Figures:
-    """One network on one engine.
+    """One network on one engine, its jobs queued one behind the other; the last one's own end makes no difference.
 
     `limit` is the utilization that the shapes' ragged edges allow, and bytes are those of each stream per cycle, on
     average over all jobs; a port is as wide as its word and takes one a cycle at the most.
@@ -139,7 +139,7 @@ def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figur
         for shape in jobs_of(config, product):
             jobs += product.count
             macs += product.count * shape.macs
-            cycles += product.count * engine.cycles(shape)
+            cycles += product.count * engine.turn(shape)
             whole += product.count * round(shape.macs / shape.edge_limit)
             a_words += product.count * shape.a_words
             b_words += product.count * shape.b_words

@@ -34,6 +34,10 @@ class PromptDrainControl(DrainControl):
     def latency_of(config: EngineConfig) -> int:
         return 1
 
+    @staticmethod
+    def ahead_of(config: EngineConfig) -> int:
+        return 0
+
 
 class _Walk:
     """A walk over tiles of ``rows``, slots and steps that begins anew with every job.
@@ -43,9 +47,16 @@ class _Walk:
     """
 
     def __init__(
-        self, config: EngineConfig, *, rows: int, per_slot: bool, rows_of_job: Value, columns_of_job: Value
+        self,
+        config: EngineConfig,
+        *,
+        rows: int,
+        per_slot: bool,
+        rows_of_job: Value,
+        columns_of_job: Value,
+        first_column: Value,
     ) -> None:
-        self._config, self._rows, self._per_slot = config, rows, per_slot
+        self._config, self._rows, self._per_slot, self._first_column = config, rows, per_slot, first_column
         self._rows_of_job, self._columns_of_job = rows_of_job, columns_of_job
         self.inside = Signal(name="walk_inside")  # a job that begun has not had its last result
         self.walks = Signal(name="walk_walks")
@@ -98,18 +109,19 @@ class _Walk:
     def check(self, m: Module, step: Any) -> None:
         """Hold ``step`` against this place of the walk."""
         lanes, at = self._config.lanes, self.at
+        entry = (self._first_column + self.column // lanes)[: len(step.entry)]
         row_ends = self._last_column | (at == self._config.interval - 1)
         slots_end = 1 if self._per_slot else (self.slot == self._rows) | self._last_row
         m.d.comb += Assert(step.push == self.push)
         with m.If(self.now & self.inside & (self.slot == 0)):
-            m.d.comb += [Assert(step.column_sum & (step.step == at)), Assert(step.entry == self.column // lanes)]
+            m.d.comb += [Assert(step.column_sum & (step.step == at)), Assert(step.entry == entry)]
         with m.Else():
             m.d.comb += Assert(~step.column_sum)
         with m.If(self.push):
             m.d.comb += [
                 Assert(step.columns == Mux(self._last_column, self._columns_of_job - self.column, lanes)),
                 Assert(step.step == at),
-                Assert(step.entry == self.column // lanes),
+                Assert(step.entry == entry),
                 Assert(step.last == self.last),
                 Assert(step.tile_last == (row_ends & slots_end)),
             ]
@@ -125,20 +137,29 @@ def check_drain(
     token: Value,
     rows_of_job: Value,
     columns_of_job: Value,
+    first_column: Value,
     step: Any,
 ) -> Signal:
     """Hold ``step`` against a walk over tiles of ``rows``, which a ``token`` begins, with ``per_slot`` each slot.
 
     Returns whether the job's last result comes: nothing may come after it.
     """
-    walk = _Walk(config, rows=rows, per_slot=per_slot, rows_of_job=rows_of_job, columns_of_job=columns_of_job)
+    walk = _Walk(
+        config,
+        rows=rows,
+        per_slot=per_slot,
+        rows_of_job=rows_of_job,
+        columns_of_job=columns_of_job,
+        first_column=first_column,
+    )
     walk.advance(m, begins, delay(m, token, 1, name="token", reset_less=False))
     walk.check(m, step)
     return walk.last
 
 
 class DrainControlHarness(wiring.Component):
-    """The drain control alone, without its latency. M and N are free from the cycle after a job's last result on.
+    """The drain control alone, without its latency. M, N and the first entry are free from the cycle after a job's last
+    result on.
 
     A job begins two cycles after that or later, when M and N have been steady for a cycle; a token comes a cycle after
     the begin or later, and when the walk of the token before is over.
@@ -146,13 +167,21 @@ class DrainControlHarness(wiring.Component):
 
     def __init__(self, config: EngineConfig) -> None:
         self._config = config
-        super().__init__({"m": In(LENGTH_BITS), "n": In(LENGTH_BITS), "begin": In(1), "token": In(1)})
+        super().__init__(
+            {
+                "m": In(LENGTH_BITS),
+                "n": In(LENGTH_BITS),
+                "first_column": In(range(config.table_words)),
+                "begin": In(1),
+                "token": In(1),
+            }
+        )
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config, rows = self._config, self._config.rows
         m.submodules.dut = dut = PromptDrainControl(config, rows=rows, per_slot=False)
-        lengths = Cat(self.m, self.n)
+        lengths = Cat(self.m, self.n, self.first_column)
         before, inside = Signal.like(lengths), Signal()
         tiles = Signal(5)  # of the job, that have had their token
         all_tiles = Signal(5)
@@ -161,7 +190,7 @@ class DrainControlHarness(wiring.Component):
         begin = self.begin & ~inside
         m.d.comb += [
             all_tiles.eq(((self.m + rows - 1) // rows) * ((self.n + config.cols - 1) // config.cols)),
-            *(getattr(dut, name).eq(getattr(self, name)) for name in ("m", "n")),
+            *(getattr(dut, name).eq(getattr(self, name)) for name in ("m", "n", "first_column")),
             dut.begin.eq(begin),
             dut.start.eq(token),
             Assume(~(begin | inside) | (lengths == before)),
@@ -176,6 +205,7 @@ class DrainControlHarness(wiring.Component):
             token=token,
             rows_of_job=self.m,
             columns_of_job=self.n,
+            first_column=self.first_column,
             step=dut.step,
         )
         jobs = Signal(2)

@@ -80,6 +80,7 @@ class ControlOfJobs(EngineCore):
             control.m.eq(job.m),
             control.k.eq(job.k),
             control.n.eq(job.n),
+            control.first_column.eq(job.first_column),
             buffer.credit.eq(self.credit),
             buffer.came.eq(control.step.push & control.step.last),
             buffer.leaves.eq(self.leaves),
@@ -128,6 +129,7 @@ class JobsHarness(wiring.Component):
             token=dataflow.drain,
             rows_of_job=rows_of_job,
             columns_of_job=columns_of_job,
+            first_column=Const(0),
             step=step,
         )
         whole = Signal()  # the last result of a job has come, and the job has not ended

@@ -22,7 +22,7 @@ __all__ = ["PROPERTIES"]
 
 _OKAY, _SLVERR = 0, 2
 _COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
-_ALWAYS = ("INTERRUPT",)  # is written while the engine is busy, too
+_ALWAYS = ("INTERRUPT",)  # is written while a job is queued, too
 _CONFIG = EngineConfig(rows=1, cols=3, lanes=3, a_words=4, b_words=4, max_columns=8, max_rows=4)
 
 
@@ -49,7 +49,7 @@ class _AnyCore(wiring.Component):
 class RegisterFileHarness(wiring.Component):
     """`AxiEngine` with a free master and any core, against the documentation: what each write does and each read gives.
 
-    A write counts in the cycle in which its answer begins; whether the engine is busy is looked at two cycles before.
+    A write counts in the cycle in which its answer begins; whether a job is queued is looked at two cycles before.
     """
 
     def __init__(self, config: EngineConfig) -> None:
@@ -91,7 +91,7 @@ class RegisterFileHarness(wiring.Component):
         with m.If(dut.s_axi_ctrl_wvalid & dut.s_axi_ctrl_wready):
             m.d.sync += [data.eq(dut.s_axi_ctrl_wdata), whole.eq(dut.s_axi_ctrl_wstrb.all())]
         waits, begins, acts = Signal(), Signal(), Signal()
-        was_busy = delay(m, dut.status.busy, 2, name="was_busy", reset_less=False)
+        was_queued = delay(m, dut.status.queued, 2, name="was_queued", reset_less=False)
         m.d.sync += waits.eq(dut.s_axi_ctrl_bvalid & ~dut.s_axi_ctrl_bready)
         m.d.comb += [
             begins.eq(dut.s_axi_ctrl_bvalid & ~waits),
@@ -101,7 +101,7 @@ class RegisterFileHarness(wiring.Component):
             exists = (address < len(dut.map.registers)) | self._in_rows(dut, address) | self._in_columns(dut, address)
             m.d.comb += Assert(dut.s_axi_ctrl_bresp == Mux(whole & exists, _OKAY, _SLVERR))
         kept = {
-            register.name: self._keep(m, register, acts & (address == register.offset >> 2), data, was_busy)
+            register.name: self._keep(m, register, acts & (address == register.offset >> 2), data, was_queued)
             for register in dut.map.registers
             if register.access == "rw"
         }
@@ -109,34 +109,43 @@ class RegisterFileHarness(wiring.Component):
             lsb = next(each for each in dut.map.registers if each.name == register).field(field).lsb
             m.d.comb += Assert(setting.as_unsigned() == kept[register][lsb : lsb + len(setting)])
         self._check_job(m, dut, core, kept)
-        self._check_tables(m, dut, core, acts & ~was_busy, address, data)
-        m.d.comb += Cover(acts & was_busy & (address == 8))
+        self._check_tables(m, dut, core, acts, address, data)
+        m.d.comb += Cover(acts & was_queued & (address == 8))
         return kept
 
     @staticmethod
-    def _keep(m: Module, register: Register, written: Value, data: Value, was_busy: Value) -> Signal:
-        """The bits of ``register`` as they were last written while the engine was not busy; others are 0."""
+    def _keep(m: Module, register: Register, written: Value, data: Value, was_queued: Value) -> Signal:
+        """The bits of ``register`` as they were last written while no job was queued; others are 0."""
         kept = Signal(32, name=f"kept_{register.name.lower()}")
         mask = sum(field.mask for field in register.fields)
-        with m.If(written & (Const(register.name in _ALWAYS) | ~was_busy)):
+        with m.If(written & (Const(register.name in _ALWAYS) | ~was_queued)):
             m.d.sync += kept.eq(data & mask)
         return kept
 
     @staticmethod
     def _check_job(m: Module, dut: AxiEngine, core: Any, kept: dict[str, Signal]) -> None:
-        """The core sees the registers, and they do not change while the engine is busy; the interrupt is as told."""
-        job = Cat(value for name, value in kept.items() if name not in _ALWAYS)
-        before, was_busy = Signal(len(job)), Signal()
-        m.d.sync += [before.eq(job), was_busy.eq(dut.status.busy)]
-        with m.If(dut.status.busy & was_busy):
-            m.d.comb += Assert(job == before)
-        with m.If(core.start):
-            m.d.comb += [Assert(getattr(core.job, name) == kept[name.upper()][:16]) for name in ("m", "k", "n")]
-            m.d.comb += Cover(core.job.m == 3)
+        """The core's job is what the registers held when it was loaded, while it runs and after; the interrupt is as
+        told.
+        """
+        held = Cat(value for name, value in kept.items() if name not in _ALWAYS)
+        queued_before, held_before = Signal(), Signal(len(held))
+        loaded, known = {name: Signal(32, name=f"loaded_{name.lower()}") for name in kept}, Signal()
+        m.d.sync += [queued_before.eq(dut.status.queued), held_before.eq(held)]
+        with m.If(queued_before & dut.status.queued):
+            m.d.comb += Assert(held == held_before)
+        with m.If(dut.status.load):
+            m.d.sync += [known.eq(1), *(loaded[name].eq(kept[name]) for name in kept)]
+        m.d.comb += Assert(known | ~core.start)
+        fields = {"m": loaded["M"], "k": loaded["K"], "n": loaded["N"], "first_column": loaded["N"][16:]}
         if "FORMAT" in kept:
-            zero_points = Cat(core.job.a_zero_point, core.job.y_zero_point)
-            formats = Cat(getattr(core.job, field) for register, field in dut.settings if register == "FORMAT")
-            m.d.comb += [Assert(zero_points == kept["ZERO_POINTS"][:16]), Assert(formats == kept["FORMAT"][:5])]
+            formats = [field for register, field in dut.settings if register == "FORMAT"]
+            fields |= {name: loaded["FORMAT"][bit] for bit, name in enumerate(formats)}
+            fields |= {"a_zero_point": loaded["ZERO_POINTS"], "y_zero_point": loaded["ZERO_POINTS"][8:]}
+            fields["first_row"] = loaded["M"][16:]
+        job = {name: Value.cast(getattr(core.job, name)).as_unsigned() for name in core.job.shape().members}
+        with m.If(known):
+            m.d.comb += [Assert(value == fields[name][: len(value)]) for name, value in job.items()]
+        m.d.comb += [Cover(core.start & (job["m"] == 3)), Cover(dut.status.queued & ~dut.status.load)]
         raised = Cat(dut.status.done, dut.status.error != 0) & kept["INTERRUPT"][:2]
         m.d.comb += Assert(dut.irq == raised.any())
 
@@ -199,7 +208,7 @@ class RegisterFileHarness(wiring.Component):
         held = {
             **kept,
             **{register.name: _constant(dut, register) for register in dut.map.registers if register.access != "rw"},
-            "STATUS": Cat(status.busy, status.done, Const(0, 6), status.error),
+            "STATUS": Cat(status.busy, status.done, status.queued, Const(0, 5), status.error, status.jobs),
         }
         shown = {
             register.offset >> 2: delay(m, held[register.name], 2, name=f"shown_{register.name}", reset_less=False)
@@ -225,8 +234,8 @@ def _constant(dut: AxiEngine, register: Register) -> Value:
 def _registers(kind: str, config: EngineConfig, old: str, new: str) -> Property:
     return Property(
         name=f"engine registers, {kind}",
-        claim="settings and table words that were written are what the core reads and reads give, as documented; none "
-        "of them changes while the engine is busy",
+        claim="settings and table words that were written are what the core reads and reads give, as documented; a job "
+        "has the settings of its start, whatever is written while it runs",
         harness=lambda: RegisterFileHarness(config),
         method=Unbounded(cover_cycles=16),
         bug=SeededBug(module="engine.axi_engine", old=old, new=new),
@@ -234,7 +243,7 @@ def _registers(kind: str, config: EngineConfig, old: str, new: str) -> Property:
 
 
 PROPERTIES = (
-    _registers("integers", _CONFIG, "busy.eq(status.busy)", "busy.eq(0)"),
+    _registers("integers", _CONFIG, "queued.eq(status.queued)", "queued.eq(0)"),
     _registers(
         "float8",
         _CONFIG.replace(a=E4M3FN, b=E4M3FN, y=E4M3FN),

@@ -1,4 +1,4 @@
-"""Proofs of the engine's status: what software reads of the job under way."""
+"""Proofs of the engine's status: the queue of jobs, and what software reads of them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..property import Property, SeededBug, Unbounded
 
 __all__ = ["PROPERTIES"]
 
-_START_WHILE_BUSY = ERRORS["START_WHILE_BUSY"][0]
+_QUEUE_FULL = ERRORS["QUEUE_FULL"][0]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,8 @@ class _Around:
     clear: Signal
     acknowledge: Signal
     core_busy: Signal
-    completed: Signal  # results of a job that ended may still be on their way
+    leaving: Signal  # results of a job that ended may be on their way
+    cleared: Signal  # what a clear left of a frame may be
     fatal: Signal  # the first since the last clear
     started: Signal  # not the first cycle
 
@@ -34,7 +35,7 @@ class _Around:
 class StatusHarness(wiring.Component):
     """`Status` before a core that ends or fails when it likes, and results that take their time to leave.
 
-    ``aspect`` names what is proven: "error", "start" or "done".
+    ``aspect`` names what is proven: "error", "queue", "busy" or "done".
     """
 
     def __init__(self, aspect: str) -> None:
@@ -56,7 +57,8 @@ class StatusHarness(wiring.Component):
             clear=Signal(init=1),  # reset clears
             acknowledge=Signal(),
             core_busy=Signal(),
-            completed=Signal(),
+            leaving=Signal(),
+            cleared=Signal(),
             fatal=Signal(8),
             started=Signal(),
         )
@@ -64,26 +66,41 @@ class StatusHarness(wiring.Component):
             m.d.sync += getattr(around, name).eq(self.write & getattr(self, name))
         m.d.sync += around.started.eq(1)
         self._core(m, dut, around)
-        {"error": self._check_error, "start": self._check_start, "done": self._check_done}[self._aspect](m, dut, around)
+        checks = {
+            "error": self._check_error,
+            "queue": self._check_queue,
+            "busy": self._check_busy,
+            "done": self._check_done,
+        }
+        checks[self._aspect](m, dut, around)
         return m
 
     def _core(self, m: Module, dut: Status, around: _Around) -> None:
-        """The core: busy from a start on; then it ends, or fails and stands until the clear."""
-        core_busy, completed, fatal = around.core_busy, around.completed, around.fatal
+        """The core: busy from a start on; then it ends, or fails and stands until the clear.
+
+        A job ends after the results of the one before have left: they go the same way.
+        """
+        core_busy, leaving, cleared, fatal = around.core_busy, around.leaving, around.cleared, around.fatal
         drained_before, flows_before = Signal(), Signal()
+        with m.If(self.core_done):
+            m.d.sync += leaving.eq(1)
+        with m.Elif(self.drained):
+            m.d.sync += leaving.eq(0)
+        with m.If(self.drained):
+            m.d.sync += cleared.eq(0)
         with m.If(dut.core_start):
-            m.d.sync += [core_busy.eq(1), completed.eq(0)]
+            m.d.sync += core_busy.eq(1)
         with m.Elif(self.core_done):
-            m.d.sync += [core_busy.eq(0), completed.eq(1)]
+            m.d.sync += core_busy.eq(0)
         with m.If(fatal == 0):
             m.d.sync += fatal.eq(self.core_error)
         with m.If(dut.core_clear):
-            m.d.sync += [core_busy.eq(0), completed.eq(0), fatal.eq(0)]
+            m.d.sync += [core_busy.eq(0), leaving.eq(0), cleared.eq(1), fatal.eq(0)]
         m.d.sync += [drained_before.eq(self.drained), flows_before.eq(core_busy | dut.core_clear)]
         m.d.comb += [
-            Assume(~self.core_done | (core_busy & (fatal == 0) & (self.core_error == 0))),
+            Assume(~self.core_done | (core_busy & (fatal == 0) & (self.core_error == 0) & ~leaving)),
             Assume((self.core_error == 0) | core_busy | dut.core_start),
-            Assume(self.core_error != _START_WHILE_BUSY),
+            Assume(self.core_error != _QUEUE_FULL),
             # Nothing begins to leave but what the core gave, or a beat that a clear makes.
             Assume(self.drained | ~drained_before | flows_before),
         ]
@@ -91,71 +108,83 @@ class StatusHarness(wiring.Component):
             m.d.comb += Assume(self.drained)
 
     def _check_error(self, m: Module, dut: Status, around: _Around) -> None:
-        """The first fatal code, or a start while busy, as long as it is not forgotten."""
+        """The first fatal code once the job before has ended, or a start too many, as long as it is not forgotten."""
         fatal = around.fatal
-        early = Signal()  # a start that came while busy was not forgotten yet
-        with m.If((around.start & dut.busy) | around.clear):
+        early = Signal()  # a start that found the queue full was not forgotten yet
+        with m.If((around.start & dut.queued) | around.clear):
             m.d.sync += early.eq(around.start)
         with m.Elif(around.acknowledge):
             m.d.sync += early.eq(0)
         with m.If(fatal != 0):
-            m.d.comb += Assert(dut.error == fatal)
+            m.d.comb += Assert(dut.error == Mux(around.leaving, 0, fatal))
         with m.Else():
-            m.d.comb += Assert(dut.error == Mux(early, _START_WHILE_BUSY, 0))
+            m.d.comb += Assert(dut.error == Mux(early, _QUEUE_FULL, 0))
         m.d.comb += [
-            Cover((fatal != 0) & early),
+            Cover((fatal != 0) & early & (dut.error != 0)),
+            Cover((fatal != 0) & around.leaving),
             Cover((self.core_error != 0) & around.acknowledge),
             Cover(around.clear & early),
         ]
 
-    def _check_start(self, m: Module, dut: Status, around: _Around) -> None:
-        """When the core is started and cleared, and when the status is busy."""
+    def _check_queue(self, m: Module, dut: Status, around: _Around) -> None:
+        """A start queues a job unless one is; it is loaded when the core is free, and starts it a cycle later."""
         start, clear, core_busy, fatal = around.start, around.clear, around.core_busy, around.fatal
-        asked, cleared, busy_before = Signal(), Signal(), Signal()
-        m.d.sync += [asked.eq(start & ~dut.busy), cleared.eq(clear), busy_before.eq(dut.busy)]
-        m.d.comb += [Assert(dut.core_start == asked), Assert(dut.core_clear == clear)]
+        queued, loaded = Signal(), Signal()
+        with m.If(dut.load | clear):
+            m.d.sync += queued.eq(0)  # a start that comes now finds the queue full
+        with m.Elif(start):
+            m.d.sync += queued.eq(1)
+        m.d.sync += loaded.eq(dut.load & ~clear)
+        free = ~core_busy & ~dut.core_start & ~around.cleared & (fatal == 0)
+        m.d.comb += [
+            Assert(dut.queued == queued),
+            Assert(dut.load == (queued & free)),
+            Assert(dut.core_start == loaded),
+            Assert(dut.core_clear == clear),
+            Assert(dut.first == (start & ~dut.busy)),
+        ]
         with m.If(dut.core_start):
-            m.d.comb += [Assert(~core_busy & (fatal == 0)), Assert(self.drained & ~cleared)]
-        with m.If(dut.core_start | core_busy | ~self.drained | clear | (fatal != 0)):
-            m.d.comb += Assert(dut.busy)
-        commanded = Signal(2)  # in the last two cycles
-        m.d.sync += commanded.eq(Cat(self.write & (self.start | self.clear), commanded[0]))
+            m.d.comb += [Assert(~core_busy & (fatal == 0)), Assert(self.drained | around.leaving)]
+        m.d.comb += [Cover(dut.core_start & around.leaving), Cover(start & around.cleared & ~self.drained)]
+
+    def _check_busy(self, m: Module, dut: Status, around: _Around) -> None:
+        """When the status is busy, and when it says that a job follows the one whose results leave."""
+        clear, core_busy, leaving = around.clear, around.core_busy, around.leaving
+        something = dut.queued | dut.core_start | core_busy | leaving | ~self.drained | clear | (around.fatal != 0)
+        m.d.comb += Assert(~something | dut.busy)
+        commanded, busy_before = Signal(2), Signal()  # in the last two cycles
+        m.d.sync += [
+            busy_before.eq(dut.busy),
+            commanded.eq(Cat(self.write & (self.start | self.clear), commanded[0])),
+        ]
         with m.If(dut.busy & ~busy_before & around.started):
             m.d.comb += Assert(commanded != 0)
         rests = Signal()  # there is nothing to wait for
-        m.d.sync += rests.eq(~(dut.core_start | core_busy | ~self.drained | clear | start | (fatal != 0)))
-        with m.If(rests & ~dut.core_start & self.drained & ~clear):
+        m.d.sync += rests.eq(~(something | around.start))
+        with m.If(rests & ~something):
             m.d.comb += Assert(~dut.busy)
-        m.d.comb += [Cover(dut.core_start & dut.core_clear), Cover(start & ~self.drained)]
+        with m.If(leaving):
+            m.d.comb += Assert(dut.more == (dut.queued | dut.core_start | core_busy))
+        with m.Else():
+            m.d.comb += Assert(dut.more == dut.queued)
+        m.d.comb += [Cover(dut.core_clear & core_busy), Cover(leaving & core_busy), Cover(rests & dut.done)]
 
     def _check_done(self, m: Module, dut: Status, around: _Around) -> None:
-        """When done comes, and when it goes."""
-        clear, fatal = around.clear, around.fatal
-        done_before, complete_before, forgotten = Signal(), Signal(), Signal()
+        """When done comes, and when it goes; and each job that ended counts once."""
+        clear = around.clear
+        ended, forgotten, done_before = Signal(), Signal(), Signal()
+        jobs = Signal.like(dut.jobs)
         m.d.sync += [
             done_before.eq(dut.done),
-            complete_before.eq(around.completed & self.drained & ~clear & ~dut.core_start),
-            forgotten.eq(around.acknowledge | clear | (around.start & ~dut.busy)),
+            ended.eq(around.leaving & self.drained & ~clear),
+            forgotten.eq(around.acknowledge | clear | dut.first),
+            jobs.eq(Mux(clear, 0, jobs + (around.leaving & self.drained))),
         ]
-        waiting = Signal()  # a job that ended has not been reported
-        with m.If(dut.core_start):
-            m.d.sync += waiting.eq(1)
-        with m.Elif(clear | (dut.done & ~done_before)):
-            m.d.sync += waiting.eq(0)
-        with m.If(dut.done & ~done_before):
-            m.d.comb += Assert(complete_before & waiting & (clear | ~dut.busy))
-        with m.If(~dut.done & done_before):
-            m.d.comb += Assert(forgotten)
-        with m.If(forgotten & ~complete_before):
-            m.d.comb += Assert(~dut.done)
-        with m.If(complete_before & waiting & (fatal == 0)):
-            m.d.comb += Assert(dut.done)
-        with m.If(fatal != 0):
-            m.d.comb += Assert(~dut.done)
+        m.d.comb += [Assert(dut.jobs == jobs), Assert(dut.done == (ended | (done_before & ~forgotten)))]
         m.d.comb += [
-            Cover(dut.done & ~done_before),
-            Cover(around.completed & ~self.drained),
-            Cover(forgotten & dut.done),
+            Cover(dut.done & ~done_before & (jobs == 2)),
+            Cover(around.leaving & ~self.drained),
+            Cover(forgotten & ended),
         ]
 
 
@@ -173,21 +202,28 @@ def _status(aspect: str, claim: str, old: str, new: str) -> Property:
 PROPERTIES = (
     _status(
         "error",
-        "the first fatal code stays until clear, whatever comes with it; START_WHILE_BUSY as documented",
+        "the first fatal code stays until clear, whatever comes with it, and waits for the job before; QUEUE_FULL as "
+        "documented",
         old="with m.If(fails):",
         new="with m.If(fails & ~acknowledge):",
     ),
     _status(
-        "start",
-        "the core is started only where it is free and all results have left; busy says exactly when it is not, and "
-        "rises at most two cycles after a command",
+        "queue",
+        "one job is queued and none is lost; it is loaded as soon as the core is free, after a clear when all has "
+        "left, and never while another one runs or after an error",
+        old="cleared.eq(cleared & ~self.drained)",
+        new="cleared.eq(0)",
+    ),
+    _status(
+        "busy",
+        "busy says exactly whether there is anything to wait for, and rises at most two cycles after a command",
         old="running | clear | ~self.drained",
         new="running | clear",
     ),
     _status(
         "done",
-        "done comes when the job has ended and its last result was taken, and goes as documented",
-        old="ends.eq(running & finished & self.drained",
-        new="ends.eq(running & finished",
+        "done comes when a job has ended and its last result was taken, and goes as documented; each job counts once",
+        old="ends.eq(leaving & self.drained)",
+        new="ends.eq(leaving)",
     ),
 )

@@ -8,25 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from systoliq.golden import INT8, Requantization
-from systoliq.golden.float8_requantization import Float8Requantization
-
-from ...float8_requantizer import exponents_of
-from ..axi_engine import lane_slots
 from ..config import EngineConfig
 from ..float8_registers import map_of
-from ..registers import Register, RegisterMap, Table
+from ..registers import Register, RegisterMap
 from .job import AnyJob, Float8Job, Job
+from .tables import Entries, TableWords, column_words, row_words
 
-__all__ = ["DriverStep", "Map", "column_constants", "describe", "recovery", "sequence"]
-
-MULTIPLIER_BITS = 24
-ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 0 does not matter
+__all__ = ["DriverStep", "Map", "describe", "filled", "recovery", "sequence", "settings", "transfers"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -79,10 +71,11 @@ class DriverStep:
     """One step of a driver.
 
     "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it, "poll" until the bits of
-    `value` in it are 0; "send" and "receive" set a transfer of a stream going; "wait" is for the interrupt.
+    `value` in it are 0; "send" and "receive" set a transfer of a stream going, of job number
+    `value`; "wait" is for the interrupt, "jobs" for so many jobs to end (`value`), or an error.
     """
 
-    action: Literal["write", "fill", "read", "poll", "send", "receive", "wait"]
+    action: Literal["write", "fill", "read", "poll", "send", "receive", "wait", "jobs"]
     name: str
     address: int = 0
     value: int = 0
@@ -95,34 +88,26 @@ class DriverStep:
             "fill": f"write {len(self.data)} bytes to {self.name} (0x{self.address:06x})",
             "read": f"read {self.name} (0x{self.address:06x})",
             "poll": f"read {self.name} (0x{self.address:06x}) until it & 0x{self.value:08x} is 0",
+            "jobs": f"read {self.name} (0x{self.address:06x}) until jobs is {self.value & 0xFFFF} or error is not 0",
         }.get(self.action, f"{self.action} {self.name}")
         return f"{what}: {self.text}" if self.text else what
 
 
-def sequence(job: AnyJob, config: EngineConfig, registers: Map | None = None) -> list[DriverStep]:
-    """Steps that run `job`; between "read STATUS" and the rest, an error in it calls for `recovery`.
+def sequence(
+    job: AnyJob, config: EngineConfig, registers: Map | None = None, *, entries: Entries | None = None
+) -> list[DriverStep]:
+    """Steps that run `job`, alone; between "read STATUS" and the rest, an error in it calls for `recovery`.
 
-    The next job's settings and tables may be written once STATUS.busy reads 0: until then they are ignored.
+    `entries` is where its tables begin; default: at their first entries. Jobs one behind the other: `queue_sequence`.
     """
     registers = registers or Map.of(config)
-    if isinstance(job, Float8Job) != bool(config.float8):
-        kind = "Float8Job" if config.float8 else "Job"
-        raise TypeError(f"job must be a {kind} on this engine, not a {type(job).__name__}")
+    entries = entries or Entries()
     return [
         registers.write("INTERRUPT", on_done=1, on_error=1),
-        registers.write("M", m=job.m),
-        registers.write("K", k=job.k),
-        registers.write("N", n=job.n),
-        *([] if isinstance(job, Float8Job) else _formats(job, registers)),
-        *column_table(job, config, registers.column_table),
-        *([] if isinstance(job, Float8Job) else _row_table(job, config, registers.row_table)),
-        DriverStep(action="receive", name="y", text="set the transfer from m_axis_y to memory going: one frame"),
-        DriverStep(
-            action="send", name="a", text="set the transfer from memory to s_axis_a going, tlast on its last word"
-        ),
-        DriverStep(
-            action="send", name="b", text="set the transfer from memory to s_axis_b going, tlast on its last word"
-        ),
+        *settings(job, config, registers, entries),
+        *filled(column_words(job, config, registers.column_table), entries.column),
+        *filled(row_words(job, config, registers.row_table), entries.row),
+        *transfers(),
         registers.write("CONTROL", start=1),
         DriverStep(action="wait", name="irq", text="or read STATUS until done or error is not 0"),
         registers.read("STATUS", "with an error: clear, wait until busy is 0, stop the three transfers, and report it"),
@@ -130,6 +115,33 @@ def sequence(job: AnyJob, config: EngineConfig, registers: Map | None = None) ->
         registers.read("INPUT_STALLS"),
         registers.read("OUTPUT_STALLS"),
         registers.write("CONTROL", acknowledge=1),
+    ]
+
+
+def settings(job: AnyJob, config: EngineConfig, registers: Map, entries: Entries) -> list[DriverStep]:
+    """Steps that write the registers of a job; they keep what they hold while STATUS.queued is 1."""
+    if isinstance(job, Float8Job) != bool(config.float8):
+        kind = "Float8Job" if config.float8 else "Job"
+        raise TypeError(f"job must be a {kind} on this engine, not a {type(job).__name__}")
+    rows: dict[str, int] = {} if isinstance(job, Float8Job) else {"first_entry": entries.row}
+    return [
+        registers.write("M", "", m=job.m, **rows),
+        registers.write("K", k=job.k),
+        registers.write("N", n=job.n, first_entry=entries.column),
+        *([] if isinstance(job, Float8Job) else _formats(job, registers)),
+    ]
+
+
+def transfers(index: int = 0) -> list[DriverStep]:
+    """Steps that set the transfers of job number `index` going."""
+    texts = {
+        "y": "set the transfer from m_axis_y to memory going: one frame",
+        "a": "set the transfer from memory to s_axis_a going, tlast on its last word",
+        "b": "set the transfer from memory to s_axis_b going, tlast on its last word",
+    }
+    return [
+        DriverStep(action="receive" if name == "y" else "send", name=name, value=index, text=text)
+        for name, text in texts.items()
     ]
 
 
@@ -167,76 +179,11 @@ def describe(steps: Sequence[DriverStep]) -> str:
     return "".join(f"{number}. {step}\n" for number, step in enumerate(steps, 1))
 
 
-def column_constants(scale: npt.NDArray[np.float32]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Multipliers of 24 bits, the top one set (or 0), and shifts: scale = multiplier / 2^shift.
-
-    Scales that leave every accumulator at zero give 0, those that saturate all give 2^8: the shift is 14 to 55.
-    """
-    distinct, where = np.unique(scale, return_inverse=True)
-    constants = Requantization.from_scales(distinct, 0, INT8)
-    multipliers, shifts = np.array(constants.multiplier, np.int64), np.array(constants.shift, np.int64)
-    for index, multiplier in enumerate(constants.multiplier):
-        missing = MULTIPLIER_BITS - multiplier.bit_length()
-        multipliers[index] <<= missing if multiplier else 0
-        shifts[index] = shifts[index] + missing if multiplier else ZERO_SHIFT
-    return multipliers[where.reshape(-1)], shifts[where.reshape(-1)]
-
-
-def _row_table(job: Job, config: EngineConfig, table: Table | None) -> list[DriverStep]:
-    """Steps that fill the row table, where zero points are per row."""
-    if table is None or len(job.a_zero_point) == 1:
+def filled(words: TableWords | None, first: int) -> list[DriverStep]:
+    """Steps that write the entries of a table from entry `first` on; behind its last one comes the first."""
+    if words is None:
         return []
-    a_offset = 128 if job.a.dtype == np.uint8 else 0
-    values = (job.a_zero_point[: config.max_rows].astype(np.int64) - a_offset) & 0xFF
-    entries = np.zeros((len(values), table.stride // 4), "<u4")
-    entries[:, table.words[0].offset // 4] = values
     return [
-        DriverStep(
-            action="fill",
-            name=table.name,
-            address=table.base,
-            data=entries.tobytes(),
-            text="zero point of each row of A",
-        )
-    ]
-
-
-def _column_values(job: AnyJob, config: EngineConfig) -> dict[str, npt.NDArray[Any]]:
-    """Word of the column table -> its values [n]."""
-    if isinstance(job, Float8Job):
-        _, _, output = config.float8_formats
-        constants = Float8Requantization.from_scales(job.scale, output)
-        exponents = exponents_of(constants, config.array)
-        return {"MULTIPLIER": np.array(constants.multiplier), "EXPONENT": np.array(exponents)}
-    multipliers, shifts = column_constants(np.zeros(job.n, np.float32) if job.scale is None else job.scale)
-    return {
-        "BIAS": job.bias.astype(np.int64),
-        "MULTIPLIER": multipliers,
-        "SHIFT": shifts,
-        "ZERO_POINT": job.b_zero_point.astype(np.int64) - (128 if job.b.dtype == np.uint8 else 0),
-    }
-
-
-def column_table(job: AnyJob, config: EngineConfig, table: Table) -> list[DriverStep]:
-    """Steps that fill the column table, with a gap where it has one; what has no place in it the engine will refuse."""
-    n = np.arange(min(job.n, config.table_words * config.lanes))
-    entry = n // config.lanes * lane_slots(config) + n % config.lanes
-    words = np.zeros((int(entry[-1]) + 1, table.stride // 4), "<u4")
-    values = _column_values(job, config)
-    for register in table.words:
-        field = register.fields[0]
-        words[entry, register.offset // 4] = (values[register.name][: len(n)] << field.lsb) & field.mask
-    *names, last = (register.name.lower().replace("_", " ") for register in table.words)
-    what = f"{', '.join(names)} and {last}"
-    slots = lane_slots(config)
-    stretch, filled = (len(words), len(words)) if slots == config.lanes else (slots, config.lanes)
-    return [
-        DriverStep(
-            action="fill",
-            name=table.name,
-            address=table.base + first * table.stride,
-            data=words[first : first + filled].tobytes(),
-            text=f"{what} of each column of B; once for all jobs that share them",
-        )
-        for first in range(0, len(words), stretch)
+        DriverStep(action="fill", name=words.table.name, address=address, data=data, text=words.text)
+        for address, data in words.stretches(first)
     ]
