@@ -21,7 +21,8 @@ _CHOOSE = 0xCACA  # B if C else A
 
 def ecp5_mux(m: Module, words: Sequence[Value], index: Value, *, name: str) -> Value:
     """``words[index]``, one of up to eight words of one width; anything where there is no such word."""
-    words = list(words) + [words[-1]] * (-len(words) % 2)  # for the other half of a lookup table
+    whole = max(1 << (len(words) - 1).bit_length(), 2)  # a slice's multiplexers choose among lookup tables, all of them
+    words = list(words) + [words[-1]] * (whole - len(words))
     return Cat(_bit(m, [word[i] for word in words], index, f"{name}_{i}") for i in range(len(words[0])))
 
 
