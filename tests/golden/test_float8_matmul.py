@@ -11,7 +11,9 @@ import numpy as np
 import pytest
 
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, INT8, qlinear_matmul
-from systoliq.golden.float8_matmul import flag_bits
+from systoliq.golden.float8_matmul import Sums, flag_bits
+from systoliq.golden.float8_requantization import EXPONENTS, Float8Requantization
+from systoliq.golden.wide import Wide
 
 ONE = np.float32(1)
 TYPES = oracle.FLOAT8 + oracle.INTEGERS
@@ -153,3 +155,15 @@ def test_flags_that_sums_need():
     forms = {"int8": INT8, "e4m3fn": E4M3FN, "e4m3fnuz": E4M3FNUZ, "e5m2": E5M2, "e5m2fnuz": E5M2FNUZ}
     for a, b in itertools.product(forms, repeat=2):
         assert flag_bits(forms[a], forms[b]) == max(flags[a], flags[b]), (a, b)
+
+
+def test_flags_name_infinities_and_nan():
+    nothing = Wide.of_sums([(np.zeros(4, np.int64), 0)], 0)
+    sums = Sums(nothing, np.array([False, False, False, True]), np.int8([0, 1, -1, 0]))
+    assert sums.flags.tolist() == [0, 1, 2, 3]
+
+
+def test_exponents_are_those_of_float32():
+    ends = np.float32([np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max])
+    exponents = Float8Requantization.from_scales(ends, E4M3FN).exponent
+    assert exponents == (EXPONENTS[0], EXPONENTS[-1])
