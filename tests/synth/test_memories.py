@@ -7,10 +7,10 @@ import subprocess
 import pytest
 
 from systoliq.build.package import make_package
-from systoliq.build.synth import open_target
+from systoliq.build.synth import SynthesisError, open_target
 from systoliq.build.synth.flow import synthesized
 from systoliq.build.synth.netlist import netlist_sources
-from systoliq.build.synth.yosys import SynthesisError, cell_figures
+from systoliq.build.synth.yosys import cell_figures
 from systoliq.hw.verilog import Verilog
 from systoliq.sim.tools import find, missing_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["InputError", "MissingPackageError", "need"]
+__all__ = ["InputError", "MissingPackageError", "SynthesisError", "need"]
 
 
 class InputError(ValueError):
@@ -14,6 +14,10 @@ class InputError(ValueError):
 
 class MissingPackageError(RuntimeError):
     """A Python package that only some commands need is not installed."""
+
+
+class SynthesisError(RuntimeError):
+    """Yosys or nextpnr failed for another reason than space."""
 
 
 def need(module: str, package: str, purpose: str, *, extra: str = "demo") -> ModuleType:

@@ -16,6 +16,7 @@ from amaranth.lib import wiring
 from systoliq.hw.verilog import emit_verilog, files_of
 from systoliq.sim.cache import content_key, obtain
 
+from ..errors import SynthesisError
 from .floorplan import floorplan
 from .nextpnr import DoesNotFitError, critical_path, max_mhz, run_nextpnr, site_figures, untimed_cells
 from .opensta import TIMED, find_sta, slowest_path
@@ -24,7 +25,7 @@ from .report import CriticalPath, SynthReport
 from .standard_cells import CELLS, Library, library_of, read_library
 from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
-from .yosys import SynthesisError, cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
+from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
 
 __all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
 

@@ -7,10 +7,10 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..errors import SynthesisError
 from .report import CriticalPath
 from .targets import Target
 from .tools import Command
-from .yosys import SynthesisError
 
 __all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures", "untimed_cells"]
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from systoliq.children import run_child
 
+from ..errors import SynthesisError
 from .report import CriticalPath
 from .standard_cells import CELLS
 from .tools import Command
-from .yosys import SynthesisError
 
 __all__ = ["BRINGS", "TIMED", "find_sta", "slowest_path"]
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from systoliq.hw.verilog import files_of
 
+from ..errors import SynthesisError
 from .repeated import repeated_modules
 from .sites import sites_of_cells
 from .standard_cells import CELLS, LARGE, Library, check_memory, mapping
@@ -20,7 +21,6 @@ from .tools import Command
 __all__ = [
     "DSPS",
     "RAMS",
-    "SynthesisError",
     "cell_figures",
     "is_register",
     "mapped_apart",
@@ -33,10 +33,6 @@ __all__ = [
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
 DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
 RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
-
-
-class SynthesisError(RuntimeError):
-    """Yosys or nextpnr failed for another reason than space."""
 
 
 def run_yosys(
