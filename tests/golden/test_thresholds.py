@@ -162,7 +162,7 @@ def test_steps_of_ranges_as_wide_as_powers_of_two(width):
         hi = lo + width - 1
         accumulators = np.arange(lo, hi + 1)
         y = float32_formula(accumulators, 0.7, 0, INT8)
-        steps = float32_steps([0.7], 0, INT8, lo, hi)
+        steps = float32_steps(np.float32([0.7]), 0, INT8, lo, hi)
         for index, level in enumerate(range(INT8.min + 1, INT8.max + 1)):
             reached = accumulators[y >= level]
             assert steps.start[index, 0] == (reached[0] if reached.size else hi + 1)
