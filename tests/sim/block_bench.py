@@ -137,7 +137,7 @@ async def engine(dut: Any) -> None:
         if action in ("write", "fill"):
             await control.write(address, data if action == "fill" else value.to_bytes(4, "little"))
         elif action == "send":
-            words = work.words[name]
+            words = work.words[0][name]
             sources[name].send(Beats(words, [False] * (len(words) - 1) + [True]))
         elif action == "wait" and not dut.irq.value:
             await RisingEdge(dut.irq)
