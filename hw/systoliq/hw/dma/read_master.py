@@ -1,0 +1,121 @@
+"""The read master: runs of bytes in, their bytes out, over AXI4."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal
+from amaranth.lib import stream, wiring
+from amaranth.lib.fifo import SyncFIFOBuffered
+from amaranth.lib.wiring import In, Out
+
+from ..hierarchy import place
+from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_read
+from .bursts import Bursts, burst
+from .realigner import Realigner, aligned_word
+from .runs import Run
+
+__all__ = ["ReadMaster"]
+
+_ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
+
+
+class ReadMaster(wiring.Component):
+    """Reads runs, in order, as words that begin with the run's first byte.
+
+    Bursts are asked for as long as there is room for all of their beats, ``beats`` in all, so that ``rready`` is always
+    1: what waits here never keeps others from the memory. ``idle``: no burst is offered or under way. While ``halt`` is
+    1 no new one is offered. An error response sets ``failed`` until reset, and ``o`` offers nothing more. To reset it
+    without one of the bus, halt it and wait until it is idle.
+    """
+
+    def __init__(self, bus_bytes: int, *, beats: int = 64) -> None:
+        self.bus_bytes = bus_bytes
+        self.beats = beats
+        self.kind = f"read_master_{8 * bus_bytes}"
+        super().__init__(
+            axi4_read("m", bus_bytes)
+            | {
+                "i": In(stream.Signature(Run)),
+                "o": Out(stream.Signature(aligned_word(bus_bytes))),
+                "halt": In(1),
+                "idle": Out(1),
+                "failed": Out(1),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        bursts, realigner = Bursts(self.bus_bytes), Realigner(self.bus_bytes)
+        m.submodules.bursts = place(bursts, platform)
+        m.submodules.realigner = place(realigner, platform)
+        wiring.connect(m, wiring.flipped(self.i), bursts.i)
+        layout = burst(self.bus_bytes)
+        asked = SyncFIFOBuffered(width=layout.size, depth=self.beats // 2)
+        beats = SyncFIFOBuffered(width=8 * self.bus_bytes, depth=self.beats)
+        m.submodules.asked, m.submodules.beats = asked, beats
+        offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
+        free = Signal(range(self.beats + 1), init=self.beats)  # places for beats that are not asked for
+        under_way = Signal(range(self.beats + 1))  # beats that were asked for and have not come
+        given, leaves = Signal(), Signal()
+        issue = Signal()
+        size = bursts.o.payload.length + 1
+        m.d.comb += [
+            issue.eq(bursts.o.valid & (~offers | self.m_arready) & (free >= BURST_BEATS) & asked.w_rdy & ~self.halt),
+            bursts.o.ready.eq(issue),
+            asked.w_en.eq(issue),
+            asked.w_data.eq(bursts.o.payload.as_value()),
+            given.eq(self.m_rvalid),
+            beats.w_en.eq(given),
+            beats.w_data.eq(self.m_rdata),
+            self.m_rready.eq(1),
+            self.m_araddr.eq(address),
+            self.m_arlen.eq(length),
+            self.m_arsize.eq((self.bus_bytes - 1).bit_length()),
+            self.m_arburst.eq(INCR),
+            self.m_arcache.eq(MODIFIABLE),
+            self.m_arvalid.eq(offers),
+        ]
+        m.d.sync += [
+            free.eq(free - Mux(issue, size, 0) + leaves),
+            under_way.eq(under_way + Mux(issue, size, 0) - given),
+            self.idle.eq(~issue & ~(offers & ~self.m_arready) & ~under_way.any()),
+        ]
+        with m.If(issue):
+            m.d.sync += [offers.eq(1), address.eq(bursts.o.payload.address), length.eq(bursts.o.payload.length)]
+        with m.Elif(self.m_arready):
+            m.d.sync += offers.eq(0)
+        with m.If(given & self.m_rresp[_ERROR]):
+            m.d.sync += self.failed.eq(1)
+        self._beats(m, realigner, layout(asked.r_data), asked, beats, leaves)
+        m.d.comb += [
+            self.o.payload.eq(realigner.o.payload),
+            self.o.valid.eq(realigner.o.valid & ~self.failed),
+            realigner.o.ready.eq(self.o.ready & ~self.failed),
+        ]
+        return m
+
+    def _beats(
+        self,
+        m: Module,
+        realigner: Realigner,
+        asked_for: object,
+        asked: SyncFIFOBuffered,
+        beats: SyncFIFOBuffered,
+        leaves: Signal,
+    ) -> None:
+        """Each beat to the realigner, with what is known of its burst."""
+        of = asked_for
+        count = Signal(4)
+        ends = count == of.length  # type: ignore[attr-defined]
+        beat = realigner.i.payload
+        m.d.comb += [
+            realigner.i.valid.eq(beats.r_rdy & asked.r_rdy),
+            leaves.eq(realigner.i.valid & realigner.i.ready),
+            beats.r_en.eq(leaves),
+            asked.r_en.eq(leaves & ends),
+            beat.data.eq(beats.r_data),
+            beat.first.eq(of.first & (count == 0)),  # type: ignore[attr-defined]
+            beat.final.eq(of.final & ends),  # type: ignore[attr-defined]
+            *(getattr(beat, name).eq(getattr(of, name)) for name in ("offset", "end", "spill", "mark")),
+        ]
+        with m.If(leaves):
+            m.d.sync += count.eq(Mux(ends, 0, count + 1))

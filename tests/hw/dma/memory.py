@@ -1,0 +1,85 @@
+"""A memory on AXI4 ports, for benches in Amaranth's simulator: random stalls, latency, errors, the protocol's rules."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from collections import deque
+
+
+@dataclasses.dataclass(kw_only=True)
+class Memory:
+    """`contents` from address 0 on; `chance`: of going on in a cycle; an access to a byte of `broken` is an error."""
+
+    contents: bytearray
+    rng: random.Random
+    chance: float = 1.0
+    latency: int = 5
+    broken: range = range(0)
+    read_beats: int = 0
+    bursts: list[tuple[str, int, int]] = dataclasses.field(default_factory=list)
+    under_way: int = 0
+    stopped: bool = False
+
+    def goes(self):
+        return self.rng.random() <= self.chance
+
+    def check(self, kind, address, length, size, burst, bus):
+        """The rules of a burst; noted in `bursts`."""
+        assert burst == 1, "INCR"
+        assert 1 << size == bus
+        assert address % bus == 0
+        end = address + (length + 1) * bus - 1
+        assert address // 4096 == end // 4096, "a burst crosses 4 KiB"
+        self.bursts.append((kind, address, length + 1))
+
+    def beat(self, address, bus):
+        """A beat, and its response."""
+        at = address % (1 << 32)
+        if any(at + i in self.broken for i in range(bus)) or at + bus > len(self.contents):
+            return self.rng.getrandbits(8 * bus), self.rng.choice([2, 3])
+        return int.from_bytes(self.contents[at : at + bus], "little"), self.rng.choice([0, 1])
+
+    async def reads(self, ctx, port, bus, prefix="m_"):
+        """Answer what `port` asks for, until `stopped`."""
+        get = lambda name: getattr(port, f"{prefix}{name}")  # noqa: E731
+        queue, cycle, offered, kept = deque(), 0, False, None
+        while not self.stopped:
+            arready = self.goes()
+            ctx.set(get("arready"), arready)
+            beat = None
+            if queue and (offered or (queue[0][0] <= cycle and self.goes())):
+                offered = True
+                beat = queue[0]
+                ctx.set(get("rdata"), beat[1])
+                ctx.set(get("rresp"), beat[2])
+                ctx.set(get("rlast"), beat[3])
+            ctx.set(get("rvalid"), beat is not None)
+            names = ("arvalid", "araddr", "arlen", "arsize", "arburst", "rready")
+            *_, arvalid, araddr, arlen, arsize, arburst, rready = await ctx.tick().sample(*(get(n) for n in names))
+            asked = (arvalid, araddr, arlen)
+            assert kept is None or asked == kept, "an address was withdrawn or changed"
+            kept = asked if arvalid and not arready else None
+            cycle += 1
+            if arvalid and arready:
+                self.check("read", araddr, arlen, arsize, arburst, bus)
+                for index in range(arlen + 1):
+                    data, response = self.beat(araddr + index * bus, bus)
+                    queue.append((cycle + self.latency, data, response, index == arlen))
+            if beat is not None and rready:
+                queue.popleft()
+                self.read_beats += 1
+                offered = False
+            self.under_way = len(queue)
+
+
+class Stopwatch:
+    """Counts cycles, as a testbench beside others, until `stopped`."""
+
+    def __init__(self):
+        self.cycles, self.stopped = 0, False
+
+    async def run(self, ctx):
+        while not self.stopped:
+            await ctx.tick()
+            self.cycles += 1
