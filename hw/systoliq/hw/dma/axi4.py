@@ -1,7 +1,7 @@
-"""AXI4 master ports: the channels of one that reads and of one that writes, addresses of 32 bits, no IDs.
+"""AXI4 master ports: the channels of one that reads and of one that writes, addresses of 32 bits, all IDs 0.
 
 Bursts are INCR of whole beats, of at most `BURST_BEATS`; they end where a multiple of as many beats does, so none
-crosses 4 KiB. Without IDs all answers come in order. ARM IHI 0022.
+crosses 4 KiB. With one ID all answers come in order. ARM IHI 0022.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def _named(name: str, channels: dict[str, object]) -> dict[str, object]:
 
 def _address(prefix: str) -> dict[str, object]:
     return {
+        f"{prefix}id": Out(1),
         f"{prefix}addr": Out(ADDRESS_BITS),
         f"{prefix}len": Out(8),
         f"{prefix}size": Out(3),
@@ -47,7 +48,7 @@ def _address(prefix: str) -> dict[str, object]:
 
 
 def _read(bus_bytes: int) -> dict[str, object]:
-    return {"rdata": In(8 * bus_bytes), "rresp": In(2), "rlast": In(1), "rvalid": In(1), "rready": Out(1)}
+    return {"rdata": In(8 * bus_bytes), "rresp": In(2), "rlast": In(1), "rid": In(1), "rvalid": In(1), "rready": Out(1)}
 
 
 def _write(bus_bytes: int) -> dict[str, object]:
@@ -58,6 +59,7 @@ def _write(bus_bytes: int) -> dict[str, object]:
         "wvalid": Out(1),
         "wready": In(1),
         "bresp": In(2),
+        "bid": In(1),
         "bvalid": In(1),
         "bready": Out(1),
     }

@@ -1,0 +1,141 @@
+"""The transposer: rows of bytes in, columns out, through a memory whose banks are turned against each other."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ..block_ram import BlockRam
+from ..credit import Credit
+from ..hierarchy import place
+from .realigner import aligned_word
+
+__all__ = ["Transposer", "column_word"]
+
+
+def column_word(size: int) -> data.StructLayout:
+    """``size`` bytes, and whether they are the last of a walk."""
+    return data.StructLayout({"data": 8 * size, "last": 1})
+
+
+class Transposer(wiring.Component):
+    """Blocks of up to ``rows`` words become words of ``rows`` elements of ``depth`` bytes: the rows' first, second, ...
+
+    A run is one word, and a block is the rows of a step: that with ``mark.step_last`` ends it, and says with ``end``
+    how many elements there are (of the last one some bytes may be missing). Of rows that are missing a column holds
+    anything. While one block leaves, the next one comes: a word a cycle each way. A column leaves ``latency`` cycles
+    after its block's last word was taken at the earliest.
+
+    Bank b of the memory holds element (b - r) mod banks of row r at address r: a row goes into all of them at one
+    address, a column comes out of all of them at addresses that count down from bank to bank.
+    """
+
+    latency = 4  # turned, into the memory, out of it, and into the output register
+
+    def __init__(self, rows: int, bus_bytes: int, *, depth: int, cells: str) -> None:
+        if bus_bytes % depth:
+            raise ValueError(f"depth must divide the bus's {bus_bytes} bytes, not be {depth!r}")
+        self.rows = rows
+        self.bus_bytes = bus_bytes
+        self.depth = depth
+        self.cells = cells
+        self.elements = bus_bytes // depth
+        self.banks = 1 << (max(rows, self.elements) - 1).bit_length()
+        self.kind = f"transposer_{rows}x{8 * bus_bytes}"
+        super().__init__(
+            {
+                "i": In(stream.Signature(aligned_word(bus_bytes))),
+                "o": Out(stream.Signature(column_word(rows * depth))),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        bits, banks = 8 * self.depth, self.banks
+        slots = 1 << max(self.rows - 1, 1).bit_length()
+        taken, ended, left = Signal(), Signal(), Signal()  # a row; a block's last one; a block's last column
+        free = Credit(m, 2, name="free", full=True, give=left, take=ended)
+        into, out_of = Signal(), Signal()  # halves of the memory
+        row = Signal(range(slots))
+        m.d.comb += [
+            self.i.ready.eq(free.any),
+            taken.eq(self.i.valid & self.i.ready),
+            ended.eq(taken & self.i.payload.mark.step_last),
+        ]
+        with m.If(taken):
+            m.d.sync += [row.eq(row + 1)]
+        with m.If(ended):
+            m.d.sync += [row.eq(0), into.eq(~into)]
+
+        # The row is turned, then written.
+        write, write_ends = Signal(), Signal()
+        address = Signal(range(2 * slots), reset_less=True)
+        elements = [self.i.payload.data[bits * i :][:bits] for i in range(self.elements)]
+        elements += elements[:1] * (banks - self.elements)  # anything
+        turned = Signal(bits * banks, reset_less=True)
+        m.d.sync += [
+            write.eq(taken),
+            write_ends.eq(ended),
+            address.eq(Cat(row, into)),
+            turned.eq(_turn(Cat(elements), banks - row, banks, bits)),
+        ]
+        sizes = [Signal(range(self.elements), name=f"elements_{half}", reset_less=True) for half in range(2)]
+        lasts = [Signal(name=f"last_{half}", reset_less=True) for half in range(2)]
+        for half in range(2):
+            with m.If(ended & (into == half)):
+                m.d.sync += [
+                    sizes[half].eq(self.i.payload.end >> (self.depth - 1).bit_length()),
+                    lasts[half].eq(self.i.payload.mark.last),
+                ]
+
+        # A column is read, turned back, and offered.
+        step, read, ends = Signal(), Signal(), Signal()
+        full = Credit(m, 2, name="full", full=False, give=write & write_ends, take=left)
+        column = Signal(range(banks))
+        there, there_last = Signal(), Signal(reset_less=True)
+        there_column = Signal.like(column, reset_less=True)
+        offers = Signal()
+        word = Signal(self.o.payload.shape(), reset_less=True)
+        m.d.comb += [
+            step.eq(~offers | self.o.ready),
+            read.eq(full.any & step),
+            ends.eq(column == Mux(out_of, sizes[1], sizes[0])),
+            left.eq(read & ends),
+            self.o.valid.eq(offers),
+            self.o.payload.eq(word),
+        ]
+        with m.If(read):
+            m.d.sync += column.eq(Mux(ends, 0, column + 1))
+        with m.If(left):
+            m.d.sync += out_of.eq(~out_of)
+        found = []
+        for bank in range(banks):
+            ram = BlockRam(bits, depth=2 * slots, cells=self.cells, registered=False)
+            m.submodules[f"bank_{bank}"] = place(ram, platform)
+            m.d.comb += [
+                ram.write.eq(write),
+                ram.write_address.eq(address),
+                ram.write_data.eq(turned[bits * bank :][:bits]),
+                ram.read.eq(step),
+                ram.read_address.eq(Cat((bank - column)[: len(row)], out_of)),
+            ]
+            found.append(Value.cast(ram.read_data))
+        with m.If(step):
+            m.d.sync += [
+                there.eq(read),
+                there_last.eq(ends & Mux(out_of, lasts[1], lasts[0])),
+                there_column.eq(column),
+                offers.eq(there),
+                word.last.eq(there_last),
+                word.data.eq(_turn(Cat(found), there_column, banks, bits)),
+            ]
+        return m
+
+
+def _turn(word: Value, count: Value, banks: int, bits: int) -> Value:
+    """``word`` turned right by ``count`` (modulo ``banks``) elements."""
+    for level in range((banks - 1).bit_length()):
+        shift = bits << level
+        word = Mux(count[level], Cat(word[shift:], word[:shift]), word)
+    return word
