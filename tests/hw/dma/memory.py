@@ -72,6 +72,58 @@ class Memory:
                 offered = False
             self.under_way = len(queue)
 
+    def put(self, address, data, strobe, bus):
+        """A beat of a write, and whether it went wrong."""
+        if any(
+            strobe >> i & 1 and (address + i in self.broken or address + i >= len(self.contents)) for i in range(bus)
+        ):
+            return True
+        for i in range(bus):
+            if strobe >> i & 1:
+                self.contents[address + i] = data >> 8 * i & 0xFF
+        return False
+
+    async def writes(self, ctx, port, bus, prefix="m_"):
+        """Take what `port` writes, until `stopped`."""
+        get = lambda name: getattr(port, f"{prefix}{name}")  # noqa: E731
+        names = ("awvalid", "awaddr", "awlen", "awsize", "awburst", "wvalid", "wdata", "wstrb", "wlast", "bready")
+        bursts, beats, answers, cycle = deque(), deque(), deque(), 0
+        offered, kept, kept_beat = False, None, None
+        while not self.stopped:
+            awready, wready = self.goes(), self.goes()
+            ctx.set(get("awready"), awready)
+            ctx.set(get("wready"), wready)
+            offered = bool(answers) and (offered or (answers[0][0] <= cycle and self.goes()))
+            ctx.set(get("bvalid"), offered)
+            if offered:
+                ctx.set(get("bresp"), answers[0][1])
+            *_, awvalid, awaddr, awlen, awsize, awburst, wvalid, wdata, wstrb, wlast, bready = await ctx.tick().sample(
+                *(get(name) for name in names)
+            )
+            asked, beat = (awvalid, awaddr, awlen), (wvalid, wdata, wstrb, wlast)
+            assert kept is None or asked == kept, "an address was withdrawn or changed"
+            assert kept_beat is None or beat == kept_beat, "a beat was withdrawn or changed"
+            kept = asked if awvalid and not awready else None
+            kept_beat = beat if wvalid and not wready else None
+            cycle += 1
+            if awvalid and awready:
+                self.check("write", awaddr, awlen, awsize, awburst, bus)
+                bursts.append((awaddr, awlen + 1))
+            if wvalid and wready:
+                beats.append((wdata, wstrb, wlast))
+            if offered and bready:
+                answers.popleft()
+                offered = False
+            while bursts and len(beats) >= bursts[0][1]:
+                at, count = bursts.popleft()
+                wrong = False
+                for index in range(count):
+                    data, strobe, last = beats.popleft()
+                    assert last == (index == count - 1), "wlast"
+                    wrong |= self.put(at + index * bus, data, strobe, bus)
+                answers.append((cycle + self.latency, self.rng.choice([2, 3]) if wrong else 0))
+            self.under_way = len(bursts) + len(answers) + bool(beats)
+
 
 class Stopwatch:
     """Counts cycles, as a testbench beside others, until `stopped`."""

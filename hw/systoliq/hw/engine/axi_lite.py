@@ -11,8 +11,8 @@ __all__ = ["AxiLite", "axi_lite"]
 _OKAY, _SLVERR = 0, 2
 
 
-def axi_lite(name: str, address_bits: int) -> dict[str, object]:
-    """Members of an AXI4-Lite slave port of 32 data bits."""
+def axi_lite(name: str, address_bits: int, *, master: bool = False) -> dict[str, wiring.Member]:
+    """Members of an AXI4-Lite port of 32 data bits: of a slave, or of a ``master``."""
     slave = {
         "awaddr": In(address_bits),
         "awprot": In(3),
@@ -34,7 +34,7 @@ def axi_lite(name: str, address_bits: int) -> dict[str, object]:
         "rvalid": Out(1),
         "rready": In(1),
     }
-    return {f"{name}_{channel}": member for channel, member in slave.items()}
+    return {f"{name}_{channel}": member.flip() if master else member for channel, member in slave.items()}
 
 
 class AxiLite(wiring.Component):
