@@ -48,7 +48,8 @@ class ListPlayer(wiring.Component):
     of failure is 1, the list is given up, ``error`` says why until reset, and no more is taken.
 
     ``start`` begins a list; ``busy`` until its last command is done, or one has failed. ``words`` counts the words that
-    were taken. While ``halt`` is 1 nothing new begins; ``idle``: no transfer of the bus is under way.
+    were taken. With ``abort`` the list is given up as for a bit of failure. While ``halt`` is 1 nothing new begins;
+    ``idle``: no transfer of the bus is under way.
     """
 
     def __init__(self, bus_bytes: int) -> None:
@@ -60,6 +61,7 @@ class ListPlayer(wiring.Component):
                 "i": In(stream.Signature(aligned_word(bus_bytes))),
                 "start": In(1),
                 "halt": In(1),
+                "abort": In(1),
                 "busy": Out(1),
                 "idle": Out(1),
                 "error": Out(3),
@@ -75,7 +77,7 @@ class ListPlayer(wiring.Component):
         final = Signal()  # the word at hand ends the list
         m.d.comb += [
             word.eq(Array(self.i.payload.data[32 * i :][:32] for i in range(bus_words))[part]),
-            there.eq(self.i.valid & ~self.halt),
+            there.eq(self.i.valid & ~self.halt & ~self.abort),
             ends.eq(part == self.i.payload.end >> 2),
             final.eq(self.i.payload.last & ends),
             self.i.ready.eq(take & there & ends),
@@ -109,6 +111,12 @@ class ListPlayer(wiring.Component):
         def give_up(error: ListError) -> list[object]:
             return [self.error.eq(error), self.busy.eq(0)]
 
+        def at_rest(*, takes: bool = True) -> None:
+            m.d.comb += [self.idle.eq(1), take.eq(takes)]
+            with m.If(self.abort):
+                m.d.sync += give_up(ListError.FAILED)
+                m.next = "rest"
+
         with m.FSM(name="state"):
             with m.State("rest"):
                 m.d.comb += self.idle.eq(1)
@@ -116,7 +124,7 @@ class ListPlayer(wiring.Component):
                     m.d.sync += [self.busy.eq(1), self.words.eq(0)]
                     m.next = "command"
             with m.State("command"):
-                m.d.comb += [self.idle.eq(1), take.eq(1)]
+                at_rest()
                 with m.If(there):
                     m.d.sync += [
                         address.eq(word[:ADDRESS_BITS]),
@@ -132,7 +140,7 @@ class ListPlayer(wiring.Component):
                     with m.Else():
                         m.next = "mask"
             with m.State("data"):
-                m.d.comb += [self.idle.eq(1), take.eq(1)]
+                at_rest()
                 with m.If(there):
                     m.d.sync += [data.eq(word), last.eq(final), aw.eq(1), w.eq(1)]
                     m.next = "write"
@@ -154,7 +162,7 @@ class ListPlayer(wiring.Component):
                         m.next = "command"
             for name, kept, following in (("mask", mask, "value"), ("value", value, "failing")):
                 with m.State(name):
-                    m.d.comb += [self.idle.eq(1), take.eq(1)]
+                    at_rest()
                     with m.If(there):
                         m.d.sync += kept.eq(word)
                         m.next = following
@@ -162,13 +170,13 @@ class ListPlayer(wiring.Component):
                             m.d.sync += give_up(ListError.CUT_OFF)
                             m.next = "rest"
             with m.State("failing"):
-                m.d.comb += [self.idle.eq(1), take.eq(1)]
+                at_rest()
                 with m.If(there):
                     m.d.sync += [failing.eq(word), last.eq(final)]
                     m.next = "poll"
             with m.State("poll"):
-                m.d.comb += self.idle.eq(1)
-                with m.If(~self.halt):
+                at_rest(takes=False)
+                with m.If(~self.halt & ~self.abort):
                     m.d.sync += ar.eq(1)
                     m.next = "read"
             with m.State("read"):

@@ -1,0 +1,211 @@
+"""Commands: lists of them for an engine that feeds itself, made from the driver's steps."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..engine import EngineConfig
+from ..engine.host import DriverStep, Map, queue_sequence
+from ..engine.host.job import AnyJob
+from ..engine.registers import Register
+from .list_player import COUNT_BITS, Opcode
+from .registers import BASE, DMA_REGISTERS, OPERANDS, WALK_WORDS
+
+__all__ = ["CommandList", "Placement", "WalkOf", "a_walk", "b_walk", "command_list", "dma_register", "tiled", "y_walk"]
+
+Array = npt.NDArray[Any]
+
+
+def dma_register(name: str) -> Register:
+    """The register of the masters called `name`; its address is `BASE` + its offset."""
+    return next(register for register in DMA_REGISTERS if register.name == name)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class WalkOf:
+    """The settings of a walk: see `systoliq.hw.dma.WalkSettings`; all in bytes."""
+
+    address: int
+    row_stride: int
+    step_stride: int
+    rows: int
+    steps: int
+    extent: int
+    last_extent: int
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Placement:
+    """Where a job's matrices lie, row by row: addresses and strides in bytes.
+
+    `b_stride` None says that B lies as `tiled` puts it.
+    """
+
+    a: int
+    a_stride: int
+    b: int
+    b_stride: int | None
+    y: int
+    y_stride: int
+
+
+def tiled(b: Array, config: EngineConfig) -> Array:
+    """B [k, n] as the bytes of the engine's words: for each tile of columns, beat and column, `depth` rows."""
+    (k, n), cols, depth = b.shape, config.cols, config.depth
+    padded = np.zeros((-(-k // depth) * depth, -(-n // cols) * cols), b.dtype)
+    padded[:k, :n] = b
+    parts = padded.reshape(-1, depth, padded.shape[1] // cols, cols).transpose(2, 0, 3, 1)
+    return np.ascontiguousarray(parts).reshape(-1).view(np.uint8)
+
+
+def a_walk(config: EngineConfig, bus_bytes: int, m: int, k: int, address: int, stride: int) -> WalkOf:
+    """A [m, k]: a step is what a beat of the bus holds."""
+    steps = -(-k // bus_bytes)
+    return WalkOf(
+        address=address,
+        row_stride=stride,
+        step_stride=bus_bytes,
+        rows=m,
+        steps=steps,
+        extent=bus_bytes - 1,
+        last_extent=(k - 1) % bus_bytes,
+    )
+
+
+def b_walk(config: EngineConfig, bus_bytes: int, k: int, n: int, address: int, stride: int | None) -> WalkOf:
+    """B [k, n]: a step is a tile of columns; with no `stride` it lies as `tiled` puts it."""
+    tiles, word = -(-n // config.cols), config.cols * config.depth
+    if stride is not None:
+        if config.depth > 1:
+            raise ValueError(f"B must lie tiled for an engine of depth {config.depth}, not row by row")
+        return WalkOf(
+            address=address,
+            row_stride=stride,
+            step_stride=config.cols,
+            rows=k,
+            steps=tiles,
+            extent=config.cols - 1,
+            last_extent=(n - 1) % config.cols,
+        )
+    beats = -(-k // config.depth)
+    whole = word % bus_bytes == 0 and beats * word <= 1 << 24  # a tile in one run, which is cut into words again
+    rows, size = (1, beats * word) if whole else (beats, word)
+    return WalkOf(
+        address=address,
+        row_stride=size,
+        step_stride=beats * word,
+        rows=rows,
+        steps=tiles,
+        extent=size - 1,
+        last_extent=size - 1,
+    )
+
+
+def y_walk(config: EngineConfig, m: int, n: int, size: int, address: int, stride: int) -> WalkOf:
+    """Y [m, n] of elements of `size` bytes: a step is a tile of columns."""
+    cols = config.cols
+    return WalkOf(
+        address=address,
+        row_stride=stride,
+        step_stride=cols * size,
+        rows=m,
+        steps=-(-n // cols),
+        extent=cols * size - 1,
+        last_extent=((n - 1) % cols + 1) * size - 1,
+    )
+
+
+class CommandList:
+    """Words of a list, command by command."""
+
+    def __init__(self) -> None:
+        self.words: list[int] = []
+
+    def write(self, address: int, words: Sequence[int]) -> None:
+        """Write `words` to the register at `address` and those behind it."""
+        most = 1 << COUNT_BITS
+        for at in range(0, len(words), most):
+            part = words[at : at + most]
+            self.words += [Opcode.WRITE << 30 | (len(part) - 1) << 22 | (address + 4 * at), *part]
+
+    def wait(self, address: int, mask: int, value: int, failing: int) -> None:
+        """Wait until the masked bits of a register are `value`; give the list up where a bit of `failing` is 1."""
+        self.words += [Opcode.WAIT << 30 | address, mask, value, failing]
+
+    @property
+    def data(self) -> bytes:
+        """The list as it lies in memory."""
+        return np.asarray(self.words, "<u4").tobytes()
+
+
+def command_list(
+    jobs: Sequence[AnyJob], places: Sequence[Placement], config: EngineConfig, bus_bytes: int
+) -> CommandList:
+    """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`."""
+    return _Translation(config, bus_bytes).all(queue_sequence(jobs, config), jobs, places)
+
+
+class _Translation:
+    """Driver's steps as commands."""
+
+    def __init__(self, config: EngineConfig, bus_bytes: int) -> None:
+        self.config, self.bus_bytes = config, bus_bytes
+        self.map = Map.of(config)
+        self.commands = CommandList()
+        self.started = 0
+        status = self.map.register("STATUS")
+        self.status, self.error = status.offset, status.field("error").mask
+
+    def all(self, steps: Iterable[DriverStep], jobs: Sequence[AnyJob], places: Sequence[Placement]) -> CommandList:
+        """All steps; in the end all results are in memory."""
+        for step in steps:
+            if step.action == "write":
+                self.commands.write(step.address, [step.value])
+                self.started += step.name == "CONTROL" and bool(step.value & self._start)
+            elif step.action == "fill":
+                self.commands.write(step.address, np.frombuffer(step.data, "<u4").tolist())
+            elif step.action == "poll":
+                self.commands.wait(step.address, step.value, 0, self.error)
+            elif step.action == "jobs":
+                self._ended(step.value)
+            elif step.action == "receive":
+                self._walks(jobs[step.value], places[step.value])
+        self._dma_wait("y_busy")
+        return self.commands
+
+    @property
+    def _start(self) -> int:
+        return self.map.register("CONTROL").field("start").mask
+
+    def _ended(self, jobs: int) -> None:
+        """Until so many jobs have ended: where they are not all, the one queued has then begun, so that no other is."""
+        field = self.map.register("STATUS").field("jobs" if jobs == self.started else "queued")
+        value = jobs << field.lsb & field.mask if jobs == self.started else 0
+        self.commands.wait(self.status, field.mask, value, self.error)
+
+    def _walks(self, job: AnyJob, place: Placement) -> None:
+        """Settings of the walks, once those before have begun, and their place in the queue."""
+        config, bus = self.config, self.bus_bytes
+        walks = {
+            "a": a_walk(config, bus, job.m, job.k, place.a, place.a_stride),
+            "b": b_walk(config, bus, job.k, job.n, place.b, place.b_stride),
+            "y": y_walk(config, job.m, job.n, job.y_dtype.itemsize, place.y, place.y_stride),
+        }
+        self._dma_wait("a_queued", "b_queued", "y_queued")
+        for name, walk in walks.items():
+            first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
+            words = [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS]
+            self.commands.write(BASE + first.offset, words)
+        queue = dma_register("QUEUE")
+        self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in OPERANDS)])
+
+    def _dma_wait(self, *names: str) -> None:
+        """Until these fields of the masters' status are 0."""
+        status = dma_register("DMA_STATUS")
+        failing = sum(status.field(f"{name}_failed").mask for name in (*OPERANDS, "list"))
+        self.commands.wait(BASE + status.offset, sum(status.field(name).mask for name in names), 0, failing)

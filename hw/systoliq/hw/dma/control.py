@@ -1,0 +1,148 @@
+"""The control of the masters: their registers on AXI4-Lite."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from amaranth.hdl import Cat, Const, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..engine.axi_lite import AxiLite, axi_lite
+from ..engine.registers import Register
+from ..hierarchy import place
+from .registers import DMA_REGISTERS, OPERANDS, WALK_WORDS
+from .runs import EXTENT_BITS, WalkSettings
+
+__all__ = ["Control"]
+
+_USED = (DMA_REGISTERS[-1].offset).bit_length()  # bits of an address that name a register
+_OF_STATUS = next(register for register in DMA_REGISTERS if register.name == "DMA_STATUS")
+_OWN = ("done", "a_queued", "b_queued", "y_queued")  # fields of the status that are made here
+
+
+class Control(wiring.Component):
+    """`DMA_REGISTERS` behind an AXI4-Lite slave whose addresses begin with the first of them.
+
+    ``a``, ``b`` and ``y`` are settings of walks, ``a_start``... begin one where ``a_walks``... is 0 and it was queued:
+    its settings must stay meanwhile. ``play`` is 1 for a cycle. ``status`` has an input for each field of DMA_STATUS
+    but those made here. A list is done a cycle after ``playing`` ended without an error.
+    """
+
+    kind = "dma_control"
+
+    def __init__(self, address_bits: int) -> None:
+        self.address_bits = address_bits
+        status = {field.name: In(field.bits) for field in _OF_STATUS.fields if field.name not in _OWN}
+        walks = {name: Out(WalkSettings) for name in OPERANDS}
+        starts = {f"{name}_start": Out(1) for name in OPERANDS} | {f"{name}_walks": In(1) for name in OPERANDS}
+        super().__init__(
+            axi_lite("s", address_bits)
+            | status
+            | walks
+            | starts
+            | {"play": Out(1), "list_address": Out(32), "list_extent": Out(EXTENT_BITS), "halt": Out(1), "irq": Out(1)}
+            | {"forget": In(1), "queued": Out(1)}
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        bus = AxiLite(self.address_bits)
+        m.submodules.bus = place(bus, platform)
+        for name in axi_lite("s", self.address_bits):
+            port, inner = getattr(self, name), getattr(bus, name)
+            flows_in = bus.signature.members[name].flow == wiring.In
+            m.d.comb += inner.eq(port) if flows_in else port.eq(inner)
+        kept = {register.name: _storage(register) for register in DMA_REGISTERS if register.access == "rw"}
+        written = self._writes(m, bus, kept)
+        for name in OPERANDS:
+            settings = getattr(self, name)
+            for word, field, _, _ in WALK_WORDS:
+                m.d.comb += getattr(settings, field).eq(kept[f"{name.upper()}_{word}"][field])
+        m.d.comb += [
+            self.list_address.eq(kept["LIST_ADDRESS"]["address"]),
+            self.list_extent.eq(kept["LIST_EXTENT"]["extent"]),
+            self.halt.eq(kept["HALT"]["halt"]),
+            self.play.eq(written["LIST_CONTROL"] & bus.write_data[0]),
+        ]
+        own = self._state(m, bus, written)
+        failed = self.list_error.any() | self.a_failed | self.b_failed | self.y_failed | self.list_failed
+        on = kept["DMA_INTERRUPT"]
+        m.d.sync += self.irq.eq((own["done"] & on["on_done"]) | (failed & on["on_error"]))
+        self._reads(m, bus, kept, own)
+        return m
+
+    def _writes(self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]]) -> dict[str, Signal]:
+        """Register -> whether it is written: the cycle after the bus decided it."""
+        here = {register.name: Signal(name=f"at_{register.name}".lower()) for register in DMA_REGISTERS}
+        known = Signal()
+        m.d.sync += known.eq(_is_one_of(bus.write_address, [register.offset for register in DMA_REGISTERS]))
+        m.d.comb += bus.write_known.eq(known)
+        written = {}
+        for register in DMA_REGISTERS:
+            strobe = written[register.name] = Signal(name=f"write_{register.name}".lower())
+            m.d.sync += here[register.name].eq(bus.write_address[:_USED] == register.offset)
+            m.d.sync += strobe.eq(bus.write & here[register.name])
+            if register.access == "rw":
+                with m.If(strobe):
+                    for field in register.fields:
+                        m.d.sync += kept[register.name][field.name].eq(bus.write_data[field.lsb :][: field.bits])
+        return written
+
+    def _state(self, m: Module, bus: AxiLite, written: dict[str, Signal]) -> dict[str, Value]:
+        """Fields of the status that are made here, and the starts of walks."""
+        own: dict[str, Value] = {}
+        for index, name in enumerate(OPERANDS):
+            queued = own[f"{name}_queued"] = Signal(name=f"{name}_queued")
+            start = getattr(self, f"{name}_start")
+            m.d.comb += start.eq(queued & ~getattr(self, f"{name}_walks"))
+            with m.If(start):
+                m.d.sync += queued.eq(0)
+            with m.If(written["QUEUE"] & bus.write_data[index]):
+                m.d.sync += queued.eq(1)
+            with m.If(self.forget):
+                m.d.sync += queued.eq(0)
+        done, was_playing = Signal(), Signal()
+        m.d.comb += self.queued.eq(own["y_queued"])
+        m.d.sync += was_playing.eq(self.playing)
+        with m.If(was_playing & ~self.playing & ~self.list_error.any()):
+            m.d.sync += done.eq(1)
+        with m.If(written["LIST_CONTROL"] | self.forget):
+            m.d.sync += done.eq(0)
+        return own | {"done": done}
+
+    def _reads(self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]], own: dict[str, Value]) -> None:
+        known, word = Signal(), Signal(32, reset_less=True)
+        status = {
+            field.name: own[field.name] if field.name in own else getattr(self, field.name)
+            for field in _OF_STATUS.fields
+        }
+        with m.Switch(bus.read_address[:_USED]):
+            for register in DMA_REGISTERS:
+                if register.access == "wo":
+                    continue
+                values = status if register is _OF_STATUS else kept[register.name]
+                with m.Case(register.offset):
+                    m.d.sync += word.eq(_packed(register, values))
+            with m.Default():
+                m.d.sync += word.eq(0)
+        m.d.sync += known.eq(_is_one_of(bus.read_address, [register.offset for register in DMA_REGISTERS]))
+        m.d.comb += [bus.read_known.eq(known), bus.read_data.eq(word & known.replicate(32))]
+
+
+def _is_one_of(address: Value, offsets: list[int]) -> Value:
+    """Whether ``address`` is one of ``offsets``."""
+    return ~address[_USED:].any() & Cat(address[:_USED] == offset for offset in offsets).any()
+
+
+def _storage(register: Register) -> dict[str, Signal]:
+    """A signal for each field."""
+    return {field.name: Signal(field.bits, name=f"{register.name}_{field.name}".lower()) for field in register.fields}
+
+
+def _packed(register: Register, values: Mapping[str, Value]) -> Value:
+    """The register's 32 bits."""
+    word: Value = Const(0, 32)
+    for field in register.fields:
+        word = word | (values[field.name] << field.lsb)
+    return word

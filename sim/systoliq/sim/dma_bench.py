@@ -1,0 +1,198 @@
+"""The bench of an engine that feeds itself: memory on its four AXI4 ports, and lists that it plays; in the simulator.
+
+The bus models are cocotbext-axi's, which hold bursts to the protocol. Between the host and the bench pass pickled
+`ListWork` and `ListOutcome`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import cocotb
+from cocotb.clock import Clock
+from cocotb.triggers import Timer
+from cocotbext.axi import (
+    AxiLiteBus,
+    AxiLiteMaster,
+    AxiReadBus,
+    AxiSlaveRead,
+    AxiSlaveWrite,
+    AxiWriteBus,
+)
+
+from .engine_bench import PERIOD, Bench, pauses
+
+__all__ = ["VARIABLE", "ListOutcome", "ListWork", "leave_lists", "take_lists"]
+
+VARIABLE = "SYSTOLIQ_DMA_RUN"  # the folder, for the bench
+PORTS = ("a", "b", "list", "y")
+_WORK, _OUTCOMES = "lists.pickle", "lists_done.pickle"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListWork:
+    """A list for the bench: `memory` from address 0 on, with the list at `address`.
+
+    `broken` are bytes of which an access is answered with an error, as one behind the memory is. `stalls` are the
+    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address;
+    `before` and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
+    """
+
+    memory: bytes
+    address: int
+    length: int
+    registers: dict[str, int]
+    before: Sequence[tuple[int, ...]]
+    play: tuple[int, int]
+    recovery: Sequence[tuple[int, ...]]
+    broken: Sequence[tuple[int, int]] = ()
+    stalls: Sequence[float] = (0, 0, 0, 0)
+    seed: int = 0
+    limit: int = 100_000
+
+
+@dataclasses.dataclass(kw_only=True)
+class ListOutcome:
+    """What became of it: the memory, registers that were read, and the cycles from play to the interrupt."""
+
+    memory: bytes = b""
+    registers: dict[str, int] = dataclasses.field(default_factory=dict)
+    timed_out: bool = False
+    recovered: bool = True
+    cycles: int = 0
+    beats: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def leave_lists(folder: Path, work: Sequence[ListWork]) -> None:
+    """Leave the lists for the bench."""
+    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
+
+
+def take_lists(folder: Path) -> list[ListOutcome] | None:
+    """The outcomes; None where the bench did not come to leave them."""
+    path = folder / _OUTCOMES
+    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+
+
+class _Memory:
+    """One memory behind all ports; it counts the beats."""
+
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.broken: Sequence[tuple[int, int]] = ()
+        self.beats = dict.fromkeys(PORTS, 0)
+
+    def check(self, address: int, length: int) -> None:
+        """Raise, which the bus model answers with SLVERR, where the access is not to be."""
+        if address + length > len(self.data) or any(lo < address + length and address < hi for lo, hi in self.broken):
+            raise IndexError(address)
+
+
+class _Port:
+    """The memory as one port sees it."""
+
+    def __init__(self, memory: _Memory, name: str) -> None:
+        self.memory, self.name = memory, name
+
+    async def read(self, address: int, length: int) -> bytes:
+        self.memory.beats[self.name] += 1
+        self.memory.check(address, length)
+        return bytes(self.memory.data[address : address + length])
+
+    async def write(self, address: int, data: bytes) -> None:
+        self.memory.beats[self.name] += 1
+        self.memory.check(address, len(data))
+        self.memory.data[address : address + len(data)] = data
+
+
+class ListBench(Bench):
+    """Clock, reset, an AXI4-Lite master and memory."""
+
+    def __init__(self, dut: Any) -> None:
+        self.dut = dut
+        self.memory = _Memory()
+        self.control = AxiLiteMaster(AxiLiteBus.from_prefix(dut, "s_axi_ctrl"), dut.clk, dut.rst)
+        self.slaves: dict[str, Any] = {}
+        for name in PORTS:
+            kind, bus = (AxiSlaveWrite, AxiWriteBus) if name == "y" else (AxiSlaveRead, AxiReadBus)
+            target = _Port(self.memory, name)
+            self.slaves[name] = kind(bus.from_prefix(dut, f"m_axi_{name}"), dut.clk, dut.rst, target=target)
+        for model in (self.control.write_if, self.control.read_if, *self.slaves.values()):
+            model.log.setLevel("ERROR")
+
+    @classmethod
+    async def start(cls, dut: Any) -> ListBench:
+        """Clock and reset the engine, then put the bus models on it."""
+        for name in ("awvalid", "wvalid", "arvalid", "bready", "rready"):
+            getattr(dut, f"s_axi_ctrl_{name}").value = 0
+        for port in PORTS:
+            for name in ("awready", "wready", "bvalid") if port == "y" else ("arready", "rvalid"):
+                getattr(dut, f"m_axi_{port}_{name}").value = 0
+        dut.rst.value = 1
+        Clock(dut.clk, PERIOD, unit="ns", impl="gpi").start()
+        await Timer(3 * PERIOD, "ns")
+        bench = cls(dut)
+        await bench.reset()
+        return bench
+
+    def forget(self) -> None:
+        """Nothing is left in the bus models after a reset."""
+
+    def stall_ports(self, stalls: Sequence[float], seed: int) -> None:
+        """Pause the ports at random from now on."""
+        for index, (name, chance) in enumerate(zip(PORTS, stalls, strict=True)):
+            slave = self.slaves[name]
+            names = ("aw_channel", "w_channel", "b_channel") if name == "y" else ("ar_channel", "r_channel")
+            for number, channel in enumerate(getattr(slave, each) for each in names):
+                channel.set_pause_generator(pauses(chance, seed + 10 * index + number) if chance else None)
+                channel.pause = False
+
+    async def steps(self, steps: Sequence[tuple[int, ...]], limit: int) -> bool:
+        """Write registers, and wait for others; whether all came in time."""
+        for address, *values in steps:
+            if len(values) == 1:
+                await self.write(address, values[0])
+                continue
+            mask, value = values
+            end = cocotb.simtime.get_sim_time("ns") + limit * PERIOD
+            while await self.read(address) & mask != value:
+                if cocotb.simtime.get_sim_time("ns") > end:
+                    return False
+        return True
+
+    async def play(self, work: ListWork) -> ListOutcome:
+        """Play a list; where it fails, recover."""
+        outcome, memory = ListOutcome(), self.memory
+        memory.data, memory.broken, memory.beats = bytearray(work.memory), work.broken, dict.fromkeys(PORTS, 0)
+        self.stall_ports(work.stalls, work.seed)
+        await self.steps(work.before, work.limit)
+        began = cocotb.simtime.get_sim_time("ns")
+        await self.write(*work.play)
+        outcome.timed_out = not await self.interrupt(work.limit)
+        outcome.cycles = int(cocotb.simtime.get_sim_time("ns") - began) // PERIOD
+        for name, address in work.registers.items():
+            outcome.registers[name] = await self.read(address)
+        outcome.recovered = await self.steps(work.recovery, work.limit)  # harmless where nothing failed
+        outcome.memory, outcome.beats = bytes(memory.data), memory.beats
+        return outcome
+
+
+@cocotb.test
+async def lists(dut: Any) -> None:
+    """Play all lists of the folder, one after the other without a reset between them."""
+    folder = Path(os.environ[VARIABLE])
+    work = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    bench = await ListBench.start(dut)
+    outcomes: list[ListOutcome] = []
+    try:
+        for each in work:
+            outcomes.append(await bench.play(each))
+            if not outcomes[-1].recovered:
+                await bench.reset()
+    finally:
+        (folder / _OUTCOMES).write_bytes(pickle.dumps(outcomes))
