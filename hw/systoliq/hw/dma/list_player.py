@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import enum
+from typing import NamedTuple
 
-from amaranth.hdl import Array, Module, Mux, Signal
+from amaranth.hdl import Array, Cat, Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -37,6 +38,15 @@ class ListError(enum.IntEnum):
     """A register answered with an error: there is none, or it cannot be written."""
     FAILED = 4
     """A wait saw one of its bits of failure."""
+
+
+class _Words(NamedTuple):
+    """The word at hand, whether it is there and ends the list, and ``take``, which goes on to the next."""
+
+    word: Signal
+    there: Signal
+    take: Signal
+    final: Signal
 
 
 class ListPlayer(wiring.Component):
@@ -84,39 +94,15 @@ class ListPlayer(wiring.Component):
         ]
         with m.If(take & there):
             m.d.sync += [part.eq(Mux(ends, 0, part + 1)), self.words.eq(self.words + 1)]
-        self._commands(m, word, there, take, final)
+        self._commands(m, _Words(word=word, there=there, take=take, final=final))
         return m
 
-    def _commands(self, m: Module, word: Signal, there: Signal, take: Signal, final: Signal) -> None:
-        address = Signal(ADDRESS_BITS, reset_less=True)
-        left = Signal(COUNT_BITS, reset_less=True)
-        data, mask, value, failing = (Signal(32, name=n, reset_less=True) for n in ("data", "mask", "value", "failing"))
+    def _commands(self, m: Module, words: _Words) -> None:
+        """One command after the other."""
+        address, left = Signal(ADDRESS_BITS, reset_less=True), Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
-        opcode = Signal(2)
-        aw, w, ar = Signal(name="aw"), Signal(name="w"), Signal(name="ar")
-        m.d.comb += [
-            opcode.eq(word[30:]),
-            self.m_awaddr.eq(address),
-            self.m_araddr.eq(address),
-            self.m_awvalid.eq(aw),
-            self.m_wvalid.eq(w),
-            self.m_wdata.eq(data),
-            self.m_wstrb.eq(0b1111),
-            self.m_arvalid.eq(ar),
-        ]
-        for offer, ready in ((aw, self.m_awready), (w, self.m_wready), (ar, self.m_arready)):
-            with m.If(offer & ready):
-                m.d.sync += offer.eq(0)
-
-        def give_up(error: ListError) -> list[object]:
-            return [self.error.eq(error), self.busy.eq(0)]
-
-        def at_rest(*, takes: bool = True) -> None:
-            m.d.comb += [self.idle.eq(1), take.eq(takes)]
-            with m.If(self.abort):
-                m.d.sync += give_up(ListError.FAILED)
-                m.next = "rest"
-
+        offers, asks = [self._offer(m, channel) for channel in ("aw", "w")], self._offer(m, "ar")
+        m.d.comb += [self.m_awaddr.eq(address), self.m_araddr.eq(address), self.m_wstrb.eq(0b1111)]
         with m.FSM(name="state"):
             with m.State("rest"):
                 m.d.comb += self.idle.eq(1)
@@ -124,73 +110,97 @@ class ListPlayer(wiring.Component):
                     m.d.sync += [self.busy.eq(1), self.words.eq(0)]
                     m.next = "command"
             with m.State("command"):
-                at_rest()
-                with m.If(there):
-                    m.d.sync += [
-                        address.eq(word[:ADDRESS_BITS]),
-                        left.eq(word[ADDRESS_BITS : ADDRESS_BITS + COUNT_BITS]),
-                    ]
-                    m.next = "rest"
-                    with m.If((opcode != Opcode.WRITE) & (opcode != Opcode.WAIT)):
-                        m.d.sync += give_up(ListError.COMMAND)
-                    with m.Elif(final):
-                        m.d.sync += give_up(ListError.CUT_OFF)
-                    with m.Elif(opcode == Opcode.WRITE):
+                self._at_rest(m, words.take)
+                with m.If(words.there):
+                    m.d.sync += Cat(address, left).eq(words.word)
+                    with m.If((words.word[30:] != Opcode.WRITE) & (words.word[30:] != Opcode.WAIT)):
+                        self._give_up(m, ListError.COMMAND)
+                    with m.Elif(words.final):
+                        self._give_up(m, ListError.CUT_OFF)
+                    with m.Elif(words.word[30:] == Opcode.WRITE):
                         m.next = "data"
                     with m.Else():
                         m.next = "mask"
-            with m.State("data"):
-                at_rest()
-                with m.If(there):
-                    m.d.sync += [data.eq(word), last.eq(final), aw.eq(1), w.eq(1)]
-                    m.next = "write"
-            with m.State("write"):
-                m.d.comb += self.m_bready.eq(1)
-                with m.If(self.m_bvalid):
-                    m.d.sync += [address.eq(address + 4), left.eq(left - 1)]
-                    m.next = "rest"
-                    with m.If(self.m_bresp[_ERROR]):
-                        m.d.sync += give_up(ListError.REFUSED)
-                    with m.Elif(left != 0):
-                        m.next = "data"
-                        with m.If(last):
-                            m.d.sync += give_up(ListError.CUT_OFF)
-                            m.next = "rest"
-                    with m.Elif(last):
-                        m.d.sync += self.busy.eq(0)
-                    with m.Else():
-                        m.next = "command"
-            for name, kept, following in (("mask", mask, "value"), ("value", value, "failing")):
-                with m.State(name):
-                    at_rest()
-                    with m.If(there):
-                        m.d.sync += kept.eq(word)
-                        m.next = following
-                        with m.If(final):
-                            m.d.sync += give_up(ListError.CUT_OFF)
-                            m.next = "rest"
-            with m.State("failing"):
-                at_rest()
-                with m.If(there):
-                    m.d.sync += [failing.eq(word), last.eq(final)]
-                    m.next = "poll"
-            with m.State("poll"):
-                at_rest(takes=False)
-                with m.If(~self.halt & ~self.abort):
-                    m.d.sync += ar.eq(1)
-                    m.next = "read"
-            with m.State("read"):
-                m.d.comb += self.m_rready.eq(1)
-                with m.If(self.m_rvalid):
-                    m.next = "poll"
-                    with m.If(self.m_rresp[_ERROR]):
-                        m.d.sync += give_up(ListError.REFUSED)
-                        m.next = "rest"
-                    with m.Elif((self.m_rdata & failing).any()):
-                        m.d.sync += give_up(ListError.FAILED)
-                        m.next = "rest"
-                    with m.Elif((self.m_rdata & mask) == value):
-                        m.next = "command"
-                        with m.If(last):
-                            m.d.sync += self.busy.eq(0)
-                            m.next = "rest"
+            self._writing(m, words, offers, address, left, last)
+            self._waiting(m, words, asks, last)
+
+    def _offer(self, m: Module, channel: str) -> Signal:
+        """Set it to 1 to offer a transfer on ``channel``, which its ready ends."""
+        offer = Signal(name=f"offers_{channel}")
+        m.d.comb += getattr(self, f"m_{channel}valid").eq(offer)
+        with m.If(offer & getattr(self, f"m_{channel}ready")):
+            m.d.sync += offer.eq(0)
+        return offer
+
+    def _writing(
+        self, m: Module, words: _Words, offers: list[Signal], address: Signal, left: Signal, last: Signal
+    ) -> None:
+        """Word after word of a WRITE."""
+        with m.State("data"):
+            self._at_rest(m, words.take)
+            with m.If(words.there):
+                m.d.sync += [self.m_wdata.eq(words.word), last.eq(words.final), *(offer.eq(1) for offer in offers)]
+                m.next = "write"
+        with m.State("write"):
+            m.d.comb += self.m_bready.eq(1)
+            with m.If(self.m_bvalid):
+                m.d.sync += [address.eq(address + 4), left.eq(left - 1)]
+                with m.If(self.m_bresp[_ERROR]):
+                    self._give_up(m, ListError.REFUSED)
+                with m.Elif((left != 0) & last):
+                    self._give_up(m, ListError.CUT_OFF)
+                with m.Elif(left != 0):
+                    m.next = "data"
+                with m.Else():
+                    self._next(m, last)
+
+    def _waiting(self, m: Module, words: _Words, asks: Signal, last: Signal) -> None:
+        """The words of a WAIT, then reads."""
+        mask, value, failing = (Signal(32, name=name, reset_less=True) for name in ("mask", "value", "failing"))
+        for name, kept, following in (
+            ("mask", mask, "value"),
+            ("value", value, "failing"),
+            ("failing", failing, "poll"),
+        ):
+            with m.State(name):
+                self._at_rest(m, words.take)
+                with m.If(words.there):
+                    m.d.sync += [kept.eq(words.word), last.eq(words.final)]
+                    m.next = following
+                    if following != "poll":
+                        with m.If(words.final):
+                            self._give_up(m, ListError.CUT_OFF)
+        with m.State("poll"):
+            self._at_rest(m)
+            with m.If(~self.halt & ~self.abort):
+                m.d.sync += asks.eq(1)
+                m.next = "read"
+        with m.State("read"):
+            m.d.comb += self.m_rready.eq(1)
+            with m.If(self.m_rvalid):
+                m.next = "poll"
+                with m.If(self.m_rresp[_ERROR]):
+                    self._give_up(m, ListError.REFUSED)
+                with m.Elif((self.m_rdata & failing).any()):
+                    self._give_up(m, ListError.FAILED)
+                with m.Elif((self.m_rdata & mask) == value):
+                    self._next(m, last)
+
+    def _at_rest(self, m: Module, take: Signal | None = None) -> None:
+        """A state in which nothing is under way, and, with ``take``, the next word is taken."""
+        m.d.comb += self.idle.eq(1)
+        if take is not None:
+            m.d.comb += take.eq(1)
+        with m.If(self.abort):
+            self._give_up(m, ListError.FAILED)
+
+    def _give_up(self, m: Module, error: ListError) -> None:
+        m.d.sync += [self.error.eq(error), self.busy.eq(0)]
+        m.next = "rest"
+
+    def _next(self, m: Module, last: Signal) -> None:
+        """The next command, unless that was the last one."""
+        m.next = "command"
+        with m.If(last):
+            m.d.sync += self.busy.eq(0)
+            m.next = "rest"

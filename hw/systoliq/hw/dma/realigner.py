@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .runs import Mark
+from .turn import turn
 
 __all__ = ["Realigner", "aligned_word", "memory_beat"]
 
@@ -94,9 +95,9 @@ class Realigner(wiring.Component):
                 rest.eq(self.i.valid & ~rest & leaves),
                 Cat(there).eq(Cat(self.i.valid | rest, there[0])),
                 turned[0].eq(coming),
-                turned[0].data.eq(_turn(coming.data, coming.offset[:low], 1)),
+                turned[0].data.eq(turn(coming.data, coming.offset[:low], 8)),
                 turned[1].eq(turned[0]),
-                turned[1].data.eq(_turn(turned[0].data, turned[0].offset[low:], 1 << low)),
+                turned[1].data.eq(turn(turned[0].data, turned[0].offset[low:], 8 << low)),
                 offers.eq(there[1] & now.emits),
                 word.mark.eq(now.mark),
                 word.last.eq(now.last),
@@ -106,11 +107,3 @@ class Realigner(wiring.Component):
             with m.If(there[1]):
                 m.d.sync += held.eq(now.data)
         return m
-
-
-def _turn(word: Value, count: Value, unit: int) -> Value:
-    """``word`` turned right by ``count`` times ``unit`` bytes."""
-    for bit in range(len(count)):
-        shift = 8 * (unit << bit)
-        word = Mux(count[bit], Cat(word[shift:], word[:shift]), word)
-    return word

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,6 +12,7 @@ from ..block_ram import BlockRam
 from ..credit import Credit
 from ..hierarchy import place
 from .realigner import aligned_word
+from .turn import turn
 
 __all__ = ["Transposer", "column_word"]
 
@@ -17,6 +20,17 @@ __all__ = ["Transposer", "column_word"]
 def column_word(size: int) -> data.StructLayout:
     """``size`` bytes, and whether they are the last of a walk."""
     return data.StructLayout({"data": 8 * size, "last": 1})
+
+
+class _Rows(NamedTuple):
+    """A row on its way into the memory; of each half its block's elements, less one, and whether it ends a walk."""
+
+    write: Signal
+    ends: Signal
+    address: Signal
+    turned: Signal
+    sizes: list[Signal]
+    lasts: list[Signal]
 
 
 class Transposer(wiring.Component):
@@ -52,46 +66,57 @@ class Transposer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        bits, banks = 8 * self.depth, self.banks
+        read, left = Signal(), Signal()  # a column; a block's last one
+        rows = self._rows(m, left)
+        full = Credit(m, 2, name="full", full=False, give=rows.ends, take=left)
+        self._columns(m, platform, rows, full.any, read, left)
+        return m
+
+    def _rows(self, m: Module, left: Value) -> _Rows:
+        """Rows are taken while there is a half of the memory for them, and turned."""
+        bits, word = 8 * self.depth, self.i.payload
         slots = 1 << max(self.rows - 1, 1).bit_length()
-        taken, ended, left = Signal(), Signal(), Signal()  # a row; a block's last one; a block's last column
+        taken, ended = Signal(), Signal()
         free = Credit(m, 2, name="free", full=True, give=left, take=ended)
-        into, out_of = Signal(), Signal()  # halves of the memory
-        row = Signal(range(slots))
+        into, row = Signal(), Signal(range(slots))
+        rows = _Rows(
+            write=Signal(name="write"),
+            ends=Signal(name="write_ends"),
+            address=Signal(range(2 * slots), name="write_address", reset_less=True),
+            turned=Signal(bits * self.banks, name="turned", reset_less=True),
+            sizes=[Signal(range(self.elements), name=f"elements_{half}", reset_less=True) for half in range(2)],
+            lasts=[Signal(name=f"last_{half}", reset_less=True) for half in range(2)],
+        )
+        elements = [word.data[bits * i :][:bits] for i in range(self.elements)]
+        elements += elements[:1] * (self.banks - self.elements)  # anything
         m.d.comb += [
             self.i.ready.eq(free.any),
             taken.eq(self.i.valid & self.i.ready),
-            ended.eq(taken & self.i.payload.mark.step_last),
+            ended.eq(taken & word.mark.step_last),
+        ]
+        count = (self.banks - 1).bit_length()
+        m.d.sync += [
+            rows.write.eq(taken),
+            rows.ends.eq(ended),
+            rows.address.eq(Cat(row, into)),
+            rows.turned.eq(turn(Cat(elements), (self.banks - row)[:count], bits)),
         ]
         with m.If(taken):
-            m.d.sync += [row.eq(row + 1)]
+            m.d.sync += row.eq(row + 1)
         with m.If(ended):
             m.d.sync += [row.eq(0), into.eq(~into)]
-
-        # The row is turned, then written.
-        write, write_ends = Signal(), Signal()
-        address = Signal(range(2 * slots), reset_less=True)
-        elements = [self.i.payload.data[bits * i :][:bits] for i in range(self.elements)]
-        elements += elements[:1] * (banks - self.elements)  # anything
-        turned = Signal(bits * banks, reset_less=True)
-        m.d.sync += [
-            write.eq(taken),
-            write_ends.eq(ended),
-            address.eq(Cat(row, into)),
-            turned.eq(_turn(Cat(elements), banks - row, banks, bits)),
-        ]
-        sizes = [Signal(range(self.elements), name=f"elements_{half}", reset_less=True) for half in range(2)]
-        lasts = [Signal(name=f"last_{half}", reset_less=True) for half in range(2)]
         for half in range(2):
             with m.If(ended & (into == half)):
                 m.d.sync += [
-                    sizes[half].eq(self.i.payload.end >> (self.depth - 1).bit_length()),
-                    lasts[half].eq(self.i.payload.mark.last),
+                    rows.sizes[half].eq(word.end >> (self.depth - 1).bit_length()),
+                    rows.lasts[half].eq(word.mark.last),
                 ]
+        return rows
 
-        # A column is read, turned back, and offered.
-        step, read, ends = Signal(), Signal(), Signal()
-        full = Credit(m, 2, name="full", full=False, give=write & write_ends, take=left)
+    def _columns(self, m: Module, platform: object, rows: _Rows, full: Value, read: Signal, left: Signal) -> None:
+        """Columns of a block are read, turned back, and offered."""
+        bits, banks = 8 * self.depth, self.banks
+        step, ends, out_of = Signal(), Signal(), Signal()
         column = Signal(range(banks))
         there, there_last = Signal(), Signal(reset_less=True)
         there_column = Signal.like(column, reset_less=True)
@@ -99,8 +124,8 @@ class Transposer(wiring.Component):
         word = Signal(self.o.payload.shape(), reset_less=True)
         m.d.comb += [
             step.eq(~offers | self.o.ready),
-            read.eq(full.any & step),
-            ends.eq(column == Mux(out_of, sizes[1], sizes[0])),
+            read.eq(full & step),
+            ends.eq(column == Mux(out_of, rows.sizes[1], rows.sizes[0])),
             left.eq(read & ends),
             self.o.valid.eq(offers),
             self.o.payload.eq(word),
@@ -111,31 +136,22 @@ class Transposer(wiring.Component):
             m.d.sync += out_of.eq(~out_of)
         found = []
         for bank in range(banks):
-            ram = BlockRam(bits, depth=2 * slots, cells=self.cells, registered=False)
+            ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
             m.submodules[f"bank_{bank}"] = place(ram, platform)
             m.d.comb += [
-                ram.write.eq(write),
-                ram.write_address.eq(address),
-                ram.write_data.eq(turned[bits * bank :][:bits]),
+                ram.write.eq(rows.write),
+                ram.write_address.eq(rows.address),
+                ram.write_data.eq(rows.turned[bits * bank :][:bits]),
                 ram.read.eq(step),
-                ram.read_address.eq(Cat((bank - column)[: len(row)], out_of)),
+                ram.read_address.eq(Cat((bank - column)[: len(rows.address) - 1], out_of)),
             ]
             found.append(Value.cast(ram.read_data))
         with m.If(step):
             m.d.sync += [
                 there.eq(read),
-                there_last.eq(ends & Mux(out_of, lasts[1], lasts[0])),
+                there_last.eq(ends & Mux(out_of, rows.lasts[1], rows.lasts[0])),
                 there_column.eq(column),
                 offers.eq(there),
                 word.last.eq(there_last),
-                word.data.eq(_turn(Cat(found), there_column, banks, bits)),
+                word.data.eq(turn(Cat(found), there_column, bits)),
             ]
-        return m
-
-
-def _turn(word: Value, count: Value, banks: int, bits: int) -> Value:
-    """``word`` turned right by ``count`` (modulo ``banks``) elements."""
-    for level in range((banks - 1).bit_length()):
-        shift = bits << level
-        word = Mux(count[level], Cat(word[shift:], word[:shift]), word)
-    return word

@@ -11,6 +11,7 @@ from ..hierarchy import place
 from .axi4 import INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
 from .runs import Run
+from .turn import turn
 
 __all__ = ["WriteMaster"]
 
@@ -120,6 +121,13 @@ class WriteMaster(wiring.Component):
         with m.If(goes):
             m.d.sync += [count.eq(Mux(ends, 0, count + 1)), at.eq(Mux(closes, 0, behind[:place]))]
 
+        self._turned(m, goes=goes, step=step, now=now, at=at, low=low, high=high, ends=ends)
+
+    def _turned(
+        self, m: Module, *, goes: Value, step: Signal, now: Value, at: Signal, low: Value, high: Value, ends: Value
+    ) -> None:
+        """Bytes ``low`` to ``high`` of a beat, the first of which is that at ``at``, in the three cycles to the bus."""
+        width, place = self.bus_bytes, len(at)
         beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": place})
         stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(3)]
         valid = [Signal(name=f"valid_{index}") for index in range(3)]
@@ -149,13 +157,5 @@ class WriteMaster(wiring.Component):
                 before, after = stages[index : index + 2]
                 m.d.sync += [
                     after.eq(before),
-                    after.data.eq(_turn(before.data, before.turn[fewest:most], 1 << fewest)),
+                    after.data.eq(turn(before.data, before.turn[fewest:most], 8 << fewest)),
                 ]
-
-
-def _turn(word: Value, count: Value, unit: int) -> Value:
-    """``word`` turned right by ``count`` times ``unit`` bytes."""
-    for bit in range(len(count)):
-        shift = 8 * (unit << bit)
-        word = Mux(count[bit], Cat(word[shift:], word[:shift]), word)
-    return word

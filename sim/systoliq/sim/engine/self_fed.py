@@ -15,7 +15,7 @@ from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.dma.commands import Placement, command_list, dma_register, tiled
 from systoliq.hw.dma.list_player import ListError
-from systoliq.hw.dma.registers import BASE, DMA_REGISTERS, OPERANDS
+from systoliq.hw.dma.registers import BASE, OPERANDS
 from systoliq.hw.dma.self_fed_engine import SelfFedEngine
 from systoliq.hw.engine import EngineConfig, JobShape
 from systoliq.hw.engine.host import Job, Map

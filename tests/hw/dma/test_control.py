@@ -1,0 +1,137 @@
+"""The control of the masters: each register by its description, queues of walks, done, and the interrupt."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from amaranth.hdl import Value
+
+from systoliq.hw.dma.control import Control
+from systoliq.hw.dma.registers import DMA_REGISTERS, OPERANDS, WALK_WORDS
+
+from ..bench import simulate, wait
+from .lite import transfer
+
+BITS = 9
+OFFSETS = {register.name: register.offset for register in DMA_REGISTERS}
+FIELDS = {field.name: field for register in DMA_REGISTERS if register.name == "DMA_STATUS" for field in register.fields}
+
+
+async def put(ctx, block, name, word):
+    assert await transfer(ctx, block, "s", OFFSETS[name], word) == (0, 0)
+
+
+async def get(ctx, block, name):
+    word, response = await transfer(ctx, block, "s", OFFSETS[name])
+    assert response == 0
+    return word
+
+
+async def status(ctx, block, name):
+    return (await get(ctx, block, "DMA_STATUS") & FIELDS[name].mask) >> FIELDS[name].lsb
+
+
+def test_registers_keep_what_is_written():
+    block, rng = Control(BITS), random.Random(1)
+    written = {register.name: rng.getrandbits(32) for register in DMA_REGISTERS if register.access == "rw"}
+
+    async def testbench(ctx):
+        for name, word in written.items():
+            await put(ctx, block, name, word)
+        for register in DMA_REGISTERS:
+            word = written.get(register.name, 0)
+            mask = sum(field.mask for field in register.fields) if register.access == "rw" else 0
+            assert await get(ctx, block, register.name) == word & mask
+        for name in OPERANDS:
+            for word, field, bits, _ in WALK_WORDS:
+                found = ctx.get(Value.cast(getattr(getattr(block, name), field)))
+                assert found == written[f"{name.upper()}_{word}"] % (1 << bits)
+        assert ctx.get(block.list_address) == written["LIST_ADDRESS"]
+        assert ctx.get(block.list_extent) == written["LIST_EXTENT"] % (1 << 24)
+
+    simulate(block, testbench)
+
+
+@pytest.mark.parametrize("address", [0x1C, max(OFFSETS.values()) + 4, 1 << (BITS - 1)])
+@pytest.mark.parametrize("word", [None, 1])
+def test_what_is_no_register_is_refused(address, word):
+    block = Control(BITS)
+
+    async def testbench(ctx):
+        data, response = await transfer(ctx, block, "s", address, word)
+        assert response == 2
+        assert word is not None or data == 0
+
+    simulate(block, testbench)
+
+
+@pytest.mark.parametrize("name", OPERANDS)
+def test_a_walk_that_is_queued_starts_once_the_one_before_has_ended(name):
+    block = Control(BITS)
+    starts = []
+
+    async def testbench(ctx):
+        ctx.set(getattr(block, f"{name}_walks"), 1)
+        await put(ctx, block, "QUEUE", 1 << OPERANDS.index(name))
+        assert await status(ctx, block, f"{name}_queued")
+        assert not starts
+        ctx.set(getattr(block, f"{name}_walks"), 0)
+        await wait(ctx, 3)
+        assert not await status(ctx, block, f"{name}_queued")
+        assert starts == [name]
+
+    async def watch(ctx):
+        for _ in range(60):
+            *_, a, b, y = await ctx.tick().sample(block.a_start, block.b_start, block.y_start)
+            starts.extend(each for each, start in zip(OPERANDS, (a, b, y), strict=True) if start)
+
+    simulate(block, testbench, watch)
+
+
+@pytest.mark.parametrize("error", [0, 3])
+def test_a_list_is_done_where_it_ended_without_an_error(error):
+    block = Control(BITS)
+    plays = []
+
+    async def testbench(ctx):
+        await put(ctx, block, "DMA_INTERRUPT", 3)
+        await put(ctx, block, "LIST_CONTROL", 1)
+        await wait(ctx, 2)
+        assert plays == [1]
+        ctx.set(block.playing, 1)
+        await wait(ctx, 5)
+        assert not ctx.get(block.irq)
+        ctx.set(block.list_error, error)
+        ctx.set(block.playing, 0)
+        await wait(ctx, 3)
+        assert ctx.get(block.irq)
+        assert await status(ctx, block, "done") == (error == 0)
+        assert await status(ctx, block, "list_error") == error
+        await put(ctx, block, "LIST_CONTROL", 2)
+        assert not await status(ctx, block, "done")
+        assert ctx.get(block.irq) == (error != 0)
+        assert plays == [1]
+
+    async def watch(ctx):
+        for _ in range(80):
+            *_, play = await ctx.tick().sample(block.play)
+            plays.extend([1] if play else [])
+
+    simulate(block, testbench, watch)
+
+
+@pytest.mark.parametrize("name", ["a_failed", "b_failed", "y_failed", "list_failed"])
+def test_a_failure_interrupts(name):
+    block = Control(BITS)
+
+    async def testbench(ctx):
+        ctx.set(getattr(block, name), 1)
+        await put(ctx, block, "DMA_INTERRUPT", 1)
+        assert not ctx.get(block.irq)
+        await put(ctx, block, "DMA_INTERRUPT", 2)
+        await wait(ctx, 2)
+        assert ctx.get(block.irq)
+        assert await status(ctx, block, name)
+
+    simulate(block, testbench)
