@@ -15,6 +15,7 @@ from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
+from systoliq.hw.dma.self_fed_engine import SelfFedEngine
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
@@ -116,6 +117,15 @@ def _engine(target: str, config: EngineConfig) -> Row:
     return Row(target=target, cells=config.cells, make=make)
 
 
+def _self_fed(config: EngineConfig, bus_bits: int) -> Row:
+    """An engine behind masters."""
+
+    def make() -> tuple[SelfFedEngine, int]:
+        return SelfFedEngine(config, bus_bytes=bus_bits // 8), config.rows * config.cols * config.depth
+
+    return Row(target="ecp5-85k", cells=config.cells, make=make)
+
+
 def _requantizer(accumulator_bits: int) -> Row:
     config = RequantizerConfig(
         accumulator_bits=accumulator_bits,
@@ -168,6 +178,10 @@ DESIGNS: dict[str, Row] = {
     "requantizer, 22-bit sums": _requantizer(22),
     "requantizer, 32-bit sums": _requantizer(32),
     **{name: _engine(target, config) for name, (target, config) in _ENGINES.items()},
+    **{
+        f"engine 4 x 4 / 4, masters of {bits} bits": _self_fed(_ENGINES["engine 4 x 4 / 4"][1], bits)
+        for bits in (32, 128)
+    },
     "resnet8-fc 1 x 2 x 8": _layer((1, 2, 8), "near-tie"),
     "resnet8-fc 1 x 2 x 8, auto requantizer": _layer((1, 2, 8), "auto"),
     **{f"resnet8-fc {_by(shape)}": _layer(shape, "near-tie") for shape in ((1, 1, 1), (1, 2, 4), (1, 10, 8))},

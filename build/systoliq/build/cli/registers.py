@@ -9,6 +9,7 @@ import click
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.hw.engine.registers import RegisterMap
 
+from ..design.engine.dma_register_map import dma_c_header, dma_markdown
 from ..design.engine.register_map import c_header, markdown
 from ..files import write_file
 from .options import PATH
@@ -18,7 +19,8 @@ __all__ = ["registers"]
 
 
 @click.command(
-    help="""Write the engine's register map into DIR: registers.md and, for C and C++, systoliq_engine.h.
+    help="""Write the engine's register map into DIR: registers.md and, for C and C++, systoliq_engine.h; those of the
+    masters of an engine that feeds itself as dma_registers.md and systoliq_dma.h.
 
 \b
 Examples
@@ -39,6 +41,8 @@ def registers(directory: Path, operands: str) -> None:
     """See `help`."""
     directory.mkdir(parents=True, exist_ok=True)
     found = FLOAT8_MAP if operands == "float8" else RegisterMap()
-    for name, text in (("registers.md", markdown(found)), ("systoliq_engine.h", c_header(found))):
+    texts = {"registers.md": markdown(found), "systoliq_engine.h": c_header(found)}
+    texts |= {"dma_registers.md": dma_markdown(), "systoliq_dma.h": dma_c_header()}
+    for name, text in texts.items():
         write_file(directory / name, text.encode())
         click.echo(f"wrote {directory / name}")

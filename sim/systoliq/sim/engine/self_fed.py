@@ -100,7 +100,8 @@ class SelfFed:
         for job in jobs:
             odd = [int(value) for value in image.generator.integers(0, 40, 6)] if ragged else [0] * 6
             align = 1 if ragged else self.bus_bytes
-            a, a_stride = image.matrix(job.a, gap=odd[0], align=align, offset=odd[1])
+            whole = -job.k % self.bus_bytes  # rows begin with a beat: none is read twice
+            a, a_stride = image.matrix(job.a, gap=odd[0] if ragged else whole, align=align, offset=odd[1])
             if self.config.depth == 1 and (ragged and odd[2] % 2):
                 b, b_stride = image.matrix(job.b, gap=odd[2], align=align, offset=odd[3])
             else:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from systoliq.hw.engine.registers import Field, RegisterMap, Table
+from systoliq.hw.engine.registers import Field, Register, RegisterMap, Table
 
-__all__ = ["c_header", "markdown"]
+__all__ = ["c_header", "field_macros", "markdown", "register_rows"]
 
 ACCESS = {"rw": "read, write", "ro": "read", "wo": "write"}
 PREFIX = "SYSTOLIQ_ENGINE"
@@ -24,14 +24,8 @@ def markdown(registers: RegisterMap | None = None) -> str:
         "addresses that are not below (those beyond the last entry of a table among them) answer SLVERR. While",
         "STATUS.queued is 1, writes to settings (but INTERRUPT) are ignored, with the answer OKAY.",
         "",
-        "| address | register | access | bits | field | |",
-        "|---|---|---|---|---|---|",
+        *register_rows(registers.registers),
     ]
-    for register in registers.registers:
-        lines.append(
-            f"| 0x{register.offset:02X} | **{register.name}** | {ACCESS[register.access]} | | | {register.doc} |"
-        )
-        lines += [_row(field) for field in register.fields]
     for table in reversed(registers.tables):
         lines += [
             "",
@@ -50,6 +44,16 @@ def markdown(registers: RegisterMap | None = None) -> str:
     return "\n".join([*lines, ""])
 
 
+def register_rows(registers: Iterable[Register], base: int = 0) -> list[str]:
+    """A table of `registers`, the first of which is at address `base`."""
+    lines = ["| address | register | access | bits | field | |", "|---|---|---|---|---|---|"]
+    for register in registers:
+        address = f"0x{base + register.offset:02X}"
+        lines.append(f"| {address} | **{register.name}** | {ACCESS[register.access]} | | | {register.doc} |")
+        lines += [_row(field) for field in register.fields]
+    return lines
+
+
 def c_header(registers: RegisterMap | None = None) -> str:
     """The map as a header for C and C++: offsets, masks, shifts, tables and error codes."""
     registers = registers or RegisterMap()
@@ -65,7 +69,7 @@ def c_header(registers: RegisterMap | None = None) -> str:
     for register in registers.registers:
         name = f"{PREFIX}_{register.name}"
         lines += ["", f"/* {register.doc} ({ACCESS[register.access]}) */", f"#define {name} 0x{register.offset:02X}u"]
-        lines += _field_macros(name, register.fields)
+        lines += field_macros(name, register.fields)
     for table in reversed(registers.tables):
         lines += ["", f"/* {table.doc} */", *_table_macros(table)]
     lines += ["", "/* Values of STATUS.error. */"]
@@ -86,7 +90,8 @@ def _signed(field: Field) -> str:
     return "Signed. " if field.signed else ""
 
 
-def _field_macros(name: str, fields: Iterable[Field]) -> list[str]:
+def field_macros(name: str, fields: Iterable[Field]) -> list[str]:
+    """Macros of the fields of a register."""
     lines = []
     for field in fields:
         macro = f"{name}_{field.name.upper()}"
