@@ -1,8 +1,9 @@
-"""Layers of networks through lists in memory, end to end in RTL: equal to golden, and how much of the array they use."""
+"""Layers of networks through lists in memory, end to end in RTL: equal to golden, and how busy the array is."""
 
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 import pytest
@@ -74,5 +75,7 @@ def test_layers_of_a_network(name, capsys):
     sizes = [JobShape(m=m, k=k, n=n, config=CONFIG) for m, k, n in shapes]
     edges = sum(shape.groups * shape.column_tiles * shape.beats for shape in sizes)
     with capsys.disabled():
-        print(f"\n{name}: {len(jobs)} jobs, {cycles} cycles, {edges / cycles:.4f} of what the edges allow", once.beats)
+        sys.stdout.write(
+            f"\n{name}: {len(jobs)} jobs, {cycles} cycles, {edges / cycles:.4f} of what the edges allow; {once.beats}\n"
+        )
     assert edges / cycles >= least

@@ -8,6 +8,7 @@ from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_read
 from .bursts import Bursts, burst
 from .realigner import Realigner, aligned_word
@@ -15,6 +16,8 @@ from .runs import Run
 
 __all__ = ["ReadMaster"]
 
+_ASKED = 64  # bursts whose beats are not all used
+_LATE = 4  # bursts that may be asked for before the count of places has followed
 _ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
 
 
@@ -27,10 +30,11 @@ class ReadMaster(wiring.Component):
     without one of the bus, halt it and wait until it is idle.
     """
 
-    def __init__(self, bus_bytes: int, *, beats: int = 64) -> None:
+    def __init__(self, bus_bytes: int, *, beats: int = 256) -> None:
         self.bus_bytes = bus_bytes
         self.beats = beats
         self.kind = f"read_master_{8 * bus_bytes}"
+        self._room = Signal(name="room")  # for the longest burst
         super().__init__(
             axi4_read("m", bus_bytes)
             | {
@@ -44,46 +48,42 @@ class ReadMaster(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
+        layout = burst(self.bus_bytes)
         bursts, realigner = Bursts(self.bus_bytes), Realigner(self.bus_bytes)
+        run_buffer = SkidBuffer(Run, kind="run_buffer")
+        burst_buffer = SkidBuffer(layout, kind=f"burst_buffer_{8 * self.bus_bytes}")
+        m.submodules.run_buffer = place(run_buffer, platform)
+        m.submodules.burst_buffer = place(burst_buffer, platform)
         m.submodules.bursts = place(bursts, platform)
         m.submodules.realigner = place(realigner, platform)
-        wiring.connect(m, wiring.flipped(self.i), bursts.i)
-        layout = burst(self.bus_bytes)
-        asked = SyncFIFOBuffered(width=layout.size, depth=self.beats // 2)
+        wiring.connect(m, wiring.flipped(self.i), run_buffer.i)
+        wiring.connect(m, run_buffer.o, bursts.i)
+        wiring.connect(m, bursts.o, burst_buffer.i)
+        asked = SyncFIFOBuffered(width=layout.size, depth=_ASKED)
         beats = SyncFIFOBuffered(width=8 * self.bus_bytes, depth=self.beats)
         m.submodules.asked, m.submodules.beats = asked, beats
-        offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
-        free = Signal(range(self.beats + 1), init=self.beats)  # places for beats that are not asked for
-        under_way = Signal(range(self.beats + 1))  # beats that were asked for and have not come
-        given, leaves = Signal(), Signal()
-        issue = Signal()
-        size = bursts.o.payload.length + 1
+        issue, leaves = self._asks(m, burst_buffer.o, asked)
+        given = Signal()
         m.d.comb += [
-            issue.eq(bursts.o.valid & (~offers | self.m_arready) & (free >= BURST_BEATS) & asked.w_rdy & ~self.halt),
-            bursts.o.ready.eq(issue),
-            asked.w_en.eq(issue),
-            asked.w_data.eq(bursts.o.payload.as_value()),
-            given.eq(self.m_rvalid),
-            beats.w_en.eq(given),
+            beats.w_en.eq(self.m_rvalid),
             beats.w_data.eq(self.m_rdata),
             self.m_rready.eq(1),
-            self.m_araddr.eq(address),
-            self.m_arlen.eq(length),
-            self.m_arsize.eq((self.bus_bytes - 1).bit_length()),
-            self.m_arburst.eq(INCR),
-            self.m_arcache.eq(MODIFIABLE),
-            self.m_arvalid.eq(offers),
         ]
+        # What follows is one, two or three cycles late: there is room for as many of the longest bursts.
+        issued, size, left = Signal(), Signal(range(BURST_BEATS + 1), reset_less=True), Signal()
+        free = Signal(range(self.beats + 1), init=self.beats)  # places for beats that are not asked for
+        under_way = Signal(range(self.beats + 1))  # beats that were asked for and have not come
         m.d.sync += [
-            free.eq(free - Mux(issue, size, 0) + leaves),
-            under_way.eq(under_way + Mux(issue, size, 0) - given),
-            self.idle.eq(~issue & ~(offers & ~self.m_arready) & ~under_way.any()),
+            issued.eq(issue),
+            size.eq(burst_buffer.o.payload.length + 1),
+            left.eq(leaves),
+            given.eq(self.m_rvalid),
+            free.eq(free - Mux(issued, size, 0) + left),
+            self._room.eq(free >= _LATE * BURST_BEATS),
+            under_way.eq(under_way + Mux(issued, size, 0) - given),
+            self.idle.eq(~(issue | issued | self.m_arvalid | under_way.any())),
         ]
-        with m.If(issue):
-            m.d.sync += [offers.eq(1), address.eq(bursts.o.payload.address), length.eq(bursts.o.payload.length)]
-        with m.Elif(self.m_arready):
-            m.d.sync += offers.eq(0)
-        with m.If(given & self.m_rresp[_ERROR]):
+        with m.If(self.m_rvalid & self.m_rresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
         self._beats(m, realigner, layout(asked.r_data), asked, beats, leaves)
         m.d.comb += [
@@ -92,6 +92,28 @@ class ReadMaster(wiring.Component):
             realigner.o.ready.eq(self.o.ready & ~self.failed),
         ]
         return m
+
+    def _asks(self, m: Module, bursts: stream.Interface, asked: SyncFIFOBuffered) -> tuple[Signal, Signal]:
+        """A burst is offered: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
+        offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
+        issue = Signal()
+        m.d.comb += [
+            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.w_rdy & ~self.halt),
+            bursts.ready.eq(issue),
+            asked.w_en.eq(issue),
+            asked.w_data.eq(bursts.payload.as_value()),
+            self.m_araddr.eq(address),
+            self.m_arlen.eq(length),
+            self.m_arsize.eq((self.bus_bytes - 1).bit_length()),
+            self.m_arburst.eq(INCR),
+            self.m_arcache.eq(MODIFIABLE),
+            self.m_arvalid.eq(offers),
+        ]
+        with m.If(issue):
+            m.d.sync += [offers.eq(1), address.eq(bursts.payload.address), length.eq(bursts.payload.length)]
+        with m.Elif(self.m_arready):
+            m.d.sync += offers.eq(0)
+        return issue, Signal(name="leaves")
 
     def _beats(
         self,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .runs import Mark
 from .turn import turn
 
@@ -36,7 +38,7 @@ class Realigner(wiring.Component):
     def __init__(self, bus_bytes: int) -> None:
         self.bus_bytes = bus_bytes
         self.kind = f"realigner_{8 * bus_bytes}"
-        self._token = data.StructLayout(
+        self._token_layout = data.StructLayout(
             {
                 "data": 8 * bus_bytes,
                 "emits": 1,
@@ -53,28 +55,57 @@ class Realigner(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Two steps of rotation, and the merge."""
-        return 3
+        """The beat itself, two steps of rotation, and the merge with its buffer."""
+        return 4
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         width = self.bus_bytes
-        beat = self.i.payload
-        step = Signal()
+        exit_ = SkidBuffer(self.o.payload.shape(), kind=f"aligned_buffer_{8 * width}")
+        m.submodules.exit = place(exit_, platform)
+        wiring.connect(m, exit_.o, wiring.flipped(self.o))
+        step, there_beat = Signal(), Signal()
+        beat = Signal(self.i.payload.shape(), reset_less=True)
         rest = Signal()  # what a run's last beat left over makes a word of its own
-        coming = Signal(self._token)
-        turned = [Signal(self._token, name=f"turned_{half}", reset_less=True) for half in range(2)]
+        m.d.comb += [step.eq(exit_.i.ready), self.i.ready.eq(~there_beat | (step & ~rest))]
+        with m.If(self.i.ready):
+            m.d.sync += [there_beat.eq(self.i.valid), beat.eq(self.i.payload)]
+        coming, leaves = self._token(m, beat, rest)
+        turned = [Signal(self._token_layout, name=f"turned_{half}", reset_less=True) for half in range(2)]
+        with m.If(rest):
+            m.d.comb += [coming.emits.eq(1), coming.last.eq(1), coming.above.eq(0)]
+            m.d.comb += [coming.end.eq(turned[0].end), coming.mark.eq(turned[0].mark)]  # the same run's
         there = [Signal(name=f"there_{half}") for half in range(2)]
-        offers = Signal()
-        word = Signal(self.o.payload.shape(), reset_less=True)
-        alone = beat.first & beat.final
-        inside = beat.offset != 0
+        low = len(beat.offset) // 2
+        held = Signal(8 * width, reset_less=True)  # the beat before, turned
+        now, word = turned[1], exit_.i.payload
+        m.d.comb += [
+            exit_.i.valid.eq(there[1] & now.emits),
+            word.mark.eq(now.mark),
+            word.last.eq(now.last),
+            word.end.eq(Mux(now.last, now.end, width - 1)),
+            word.data.eq(Cat(Mux(now.above[i], now.data[8 * i :][:8], held[8 * i :][:8]) for i in range(width))),
+        ]
+        with m.If(step):
+            m.d.sync += [
+                rest.eq(there_beat & ~rest & leaves),
+                Cat(there).eq(Cat(there_beat | rest, there[0])),
+                turned[0].eq(coming),
+                turned[0].data.eq(turn(coming.data, coming.offset[:low], 8)),
+                turned[1].eq(turned[0]),
+                turned[1].data.eq(turn(turned[0].data, turned[0].offset[low:], 8 << low)),
+            ]
+            with m.If(there[1]):
+                m.d.sync += held.eq(now.data)
+        return m
+
+    def _token(self, m: Module, beat: data.View, rest: Signal) -> tuple[data.View, Value]:
+        """What a beat is on its way through the stages, and whether it leaves something over."""
+        width = self.bus_bytes
+        coming = Signal(self._token_layout, name="coming")
+        alone, inside = beat.first & beat.final, beat.offset != 0
         leaves = beat.final & ~beat.spill & inside & ~beat.first
         m.d.comb += [
-            step.eq(~offers | self.o.ready),
-            self.i.ready.eq(step & ~rest),
-            self.o.valid.eq(offers),
-            self.o.payload.eq(word),
             coming.data.eq(beat.data),
             coming.emits.eq(~inside | ~beat.first | beat.final),
             coming.last.eq(beat.final & ~leaves),
@@ -83,27 +114,4 @@ class Realigner(wiring.Component):
             coming.end.eq(beat.end - beat.offset),
             coming.mark.eq(beat.mark),
         ]
-        with m.If(rest):
-            m.d.comb += [coming.emits.eq(1), coming.last.eq(1), coming.above.eq(0)]
-            m.d.comb += [coming.end.eq(turned[0].end), coming.mark.eq(turned[0].mark)]  # the same run's
-        place = len(beat.offset)
-        low = place // 2
-        held = Signal(8 * width, reset_less=True)  # the beat before, turned
-        now = turned[1]
-        with m.If(step):
-            m.d.sync += [
-                rest.eq(self.i.valid & ~rest & leaves),
-                Cat(there).eq(Cat(self.i.valid | rest, there[0])),
-                turned[0].eq(coming),
-                turned[0].data.eq(turn(coming.data, coming.offset[:low], 8)),
-                turned[1].eq(turned[0]),
-                turned[1].data.eq(turn(turned[0].data, turned[0].offset[low:], 8 << low)),
-                offers.eq(there[1] & now.emits),
-                word.mark.eq(now.mark),
-                word.last.eq(now.last),
-                word.end.eq(Mux(now.last, now.end, width - 1)),
-                word.data.eq(Cat(Mux(now.above[i], now.data[8 * i :][:8], held[8 * i :][:8]) for i in range(width))),
-            ]
-            with m.If(there[1]):
-                m.d.sync += held.eq(now.data)
-        return m
+        return coming, leaves

@@ -8,6 +8,7 @@ from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .axi4 import INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
 from .runs import Run
@@ -48,9 +49,15 @@ class WriteMaster(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         bursts = Bursts(self.bus_bytes)
-        m.submodules.bursts = place(bursts, platform)
-        wiring.connect(m, wiring.flipped(self.i), bursts.i)
         layout = burst(self.bus_bytes)
+        run_buffer = SkidBuffer(Run, kind="run_buffer")
+        buffer = SkidBuffer(layout, kind=f"burst_buffer_{8 * self.bus_bytes}")
+        m.submodules.run_buffer = place(run_buffer, platform)
+        m.submodules.burst_buffer = place(buffer, platform)
+        m.submodules.bursts = place(bursts, platform)
+        wiring.connect(m, wiring.flipped(self.i), run_buffer.i)
+        wiring.connect(m, run_buffer.o, bursts.i)
+        wiring.connect(m, bursts.o, buffer.i)
         asked = SyncFIFOBuffered(width=layout.size, depth=_ASKED)
         m.submodules.asked = asked
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
@@ -58,7 +65,7 @@ class WriteMaster(wiring.Component):
         issue, there = Signal(), Signal()  # ``there``: a word of data
         m.d.comb += [
             issue.eq(
-                bursts.o.valid
+                buffer.o.valid
                 & (~offers | self.m_awready)
                 & asked.w_rdy
                 & ~under_way.all()
@@ -66,9 +73,9 @@ class WriteMaster(wiring.Component):
                 & ~self.halt
                 & ~self.failed
             ),
-            bursts.o.ready.eq(issue),
+            buffer.o.ready.eq(issue),
             asked.w_en.eq(issue),
-            asked.w_data.eq(bursts.o.payload.as_value()),
+            asked.w_data.eq(buffer.o.payload.as_value()),
             self.m_awaddr.eq(address),
             self.m_awlen.eq(length),
             self.m_awsize.eq((self.bus_bytes - 1).bit_length()),
@@ -76,14 +83,14 @@ class WriteMaster(wiring.Component):
             self.m_awcache.eq(MODIFIABLE),
             self.m_awvalid.eq(offers),
             self.m_bready.eq(1),
-            self.empty.eq(self.idle & ~bursts.o.valid),
+            self.empty.eq(self.idle & ~run_buffer.o.valid & ~bursts.o.valid & ~buffer.o.valid),
         ]
         m.d.sync += [
             under_way.eq(under_way + issue - self.m_bvalid),
-            self.idle.eq(~issue & ~under_way.any() & ~self.m_wvalid & ~(offers & ~self.m_awready)),
+            self.idle.eq(~(issue | offers | under_way.any())),  # what is under way has no answer
         ]
         with m.If(issue):
-            m.d.sync += [offers.eq(1), address.eq(bursts.o.payload.address), length.eq(bursts.o.payload.length)]
+            m.d.sync += [offers.eq(1), address.eq(buffer.o.payload.address), length.eq(buffer.o.payload.length)]
         with m.Elif(self.m_awready):
             m.d.sync += offers.eq(0)
         with m.If(self.m_bvalid & self.m_bresp[_ERROR]):
@@ -92,41 +99,57 @@ class WriteMaster(wiring.Component):
         return m
 
     def _pieces(self, m: Module, of: data.View, asked: SyncFIFOBuffered, there: Signal) -> None:
-        """For each beat of a burst, its bytes from this word and the next one, turned into their places."""
+        """For each beat of a burst, its bytes from this word and the next one."""
         width = self.bus_bytes
         place = (width - 1).bit_length()
+        ready, goes, step = Signal(), Signal(), Signal()
+        piece = self._piece(m, of, asked, ready)
         now = Signal(8 * width, reset_less=True)  # the word that has the next byte, at ``at``
         at = Signal(place)
-        count = Signal(4)
-        goes, step = Signal(), Signal()
-        low, high = Signal(place), Signal(place)
         behind = Signal(place + 1)  # place of the byte behind this beat's, counted from this word's first
-        ends = Signal()
-        m.d.comb += [
-            ends.eq(count == of.length),
-            low.eq(Mux(of.first & (count == 0), of.offset, 0)),
-            high.eq(Mux(of.final & ends, of.end, width - 1)),
-            behind.eq(at + (high - low) + 1),
-        ]
-        closes = of.final & ends & of.mark.last
         over = behind > width
-        leaves = behind[place] | closes  # this word does
+        leaves = behind[place] | piece.closes  # this word does
         m.d.comb += [
-            goes.eq(asked.r_rdy & step & (self.halt | (there & (~over | self.words.valid)))),
-            asked.r_en.eq(goes & ends),
+            behind.eq(at + piece.extent + 1),
+            goes.eq(piece.there & step & (self.halt | (there & (~over | self.words.valid)))),
+            ready.eq(~piece.there | goes),
             self.words.ready.eq(~there | (goes & leaves)),
         ]
         with m.If(self.words.ready):
-            m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~(there & closes & over))]
+            m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~(there & piece.closes & over))]
         with m.If(goes):
-            m.d.sync += [count.eq(Mux(ends, 0, count + 1)), at.eq(Mux(closes, 0, behind[:place]))]
+            m.d.sync += at.eq(Mux(piece.closes, 0, behind[:place]))
+        self._turned(m, goes=goes, step=step, now=now, at=at, piece=piece)
 
-        self._turned(m, goes=goes, step=step, now=now, at=at, low=low, high=high, ends=ends)
+    def _piece(self, m: Module, of: data.View, asked: SyncFIFOBuffered, ready: Signal) -> data.View:
+        """The next beat of a burst: which bytes it has, and whether it ends its burst, and its walk."""
+        place = (self.bus_bytes - 1).bit_length()
+        fields = {"there": 1, "low": place, "extent": place, "strobe": self.bus_bytes, "last": 1, "closes": 1}
+        piece = Signal(data.StructLayout(fields), name="piece")
+        count = Signal(4)
+        ends = Signal()
+        low, high = Signal(place), Signal(place)
+        m.d.comb += [
+            ends.eq(count == of.length),
+            low.eq(Mux(of.first & (count == 0), of.offset, 0)),
+            high.eq(Mux(of.final & ends, of.end, self.bus_bytes - 1)),
+            asked.r_en.eq(ready & ends),
+        ]
+        with m.If(ready):
+            m.d.sync += [
+                piece.there.eq(asked.r_rdy),
+                piece.low.eq(low),
+                piece.extent.eq(high - low),
+                piece.strobe.eq(Cat((low <= lane) & (high >= lane) for lane in range(self.bus_bytes))),
+                piece.last.eq(ends),
+                piece.closes.eq(of.final & ends & of.mark.last),
+            ]
+            with m.If(asked.r_rdy):
+                m.d.sync += count.eq(Mux(ends, 0, count + 1))
+        return piece
 
-    def _turned(
-        self, m: Module, *, goes: Value, step: Signal, now: Value, at: Signal, low: Value, high: Value, ends: Value
-    ) -> None:
-        """Bytes ``low`` to ``high`` of a beat, the first of which is that at ``at``, in the three cycles to the bus."""
+    def _turned(self, m: Module, *, goes: Value, step: Signal, now: Value, at: Signal, piece: data.View) -> None:
+        """A beat's bytes, the first of which is that at ``at``, in the three cycles to the bus."""
         width, place = self.bus_bytes, len(at)
         beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": place})
         stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(3)]
@@ -149,9 +172,9 @@ class WriteMaster(wiring.Component):
                         for lane in range(width)
                     )
                 ),
-                first.strobe.eq(Cat((low <= lane) & (high >= lane) & ~self.halt for lane in range(width))),
-                first.last.eq(ends),
-                first.turn.eq(at - low),
+                first.strobe.eq(piece.strobe & ~self.halt.replicate(width)),
+                first.last.eq(piece.last),
+                first.turn.eq(at - piece.low),
             ]
             for index, (fewest, most) in enumerate([(0, half), (half, place)]):
                 before, after = stages[index : index + 2]
