@@ -8,7 +8,7 @@ import pytest
 from amaranth.hdl import Value
 
 from systoliq.hw.dma.control import Control
-from systoliq.hw.dma.registers import DMA_REGISTERS, OPERANDS, WALK_WORDS
+from systoliq.hw.dma.registers import DMA_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 
 from ..bench import simulate, wait
 from .lite import transfer
@@ -34,7 +34,8 @@ async def status(ctx, block, name):
 
 def test_registers_keep_what_is_written():
     block, rng = Control(BITS), random.Random(1)
-    written = {register.name: rng.getrandbits(32) for register in DMA_REGISTERS if register.access == "rw"}
+    kept = [register.name for register in DMA_REGISTERS if register.access == "rw"]
+    written = {name: rng.getrandbits(32) for name in (*kept, *(register.name for register in WALK_REGISTERS))}
 
     async def testbench(ctx):
         for name, word in written.items():

@@ -50,7 +50,7 @@ def runs_of(rng, bus, count):
 def test_runs_as_words(bus, chances):
     comes, answers, goes = chances
     rng = random.Random(bus)
-    block, ram, runs = ReadMaster(bus), memory(rng, answers), runs_of(rng, bus, 30)
+    block, ram, runs = ReadMaster(bus, cells="portable"), memory(rng, answers), runs_of(rng, bus, 30)
     expected = [word for run in runs for word in words(ram.contents, *run, bus)]
     taken = []
 
@@ -77,7 +77,7 @@ def test_runs_as_words(bus, chances):
 def test_nearly_all_of_the_bus_is_used(address, size, least):
     """Long runs, wherever they begin, and single beats one after the other."""
     rng = random.Random(3)
-    block, ram, stopwatch = ReadMaster(16), memory(rng, latency=20), Stopwatch()
+    block, ram, stopwatch = ReadMaster(16, cells="portable"), memory(rng, latency=20), Stopwatch()
     count = max(8192 // size, 1)
     beats = -(-(address % 16 + size) // 16) * count
 
@@ -99,7 +99,7 @@ def test_nearly_all_of_the_bus_is_used(address, size, least):
 @pytest.mark.parametrize("chance", [1.0, 0.5])
 def test_an_error_stops_the_words_and_not_the_bus(chance):
     rng = random.Random(7)
-    block, ram = ReadMaster(8), memory(rng, chance, broken=range(1000, 1001))
+    block, ram = ReadMaster(8, cells="portable"), memory(rng, chance, broken=range(1000, 1001))
     expected = words(ram.contents, 100, 2000, 8)
     taken = []
 
@@ -126,7 +126,7 @@ def test_an_error_stops_the_words_and_not_the_bus(chance):
 @pytest.mark.parametrize("halt_at", [3, 10, 25, 60])
 def test_halted_it_comes_to_rest_and_works_after_a_reset(halt_at):
     rng, reset = random.Random(9), Signal()
-    block, ram = ReadMaster(8), memory(rng, 0.6)
+    block, ram = ReadMaster(8, cells="portable"), memory(rng, 0.6)
     taken = []
 
     async def testbench(ctx):

@@ -61,7 +61,7 @@ async def at_rest(ctx, block, ram):
 def test_runs_into_memory(bus, chances):
     comes, data, answers = chances
     rng = random.Random(bus)
-    block, walks = WriteMaster(bus), walks_of(rng, bus, 9)
+    block, walks = WriteMaster(bus, cells="portable"), walks_of(rng, bus, 9)
     ram = Memory(contents=bytearray(rng.randbytes(1 << 14)), rng=rng, chance=answers)
     expected = written(ram.contents, walks)
     sent = []
@@ -87,7 +87,7 @@ def test_runs_into_memory(bus, chances):
 
 @pytest.mark.parametrize(("size", "place", "least"), [(4096, 0, 0.95), (16, 0, 0.95), (4096, 5, 0.95)])
 def test_nearly_all_of_the_bus_is_used(size, place, least):
-    rng, stopwatch, block = random.Random(1), Stopwatch(), WriteMaster(16)
+    rng, stopwatch, block = random.Random(1), Stopwatch(), WriteMaster(16, cells="portable")
     count = 8192 // size
     walks = [[(place + index * size, rng.randbytes(size)) for index in range(count)]]
     ram = Memory(contents=bytearray(1 << 14), rng=rng, latency=20)
@@ -110,7 +110,7 @@ def test_nearly_all_of_the_bus_is_used(size, place, least):
 
 
 def test_an_error_stops_it():
-    rng, block = random.Random(1), WriteMaster(4)
+    rng, block = random.Random(1), WriteMaster(4, cells="portable")
     ram = Memory(contents=bytearray(4096), rng=rng, broken=range(500, 501), chance=0.7)
     walks = [[(0, rng.randbytes(2000))]]
 
@@ -141,7 +141,7 @@ def test_an_error_stops_it():
 
 @pytest.mark.parametrize("halt_at", [5, 9, 14, 40, 77])
 def test_halted_it_ends_its_bursts_and_works_after_a_reset(halt_at):
-    rng, reset, block = random.Random(halt_at), Signal(), WriteMaster(8)
+    rng, reset, block = random.Random(halt_at), Signal(), WriteMaster(8, cells="portable")
     ram = Memory(contents=bytearray(4096), rng=rng, chance=0.6)
     before, after = [[(3, rng.randbytes(1500))]], [[(2000, rng.randbytes(100)), (2205, rng.randbytes(31))]]
 

@@ -11,13 +11,14 @@ from amaranth.lib.wiring import In, Out
 from ..engine.axi_lite import AxiLite, axi_lite
 from ..engine.registers import Register
 from ..hierarchy import place
-from .registers import DMA_REGISTERS, OPERANDS, WALK_WORDS
+from .registers import DMA_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 from .runs import EXTENT_BITS, WalkSettings
 
 __all__ = ["Control"]
 
 _USED = (DMA_REGISTERS[-1].offset).bit_length()  # bits of an address that name a register
 _OF_STATUS = next(register for register in DMA_REGISTERS if register.name == "DMA_STATUS")
+_KEPT = (*(register for register in DMA_REGISTERS if register.access == "rw"), *WALK_REGISTERS)
 _OWN = ("done", "a_queued", "b_queued", "y_queued")  # fields of the status that are made here
 
 
@@ -53,7 +54,7 @@ class Control(wiring.Component):
             port, inner = getattr(self, name), getattr(bus, name)
             flows_in = bus.signature.members[name].flow == wiring.In
             m.d.comb += inner.eq(port) if flows_in else port.eq(inner)
-        kept = {register.name: _storage(register) for register in DMA_REGISTERS if register.access == "rw"}
+        kept = {register.name: _storage(register) for register in _KEPT}
         written = self._writes(m, bus, kept)
         for name in OPERANDS:
             settings = getattr(self, name)
@@ -83,7 +84,7 @@ class Control(wiring.Component):
             strobe = written[register.name] = Signal(name=f"write_{register.name}".lower())
             m.d.sync += here[register.name].eq(bus.write_address[:_USED] == register.offset)
             m.d.sync += strobe.eq(bus.write & here[register.name])
-            if register.access == "rw":
+            if register in _KEPT:
                 with m.If(strobe):
                     for field in register.fields:
                         m.d.sync += kept[register.name][field.name].eq(bus.write_data[field.lsb :][: field.bits])

@@ -157,6 +157,7 @@ class ListPlayer(wiring.Component):
     def _waiting(self, m: Module, words: _Words, asks: Signal, last: Signal) -> None:
         """The words of a WAIT, then reads."""
         mask, value, failing = (Signal(32, name=name, reset_less=True) for name in ("mask", "value", "failing"))
+        refused, fails, matches = (Signal(name=name, reset_less=True) for name in ("refused", "fails", "matches"))
         for name, kept, following in (
             ("mask", mask, "value"),
             ("value", value, "failing"),
@@ -178,13 +179,21 @@ class ListPlayer(wiring.Component):
         with m.State("read"):
             m.d.comb += self.m_rready.eq(1)
             with m.If(self.m_rvalid):
-                m.next = "poll"
-                with m.If(self.m_rresp[_ERROR]):
-                    self._give_up(m, ListError.REFUSED)
-                with m.Elif((self.m_rdata & failing).any()):
-                    self._give_up(m, ListError.FAILED)
-                with m.Elif((self.m_rdata & mask) == value):
-                    self._next(m, last)
+                m.d.sync += [
+                    refused.eq(self.m_rresp[_ERROR]),
+                    fails.eq((self.m_rdata & failing).any()),
+                    matches.eq((self.m_rdata & mask) == value),
+                ]
+                m.next = "judge"
+        with m.State("judge"):
+            m.d.comb += self.idle.eq(1)
+            m.next = "poll"
+            with m.If(refused):
+                self._give_up(m, ListError.REFUSED)
+            with m.Elif(fails):
+                self._give_up(m, ListError.FAILED)
+            with m.Elif(matches):
+                self._next(m, last)
 
     def _at_rest(self, m: Module, take: Signal | None = None) -> None:
         """A state in which nothing is under way, and, with ``take``, the next word is taken."""

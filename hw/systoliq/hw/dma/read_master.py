@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
-from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_read
 from .bursts import Bursts, burst
+from .fifo import Fifo
 from .realigner import Realigner, aligned_word
 from .runs import Run
 
@@ -30,8 +30,9 @@ class ReadMaster(wiring.Component):
     without one of the bus, halt it and wait until it is idle.
     """
 
-    def __init__(self, bus_bytes: int, *, beats: int = 256) -> None:
+    def __init__(self, bus_bytes: int, *, cells: str, beats: int = 256) -> None:
         self.bus_bytes = bus_bytes
+        self.cells = cells
         self.beats = beats
         self.kind = f"read_master_{8 * bus_bytes}"
         self._room = Signal(name="room")  # for the longest burst
@@ -59,14 +60,15 @@ class ReadMaster(wiring.Component):
         wiring.connect(m, wiring.flipped(self.i), run_buffer.i)
         wiring.connect(m, run_buffer.o, bursts.i)
         wiring.connect(m, bursts.o, burst_buffer.i)
-        asked = SyncFIFOBuffered(width=layout.size, depth=_ASKED)
-        beats = SyncFIFOBuffered(width=8 * self.bus_bytes, depth=self.beats)
-        m.submodules.asked, m.submodules.beats = asked, beats
+        bits = 8 * self.bus_bytes
+        asked = Fifo(layout, depth=_ASKED, cells=self.cells, kind=f"asked_fifo_{bits}")
+        beats = Fifo(bits, depth=self.beats, cells=self.cells, kind=f"beat_fifo_{bits}")
+        m.submodules.asked, m.submodules.beats = place(asked, platform), place(beats, platform)
         issue, leaves = self._asks(m, burst_buffer.o, asked)
         given = Signal()
         m.d.comb += [
-            beats.w_en.eq(self.m_rvalid),
-            beats.w_data.eq(self.m_rdata),
+            beats.i.valid.eq(self.m_rvalid),
+            beats.i.payload.eq(self.m_rdata),
             self.m_rready.eq(1),
         ]
         # What follows is one, two or three cycles late: there is room for as many of the longest bursts.
@@ -85,7 +87,7 @@ class ReadMaster(wiring.Component):
         ]
         with m.If(self.m_rvalid & self.m_rresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
-        self._beats(m, realigner, layout(asked.r_data), asked, beats, leaves)
+        self._beats(m, realigner, asked, beats, leaves)
         m.d.comb += [
             self.o.payload.eq(realigner.o.payload),
             self.o.valid.eq(realigner.o.valid & ~self.failed),
@@ -93,15 +95,15 @@ class ReadMaster(wiring.Component):
         ]
         return m
 
-    def _asks(self, m: Module, bursts: stream.Interface, asked: SyncFIFOBuffered) -> tuple[Signal, Signal]:
+    def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
         """A burst is offered: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
         issue = Signal()
         m.d.comb += [
-            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.w_rdy & ~self.halt),
+            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.i.ready & ~self.halt),
             bursts.ready.eq(issue),
-            asked.w_en.eq(issue),
-            asked.w_data.eq(bursts.payload.as_value()),
+            asked.i.valid.eq(issue),
+            asked.i.payload.eq(bursts.payload),
             self.m_araddr.eq(address),
             self.m_arlen.eq(length),
             self.m_arsize.eq((self.bus_bytes - 1).bit_length()),
@@ -115,28 +117,20 @@ class ReadMaster(wiring.Component):
             m.d.sync += offers.eq(0)
         return issue, Signal(name="leaves")
 
-    def _beats(
-        self,
-        m: Module,
-        realigner: Realigner,
-        asked_for: object,
-        asked: SyncFIFOBuffered,
-        beats: SyncFIFOBuffered,
-        leaves: Signal,
-    ) -> None:
+    def _beats(self, m: Module, realigner: Realigner, asked: Fifo, beats: Fifo, leaves: Signal) -> None:
         """Each beat to the realigner, with what is known of its burst."""
-        of = asked_for
+        of = asked.o.payload
         count = Signal(4)
-        ends = count == of.length  # type: ignore[attr-defined]
+        ends = count == of.length
         beat = realigner.i.payload
         m.d.comb += [
-            realigner.i.valid.eq(beats.r_rdy & asked.r_rdy),
+            realigner.i.valid.eq(beats.o.valid & asked.o.valid),
             leaves.eq(realigner.i.valid & realigner.i.ready),
-            beats.r_en.eq(leaves),
-            asked.r_en.eq(leaves & ends),
-            beat.data.eq(beats.r_data),
-            beat.first.eq(of.first & (count == 0)),  # type: ignore[attr-defined]
-            beat.final.eq(of.final & ends),  # type: ignore[attr-defined]
+            beats.o.ready.eq(leaves),
+            asked.o.ready.eq(leaves & ends),
+            beat.data.eq(beats.o.payload),
+            beat.first.eq(of.first & (count == 0)),
+            beat.final.eq(of.final & ends),
             *(getattr(beat, name).eq(getattr(of, name)) for name in ("offset", "end", "spill", "mark")),
         ]
         with m.If(leaves):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..engine.registers import Field, Register, whole
 from .list_player import ADDRESS_BITS
 
-__all__ = ["BASE", "DMA_REGISTERS", "HALT_BIT", "OPERANDS", "WALK_WORDS"]
+__all__ = ["BASE", "DMA_REGISTERS", "HALT_BIT", "OPERANDS", "WALK_REGISTERS", "WALK_WORDS"]
 
 BASE = 1 << (ADDRESS_BITS - 1)
 """Address of the first one; the engine's own registers are below."""
@@ -33,7 +33,7 @@ def _walk(operand: str, offset: int) -> list[Register]:
         Register(
             name=f"{operand.upper()}_{name}",
             offset=offset + 4 * index,
-            access="rw",
+            access="wo",
             doc=f"Walk of {operand.upper()}: {doc[0].lower()}{doc[1:]}",
             fields=whole(field, doc, bits),
         )
@@ -41,6 +41,8 @@ def _walk(operand: str, offset: int) -> list[Register]:
     ]
 
 
+WALK_REGISTERS = (*_walk("a", 0x20), *_walk("b", 0x40), *_walk("y", 0x60))
+"""They keep what is written, and are not read: it would take as much logic as the walks."""
 DMA_REGISTERS: tuple[Register, ...] = (
     Register(
         name="LIST_ADDRESS",
@@ -112,7 +114,5 @@ DMA_REGISTERS: tuple[Register, ...] = (
             Field(name="on_error", lsb=1, bits=1, doc="A list_error, or a failure."),
         ),
     ),
-    *_walk("a", 0x20),
-    *_walk("b", 0x40),
-    *_walk("y", 0x60),
+    *WALK_REGISTERS,
 )

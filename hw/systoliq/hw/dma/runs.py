@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Module, Mux, Signal
+from amaranth.hdl import Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -39,7 +39,8 @@ class Walk(wiring.Component):
 
     A run begins at ``address`` + row * ``row_stride`` + step * ``step_stride``. A group has ``group`` rows, the last
     one what is left; without it all rows are one. ``start``, while ``busy`` is 0, takes the settings, which must be
-    steady in that cycle only. A run a cycle; ``busy`` is 1 from the cycle after ``start`` until the last one was taken.
+    steady in that cycle only. A run a cycle, but for one cycle before each group, and one more before the first;
+    ``busy`` is 1 from the cycle after ``start`` until the last one was taken.
     """
 
     def __init__(self, *, group: int | None, kind: str) -> None:
@@ -52,67 +53,61 @@ class Walk(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         settings = Signal(WalkSettings, reset_less=True)  # of the walk that goes on
+        busy, split, begin, goes = (Signal(name=name) for name in ("going", "split", "begin", "goes"))
+        left = Signal(16, reset_less=True)  # rows of groups that have not begun
+        rows, single = (
+            Signal(16, reset_less=True),
+            Signal(reset_less=True),
+        )  # of the next group, less one
+        behind, final = Signal(16, reset_less=True), Signal(reset_less=True)  # rows behind it; whether there are none
+        row, step = Signal(16, reset_less=True), Signal(16, reset_less=True)  # behind this run's
+        group_rows, group_single = Signal(16, reset_less=True), Signal(reset_less=True)
+        row_last, step_last, first_step, group_last = (
+            Signal(name=name, reset_less=True) for name in ("row_last", "step_last", "first_step", "group_last")
+        )
+        next_group, step_address, address = (
+            Signal(ADDRESS_BITS, name=name, reset_less=True) for name in ("next_group", "step_address", "address")
+        )
         run = self.o.payload
-        row = Signal(16, reset_less=True)  # rows of the group behind this one
-        below = Signal(16, reset_less=True)  # rows behind the group
-        step = Signal(16, reset_less=True)  # steps behind this one
-        group_address = Signal(ADDRESS_BITS, reset_less=True)  # of the group's first row, in the first step
-        next_group = Signal(ADDRESS_BITS, reset_less=True)
-        step_address = Signal(ADDRESS_BITS, reset_less=True)  # of the group's first row, in this step
-        address = Signal(ADDRESS_BITS, reset_less=True)
-        first_step = Signal(reset_less=True)
-        rows, left = self._group(self.settings.rows)
-        next_rows, next_left = self._group(below)
-        group_rows = Signal(16, reset_less=True)  # rows of this group, less one
         m.d.comb += [
-            self.o.valid.eq(self.busy),
+            self.busy.eq(busy),
+            self.o.valid.eq(busy & ~split & ~begin),
+            goes.eq(self.o.valid & self.o.ready),
             run.address.eq(address),
-            run.extent.eq(Mux(step == 0, settings.last_extent, settings.extent)),
-            run.mark.step_last.eq(row == 0),
-            run.mark.last.eq((row == 0) & (step == 0) & (below == 0)),
+            run.extent.eq(Mux(step_last, settings.last_extent, settings.extent)),
+            run.mark.step_last.eq(row_last),
+            run.mark.last.eq(row_last & step_last & group_last),
         ]
-        busy = Signal()
-        m.d.comb += self.busy.eq(busy)
-        row_end = address + settings.row_stride
-        step_end = step_address + settings.step_stride
+        whole = left > self.group if self.group else Const(0, 1)
+        m.d.sync += [  # of the next group, in the cycle after ``left`` was set
+            rows.eq(Mux(whole, self.group - 1, left - 1) if self.group else left - 1),
+            single.eq(left == 1 if self.group != 1 else 1),
+            behind.eq(left - self.group if self.group else 0),
+            final.eq(~whole),
+            split.eq(0),
+        ]
+        row_end, step_end = address + settings.row_stride, step_address + settings.step_stride
         with m.If(self.start & ~busy):
+            m.d.sync += [busy.eq(1), split.eq(1), begin.eq(1), settings.eq(self.settings)]
+            m.d.sync += [left.eq(self.settings.rows), next_group.eq(self.settings.address)]
+        with m.Elif(begin & ~split):
             m.d.sync += [
-                busy.eq(1),
-                settings.eq(self.settings),
-                step.eq(self.settings.steps - 1),
-                row.eq(rows),
-                group_rows.eq(rows),
-                below.eq(left),
-                *(each.eq(self.settings.address) for each in (group_address, step_address, address)),
-                first_step.eq(1),
+                begin.eq(0),
+                *(row.eq(rows), group_rows.eq(rows), row_last.eq(single), group_single.eq(single)),
+                *(step.eq(settings.steps - 1), step_last.eq(settings.steps == 1), first_step.eq(1)),
+                *(address.eq(next_group), step_address.eq(next_group)),
+                *(left.eq(behind), group_last.eq(final)),
             ]
-        with m.Elif(busy & self.o.ready):
-            m.d.sync += [row.eq(row - 1), address.eq(row_end)]
+        with m.Elif(goes):
+            m.d.sync += [row.eq(row - 1), row_last.eq(row == 1), address.eq(row_end)]
             with m.If(first_step):
                 m.d.sync += next_group.eq(row_end)
-            with m.If(row == 0):
+            with m.If(row_last):
                 m.d.sync += [
-                    first_step.eq(step == 0),
-                    row.eq(group_rows),
-                    step.eq(step - 1),
-                    step_address.eq(step_end),
-                    address.eq(step_end),
+                    *(row.eq(group_rows), row_last.eq(group_single), first_step.eq(0)),
+                    *(step.eq(step - 1), step_last.eq(step == 1)),
+                    *(step_address.eq(step_end), address.eq(step_end)),
                 ]
-                with m.If(step == 0):
-                    begin = Mux(first_step, row_end, next_group)
-                    m.d.sync += [
-                        busy.eq(below != 0),
-                        row.eq(next_rows),
-                        group_rows.eq(next_rows),
-                        below.eq(next_left),
-                        step.eq(settings.steps - 1),
-                        *(each.eq(begin) for each in (group_address, step_address, address)),
-                    ]
+                with m.If(step_last):
+                    m.d.sync += [busy.eq(~group_last), begin.eq(~group_last)]
         return m
-
-    def _group(self, rows: Signal) -> tuple[object, object]:
-        """Rows of the next group less one, where there are ``rows``, and how many are left behind it."""
-        if self.group is None:
-            return rows - 1, 0
-        whole = rows >= self.group
-        return Mux(whole, self.group - 1, rows - 1), Mux(whole, rows - self.group, 0)

@@ -62,8 +62,8 @@ class SelfFedEngine(wiring.Component):
         engine, bus = self.engine, self.bus_bytes
         control, switch, player = Control(ADDRESS_BITS - 1), LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
         resting = Signal(init=1)
-        readers = {name: ReadMaster(bus) for name in ("a", "b", "list")}
-        writer = WriteMaster(bus)
+        readers = {name: ReadMaster(bus, cells=self.config.cells) for name in ("a", "b", "list")}
+        writer = WriteMaster(bus, cells=self.config.cells)
         walks = {name: Walk(group=None if name == "b" else self.config.rows, kind=f"walk_{name}") for name in OPERANDS}
         m.submodules.engine = place(engine, platform)
         m.submodules.control = place(control, platform)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFOBuffered
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .axi4 import INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
+from .fifo import Fifo
 from .runs import Run
 from .turn import turn
 
@@ -31,8 +31,9 @@ class WriteMaster(wiring.Component):
     without one of the bus, halt it and wait until it is idle.
     """
 
-    def __init__(self, bus_bytes: int) -> None:
+    def __init__(self, bus_bytes: int, *, cells: str) -> None:
         self.bus_bytes = bus_bytes
+        self.cells = cells
         self.kind = f"write_master_{8 * bus_bytes}"
         super().__init__(
             axi4_write("m", bus_bytes)
@@ -58,8 +59,8 @@ class WriteMaster(wiring.Component):
         wiring.connect(m, wiring.flipped(self.i), run_buffer.i)
         wiring.connect(m, run_buffer.o, bursts.i)
         wiring.connect(m, bursts.o, buffer.i)
-        asked = SyncFIFOBuffered(width=layout.size, depth=_ASKED)
-        m.submodules.asked = asked
+        asked = Fifo(layout, depth=_ASKED, cells=self.cells, kind=f"begun_fifo_{8 * self.bus_bytes}")
+        m.submodules.asked = place(asked, platform)
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
         under_way = Signal(range(_UNDER_WAY + 1))
         issue, there = Signal(), Signal()  # ``there``: a word of data
@@ -67,15 +68,15 @@ class WriteMaster(wiring.Component):
             issue.eq(
                 buffer.o.valid
                 & (~offers | self.m_awready)
-                & asked.w_rdy
+                & asked.i.ready
                 & ~under_way.all()
                 & there
                 & ~self.halt
                 & ~self.failed
             ),
             buffer.o.ready.eq(issue),
-            asked.w_en.eq(issue),
-            asked.w_data.eq(buffer.o.payload.as_value()),
+            asked.i.valid.eq(issue),
+            asked.i.payload.eq(buffer.o.payload),
             self.m_awaddr.eq(address),
             self.m_awlen.eq(length),
             self.m_awsize.eq((self.bus_bytes - 1).bit_length()),
@@ -95,37 +96,56 @@ class WriteMaster(wiring.Component):
             m.d.sync += offers.eq(0)
         with m.If(self.m_bvalid & self.m_bresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
-        self._pieces(m, layout(asked.r_data), asked, there)
+        self._pieces(m, asked, there)
         return m
 
-    def _pieces(self, m: Module, of: data.View, asked: SyncFIFOBuffered, there: Signal) -> None:
+    def _pieces(self, m: Module, asked: Fifo, there: Signal) -> None:
         """For each beat of a burst, its bytes from this word and the next one."""
         width = self.bus_bytes
         place = (width - 1).bit_length()
         ready, goes, step = Signal(), Signal(), Signal()
-        piece = self._piece(m, of, asked, ready)
-        now = Signal(8 * width, reset_less=True)  # the word that has the next byte, at ``at``
-        at = Signal(place)
-        behind = Signal(place + 1)  # place of the byte behind this beat's, counted from this word's first
-        over = behind > width
-        leaves = behind[place] | piece.closes  # this word does
+        coming = self._piece(m, asked, ready)
+        at = Signal(place)  # of the first byte of the beat that is coming, in its word
+        behind = Signal(place + 1)  # place of the byte behind that beat's, counted from the same word's first
+        fields = {
+            "there": 1,
+            "over": 1,
+            "leaves": 1,
+            "closes": 1,
+            "at": place,
+            "turn": place,
+            "strobe": width,
+            "last": 1,
+        }
+        piece = Signal(data.StructLayout(fields), name="piece")
+        now = Signal(8 * width, reset_less=True)  # the word that has the beat's first byte
         m.d.comb += [
-            behind.eq(at + piece.extent + 1),
-            goes.eq(piece.there & step & (self.halt | (there & (~over | self.words.valid)))),
+            behind.eq(at + coming.extent + 1),
+            goes.eq(piece.there & step & (self.halt | (there & (~piece.over | self.words.valid)))),
             ready.eq(~piece.there | goes),
-            self.words.ready.eq(~there | (goes & leaves)),
+            self.words.ready.eq(~there | (goes & piece.leaves)),
         ]
+        with m.If(ready):
+            m.d.sync += [
+                *(getattr(piece, name).eq(getattr(coming, name)) for name in ("there", "closes", "strobe", "last")),
+                piece.over.eq(behind > width),
+                piece.leaves.eq(behind[place] | coming.closes),  # this word does
+                piece.at.eq(at),
+                piece.turn.eq(at - coming.low),
+            ]
+            with m.If(coming.there):
+                m.d.sync += at.eq(Mux(coming.closes, 0, behind[:place]))
         with m.If(self.words.ready):
-            m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~(there & piece.closes & over))]
-        with m.If(goes):
-            m.d.sync += at.eq(Mux(piece.closes, 0, behind[:place]))
-        self._turned(m, goes=goes, step=step, now=now, at=at, piece=piece)
+            ended = there & piece.closes & piece.over
+            m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~ended)]
+        self._turned(m, goes=goes, step=step, now=now, piece=piece)
 
-    def _piece(self, m: Module, of: data.View, asked: SyncFIFOBuffered, ready: Signal) -> data.View:
+    def _piece(self, m: Module, asked: Fifo, ready: Signal) -> data.View:
         """The next beat of a burst: which bytes it has, and whether it ends its burst, and its walk."""
+        of = asked.o.payload
         place = (self.bus_bytes - 1).bit_length()
         fields = {"there": 1, "low": place, "extent": place, "strobe": self.bus_bytes, "last": 1, "closes": 1}
-        piece = Signal(data.StructLayout(fields), name="piece")
+        piece = Signal(data.StructLayout(fields), name="coming")
         count = Signal(4)
         ends = Signal()
         low, high = Signal(place), Signal(place)
@@ -133,24 +153,24 @@ class WriteMaster(wiring.Component):
             ends.eq(count == of.length),
             low.eq(Mux(of.first & (count == 0), of.offset, 0)),
             high.eq(Mux(of.final & ends, of.end, self.bus_bytes - 1)),
-            asked.r_en.eq(ready & ends),
+            asked.o.ready.eq(ready & ends),
         ]
         with m.If(ready):
             m.d.sync += [
-                piece.there.eq(asked.r_rdy),
+                piece.there.eq(asked.o.valid),
                 piece.low.eq(low),
                 piece.extent.eq(high - low),
                 piece.strobe.eq(Cat((low <= lane) & (high >= lane) for lane in range(self.bus_bytes))),
                 piece.last.eq(ends),
                 piece.closes.eq(of.final & ends & of.mark.last),
             ]
-            with m.If(asked.r_rdy):
+            with m.If(asked.o.valid):
                 m.d.sync += count.eq(Mux(ends, 0, count + 1))
         return piece
 
-    def _turned(self, m: Module, *, goes: Value, step: Signal, now: Value, at: Signal, piece: data.View) -> None:
-        """A beat's bytes, the first of which is that at ``at``, in the three cycles to the bus."""
-        width, place = self.bus_bytes, len(at)
+    def _turned(self, m: Module, *, goes: Value, step: Signal, now: Value, piece: data.View) -> None:
+        """A beat's bytes, from this word and the next one, in the three cycles to the bus."""
+        width, at, place = self.bus_bytes, piece.at, len(piece.at)
         beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": place})
         stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(3)]
         valid = [Signal(name=f"valid_{index}") for index in range(3)]
@@ -174,7 +194,7 @@ class WriteMaster(wiring.Component):
                 ),
                 first.strobe.eq(piece.strobe & ~self.halt.replicate(width)),
                 first.last.eq(piece.last),
-                first.turn.eq(at - piece.low),
+                first.turn.eq(piece.turn),
             ]
             for index, (fewest, most) in enumerate([(0, half), (half, place)]):
                 before, after = stages[index : index + 2]
