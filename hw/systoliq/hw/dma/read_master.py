@@ -64,6 +64,9 @@ class ReadMaster(wiring.Component):
         asked = Fifo(layout, depth=_ASKED, cells=self.cells, kind=f"asked_fifo_{bits}")
         beats = Fifo(bits, depth=self.beats, cells=self.cells, kind=f"beat_fifo_{bits}")
         m.submodules.asked, m.submodules.beats = place(asked, platform), place(beats, platform)
+        of_beats = SkidBuffer(layout, kind=f"burst_buffer_{bits}")
+        m.submodules.of_beats = place(of_beats, platform)
+        wiring.connect(m, asked.o, of_beats.i)
         issue, leaves = self._asks(m, burst_buffer.o, asked)
         given = Signal()
         m.d.comb += [
@@ -87,7 +90,7 @@ class ReadMaster(wiring.Component):
         ]
         with m.If(self.m_rvalid & self.m_rresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
-        self._beats(m, realigner, asked, beats, leaves)
+        self._beats(m, realigner, of_beats.o, beats.o, leaves)
         m.d.comb += [
             self.o.payload.eq(realigner.o.payload),
             self.o.valid.eq(realigner.o.valid & ~self.failed),
@@ -117,18 +120,20 @@ class ReadMaster(wiring.Component):
             m.d.sync += offers.eq(0)
         return issue, Signal(name="leaves")
 
-    def _beats(self, m: Module, realigner: Realigner, asked: Fifo, beats: Fifo, leaves: Signal) -> None:
+    def _beats(
+        self, m: Module, realigner: Realigner, asked: stream.Interface, beats: stream.Interface, leaves: Signal
+    ) -> None:
         """Each beat to the realigner, with what is known of its burst."""
-        of = asked.o.payload
+        of = asked.payload
         count = Signal(4)
         ends = count == of.length
         beat = realigner.i.payload
         m.d.comb += [
-            realigner.i.valid.eq(beats.o.valid & asked.o.valid),
+            realigner.i.valid.eq(beats.valid & asked.valid),
             leaves.eq(realigner.i.valid & realigner.i.ready),
-            beats.o.ready.eq(leaves),
-            asked.o.ready.eq(leaves & ends),
-            beat.data.eq(beats.o.payload),
+            beats.ready.eq(leaves),
+            asked.ready.eq(leaves & ends),
+            beat.data.eq(beats.payload),
             beat.first.eq(of.first & (count == 0)),
             beat.final.eq(of.final & ends),
             *(getattr(beat, name).eq(getattr(of, name)) for name in ("offset", "end", "spill", "mark")),
