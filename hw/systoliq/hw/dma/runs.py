@@ -55,10 +55,7 @@ class Walk(wiring.Component):
         settings = Signal(WalkSettings, reset_less=True)  # of the walk that goes on
         busy, split, begin, goes = (Signal(name=name) for name in ("going", "split", "begin", "goes"))
         left = Signal(16, reset_less=True)  # rows of groups that have not begun
-        rows, single = (
-            Signal(16, reset_less=True),
-            Signal(reset_less=True),
-        )  # of the next group, less one
+        rows, single = Signal(16, reset_less=True), Signal(reset_less=True)  # of the next group, less one
         behind, final = Signal(16, reset_less=True), Signal(reset_less=True)  # rows behind it; whether there are none
         row, step = Signal(16, reset_less=True), Signal(16, reset_less=True)  # behind this run's
         group_rows, group_single = Signal(16, reset_less=True), Signal(reset_less=True)

@@ -17,7 +17,7 @@ def dma_markdown() -> str:
     lines = [
         "# Registers of the masters",
         "",
-        "Of an engine that feeds itself (`systoliq emit engine --bus`); made by `systoliq registers`, do not edit.",
+        "Of an engine that feeds itself; made by `systoliq registers`, do not edit.",
         "All have 32 bits; bits not named read as 0. Accesses to other addresses answer SLVERR.",
         "",
         *register_rows(DMA_REGISTERS, BASE),
