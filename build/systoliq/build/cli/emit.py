@@ -14,6 +14,7 @@ from ..package.output import check_output
 from ..progress import Stages
 from ..synth.targets import open_target
 from .options import (
+    BUS_OPTION,
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
@@ -64,7 +65,14 @@ Examples
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
 @click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
 @add_options(
-    TARGET_OPTION, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+    TARGET_OPTION,
+    *HARDWARE_OPTIONS,
+    CELLS_OPTION,
+    *ENGINE_OPTIONS,
+    BUS_OPTION,
+    *NETWORK_OPTIONS,
+    *SOURCE_OPTIONS,
+    debug_option,
 )
 def emit(
     source: str, out: Path, replace: bool, target: str | None, weights: Path | None, no_bias: bool, name: str | None,

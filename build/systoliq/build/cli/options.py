@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from systoliq.hw.cells import CELLS
+from systoliq.hw.dma.axi4 import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
 
@@ -21,7 +22,7 @@ from ..errors import InputError
 from ..synth.targets import TARGETS, Target
 
 __all__ = [
-    "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
+    "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
     "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
     "add_options", "hardware_of",
 ]  # fmt: skip
@@ -150,6 +151,14 @@ ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         help="engine: for --dataflow auto, products as columns workload, M, K, N, count.  "
         "[ResNet8, BERT-base, ViT-Tiny]",
     ),
+)
+
+
+BUS_OPTION = click.option(
+    "--bus",
+    type=click.Choice([str(8 * size) for size in BUS_BYTES]),
+    callback=lambda _context, _option, value: value and int(value),
+    help="engine: it feeds itself by AXI4 masters of so many bits, from lists of jobs in memory.  [none: streams]",
 )
 
 

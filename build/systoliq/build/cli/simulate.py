@@ -20,6 +20,7 @@ from ..progress import Stages
 from ..synth import NETLISTS
 from ..synth.targets import Target, open_target
 from .options import (
+    BUS_OPTION,
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
@@ -96,7 +97,14 @@ Examples
     help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
 )
 @add_options(
-    TARGET_OPTION, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+    TARGET_OPTION,
+    *HARDWARE_OPTIONS,
+    CELLS_OPTION,
+    *ENGINE_OPTIONS,
+    BUS_OPTION,
+    *NETWORK_OPTIONS,
+    *SOURCE_OPTIONS,
+    debug_option,
 )
 def simulate(
     source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, tensors: Path | None,

@@ -20,6 +20,7 @@ from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
 from .options import (
+    BUS_OPTION,
     CELLS_OPTION,
     ENGINE_OPTIONS,
     HARDWARE_OPTIONS,
@@ -84,7 +85,14 @@ Examples
 @click.command(help=_HELP + "\n" + SOURCE_HELP + _EXAMPLES)
 @click.argument("source")
 @add_options(
-    *_OPTIONS, *HARDWARE_OPTIONS, CELLS_OPTION, *ENGINE_OPTIONS, *NETWORK_OPTIONS, *SOURCE_OPTIONS, debug_option
+    *_OPTIONS,
+    *HARDWARE_OPTIONS,
+    CELLS_OPTION,
+    *ENGINE_OPTIONS,
+    BUS_OPTION,
+    *NETWORK_OPTIONS,
+    *SOURCE_OPTIONS,
+    debug_option,
 )
 def synth(
     source: str, weights: Path | None, no_bias: bool, name: str | None, target: str, seeds: int, mhz: float | None,

@@ -6,6 +6,7 @@ from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
 from .network import NetworkDesign
+from .self_fed_engine import SelfFedEngineDesign
 from .simulated import Simulated
 from .sources import open_source
 
@@ -16,6 +17,7 @@ __all__ = [
     "Hardware",
     "LayerDesign",
     "NetworkDesign",
+    "SelfFedEngineDesign",
     "Simulated",
     "open_source",
 ]

@@ -32,7 +32,7 @@ AUTO_CELLS = "auto"
 _SUM_BITS = 32  # ONNX sums in int32
 _ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
 _BUDGET = ("multipliers", "luts")
-_ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload")
+_ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload", "bus")
 _NOT_NETWORK = (
     "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format", "accumulator_bits",
     "multiplier_bits", "wrap",
@@ -66,8 +66,9 @@ class Hardware:
         what multiplies and accumulates: `systoliq.hw.cells.CELLS`; "auto" for a layer with a `part`: the cells, cols
         and depth that take the fewest cycles a row within `multipliers` and `luts`, by the model; for a network: each
         stage has the part's own, two products in each, or lookup tables alone.
-    lanes, a_words, b_words, max_columns, max_rows, dataflow, workload
-        an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`.
+    lanes, a_words, b_words, max_columns, max_rows, dataflow, workload, bus
+        an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`. bus: the
+        bits of AXI4 masters that feed it from memory; streams where it is left out.
     throughput, multipliers, luts, plan
         a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
         lookup tables for more products, on ECP5; or a file that says what each stage is. A layer with cells "auto" may
@@ -103,6 +104,7 @@ class Hardware:
     max_rows: int | None = None
     dataflow: str | None = None
     workload: Path | None = None
+    bus: int | None = None
     throughput: float | None = None
     multipliers: int | None = None
     luts: int | None = None

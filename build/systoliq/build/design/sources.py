@@ -25,6 +25,7 @@ from .hardware import Hardware
 from .layer import LayerDesign
 from .network import NetworkDesign
 from .network.plan import stages_of
+from .self_fed_engine import SelfFedEngineDesign
 
 __all__ = ["PRESETS", "open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
@@ -67,7 +68,8 @@ def open_source(
     if source in ("array", "engine") and not use_bias:
         raise InputError(f"no_bias must be left out for the source {source}: it has no bias")
     if source == "engine":
-        return EngineDesign(hardware, name=name)
+        kind = EngineDesign if hardware.bus is None else SelfFedEngineDesign
+        return kind(hardware, name=name)
     if source == "array":
         hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)

@@ -58,8 +58,8 @@ class ListPlayer(wiring.Component):
     of failure is 1, the list is given up, ``error`` says why until reset, and no more is taken.
 
     ``start`` begins a list; ``busy`` until its last command is done, or one has failed. ``words`` counts the words that
-    were taken. With ``abort`` the list is given up as for a bit of failure. While ``halt`` is 1 nothing new begins;
-    ``idle``: no transfer of the bus is under way.
+    were taken. With ``abort`` the list is given up as for a bit of failure. From the second cycle of
+    ``halt`` on nothing new begins; ``idle``: no transfer of the bus is under way.
     """
 
     def __init__(self, bus_bytes: int) -> None:
@@ -85,19 +85,21 @@ class ListPlayer(wiring.Component):
         part = Signal(range(max(bus_words, 2)))
         word, there, take, ends = Signal(32), Signal(), Signal(), Signal()
         final = Signal()  # the word at hand ends the list
+        stops = Signal()
+        m.d.sync += stops.eq(self.halt)
         m.d.comb += [
             word.eq(Array(self.i.payload.data[32 * i :][:32] for i in range(bus_words))[part]),
-            there.eq(self.i.valid & ~self.halt & ~self.abort),
+            there.eq(self.i.valid & ~stops & ~self.abort),
             ends.eq(part == self.i.payload.end >> 2),
             final.eq(self.i.payload.last & ends),
             self.i.ready.eq(take & there & ends),
         ]
         with m.If(take & there):
             m.d.sync += [part.eq(Mux(ends, 0, part + 1)), self.words.eq(self.words + 1)]
-        self._commands(m, _Words(word=word, there=there, take=take, final=final))
+        self._commands(m, _Words(word=word, there=there, take=take, final=final), stops)
         return m
 
-    def _commands(self, m: Module, words: _Words) -> None:
+    def _commands(self, m: Module, words: _Words, stops: Signal) -> None:
         """One command after the other."""
         address, left = Signal(ADDRESS_BITS, reset_less=True), Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
@@ -106,7 +108,7 @@ class ListPlayer(wiring.Component):
         with m.FSM(name="state"):
             with m.State("rest"):
                 m.d.comb += self.idle.eq(1)
-                with m.If(self.start & ~self.halt & (self.error == ListError.NONE)):
+                with m.If(self.start & ~stops & (self.error == ListError.NONE)):
                     m.d.sync += [self.busy.eq(1), self.words.eq(0)]
                     m.next = "command"
             with m.State("command"):
@@ -122,7 +124,7 @@ class ListPlayer(wiring.Component):
                     with m.Else():
                         m.next = "mask"
             self._writing(m, words, offers, address, left, last)
-            self._waiting(m, words, asks, last)
+            self._waiting(m, words, asks, last, stops)
 
     def _offer(self, m: Module, channel: str) -> Signal:
         """Set it to 1 to offer a transfer on ``channel``, which its ready ends."""
@@ -154,7 +156,7 @@ class ListPlayer(wiring.Component):
                 with m.Else():
                     self._next(m, last)
 
-    def _waiting(self, m: Module, words: _Words, asks: Signal, last: Signal) -> None:
+    def _waiting(self, m: Module, words: _Words, asks: Signal, last: Signal, stops: Signal) -> None:
         """The words of a WAIT, then reads."""
         mask, value, failing = (Signal(32, name=name, reset_less=True) for name in ("mask", "value", "failing"))
         refused, fails, matches = (Signal(name=name, reset_less=True) for name in ("refused", "fails", "matches"))
@@ -173,7 +175,7 @@ class ListPlayer(wiring.Component):
                             self._give_up(m, ListError.CUT_OFF)
         with m.State("poll"):
             self._at_rest(m)
-            with m.If(~self.halt & ~self.abort):
+            with m.If(~stops & ~self.abort):
                 m.d.sync += asks.eq(1)
                 m.next = "read"
         with m.State("read"):

@@ -25,9 +25,10 @@ class ReadMaster(wiring.Component):
     """Reads runs, in order, as words that begin with the run's first byte.
 
     Bursts are asked for as long as there is room for all of their beats, ``beats`` in all, so that ``rready`` is always
-    1: what waits here never keeps others from the memory. ``idle``: no burst is offered or under way. While ``halt`` is
-    1 no new one is offered. An error response sets ``failed`` until reset, and ``o`` offers nothing more. To reset it
-    without one of the bus, halt it and wait until it is idle.
+    1: what waits here never keeps others from the memory. ``idle``: no burst is offered or under way. From the
+    second cycle of ``halt`` on no new one is offered. An error response sets ``failed`` until reset, with the same
+    effect, and ``o`` offers nothing more. To reset it without one of the bus, halt it and wait until it is idle, not in
+    the first two cycles.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str, beats: int = 256) -> None:
@@ -101,9 +102,10 @@ class ReadMaster(wiring.Component):
     def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
         """A burst is offered: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
-        issue = Signal()
+        issue, stops = Signal(), Signal()
+        m.d.sync += stops.eq(self.halt | self.failed)
         m.d.comb += [
-            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.i.ready & ~self.halt),
+            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.i.ready & ~stops),
             bursts.ready.eq(issue),
             asked.i.valid.eq(issue),
             asked.i.payload.eq(bursts.payload),

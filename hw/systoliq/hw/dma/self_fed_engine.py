@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Module, ResetSignal, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
@@ -12,6 +12,7 @@ from ..engine import ADDRESS_BITS as ENGINE_ADDRESS_BITS
 from ..engine import AxiEngine, EngineConfig
 from ..engine.axi_lite import axi_lite
 from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .assembler import Assembler
 from .axi4 import BUS_BYTES, axi4_read, axi4_write
 from .control import Control
@@ -62,20 +63,22 @@ class SelfFedEngine(wiring.Component):
         engine, bus = self.engine, self.bus_bytes
         control, switch, player = Control(ADDRESS_BITS - 1), LiteSwitch(ADDRESS_BITS), ListPlayer(bus)
         resting = Signal(init=1)
+        clear = Signal()  # at once: a burst that is offered in the cycle after a reset would be taken back
+        m.d.comb += clear.eq(resting | ResetSignal())
         readers = {name: ReadMaster(bus, cells=self.config.cells) for name in ("a", "b", "list")}
         writer = WriteMaster(bus, cells=self.config.cells)
         walks = {name: Walk(group=None if name == "b" else self.config.rows, kind=f"walk_{name}") for name in OPERANDS}
         m.submodules.engine = place(engine, platform)
         m.submodules.control = place(control, platform)
         m.submodules.switch = place(switch, platform)
-        m.submodules.player = place(player, platform, clear=resting)
+        m.submodules.player = place(player, platform, clear=clear)
         for name, reader in readers.items():
-            m.submodules[f"read_{name}"] = place(reader, platform, clear=resting)
+            m.submodules[f"read_{name}"] = place(reader, platform, clear=clear)
             _export(m, self, f"m_axi_{name}", reader, "m", axi4_read("m", bus))
-        m.submodules.write_y = place(writer, platform, clear=resting)
+        m.submodules.write_y = place(writer, platform, clear=clear)
         _export(m, self, "m_axi_y", writer, "m", axi4_write("m", bus))
         for name, walk in walks.items():
-            m.submodules[f"walk_{name}"] = place(walk, platform, clear=resting)
+            m.submodules[f"walk_{name}"] = place(walk, platform, clear=clear)
             m.d.comb += [
                 walk.settings.eq(getattr(control, name)),
                 walk.start.eq(getattr(control, f"{name}_start")),
@@ -87,15 +90,18 @@ class SelfFedEngine(wiring.Component):
         _join(m, player, "m", switch, "m1", axi_lite("m", ADDRESS_BITS))
         _join(m, switch, "s0", engine, "s_axi_ctrl", axi_lite("s0", ENGINE_ADDRESS_BITS))
         _join(m, switch, "s1", control, "s", axi_lite("s1", ADDRESS_BITS - 1))
-        self._operands(m, platform, readers, resting)
-        self._results(m, platform, writer, control.halt, resting)
+        self._operands(m, platform, readers, clear)
+        self._results(m, platform, writer, control.halt, clear)
         self._list(m, control, player, readers["list"], resting)
 
-        stopped = Signal()  # nothing is under way
+        stopped, halted = Signal(), Signal(2)  # nothing is under way; for how long nothing may begin
         m.d.comb += stopped.eq(
-            Cat(reader.idle for reader in readers.values()).all() & writer.idle & player.idle & control.halt
+            Cat(reader.idle for reader in readers.values()).all() & writer.idle & player.idle & halted.all()
         )
-        m.d.sync += resting.eq(control.halt & (resting | stopped))
+        m.d.sync += [
+            halted.eq(Cat(control.halt, halted[0]) & control.halt.replicate(2)),
+            resting.eq(control.halt & (resting | stopped)),
+        ]
         m.d.comb += [reader.halt.eq(control.halt) for reader in readers.values()]
         m.d.comb += [
             writer.halt.eq(control.halt),
@@ -111,39 +117,47 @@ class SelfFedEngine(wiring.Component):
         ]
         return m
 
-    def _operands(self, m: Module, platform: object, readers: dict[str, ReadMaster], resting: Value) -> None:
+    def _operands(self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value) -> None:
         """A through the transposer, B as it is, but for the order of its columns."""
         config, engine = self.config, self.engine
         transposer = Transposer(config.rows, self.bus_bytes, depth=config.depth, cells=config.cells)
+        columns = SkidBuffer(transposer.o.payload.shape(), kind="column_buffer")
         assembler = Assembler(self.bus_bytes, config.cols * config.depth)
-        for name, block in (("a", transposer), ("b", assembler)):
-            m.submodules[f"{name}_words"] = place(block, platform, clear=resting)
+        m.submodules.a_columns = place(columns, platform, clear=clear)
+        wiring.connect(m, transposer.o, columns.i)
+        for name, block, end in (("a", transposer, columns), ("b", assembler, assembler)):
+            m.submodules[f"{name}_words"] = place(block, platform, clear=clear)
             wiring.connect(m, readers[name].o, block.i)
             m.d.comb += [
-                getattr(engine, f"s_axis_{name}_tvalid").eq(block.o.valid),
-                getattr(engine, f"s_axis_{name}_tlast").eq(block.o.payload.last),
-                block.o.ready.eq(getattr(engine, f"s_axis_{name}_tready")),
+                getattr(engine, f"s_axis_{name}_tvalid").eq(end.o.valid),
+                getattr(engine, f"s_axis_{name}_tlast").eq(end.o.payload.last),
+                end.o.ready.eq(getattr(engine, f"s_axis_{name}_tready")),
             ]
         bits, interval, lanes = 8 * config.depth, config.interval, config.lanes
-        columns = [(p % interval) * lanes + p // interval for p in range(config.cols)]
+        order = [(p % interval) * lanes + p // interval for p in range(config.cols)]
         word = assembler.o.payload.data
         m.d.comb += [
-            engine.s_axis_a_tdata.eq(transposer.o.payload.data),
-            engine.s_axis_b_tdata.eq(Cat(word[bits * column :][:bits] for column in columns)),
+            engine.s_axis_a_tdata.eq(columns.o.payload.data),
+            engine.s_axis_b_tdata.eq(Cat(word[bits * column :][:bits] for column in order)),
         ]
 
-    def _results(self, m: Module, platform: object, writer: WriteMaster, halt: Value, resting: Value) -> None:
+    def _results(self, m: Module, platform: object, writer: WriteMaster, halt: Value, clear: Value) -> None:
         """Y as it leaves the engine; dropped while it is cleared."""
         engine = self.engine
         gearbox = Gearbox(4 * self.config.lanes, self.bus_bytes)
-        m.submodules.y_words = place(gearbox, platform, clear=resting)
-        wiring.connect(m, gearbox.o, writer.words)
+        words = SkidBuffer(8 * self.bus_bytes, kind=f"y_word_buffer_{8 * self.bus_bytes}")
+        m.submodules.y_gearbox = place(gearbox, platform, clear=clear)
+        m.submodules.y_words = place(words, platform, clear=clear)
+        wiring.connect(m, gearbox.o, words.i)
+        wiring.connect(m, words.o, writer.words)
+        drops = Signal()
+        m.d.sync += drops.eq(halt)
         m.d.comb += [
-            gearbox.i.valid.eq(engine.m_axis_y_tvalid & ~halt),
+            gearbox.i.valid.eq(engine.m_axis_y_tvalid & ~drops),
             gearbox.i.payload.data.eq(engine.m_axis_y_tdata),
             gearbox.i.payload.keep.eq(engine.m_axis_y_tkeep),
             gearbox.i.payload.last.eq(engine.m_axis_y_tlast),
-            engine.m_axis_y_tready.eq(gearbox.i.ready | halt),
+            engine.m_axis_y_tready.eq(gearbox.i.ready | drops),
         ]
 
     def _list(self, m: Module, control: Control, player: ListPlayer, reader: ReadMaster, resting: Value) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -26,9 +26,9 @@ class WriteMaster(wiring.Component):
 
     Behind the run whose ``mark.last`` is 1 the rest of its word is dropped. A beat a cycle. A burst is offered once
     there is a word of its data, at the most `_ASKED` ahead. ``idle``: no burst is offered or under way; ``empty``: nor
-    is there a run that will be one. While ``halt`` is 1 no new one is offered, and those under way end with beats in
-    which no byte counts. An error response sets ``failed`` until reset, and no new burst is offered. To reset it
-    without one of the bus, halt it and wait until it is idle.
+    is there a run that will be one. From the second cycle of ``halt`` on no new one is offered, and those under way end
+    with beats in which no byte counts. An error response sets ``failed`` until reset, with the same effect. To reset it
+    without one of the bus, halt it and wait until it is idle, not in the first two cycles.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str) -> None:
@@ -63,17 +63,10 @@ class WriteMaster(wiring.Component):
         m.submodules.asked = place(asked, platform)
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
         under_way = Signal(range(_UNDER_WAY + 1))
-        issue, there = Signal(), Signal()  # ``there``: a word of data
+        issue, there, stops = Signal(), Signal(), Signal()  # ``there``: a word of data
+        m.d.sync += stops.eq(self.halt | self.failed)
         m.d.comb += [
-            issue.eq(
-                buffer.o.valid
-                & (~offers | self.m_awready)
-                & asked.i.ready
-                & ~under_way.all()
-                & there
-                & ~self.halt
-                & ~self.failed
-            ),
+            issue.eq(buffer.o.valid & (~offers | self.m_awready) & asked.i.ready & ~under_way.all() & there & ~stops),
             buffer.o.ready.eq(issue),
             asked.i.valid.eq(issue),
             asked.i.payload.eq(buffer.o.payload),
@@ -96,24 +89,24 @@ class WriteMaster(wiring.Component):
             m.d.sync += offers.eq(0)
         with m.If(self.m_bvalid & self.m_bresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
-        self._pieces(m, asked, there)
+        self._pieces(m, platform, asked, there, stops)
         return m
 
-    def _pieces(self, m: Module, asked: Fifo, there: Signal) -> None:
+    def _pieces(self, m: Module, platform: object, asked: Fifo, there: Signal, stops: Signal) -> None:
         """For each beat of a burst, its bytes from this word and the next one."""
         width = self.bus_bytes
-        place = (width - 1).bit_length()
+        lane_bits = (width - 1).bit_length()
         ready, goes, step = Signal(), Signal(), Signal()
         coming = self._piece(m, asked, ready)
-        at = Signal(place)  # of the first byte of the beat that is coming, in its word
-        behind = Signal(place + 1)  # place of the byte behind that beat's, counted from the same word's first
+        at = Signal(lane_bits)  # of the first byte of the beat that is coming, in its word
+        behind = Signal(lane_bits + 1)  # place of the byte behind that beat's, counted from the same word's first
         fields = {
             "there": 1,
             "over": 1,
             "leaves": 1,
             "closes": 1,
-            "at": place,
-            "turn": place,
+            "at": lane_bits,
+            "turn": lane_bits,
             "strobe": width,
             "last": 1,
         }
@@ -121,7 +114,7 @@ class WriteMaster(wiring.Component):
         now = Signal(8 * width, reset_less=True)  # the word that has the beat's first byte
         m.d.comb += [
             behind.eq(at + coming.extent + 1),
-            goes.eq(piece.there & step & (self.halt | (there & (~piece.over | self.words.valid)))),
+            goes.eq(piece.there & step & (stops | (there & (~piece.over | self.words.valid)))),
             ready.eq(~piece.there | goes),
             self.words.ready.eq(~there | (goes & piece.leaves)),
         ]
@@ -129,16 +122,16 @@ class WriteMaster(wiring.Component):
             m.d.sync += [
                 *(getattr(piece, name).eq(getattr(coming, name)) for name in ("there", "closes", "strobe", "last")),
                 piece.over.eq(behind > width),
-                piece.leaves.eq(behind[place] | coming.closes),  # this word does
+                piece.leaves.eq(behind[lane_bits] | coming.closes),  # this word does
                 piece.at.eq(at),
                 piece.turn.eq(at - coming.low),
             ]
             with m.If(coming.there):
-                m.d.sync += at.eq(Mux(coming.closes, 0, behind[:place]))
+                m.d.sync += at.eq(Mux(coming.closes, 0, behind[:lane_bits]))
         with m.If(self.words.ready):
             ended = there & piece.closes & piece.over
             m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~ended)]
-        self._turned(m, goes=goes, step=step, now=now, piece=piece)
+        self._turned(m, platform, goes=goes, step=step, now=now, piece=piece, stops=stops)
 
     def _piece(self, m: Module, asked: Fifo, ready: Signal) -> data.View:
         """The next beat of a burst: which bytes it has, and whether it ends its burst, and its walk."""
@@ -160,7 +153,7 @@ class WriteMaster(wiring.Component):
                 piece.there.eq(asked.o.valid),
                 piece.low.eq(low),
                 piece.extent.eq(high - low),
-                piece.strobe.eq(Cat((low <= lane) & (high >= lane) for lane in range(self.bus_bytes))),
+                piece.strobe.eq(Cat(_within(low, high, lane, self.bus_bytes) for lane in range(self.bus_bytes))),
                 piece.last.eq(ends),
                 piece.closes.eq(of.final & ends & of.mark.last),
             ]
@@ -168,37 +161,51 @@ class WriteMaster(wiring.Component):
                 m.d.sync += count.eq(Mux(ends, 0, count + 1))
         return piece
 
-    def _turned(self, m: Module, *, goes: Value, step: Signal, now: Value, piece: data.View) -> None:
+    def _turned(
+        self, m: Module, platform: object, *, goes: Value, step: Signal, now: Value, piece: data.View, stops: Value
+    ) -> None:
         """A beat's bytes, from this word and the next one, in the three cycles to the bus."""
-        width, at, place = self.bus_bytes, piece.at, len(piece.at)
-        beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": place})
+        width, at, bits = self.bus_bytes, piece.at, len(piece.at)
+        beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": bits})
         stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(3)]
         valid = [Signal(name=f"valid_{index}") for index in range(3)]
-        half = place // 2
+        half = bits // 2
         first = stages[0]
+        leaves = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1})
+        exit_ = SkidBuffer(leaves, kind=f"written_buffer_{8 * width}")
+        m.submodules.exit = place(exit_, platform)
         m.d.comb += [
-            step.eq(~valid[-1] | self.m_wready),
-            self.m_wvalid.eq(valid[-1]),
-            self.m_wdata.eq(stages[-1].data),
-            self.m_wstrb.eq(stages[-1].strobe),
-            self.m_wlast.eq(stages[-1].last),
+            step.eq(~valid[-1] | exit_.i.ready),
+            exit_.i.valid.eq(valid[-1]),
+            *(getattr(exit_.i.payload, name).eq(getattr(stages[-1], name)) for name in leaves.members),
+            self.m_wvalid.eq(exit_.o.valid),
+            exit_.o.ready.eq(self.m_wready),
+            self.m_wdata.eq(exit_.o.payload.data),
+            self.m_wstrb.eq(exit_.o.payload.strobe),
+            self.m_wlast.eq(exit_.o.payload.last),
         ]
         with m.If(step):
             m.d.sync += [
                 Cat(valid).eq(Cat(goes, valid[:-1])),
                 first.data.eq(
                     Cat(
-                        Mux(at <= lane, now[8 * lane :][:8], self.words.payload[8 * lane :][:8])
+                        Mux(_within(at, None, lane, width), now[8 * lane :][:8], self.words.payload[8 * lane :][:8])
                         for lane in range(width)
                     )
                 ),
-                first.strobe.eq(piece.strobe & ~self.halt.replicate(width)),
+                first.strobe.eq(piece.strobe & ~stops.replicate(width)),
                 first.last.eq(piece.last),
                 first.turn.eq(piece.turn),
             ]
-            for index, (fewest, most) in enumerate([(0, half), (half, place)]):
+            for index, (fewest, most) in enumerate([(0, half), (half, bits)]):
                 before, after = stages[index : index + 2]
                 m.d.sync += [
                     after.eq(before),
                     after.data.eq(turn(before.data, before.turn[fewest:most], 8 << fewest)),
                 ]
+
+
+def _within(low: Value, high: Value | None, lane: int, lanes: int) -> Value:
+    """Whether ``low`` <= ``lane`` <= ``high``, as far as a lane may be beyond them."""
+    above = low <= lane if lane < lanes - 1 else Const(1, 1)
+    return above & (high >= lane) if high is not None and lane > 0 else above

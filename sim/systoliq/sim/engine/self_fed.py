@@ -18,7 +18,9 @@ from systoliq.hw.dma.list_player import ListError
 from systoliq.hw.dma.registers import BASE, OPERANDS
 from systoliq.hw.dma.self_fed_engine import SelfFedEngine
 from systoliq.hw.engine import EngineConfig, JobShape
-from systoliq.hw.engine.host import Job, Map
+from systoliq.hw.engine.host import Map
+from systoliq.hw.engine.host.job import AnyJob
+from systoliq.hw.hierarchy import mark_used
 
 from ..cache import run_directory
 from ..dma_bench import VARIABLE, ListOutcome, ListWork, leave_lists, take_lists
@@ -85,6 +87,7 @@ class SelfFed:
         self.bus_bytes = bus_bytes
         self.simulator = simulator
         self.hardware = SelfFedEngine(config, bus_bytes=bus_bytes)
+        mark_used(self.hardware)  # as long as nothing runs
 
     @functools.cached_property
     def simulation(self) -> Simulation:
@@ -94,7 +97,7 @@ class SelfFed:
             verilog = emit_verilog(self.hardware, TOP) + models_verilog(self.config.cells)
             return build(verilog, TOP, self.simulator)
 
-    def place(self, jobs: Sequence[Job], image: MemoryImage, *, ragged: bool = False) -> list[Placement]:
+    def place(self, jobs: Sequence[AnyJob], image: MemoryImage, *, ragged: bool = False) -> list[Placement]:
         """Put the operands of `jobs` into memory, at odd places where it is `ragged`, and make room for results."""
         places = []
         for job in jobs:
@@ -110,7 +113,9 @@ class SelfFed:
             places.append(Placement(a=a, a_stride=a_stride, b=b, b_stride=b_stride, y=y, y_stride=y_stride))
         return places
 
-    def prepare(self, jobs: Sequence[Job], places: Sequence[Placement], image: MemoryImage, **options: Any) -> ListWork:
+    def prepare(
+        self, jobs: Sequence[AnyJob], places: Sequence[Placement], image: MemoryImage, **options: Any
+    ) -> ListWork:
         """What the bench needs to run these jobs by a list; options are those of `ListWork`."""
         commands = command_list(jobs, places, self.config, self.bus_bytes).data
         address = image.put(commands, 4)
@@ -155,7 +160,7 @@ class SelfFed:
         return outcomes
 
     def finish(
-        self, jobs: Sequence[Job], places: Sequence[Placement], outcome: ListOutcome
+        self, jobs: Sequence[AnyJob], places: Sequence[Placement], outcome: ListOutcome
     ) -> tuple[list[Array], ListReport]:
         """Y of each job and the report of all, or the exception for what went wrong."""
         self.check(outcome, len(jobs))
@@ -188,7 +193,7 @@ class SelfFed:
             raise SimulationError(f"{ended} of {jobs} jobs ended in time")
 
     def run(
-        self, jobs: Sequence[Job], *, ragged: bool = False, seed: int = 0, **options: Any
+        self, jobs: Sequence[AnyJob], *, ragged: bool = False, seed: int = 0, **options: Any
     ) -> tuple[list[Array], ListReport]:
         """Run jobs by a list: Y [m, n] of each, and how all went."""
         image = MemoryImage(seed)

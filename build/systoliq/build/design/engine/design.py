@@ -57,6 +57,11 @@ class EngineDesign(Design):
         return top
 
     @property
+    def engine(self) -> AxiEngine:
+        """The engine itself: `top`, if nothing is around it."""
+        return self.top
+
+    @property
     def cells(self) -> str:
         """Of its array, lanes and memories."""
         return self.config.cells
@@ -83,7 +88,7 @@ class EngineDesign(Design):
 
     def cycles(self, m: int, k: int, n: int) -> int:
         """What the cycle model says of a job [m, k] x [k, n]; the register BUSY_CYCLES counts the same."""
-        cycles: int = self.top.cycles(JobShape(m=m, k=k, n=n, config=self.config))
+        cycles: int = self.engine.cycles(JobShape(m=m, k=k, n=n, config=self.config))
         return cycles
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
@@ -104,14 +109,18 @@ class EngineDesign(Design):
         **operation: npt.NDArray[Any],
     ) -> Simulated:
         """Run an operation, its inputs by name as for `model`, and compare with golden; see `Design.simulate`."""
-        for option, value in (("waves", waves), ("netlist", netlist)):
-            if value is not None:
-                raise InputError(f"{option} must be left out for the source engine: its simulation has none")
-        check_run(simulator, stalls, waves)
+        self.refuse_traces(simulator, stalls, waves, netlist)
         expected = self.model(**operation)
         return run_engine(
             self, operation, expected, simulator=simulator, stalls=stalls, seed=seed, progress=progress
         )  # fmt: skip
+
+    def refuse_traces(self, simulator: SimulatorName, stalls: float, waves: Path | None, netlist: str | None) -> None:
+        """An InputError for what its simulation has not, or where the rest is not as it must be."""
+        for option, value in (("waves", waves), ("netlist", netlist)):
+            if value is not None:
+                raise InputError(f"{option} must be left out for the source engine: its simulation has none")
+        check_run(simulator, stalls, waves)
 
     @cached_property
     def stimulus(self) -> list[EngineJob]:

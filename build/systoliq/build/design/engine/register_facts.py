@@ -10,7 +10,7 @@ from systoliq.hw.engine.registers import Register, RegisterMap, Table
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["register_facts"]
+__all__ = ["field_facts", "register_facts"]
 
 
 def register_facts(design: EngineDesign) -> dict[str, Any]:
@@ -19,18 +19,18 @@ def register_facts(design: EngineDesign) -> dict[str, Any]:
     A table's entry is at base + sum(index[i] * strides[i]), with index[i] below sizes[i]: there is a gap where lanes
     are no power of two.
     """
-    registers: RegisterMap = design.top.map
-    constants: dict[tuple[str, str], int] = design.top.constants()
+    registers: RegisterMap = design.engine.map
+    constants: dict[tuple[str, str], int] = design.engine.constants()
     return {
         "version": list(registers.version),
-        "registers": [_register(register, constants) for register in registers.registers],
+        "registers": [field_facts(register, 0, constants) for register in registers.registers],
         "tables": [
             {
                 "name": table.name,
                 "base": table.base,
                 **_extent(design, registers, table),
                 "doc": table.doc,
-                "words": [_register(word, {}) for word in table.words],
+                "words": [field_facts(word, 0, {}) for word in table.words],
             }
             for table in reversed(registers.tables)
         ],
@@ -40,10 +40,11 @@ def register_facts(design: EngineDesign) -> dict[str, Any]:
     }
 
 
-def _register(register: Register, constants: dict[tuple[str, str], int]) -> dict[str, Any]:
+def field_facts(register: Register, base: int, constants: dict[tuple[str, str], int]) -> dict[str, Any]:
+    """A register of a map that begins at `base`, with its fields; `constants` are values that never change."""
     return {
         "name": register.name,
-        "offset": register.offset,
+        "offset": base + register.offset,
         "access": register.access,
         "doc": register.doc,
         "fields": [

@@ -22,7 +22,7 @@ from .describe import config_facts
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["read_operation", "run_engine"]
+__all__ = ["compared", "plan_of", "read_operation", "run_engine"]
 
 _QLINEAR = ("a", "a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
 _INTEGER = ("a", "b", "a_zero_point", "b_zero_point")
@@ -54,22 +54,11 @@ def run_engine(
 ) -> Simulated:
     """Run the operation that `operation` has the inputs of; `stalls` is the probability of a pause on each stream."""
     engine = Engine(design.config, simulator=simulator, progress=progress)
-    is_qlinear = "y_scale" in operation
-    (result,) = engine.run([_plan(engine, operation, is_qlinear)], stalls=(stalls,) * 3, seed=seed)
+    (result,) = engine.run([plan_of(engine, operation)], stalls=(stalls,) * 3, seed=seed)
     reports = result.reports
-    y, right = (np.atleast_1d(_codes(each)) for each in (result.y, expected))
-    wrong = np.argwhere(y != right)
     cycles, macs = sum(each.cycles for each in reports), sum(each.shape.macs for each in reports)
-    report = {
-        "name": design.name,
+    report = compared(design.name, operation, result.y, expected) | {
         "simulator": simulator,
-        "operator": "QLinearMatMul" if is_qlinear else "MatMulInteger",
-        "outputs": int(expected.size),
-        "mismatches": len(wrong),
-        "violations": [],
-        "first_mismatches": [
-            f"y{at.tolist()}: expected {right[tuple(at)]}, got {y[tuple(at)]}" for at in wrong[:_SHOWN]
-        ],
         "cycles": cycles,
         "model_cycles": sum(each.model_cycles for each in reports),
         "macs": macs,
@@ -92,7 +81,25 @@ def run_engine(
         ],
         "engine": config_facts(design.config),
     }
-    return Simulated(y=result.y, report=report, passed=not len(wrong))
+    return Simulated(y=result.y, report=report, passed=not report["mismatches"])
+
+
+def compared(
+    name: str, operation: dict[str, npt.NDArray[Any]], y: npt.NDArray[Any], expected: npt.NDArray[Any]
+) -> dict[str, Any]:
+    """The report's part about results: how many are there, and which are wrong."""
+    found, right = (np.atleast_1d(_codes(each)) for each in (y, expected))
+    wrong = np.argwhere(found != right)
+    return {
+        "name": name,
+        "operator": "QLinearMatMul" if _is_qlinear(operation) else "MatMulInteger",
+        "outputs": int(expected.size),
+        "mismatches": len(wrong),
+        "violations": [],
+        "first_mismatches": [
+            f"y{at.tolist()}: expected {right[tuple(at)]}, got {found[tuple(at)]}" for at in wrong[:_SHOWN]
+        ],
+    }
 
 
 def _codes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -100,7 +107,12 @@ def _codes(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return y if Float8Format.of(y.dtype) is None else y.view(np.uint8)
 
 
-def _plan(engine: Engine, operation: dict[str, npt.NDArray[Any]], is_qlinear: bool) -> Plan:
-    if is_qlinear:
+def plan_of(engine: Engine, operation: dict[str, npt.NDArray[Any]]) -> Plan:
+    """The jobs of the operation that `operation` has the inputs of."""
+    if _is_qlinear(operation):
         return engine.plan_qlinear_matmul(*(operation[name] for name in _QLINEAR))
     return engine.plan_matmul_integer(*(operation.get(name) for name in _INTEGER))
+
+
+def _is_qlinear(operation: dict[str, npt.NDArray[Any]]) -> bool:
+    return "y_scale" in operation

@@ -111,7 +111,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
 
 def _held(design: EngineDesign) -> tuple[int, int]:
     """Results that the engine holds at the most where Y is not taken, and those that a word of A gives where K is 1."""
-    config, top = design.config, design.top
+    config, top = design.config, design.engine
     packed = 4 * (top.packer.latency + 4) + top.core.result_buffer.capacity  # beats of the lanes' results
     per_word = config.cols * (1 if config.dataflow == "weight-stationary" else config.rows)
     return (packed + 8 * config.interval) * config.lanes, per_word

@@ -8,6 +8,7 @@ from systoliq.hw.engine import ADDRESS_BITS
 from systoliq.hw.engine.float8_registers import map_of
 
 from ..beats import Beat
+from ..testbench.driver import driver_parts, port_nets
 from ..testbench.frame import shell
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
@@ -24,7 +25,7 @@ __all__ = ["engine_testbench"]
 def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
     """Verilog of module `<name>_tb`, which holds `jobs` and needs nothing else."""
     config = design.config
-    program = EngineProgram(config, jobs, design.top.constants())
+    program = EngineProgram(config, jobs, design.engine.constants())
     width = {port["name"]: port["width"] for port in design.ports}
     senders = [_sender(program.a_beats, "a", 3, width), _sender(program.b_beats, "b", 19, width)]
     keep = width["m_axis_y_tkeep"]
@@ -40,12 +41,15 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         # a word in 12 cycles with the senders' stalls, a beat of Y in 16 with the receiver's; pauses in a row
         time_out=24 * longest + 32 * max(len(job.y_bytes) for job in jobs) + 2 * PAUSES,
         keep=keep,
-        names="\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(STEPS)),
-        steps=len(steps),
+        **driver_parts(STEPS, len(steps), ADDRESS_BITS),
         bytes=-(-len(y_bytes) // 32) * 32,
         declarations="\n".join([*(sender.declarations for sender in senders), receiver.declarations]),
         tasks="\n".join(sender.task for sender in senders),
-        wires="\n".join(_wires(design)),
+        wires="\n".join(
+            port_nets(
+                port for port in design.ports if port["name"] not in ("clk", "rst") and "axis" not in port["name"]
+            )
+        ),
         connections=",\n".join(f"    .{name}({name})" for name in width),
         control=", ".join(_control(design)),
         address_top=ADDRESS_BITS - 1,
@@ -91,21 +95,3 @@ def _control(design: EngineDesign) -> list[str]:
     """Outputs that must be 0 or 1 in every cycle."""
     outputs = [port["name"] for port in design.ports if port["direction"] == "output"]
     return [name for name in outputs if name == "irq" or name.endswith(("valid", "ready"))]
-
-
-def _wires(design: EngineDesign) -> list[str]:
-    """Nets of the registers' port and the interrupt; those of the streams stand with their senders and receiver."""
-    constants = {"s_axi_ctrl_wstrb": "4'hf", "s_axi_ctrl_awprot": "3'd0", "s_axi_ctrl_arprot": "3'd0"}
-    nets = []
-    for port in design.ports:
-        name, width = port["name"], port["width"]
-        if name in ("clk", "rst") or "axis" in name:
-            continue
-        bits = f"[{width - 1}:0] " if width > 1 else ""
-        if port["direction"] == "output":
-            nets.append(f"  wire {bits}{name};")
-        elif name in constants:
-            nets.append(f"  wire {bits}{name} = {constants[name]};")
-        else:
-            nets.append(f"  reg {bits}{name} = {width}'d0;")
-    return nets

@@ -36,21 +36,7 @@ BODY = """\
   wire senders_stall = phase == 3'd1 || phase == 3'd2;
   wire receiver_stalls = phase == 3'd1 || phase == 3'd3;
 
-  // The program, a step after the other.
-<<names>>
-  localparam STEPS = <<steps>>;
-  reg [3:0] step_what [0:STEPS-1];
-  reg [31:0] step_x [0:STEPS-1];
-  reg [31:0] step_y [0:STEPS-1];
-  reg [31:0] step_z [0:STEPS-1];
-  task p(input [3:0] what, input [31:0] x, input [31:0] y, input [31:0] z);
-    begin step_what[i] = what; step_x[i] = x; step_y[i] = y; step_z[i] = z; i = i + 1; end
-  endtask
-  integer step = 0;
-  wire [31:0] x = step_x[step];
-  wire [31:0] y = step_y[step];
-  integer waited = 0;  // cycles of this step
-  wire [3:0] what = step_what[step];
+<<driver_program>>
   wire writes = what == WRITE || what == RESET;
   wire reads = what == READ || what == MEASURE || what == POLL || what == RESET;
   reg receiver_stops = 1'b0;
@@ -82,13 +68,8 @@ BODY = """\
   integer place;
   integer count;
 
-  reg aw_waits = 1'b0;
-  reg w_waits = 1'b0;
 <<wires>>
-  reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
-  reg told = 1'b0;
-  reg [1:0] answer = 2'd0;
-  reg [33:0] tale = 34'd0;
+<<driver_declarations>>
 
   <<name>> dut (
 <<connections>>
@@ -161,13 +142,7 @@ BODY = """\
       receiver_stops <= 1'b0;
       a_end <= 0;
       b_end <= 0;
-      aw_waits <= 1'b0;
-      w_waits <= 1'b0;
-      s_axi_ctrl_awvalid <= in_reset != 3'd1 && random[5];
-      s_axi_ctrl_wvalid <= in_reset != 3'd1 && random[6];
-      s_axi_ctrl_arvalid <= in_reset != 3'd1 && random[7];
-      answered <= 1'b0;
-      told <= 1'b0;
+<<driver_in_reset>>
       counting <= 1'b0;
 <<reset>>
     end else begin
@@ -182,44 +157,11 @@ BODY = """\
       if (counting || begins) busy_cycles <= busy_cycles + 1;
       if (m_axis_y_tvalid && !m_axis_y_tready) y_stalls <= y_stalls + 1;
 
-      // An answer comes to what was asked alone, and stays until it is taken.
-      answered <= s_axi_ctrl_bvalid && !s_axi_ctrl_bready;
-      answer <= s_axi_ctrl_bresp;
-      told <= s_axi_ctrl_rvalid && !s_axi_ctrl_rready;
-      tale <= {s_axi_ctrl_rresp, s_axi_ctrl_rdata};
-      if (((s_axi_ctrl_bvalid && !writes) || (answered && {s_axi_ctrl_bvalid, s_axi_ctrl_bresp} !== {1'b1, answer})
-           || (s_axi_ctrl_rvalid && !reads)
-           || (told && {s_axi_ctrl_rvalid, s_axi_ctrl_rresp, s_axi_ctrl_rdata} !== {1'b1, tale})) && !done) begin
-        $display("FAIL: step %0d: an answer changed while it was waiting, or came without a question (phase %0d)", step,
-                 phase);
-        finish;
-      end
-
-      // Address and data of a write come in any order.
-      if (aw_waits && (!senders_stall || random[25])) begin aw_waits <= 1'b0; s_axi_ctrl_awvalid <= 1'b1; end
-      else if (s_axi_ctrl_awready) s_axi_ctrl_awvalid <= 1'b0;
-      if (w_waits && (!senders_stall || random[27])) begin w_waits <= 1'b0; s_axi_ctrl_wvalid <= 1'b1; end
-      else if (s_axi_ctrl_wready) s_axi_ctrl_wvalid <= 1'b0;
-      if (s_axi_ctrl_arready) s_axi_ctrl_arvalid <= 1'b0;
-      s_axi_ctrl_bready <= !receiver_stalls || random[23];
-      s_axi_ctrl_rready <= !receiver_stalls || random[29];
+<<driver_channels>>
 
       ended = 1'b0;
       case (step_what[step])
-        WRITE: begin
-          if (waited == 0) begin
-            aw_waits <= 1'b1;
-            w_waits <= 1'b1;
-            s_axi_ctrl_awaddr <= x[<<address_top>>:0];
-            s_axi_ctrl_wdata <= y;
-          end
-          ended = s_axi_ctrl_bvalid && s_axi_ctrl_bready;
-          if (ended && s_axi_ctrl_bresp !== step_z[step][1:0] && !done) begin
-            $display("FAIL: step %0d: register %h: expected bresp %0d, got %0d (phase %0d)", step, x, step_z[step][1:0],
-                     s_axi_ctrl_bresp, phase);
-            finish;
-          end
-        end
+<<driver_write>>
         READ, MEASURE, POLL: begin
           if (waited == 0) begin
             s_axi_ctrl_arvalid <= 1'b1;

@@ -15,7 +15,7 @@ VERSION = "1.0"
 """Of a block, in the catalogs of others: its ports and files are those of no other version of it."""
 
 _OF_AN_INTERFACE = re.compile(r"(?P<name>(?P<role>[sm])_(?P<bus>axis|axi)_[a-z]+)_(?P<signal>[a-z]+)")
-_PROTOCOLS = {"axis": "axi4-stream", "axi": "axi4-lite"}
+_PROTOCOLS = {"s_axis": "axi4-stream", "m_axis": "axi4-stream", "s_axi": "axi4-lite", "m_axi": "axi4"}
 _ROLES = {"s": "slave", "m": "master"}
 
 
@@ -33,7 +33,7 @@ class Port:
 class Interface:
     """Ports that are one bus: `signals` gives each of the protocol's own names, such as TDATA, its port.
 
-    `protocol` is "axi4-stream" or "axi4-lite", `role` "slave" or "master".
+    `protocol` is "axi4-stream", "axi4-lite" or "axi4", `role` "slave" or "master".
     """
 
     name: str
@@ -62,7 +62,7 @@ class Block:
         found: dict[str, Interface] = {}
         for port in self.ports:
             if of := _OF_AN_INTERFACE.fullmatch(port.name):
-                protocol, role = _PROTOCOLS[of["bus"]], _ROLES[of["role"]]
+                protocol, role = _PROTOCOLS[f"{of['role']}_{of['bus']}"], _ROLES[of["role"]]
                 before = found[of["name"]].signals if of["name"] in found else {}
                 signals = {**before, of["signal"].upper(): port}
                 found[of["name"]] = Interface(name=of["name"], protocol=protocol, role=role, signals=signals)

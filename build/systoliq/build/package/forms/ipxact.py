@@ -11,7 +11,7 @@ from .ipxact_registers import add_memory_map
 
 __all__ = ["ipxact_component"]
 
-_BUSES = {"axi4-stream": ("AXI4Stream", "r0p0_1"), "axi4-lite": ("AXI4-Lite", "r0p0_0")}
+_BUSES = {"axi4-stream": ("AXI4Stream", "r0p0_1"), "axi4-lite": ("AXI4-Lite", "r0p0_0"), "axi4": ("AXI4", "r0p0_0")}
 _SIGNAL_OF_THE_CLOCK = "ACLK"
 _VIEW = "rtl"
 _RTL, _SIMULATION = "rtl", "simulation"

@@ -55,7 +55,7 @@ ipx::save_core $core
 close_project
 """
 
-_TYPES = {"axi4-stream": "interface:axis", "axi4-lite": "interface:aximm"}
+_TYPES = {"axi4-stream": "interface:axis", "axi4-lite": "interface:aximm", "axi4": "interface:aximm"}
 
 
 def vivado_tcl(block: Block) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from systoliq.hw.dma.list_player import ListError, Opcode
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
 
-from .register_map import field_macros, register_rows
+from ..engine.register_map import field_macros, register_rows
 
 __all__ = ["dma_c_header", "dma_markdown"]
 

@@ -1,0 +1,118 @@
+"""The driver in a testbench: its program, a step after the other, and the AXI4-Lite port by which it takes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from .text import fill
+
+__all__ = ["Step", "driver_parts", "port_nets"]
+
+Step = tuple[str, str]
+"""A kind of step: its name, and what it does with x, y and z."""
+
+_PROGRAM = """\
+  // The program, a step after the other.
+<<names>>
+  localparam STEPS = <<steps>>;
+  reg [3:0] step_what [0:STEPS-1];
+  reg [31:0] step_x [0:STEPS-1];
+  reg [31:0] step_y [0:STEPS-1];
+  reg [31:0] step_z [0:STEPS-1];
+  task p(input [3:0] what, input [31:0] x, input [31:0] y, input [31:0] z);
+    begin step_what[i] = what; step_x[i] = x; step_y[i] = y; step_z[i] = z; i = i + 1; end
+  endtask
+  integer step = 0;
+  wire [31:0] x = step_x[step];
+  wire [31:0] y = step_y[step];
+  integer waited = 0;  // cycles of this step
+  wire [3:0] what = step_what[step];"""
+
+_DECLARATIONS = """\
+  reg aw_waits = 1'b0;
+  reg w_waits = 1'b0;
+  reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
+  reg told = 1'b0;
+  reg [1:0] answer = 2'd0;
+  reg [33:0] tale = 34'd0;"""
+
+_IN_RESET = """\
+      aw_waits <= 1'b0;
+      w_waits <= 1'b0;
+      s_axi_ctrl_awvalid <= in_reset != 3'd1 && random[5];
+      s_axi_ctrl_wvalid <= in_reset != 3'd1 && random[6];
+      s_axi_ctrl_arvalid <= in_reset != 3'd1 && random[7];
+      answered <= 1'b0;
+      told <= 1'b0;"""
+
+_CHANNELS = """\
+      // An answer comes to what was asked alone, and stays until it is taken.
+      answered <= s_axi_ctrl_bvalid && !s_axi_ctrl_bready;
+      answer <= s_axi_ctrl_bresp;
+      told <= s_axi_ctrl_rvalid && !s_axi_ctrl_rready;
+      tale <= {s_axi_ctrl_rresp, s_axi_ctrl_rdata};
+      if (((s_axi_ctrl_bvalid && !writes) || (answered && {s_axi_ctrl_bvalid, s_axi_ctrl_bresp} !== {1'b1, answer})
+           || (s_axi_ctrl_rvalid && !reads)
+           || (told && {s_axi_ctrl_rvalid, s_axi_ctrl_rresp, s_axi_ctrl_rdata} !== {1'b1, tale})) && !done) begin
+        $display("FAIL: step %0d: an answer changed while it was waiting, or came without a question (phase %0d)", step,
+                 phase);
+        finish;
+      end
+
+      // Address and data of a write come in any order.
+      if (aw_waits && (!senders_stall || random[25])) begin aw_waits <= 1'b0; s_axi_ctrl_awvalid <= 1'b1; end
+      else if (s_axi_ctrl_awready) s_axi_ctrl_awvalid <= 1'b0;
+      if (w_waits && (!senders_stall || random[27])) begin w_waits <= 1'b0; s_axi_ctrl_wvalid <= 1'b1; end
+      else if (s_axi_ctrl_wready) s_axi_ctrl_wvalid <= 1'b0;
+      if (s_axi_ctrl_arready) s_axi_ctrl_arvalid <= 1'b0;
+      s_axi_ctrl_bready <= !receiver_stalls || random[23];
+      s_axi_ctrl_rready <= !receiver_stalls || random[29];"""
+
+_WRITE = """\
+        WRITE: begin
+          if (waited == 0) begin
+            aw_waits <= 1'b1;
+            w_waits <= 1'b1;
+            s_axi_ctrl_awaddr <= x[<<address_top>>:0];
+            s_axi_ctrl_wdata <= y;
+          end
+          ended = s_axi_ctrl_bvalid && s_axi_ctrl_bready;
+          if (ended && s_axi_ctrl_bresp !== step_z[step][1:0] && !done) begin
+            $display("FAIL: step %0d: register %h: expected bresp %0d, got %0d (phase %0d)", step, x, step_z[step][1:0],
+                     s_axi_ctrl_bresp, phase);
+            finish;
+          end
+        end"""
+
+
+def driver_parts(kinds: Sequence[Step], steps: int, address_bits: int) -> dict[str, str]:
+    """Parts of a testbench's text by name: `driver_` program, declarations, in_reset, channels and write.
+
+    The body says with `senders_stall` and `receiver_stalls` who pauses, with `writes` and `reads` which steps the port
+    answers to, and counts `waited`; a step WRITE is here.
+    """
+    names = "\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(kinds))
+    return {
+        "driver_program": fill(_PROGRAM, names=names, steps=steps),
+        "driver_declarations": _DECLARATIONS,
+        "driver_in_reset": _IN_RESET,
+        "driver_channels": _CHANNELS,
+        "driver_write": fill(_WRITE, address_top=address_bits - 1),
+    }
+
+
+def port_nets(ports: Iterable[dict[str, Any]]) -> list[str]:
+    """Declarations of the nets of `ports`: wires for outputs, registers for inputs, constants where nothing changes."""
+    constants = {"s_axi_ctrl_wstrb": "4'hf", "s_axi_ctrl_awprot": "3'd0", "s_axi_ctrl_arprot": "3'd0"}
+    nets = []
+    for port in ports:
+        name, width = port["name"], port["width"]
+        bits = f"[{width - 1}:0] " if width > 1 else ""
+        if port["direction"] == "output":
+            nets.append(f"  wire {bits}{name};")
+        elif name in constants:
+            nets.append(f"  wire {bits}{name} = {constants[name]};")
+        else:
+            nets.append(f"  reg {bits}{name} = {width}'d0;")
+    return nets
