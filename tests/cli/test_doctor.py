@@ -30,7 +30,7 @@ def test_the_doctor_looks_where_the_commands_look(call, monkeypatch):
     which = SimpleNamespace(which=lambda name: f"/usr/bin/{name}" if name == "yosys" else None)
     monkeypatch.setattr("systoliq.build.synth.tools.shutil", which)
     lines = {line.split()[0]: line for line in call("doctor").stdout.splitlines()}
-    for name in ("yosys", "nextpnr-ecp5", "nextpnr-ice40"):
+    for name in ("yosys", "nextpnr-ecp5", "nextpnr-ice40", "nextpnr-gowin"):
         assert "missing: pip install 'systoliq[synth]'" in lines[name]
     for name in absent:
         assert "missing: pip install 'systoliq[formal]'" in lines[name]

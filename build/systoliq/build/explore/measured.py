@@ -10,7 +10,7 @@ from ..design import LayerDesign
 from ..errors import InputError
 from ..synth import DoesNotFitError, SynthReport, Target, open_target
 from ..synth.flow import synthesized
-from ..synth.tools import find_nextpnr, find_yosys
+from ..synth.tools import FAMILIES, find_nextpnr, find_yosys
 from .blocks import luts_by_block
 
 __all__ = ["MeasuredSynthesizer"]
@@ -24,7 +24,7 @@ class MeasuredSynthesizer:
 
     def identity(self) -> str:
         """Versions of Yosys and nextpnr."""
-        return ", ".join([find_yosys().version, *(find_nextpnr(family).version for family in ("ecp5", "ice40"))])
+        return ", ".join([find_yosys().version, *(find_nextpnr(family).version for family in FAMILIES)])
 
     def area(self, design: LayerDesign, target: str) -> dict[str, Any]:
         """Cells after synthesis; an InputError where the device has too few of some."""

@@ -223,7 +223,12 @@ def _place(
     nextpnr = find_nextpnr(target.family)
     multipliers = [name for name, cell in top_of(folder)["cells"].items() if cell["type"] == "MULT18X18D"]
     plan = floorplan(multipliers, target.multiplier_sites)
-    netlist = netlist_to_place(folder, without_ports=open_ports > 0, sites=plan)
+    netlist = netlist_to_place(
+        folder,
+        without_ports=open_ports > 0 or bool(target.clock_pin),
+        sites=plan,
+        clock_pad=bool(target.clock_pin),
+    )
     reports = []
     for seed in seeds:
         say(f"place and route, seed {seed}")

@@ -9,22 +9,32 @@ from typing import Any
 
 from ..errors import SynthesisError
 from .report import CriticalPath
-from .targets import Target
+from .targets import CLOCK_PIN_FILE, Target
 from .tools import Command
+from .yosys import DSPS
 
 __all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures", "untimed_cells"]
 
-_SITES: dict[str, dict[str, tuple[str, ...]]] = {
+# What a site of each kind counts. Memory in LUTs of a Gowin takes the eight of its block.
+_SITES: dict[str, dict[str, dict[str, int]]] = {
     "ecp5": {
-        "lut_sites": ("TRELLIS_COMB",),
-        "ff": ("TRELLIS_FF",),
-        "dsp": ("MULT18X18D", "ALU54B"),
-        "ram": ("DP16KD",),
+        "lut_sites": {"TRELLIS_COMB": 1},
+        "ff": {"TRELLIS_FF": 1},
+        "dsp": DSPS,
+        "ram": {"DP16KD": 1},
     },
-    "ice40": {"lut_sites": ("ICESTORM_LC",), "dsp": ("ICESTORM_DSP",), "ram": ("ICESTORM_RAM",)},
+    "ice40": {"lut_sites": {"ICESTORM_LC": 1}, "dsp": {"ICESTORM_DSP": 1}, "ram": {"ICESTORM_RAM": 1}},
+    "gowin": {
+        "lut_sites": {"LUT4": 1, "ALU": 1, "RAM16SDP4": 8},
+        "ff": {"DFF": 1},
+        "dsp": DSPS,
+        "ram": {"BSRAM": 1},
+    },
 }
-# nextpnr-ecp5 ignores the pins of these: no path to or from them is timed, nor placed for; and its static placer traps.
-_UNTIMED = ("ALU54B",)
+# nextpnr has no timing of the pins of these: no path to or from them is timed, nor placed for.
+_UNTIMED = ("ALU54B", "MULT9X9", "MULT18X18", "MULT36X36", "BSRAM")
+_NOT_STATIC = ("ALU54B",)  # a trap for nextpnr-ecp5's static placer
+_OUTPUTS = {"ecp5": "--textcfg", "ice40": "--asc", "gowin": "--write"}
 _NO_ROOM = re.compile(
     r"[Uu]nable to place|[Uu]nable to find a placement|no Bels remaining|Out of space|too many|more .* than"
 )
@@ -36,7 +46,9 @@ class DoesNotFitError(RuntimeError):
 
 def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
     """The report of one run; nextpnr's log stays in `folder`."""
-    output = ("--textcfg" if target.family == "ecp5" else "--asc", f"out_{seed}.txt")
+    output = (_OUTPUTS[target.family], f"out_{seed}.txt")
+    if target.clock_pin:
+        (folder / CLOCK_PIN_FILE).write_text(f'IO_LOC "clk" {target.clock_pin};\n')
     done = nextpnr.run(
         *_arguments(target, folder),
         *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
@@ -55,13 +67,16 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
 def _arguments(target: Target, folder: Path) -> tuple[str, ...]:
     """The target's arguments, but for its placer where that would not live through the netlist in `folder`."""
     cells = re.findall(r'"type": "(\w+)"', (folder / "netlist.json").read_text())
-    return target.place if set(cells) & set(_UNTIMED) else target.placed
+    return target.place if set(cells) & set(_NOT_STATIC) else target.placed
 
 
 def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:
     """Sites used, by the keys of a report."""
     used = report["utilization"]
-    return {key: sum(used.get(kind, {}).get("used", 0) for kind in kinds) for key, kinds in _SITES[family].items()}
+    return {
+        key: sum(size * used.get(kind, {}).get("used", 0) for kind, size in kinds.items())
+        for key, kinds in _SITES[family].items()
+    }
 
 
 def untimed_cells(report: dict[str, Any]) -> tuple[str, ...]:
@@ -95,7 +110,7 @@ def critical_path(report: dict[str, Any]) -> CriticalPath | None:
     )
 
 
-_TAIL = re.compile(r"(_TRELLIS_FF|_LUT[2-7]|_PFUMX|_L6MUX21|_CCU2C|_SB_|_DFF|\$).*")
+_TAIL = re.compile(r"(_TRELLIS_FF|_LUT[1-7]|_PFUMX|_L6MUX21|_CCU2C|_SB_|_DFF|_ALU|_MUX2|_RAM16|\$).*")
 
 
 def _signal(cell: str) -> str:

@@ -26,7 +26,7 @@ def figures_of_parts(folder: Path, part_of: Callable[[str], str]) -> dict[str, d
         counted = {
             "lut_sites": sites.get(name, 0),
             "ff": int(is_register(kind)),
-            "dsp": int(kind in DSPS),
+            "dsp": DSPS.get(kind, 0),
             "ram": RAMS.get(kind, 0),
         }
         parts.setdefault(part_of(name), Counter()).update(counted)

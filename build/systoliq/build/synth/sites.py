@@ -9,9 +9,10 @@ __all__ = ["sites_of_cells"]
 
 _Cell = dict[str, Any]
 
-# What a cell holds by itself. Memory in LUTs of an ECP5 takes 4, and its write port the inputs of 2 more.
+# What a cell holds by itself. Memory in LUTs of an ECP5 takes 4, and its write port the inputs of 2 more; of a Gowin it
+# takes the eight of its block.
 _SITES = dict.fromkeys([*(f"LUT{size}" for size in range(1, 7)), "SB_LUT4", "SRL16E", "SRLC32E"], 1)
-_SITES |= {"CCU2C": 2, "TRELLIS_DPR16X4": 6}
+_SITES |= {"CCU2C": 2, "TRELLIS_DPR16X4": 6, "ALU": 1, "RAM16SDP4": 8}
 _SITES |= {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8}  # Xilinx
 
 
@@ -21,7 +22,9 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
     Beyond lookup tables these are, on ECP5, both halves of a CCU2C, memory in LUTs, and two sites for each carry that
     comes from or goes to the fabric; on iCE40, whose sites are logic cells, those of registers that no lookup table of
     their own feeds, of carries without a lookup table that reads the same, and of carries that come from the fabric.
-    nextpnr then adds those of constants, two, and on iCE40 one for each carry that goes to the fabric.
+    nextpnr then adds those of constants, two, and on iCE40 one for each carry that goes to the fabric. On Gowin, whose
+    registers have no other way in than their lookup table or carry, they are those of registers that none of these
+    feeds alone, and those that carries enter and leave chains by; nextpnr takes up to a tenth more.
     """
     cells: dict[str, _Cell] = module["cells"]
     readers: defaultdict[Any, list[tuple[str, str]]] = defaultdict(list)  # type and pin of who reads a bit
@@ -37,8 +40,14 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
     carried = {_bit(cell, pin) for cell in cells.values() for pin in ("COUT", "CO")}
     looked_up = {_bit(cell, "O") for cell in cells.values() if cell["type"] == "SB_LUT4"}
     added = {_bits(cell, "I1", "I2", "I3") for cell in cells.values() if cell["type"] == "SB_LUT4"}
+    held: dict[Any, str] = {}  # a bit that a Gowin's logic makes, and the register beside that logic
+    for name, cell in cells.items():
+        if cell["type"].startswith("DFF"):
+            held.setdefault(_bit(cell, "D"), name)
+    made = {_bit(cell, pin) for cell in cells.values() for pin in ("F", "SUM")}
+    beside = {name for bit, name in held.items() if bit in made}
 
-    def sites(cell: _Cell) -> int:
+    def sites(name: str, cell: _Cell) -> int:
         kind = cell["type"]
         count = _SITES.get(kind, 0)
         if kind == "CCU2C":
@@ -50,9 +59,14 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
         elif kind == "SB_CARRY":
             count += _bits(cell, "I0", "I1", "CI") not in added
             count += _bit(cell, "CI") not in carried | {"0", "1", "x"}
+        elif kind.startswith("DFF"):
+            count += name not in beside
+        elif kind == "ALU":
+            count += _bit(cell, "CIN") not in carried
+            count += any(reader != ("ALU", "CIN") for reader in readers[_bit(cell, "COUT")])
         return count
 
-    return {name: count for name, cell in cells.items() if (count := sites(cell))}
+    return {name: count for name, cell in cells.items() if (count := sites(name, cell))}
 
 
 def _bit(cell: _Cell, pin: str) -> Any:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["TARGETS", "Cells", "MultiplierSites", "Target", "open_target"]
+__all__ = ["CLOCK_PIN_FILE", "TARGETS", "Cells", "MultiplierSites", "Target", "open_target"]
+
+CLOCK_PIN_FILE = "clock.cst"
+"""Of a Gowin part: the file with the place of its clock's pin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +50,8 @@ class Target:
     has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them.
     ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the frequency asked for, which sets how
     hard nextpnr tries, and how gates are sized and buffered. ``library`` are the standard cells of a process; ``after``
-    are commands of Yosys behind `synth`.
+    are commands of Yosys behind `synth`. ``clock_pin`` is the pin of the package that the clock comes in at, where
+    nextpnr places nothing that has ports elsewhere: all others are left out.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Target:
     mhz: float = 0.0
     library: Cells | None = None
     after: tuple[str, ...] = ()
+    clock_pin: str = ""
 
     @property
     def placed(self) -> tuple[str, ...]:
@@ -104,6 +109,22 @@ def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
     return MultiplierSites(rows=rows, groups=tuple(lefts))
 
 
+def _gowin(name: str, title: str, family: str, device: str, clock_pin: str, capacity: Mapping[str, int]) -> Target:
+    """Capacities: apycula's tables of the parts, which agree with Gowin DS102 and DS117. Multipliers are those of 9 x 9
+    bits: one of 18 x 18 takes two.
+    """
+    return Target(
+        name=name,
+        family="gowin",
+        title=title,
+        synth=f"synth_gowin -family {family[:4].lower()} -noiopads",
+        place=("--device", device, "--vopt", f"family={family}", "--vopt", f"cst={CLOCK_PIN_FILE}"),
+        capacity=capacity,
+        mhz=150.0,
+        clock_pin=clock_pin,
+    )
+
+
 _ALL = [
     *_ecp5(25, 24288, 28, 56, _sites(13, groups=7, gap_before=3)),
     *_ecp5(45, 43848, 72, 108, _sites(22, 46, groups=9, gap_before=4)),
@@ -126,6 +147,22 @@ _ALL = [
         place=("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"),
         capacity={"lut_sites": 7680, "ff": 7680, "dsp": 0, "ram": 32, "pins": 206},
         mhz=100.0,
+    ),
+    _gowin(
+        "gowin-gw2a18",
+        "Gowin GW2A-LV18, C8/I7, out of context (Tang Primer 20K)",
+        "GW2A-18C",
+        "GW2A-LV18PG256C8/I7",
+        "H11",
+        {"lut_sites": 20736, "ff": 15552, "dsp": 96, "ram": 46},
+    ),
+    _gowin(
+        "gowin-gw1nr9",
+        "Gowin GW1NR-LV9, C6/I5, out of context (Tang Nano 9K)",
+        "GW1N-9C",
+        "GW1NR-LV9QN88PC6/I5",
+        "52",
+        {"lut_sites": 8640, "ff": 6480, "dsp": 40, "ram": 26},
     ),
     Target(
         name="xilinx-xc7",

@@ -18,7 +18,10 @@ from systoliq.sim.tools import Tool
 
 from ..errors import MissingPackageError
 
-__all__ = ["Command", "find_nextpnr", "find_yosys", "synthesis_tools", "yosys_share"]
+__all__ = ["FAMILIES", "Command", "find_nextpnr", "find_yosys", "synthesis_tools", "yosys_share"]
+
+FAMILIES = {"ecp5": "ECP5", "ice40": "iCE40", "gowin": "Gowin"}
+"""Those with place and route, and their titles."""
 
 _HINT = "pip install 'systoliq[synth]'"
 
@@ -47,17 +50,17 @@ def find_yosys() -> Command:
 
 def find_nextpnr(family: str) -> Command:
     """nextpnr for `family`."""
-    return _script(f"yowasp-nextpnr-{family}", f"yowasp-nextpnr-{family}")
+    package = f"yowasp-nextpnr-{'himbaechel-' if family == 'gowin' else ''}{family}"
+    return _script(package, package)
 
 
 def synthesis_tools() -> tuple[Tool, ...]:
     """What synthesis runs, found or not, for `systoliq doctor`."""
-    families = {"ecp5": "ECP5", "ice40": "iCE40"}
     return (
         _tool("yosys", "synthesis (synth, explore, --netlist)", find_yosys),
         *(
             _tool(f"nextpnr-{family}", f"place and route on {title}", partial(find_nextpnr, family))
-            for family, title in families.items()
+            for family, title in FAMILIES.items()
         ),
     )
 

@@ -30,9 +30,12 @@ __all__ = [
     "top_of",
 ]
 
-_CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8}  # bits each
-DSPS = {"MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"}
+_CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8, "ALU": 1}  # bits each
+# What each counts: of a Gowin in multipliers of 9 x 9 bits.
+DSPS = dict.fromkeys(("MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"), 1)
+DSPS |= {"MULT9X9": 1, "MULT18X18": 2, "MULT36X36": 8}
 RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
+RAMS |= dict.fromkeys(("SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"), 1)
 
 
 def run_yosys(
@@ -137,7 +140,7 @@ def cell_figures(folder: Path) -> dict[str, float]:
     figures: dict[str, float] = {
         "lut_sites": sum(sites_of_cells(top).values()),
         "ff": sum(count for kind, count in cells.items() if is_register(kind)),
-        "dsp": sum(cells[kind] for kind in DSPS),
+        "dsp": sum(cells[kind] * size for kind, size in DSPS.items()),
         "ram": sum(cells[kind] * size for kind, size in RAMS.items()),
         "carries": sum(cells[kind] * bits for kind, bits in _CARRIES.items()),
         "cells": sum(cells.values()),
@@ -162,10 +165,11 @@ def _top(netlist: dict[str, Any]) -> dict[str, Any]:
     return next(module for module in modules.values() if "top" in module["attributes"])
 
 
-def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, str]) -> bytes:
+def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, str], clock_pad: bool = False) -> bytes:
     """`netlist.json` for nextpnr, with cells kept to `sites`, by their names.
 
     ``without_ports``: with no port but the clock: those of a part of a design need no pins of the package's.
+    ``clock_pad``: with the input buffer that Gowin's parts want between a pin and the clock.
     """
     content = (folder / "netlist.json").read_bytes()
     if not without_ports and not sites:
@@ -174,15 +178,33 @@ def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, s
     top = _top(netlist)
     if without_ports:
         top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
+    if clock_pad:
+        _pad_clock(top)
     for name, site in sites.items():
         top["cells"][name]["attributes"]["BEL"] = site
     return json.dumps(netlist).encode()
 
 
+def _pad_clock(top: dict[str, Any]) -> None:
+    """Put an IBUF between the port of the clock, where there is one, and the net behind it."""
+    if (port := top["ports"].get("clk")) is None:
+        return
+    pad = 1 + max(bit for net in top["netnames"].values() for bit in net["bits"] if isinstance(bit, int))
+    top["cells"]["clk$ibuf"] = {
+        "type": "IBUF",
+        "parameters": {},
+        "attributes": {},
+        "port_directions": {"I": "input", "O": "output"},
+        "connections": {"I": [pad], "O": port["bits"]},
+    }
+    top["netnames"]["clk$pad"] = {"bits": [pad], "attributes": {}}
+    port["bits"] = [pad]
+
+
 def is_register(kind: str) -> bool:
     """Whether a cell of this kind holds a bit."""
     return kind == "TRELLIS_FF" or kind.startswith(
-        ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "$_DFF", "$_SDFF", "$_DLATCH")
+        ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "DFF", "$_DFF", "$_SDFF", "$_DLATCH")
     )
 
 
