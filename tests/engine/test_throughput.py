@@ -44,8 +44,8 @@ def test_jobs_cover_the_product():
     config = EngineConfig(a_words=16, b_words=64, max_columns=32)
     for product in OWN:
         jobs = jobs_of(config, product)
-        assert sum(job.macs for job in jobs) == product.m * product.k * product.n
-        for job in jobs:
+        assert sum(count * job.macs for job, count in jobs) == product.count * product.m * product.k * product.n
+        for job, _ in jobs:
             assert job.n <= config.max_columns
             assert job.n <= config.cols or job.beats <= config.a_words
             assert job.m <= config.rows or job.b_words <= config.b_words

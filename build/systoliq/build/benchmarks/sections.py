@@ -28,7 +28,9 @@ from systoliq.sim.cosimulation import CosimulationResult, cosimulate_array
 from systoliq.sim.harness import TOP, Ports, harness_verilog
 from systoliq.sim.runner import SimulatorWarning, build
 
+from ..design.engine.workloads import Product
 from .bare_loop import LoopRun, build_loop
+from .buffers import buffer_data, buffer_figures, buffer_table
 from .engine import throughput_figures, throughput_table
 from .layers import CASES, layer_figures, layer_table
 from .plain_grid import emit_plain_grid
@@ -46,11 +48,15 @@ Progress = Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure: square arrays of `sizes`, `repeat` times each; `work` bounds rows x cols x cycles of a job."""
+    """What to measure: square arrays of `sizes`, `repeat` times each; `work` bounds rows x cols x cycles of a job.
+
+    `products` are those of the engine's sections; None: three networks.
+    """
 
     sizes: tuple[int, ...] = SIZES
     repeat: int = 3
     work: int = 150_000_000
+    products: tuple[Product, ...] | None = None
 
     def __post_init__(self) -> None:
         if not self.sizes or any(size < 1 for size in self.sizes):
@@ -202,10 +208,17 @@ def simulation(options: Options, progress: Progress) -> Section:
 
 
 def engine(options: Options, progress: Progress) -> Section:
-    """Throughput of the engine on the products of networks, by its cycle model; takes no options."""
+    """Throughput of the engine on the products of networks, by its cycle model."""
     progress("cycle model of the engine")
-    figures = throughput_figures()
+    figures = throughput_figures(options.products)
     return Section(table=throughput_table(figures), data={"rows": [dataclasses.asdict(each) for each in figures]})
+
+
+def buffers(options: Options, progress: Progress) -> Section:
+    """Least buffers of an engine on the products of networks, by the models of cycles and beats."""
+    progress("beats of memory of the engine")
+    figures = buffer_figures(options.products)
+    return Section(table=buffer_table(figures), data={"rows": buffer_data(figures)})
 
 
 def layers(options: Options, progress: Progress) -> Section:
@@ -220,6 +233,7 @@ SECTIONS: dict[str, Callable[[Options, Progress], Section]] = {
     "builds": builds,
     "simulation": simulation,
     "engine": engine,
+    "buffers": buffers,
     "layers": layers,
 }
 

@@ -14,8 +14,10 @@ from rich.console import Console
 from systoliq.sim.tools import require
 
 from ..benchmarks.sections import QUICK_SIZES, SECTIONS, Options
+from ..design.engine.workloads import read_workloads
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
+from .options import PATH
 from .shell import debug_option
 
 __all__ = ["bench"]
@@ -33,6 +35,7 @@ those of all processors, a better guide than seconds on a busy machine.
 \b
 Examples
   systoliq bench --quick
+  systoliq bench --section buffers --workload products.csv
   systoliq bench --sizes 8,64 --section emission --repeat 5 --json bench.json
 """
 )
@@ -40,19 +43,31 @@ Examples
 @click.option("--sizes", metavar="N,N", help="Sides of the square arrays.  [8,16,32,64]")
 @click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Times; medians are shown.  [3]")
 @click.option("--section", "names", multiple=True, type=click.Choice(list(SECTIONS)), help="Only this one.  [all]")
+@click.option(
+    "--workload",
+    type=PATH,
+    metavar="FILE",
+    help="engine, buffers: products as columns workload, M, K, N, count.  [three networks]",
+)
 @click.option("--json", "json_", type=click.Path(path_type=Path), metavar="FILE", help="File that gets the figures.")
 @debug_option
-def bench(quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, ...], json_: Path | None) -> None:
+def bench(
+    quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, ...], workload: Path | None,
+    json_: Path | None,
+) -> None:  # fmt: skip
     """See `help`."""
     check_file("json", json_)
     options = Options(sizes=QUICK_SIZES, repeat=1, work=10_000_000) if quick else Options()
     changes: dict[str, Any] = {} if repeat is None else {"repeat": repeat}
     if sizes is not None:
         changes["sizes"] = _sizes(sizes)
+    if workload is not None:
+        changes["products"] = tuple(read_workloads(workload))
     options = dataclasses.replace(options, **changes)
     console, stages = Console(highlight=False), Stages()
     console.width = max(console.width, _WIDTH)  # a file or a pipe is taken for 80 columns
-    figures: dict[str, Any] = {"options": dataclasses.asdict(options), "machine": _machine(), "sections": {}}
+    asked = {name: value for name, value in dataclasses.asdict(options).items() if name != "products"}
+    figures: dict[str, Any] = {"options": asked, "machine": _machine(), "sections": {}}
     for name in names or tuple(SECTIONS):
         with stages.stage(name) as detail:
             section = SECTIONS[name](options, detail)

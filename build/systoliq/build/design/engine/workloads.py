@@ -16,7 +16,7 @@ from systoliq.hw.hierarchy import mark_used
 
 from ...files import read_input
 
-__all__ = ["OWN", "Figures", "Product", "choose_dataflow", "jobs_of", "read_workloads", "study"]
+__all__ = ["OWN", "Figures", "Product", "choose_dataflow", "engine_of", "jobs_of", "read_workloads", "study"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -115,35 +115,41 @@ class Figures:
 
 
 @functools.cache
-def _engine(config: EngineConfig) -> AxiEngine:
+def engine_of(config: EngineConfig) -> AxiEngine:
+    """The engine, for its cycle model alone."""
     engine = AxiEngine(config)
     mark_used(engine)
     return engine
 
 
-def jobs_of(config: EngineConfig, product: Product) -> list[JobShape]:
-    """The jobs into which the driver cuts a product with one scale and zero point for A."""
+def jobs_of(config: EngineConfig, product: Product) -> list[tuple[JobShape, int]]:
+    """The jobs into which the driver cuts a product with one scale and zero point for A, and how many of each."""
     rows, columns = blocks(config, product.m, product.k, product.n, False)
     return [
-        JobShape(m=min(rows, product.m - row), k=product.k, n=min(columns, product.n - column), config=config)
-        for column in range(0, product.n, columns)
-        for row in range(0, product.m, rows)
+        (JobShape(m=m, k=product.k, n=n, config=config), product.count * above * beside)
+        for n, beside in _pieces(product.n, columns)
+        for m, above in _pieces(product.m, rows)
     ]
+
+
+def _pieces(whole: int, most: int) -> list[tuple[int, int]]:
+    """Sizes of pieces of at most `most`, and how many of each."""
+    return [(size, count) for size, count in ((most, whole // most), (whole % most, 1)) if size and count]
 
 
 def study(products: Sequence[Product], name: str, config: EngineConfig) -> Figures:
     """Figures of one network's products on one engine."""
-    engine = _engine(config)
+    engine = engine_of(config)
     jobs = macs = cycles = whole = a_words = b_words = y = 0
     for product in products:
-        for shape in jobs_of(config, product):
-            jobs += product.count
-            macs += product.count * shape.macs
-            cycles += product.count * engine.turn(shape)
-            whole += product.count * round(shape.macs / shape.edge_limit)
-            a_words += product.count * shape.a_words
-            b_words += product.count * shape.b_words
-            y += product.count * shape.m * shape.n
+        for shape, count in jobs_of(config, product):
+            jobs += count
+            macs += count * shape.macs
+            cycles += count * engine.turn(shape)
+            whole += count * round(shape.macs / shape.edge_limit)
+            a_words += count * shape.a_words
+            b_words += count * shape.b_words
+            y += count * shape.m * shape.n
     per_cycle = config.rows * config.cols * config.depth
     return Figures(
         network=products[0].network,

@@ -81,7 +81,10 @@ AnyJob = Job | Float8Job
 
 
 def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple[int, int]:
-    """Rows and columns that one job takes at the most."""
+    """Rows and columns that one job takes at the most.
+
+    Where B does not fit its buffer, a job has the columns that fit, or a group of rows: whichever reads less of memory.
+    """
     if config.dataflow == "weight-stationary":
         rows, columns = min(m, config.max_rows, LARGEST), min(n, LARGEST, config.max_columns)
         if rows * -(-k // (config.rows * config.depth)) > config.a_words:
@@ -95,8 +98,9 @@ def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple
     if beats > config.a_words:
         columns = min(columns, config.cols)  # then A passes through its buffer once
     if rows > config.rows:
-        if tiles := config.b_words // beats:
-            columns = min(columns, tiles * config.cols)
+        held = min(columns, config.b_words // beats * config.cols)  # of which B stays in its buffer
+        if held and _read(m, n, rows, held) <= _read(m, n, config.rows, columns):
+            columns = held
         else:
             rows = config.rows  # then B passes through its buffer once
     if rows < m:
@@ -104,3 +108,8 @@ def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple
     if columns < n and columns >= config.cols:
         columns = columns // config.cols * config.cols
     return rows, columns
+
+
+def _read(m: int, n: int, rows: int, columns: int) -> int:
+    """Elements of A and B, for each of K, that jobs of so many rows and columns read."""
+    return m * -(-n // columns) + n * -(-m // rows)
