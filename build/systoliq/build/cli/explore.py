@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 from rich.console import Console
 
 from ..errors import InputError, need
@@ -20,12 +21,15 @@ from ..explore.files import check_directory, write_directory
 from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
 from ..synth.targets import TARGETS
+from .explore_precision import explore_precision
 from .shell import debug_option, tell_link
 
 __all__ = ["explore"]
 
 _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
+_OF_BITS = ("mixed", "seconds")
+_WITH_BITS = ("source", "data", "target", "objective")
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -46,18 +50,35 @@ RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by comm
   synthesis                          --synthesis best  seconds
   place and route                    --place best      minutes
   cosimulation                       the front         seconds
+For a network (digits-cnn, FILE.onnx), --bits shows what narrower weights and activations
+cost in accuracy, layer by layer, and save in hardware; --require accuracy=X looks for the
+smallest mix of widths that has it.
 Finished points are kept: the same command, after Ctrl-C or a crash, goes on where it was.
 
 \b
 Examples
   systoliq explore digits --out out/explore
   systoliq explore digits --synthesis 24 --place 8 --target ecp5-85k --require throughput=1e6 --out out/e
+  systoliq explore model.onnx --data test.npz --bits 4
+  systoliq explore digits-cnn --bits 8,6,4,3 --require accuracy=0.97 --objective weights --out out/e
   systoliq explore layer.npz --data test.npz --a-bits 4:8 --b-bits 2:8 --requantizer-bits 8:24:4 --out out/e
   systoliq explore digits --scheduler tcp://10.0.0.2:8786 --out out/e
 """,
 )
 @click.argument("source")
-@click.option("--out", required=True, type=_PATH, metavar="DIR", help="Gets points.csv, points.json, report.html, PNG.")
+@click.option(
+    "--out",
+    type=_PATH,
+    metavar="DIR",
+    help="Gets points.csv, points.json, report.html, PNG; with --bits may be left out.",
+)
+@click.option(
+    "--bits",
+    metavar="WIDTHS",
+    help="network: what these widths cost it, of weights and activations: 8,6,4,3; 4 alone means these, too.",
+)
+@click.option("--mixed", type=int, metavar="N", help="with --bits: mixed widths to try.  [0; 200 with accuracy=X]")
+@click.option("--seconds", type=float, metavar="S", help="with --bits: time for mixed widths.  [no limit]")
 @_axis("rows", "Rows of the array.")
 @_axis("cols", "Columns of the array.")
 @_axis("depth", "Pairs that an element multiplies in a cycle.")
@@ -91,13 +112,23 @@ Examples
 @click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler, whose workers then do the work.")
 @click.option("--cache", type=_PATH, metavar="DIR", help="Where finished points are kept.  [~/.cache/systoliq/explore]")
 @debug_option
-def explore(out: Path, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
+def explore(out: Path | None, bits: str | None, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
     """See `help`."""
+    requirements = parse_requirements(require)
+    own = {name: options.pop(name) for name in _OF_BITS}
+    if bits is not None:
+        _refuse_others(options)
+        shared = {name: options[name] for name in ("source", "data", "target", "objective")}
+        return explore_precision(out=out, bits=bits, requirements=requirements, **shared, **own)
+    for name, value in own.items():
+        if value is not None:
+            raise InputError(f"{name} must be given with --bits only")
+    if out is None:
+        raise InputError("out must be given: a directory for the report; only --bits can do without")
     check_directory(out)
     tell_link(out)
     for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
         need(package, package, "the report of explore", extra="explore")
-    requirements = parse_requirements(require)
     if memory is not None and not memory >= 0:
         raise InputError(f"memory must be a number of GiB, not {memory}")
     options["memory"] = None if memory is None else int(memory * _GIB)
@@ -122,6 +153,14 @@ def explore(out: Path, require: tuple[str, ...], memory: float | None, **options
             f"not verified: {row['rows']} x {row['cols']} x {row['depth']}: {row['reason'] or 'differs'}", err=True
         )
     return 1 if differing else 0
+
+
+def _refuse_others(options: dict[str, Any]) -> None:
+    """An InputError where an option was given that means nothing with --bits."""
+    context = click.get_current_context()
+    for name in options:
+        if name not in _WITH_BITS and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{name} must be left out with --bits: widths and the plan are all that is looked at")
 
 
 def _first_reason(rows: list[dict[str, Any]]) -> str:

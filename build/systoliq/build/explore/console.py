@@ -16,7 +16,8 @@ __all__ = ["Bars", "show"]
 
 _TITLES = {
     "model": "cycle model, accuracy, exactness", "synthesis": "synthesis", "place": "place and route",
-    "cosimulation": "cosimulation of the front",
+    "cosimulation": "cosimulation of the front", "uniform": "one width for all",
+    "each": "each layer by itself", "mixed": "mixed widths",
 }  # fmt: skip
 
 

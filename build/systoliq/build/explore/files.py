@@ -17,6 +17,8 @@ from .table import COLUMNS
 
 __all__ = ["check_directory", "write_directory"]
 
+_MARKS = {"points.json": "points", "precision.json": "rows"}  # files, and what they hold, of what explore wrote
+
 
 def check_directory(directory: Path) -> None:
     """An InputError where `directory` cannot be written to: it may be new, empty, or one of an earlier exploration."""
@@ -28,11 +30,14 @@ def check_directory(directory: Path) -> None:
 
 
 def _ours(directory: Path) -> bool:
-    try:
-        found = json.loads((directory / "points.json").read_text())
-    except (OSError, ValueError):
-        return False
-    return isinstance(found, dict) and found.get("generator") == GENERATOR and "points" in found
+    for name, key in _MARKS.items():
+        try:
+            found = json.loads((directory / name).read_text())
+        except (OSError, ValueError):
+            continue
+        if isinstance(found, dict) and found.get("generator") == GENERATOR and key in found:
+            return True
+    return False
 
 
 def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[str, Any] | None = None) -> list[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,20 +19,24 @@ __all__ = ["narrowed", "quantize_inputs", "quantize_weights", "quantized"]
 _CLIPS = np.linspace(0.3, 1.0, 36)  # shares of the greatest weight that are tried as the greatest level
 
 
-def quantize_weights(weights: npt.NDArray[np.float64], fmt: IntFormat) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def quantize_weights(
+    weights: npt.NDArray[np.float64], fmt: IntFormat, scales: Sequence[npt.NDArray[np.float32]] = ()
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Integers in `fmt` and their float32 scales [N], symmetric, for `weights` [K, N].
 
-    Per column, the scale with the least squared error among 36 between 0.3 and 1.0 of that which clips nothing: narrow
-    formats do better when the largest weights are clipped.
+    Per column, the scale with the least squared error among `scales` [N] each, the first of equally good ones; by
+    default among 36 between 1.0 and 0.3 of that which clips nothing: narrow formats do better when the largest weights
+    are clipped.
     """
-    greatest = np.abs(weights).max(axis=0)
-    greatest = np.where(greatest > 0, greatest, 1.0)
     most = (1 << (fmt.bits - 1)) - 1
+    if not scales:
+        greatest = np.abs(weights).max(axis=0)
+        greatest = np.where(greatest > 0, greatest, 1.0)
+        scales = [(clip * greatest / most).astype(np.float32) for clip in _CLIPS[::-1]]
     best_error = np.full(weights.shape[1], np.inf)
     best_scale = np.zeros(weights.shape[1], np.float32)
     best = np.zeros(weights.shape, np.int64)
-    for clip in _CLIPS[::-1]:
-        scale = (clip * greatest / most).astype(np.float32)
+    for scale in scales:
         integers = np.clip(np.rint(weights / scale), -most, most)
         error = np.square(integers * scale - weights).sum(axis=0)
         better = error < best_error

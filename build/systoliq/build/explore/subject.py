@@ -15,6 +15,8 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..design.sources import open_layer
 from ..errors import InputError
+from ..onnx import is_model
+from ..onnx.following import following_layers
 from .requantize_layer import narrowed, quantize_inputs, quantized
 
 __all__ = ["FloatModel", "Subject", "open_subject"]
@@ -101,7 +103,7 @@ def open_subject(source: str, *, data: Path | None = None, weights: Path | None 
         if (wrong := scale[~(np.isfinite(scale) & (scale > 0))]).size:
             raise InputError(f"{name} must be positive and finite to explore a layer, not {float(wrong[0])!r}")
     if data is not None:
-        return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer))
+        return Subject(source=source, origin=origin, layer=layer, weights=weights, **_read_data(data, layer, source))
     if source == "digits":
         return _digits(layer, origin)
     generator = np.random.default_rng(0)
@@ -125,7 +127,7 @@ def _digits(layer: MatMulLayer, origin: str) -> Subject:
     )
 
 
-def _read_data(path: Path, layer: MatMulLayer) -> dict[str, Any]:
+def _read_data(path: Path, layer: MatMulLayer, source: str) -> dict[str, Any]:
     arrays = read_arrays(path)
     inputs = next((arrays[name] for name in _INPUTS if name in arrays), None)
     reference = next((arrays[name] for name in _REFERENCES if name in arrays), None)
@@ -134,6 +136,11 @@ def _read_data(path: Path, layer: MatMulLayer) -> dict[str, Any]:
         raise InputError(f"{path}: must have the key 'inputs' (or 'a'); it has {', '.join(arrays) or 'none'}")
     if (labels is None) == (reference is None):
         raise InputError(f"{path}: must have 'labels' or reference 'outputs' (or 'y'), one of them")
+    if labels is not None and is_model(source) and (following := following_layers(source)):
+        raise InputError(
+            f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "
+            f"into {following[0]!r}: give its outputs, or explore the network with --bits"
+        )
     if inputs.ndim != 2 or inputs.shape[1] != layer.k or not len(inputs):
         raise InputError(f"{path}: inputs must have the shape [M, {layer.k}], not {list(inputs.shape)}")
     if inputs.dtype.kind == "f":

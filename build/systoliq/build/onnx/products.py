@@ -31,6 +31,7 @@ __all__ = [
     "onnx_product",
     "read_onnx",
     "read_products",
+    "split_source",
 ]
 
 _LISTED = 12  # products in an error; `systoliq layers` lists them all
@@ -67,6 +68,14 @@ def is_model(source: str) -> bool:
     return _SOURCE.fullmatch(source) is not None
 
 
+def split_source(source: str) -> tuple[Path, str | None]:
+    """The file and the node that FILE.onnx#NODE names; InputError for what has another form."""
+    match = _SOURCE.fullmatch(source)
+    if match is None:
+        raise InputError(f"SOURCE must be FILE.onnx or FILE.onnx#NODE, not {source!r}")
+    return Path(match["path"]), match["node"]
+
+
 def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
     """The layer that FILE.onnx#NODE names (FILE.onnx is enough where there is one), and where it comes from."""
     layer, origin, _ = onnx_product(source)
@@ -75,10 +84,7 @@ def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
 
 def onnx_product(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
     """As `onnx_layer`, with what the host does around int32 sums."""
-    match = _SOURCE.fullmatch(source)
-    if match is None:
-        raise InputError(f"SOURCE must be FILE.onnx or FILE.onnx#NODE, not {source!r}")
-    path, node = Path(match["path"]), match["node"]
+    path, node = split_source(source)
     products = read_products(path)
     if node is None:
         product = _only(path, products)

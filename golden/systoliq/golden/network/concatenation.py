@@ -22,6 +22,7 @@ class Concatenation(Node):
     axis: int
 
     def __post_init__(self) -> None:
+        self.expect_bytes()
         first = self.inputs[0].shape
         if not 1 <= self.axis < len(first):
             raise ValueError(f"axis must be 1 to {len(first) - 1}, not {self.axis}: the batch stays whole")

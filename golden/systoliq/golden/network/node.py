@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .tensor import Tensor
+from .tensor import BYTE, Tensor
 
 __all__ = ["Node"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Node(ABC):
-    """An operator on `inputs` that gives `output`, all of 8 bits; `name` is the name of its node in ONNX.
+    """An operator on `inputs` that gives `output`, all of 8 bits or fewer; `name` is the name of its node in ONNX.
 
     An input has the scale and zero point that the operator takes it by; those of the node that makes it may be others.
 
@@ -49,12 +49,18 @@ class Node(ABC):
             )
 
     def expect_same_format(self) -> None:
-        """A ValueError where inputs and output are not all of one format."""
+        """A ValueError where inputs and output are not all of one format of 8 bits."""
         formats = [tensor.format for tensor in (*self.inputs, self.output)]
-        if len(set(formats)) > 1:
+        if len(set(formats)) > 1 or formats[0].bits != BYTE:
             raise ValueError(
                 f"inputs and output must be all of int8 or all of uint8, not of {', '.join(map(str, formats))}"
             )
+
+    def expect_bytes(self) -> None:
+        """A ValueError where a tensor has fewer than 8 bits: for operators that are tables of all bytes."""
+        for tensor in (*self.inputs, self.output):
+            if tensor.format.bits != BYTE:
+                raise ValueError(f"{tensor.name!r} must be of int8 or uint8 at {self.name!r}, not of {tensor.format}")
 
     def expect_int32(self, most: float) -> None:
         """A ValueError where the result may be `most` steps of the output, beyond what fits 32 bits.

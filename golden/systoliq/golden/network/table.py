@@ -24,6 +24,7 @@ class Table(Node):
     entries: npt.NDArray[Any]
 
     def __post_init__(self) -> None:
+        self.expect_bytes()
         (x,) = self.inputs
         self.expect_shape(x.shape)
         entries = np.array(self.entries)

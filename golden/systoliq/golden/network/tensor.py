@@ -13,12 +13,16 @@ import numpy.typing as npt
 from ..formats import IntFormat
 from ..limits import TENSOR_ELEMENTS
 
-__all__ = ["Tensor"]
+__all__ = ["BYTE", "Tensor"]
+
+BYTE = 8  # bits of ONNX's integer tensors
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tensor:
-    """Integers of 8 bits, q, that stand for the real numbers (q - zero_point) * scale.
+    """Integers of 2 to 8 bits, q, that stand for the real numbers (q - zero_point) * scale.
+
+    Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, are of networks that were re-quantized.
 
     `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions. Arrays given
     to nodes may have any batch. `value` holds the integers of a constant; else it is None. The scale is positive and
@@ -41,8 +45,8 @@ class Tensor:
             raise ValueError(f"{label} must have dimensions of at least 1, not {list(self.shape)}")
         if math.prod(self.shape) > TENSOR_ELEMENTS:
             raise ValueError(f"{label} must have at most {TENSOR_ELEMENTS} elements, not the shape {list(self.shape)}")
-        if not isinstance(self.format, IntFormat) or self.format.bits != 8:
-            raise ValueError(f"{label} must be of int8 or uint8, not of {self.format}")
+        if not isinstance(self.format, IntFormat) or self.format.bits > BYTE:
+            raise ValueError(f"{label} must be of int8 or uint8, or narrower, not of {self.format}")
         object.__setattr__(self, "scale", np.float32(self.scale))
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise ValueError(f"{label} must have a positive, finite scale, not {float(self.scale)!r}")
@@ -56,6 +60,8 @@ class Tensor:
                     f"{label} must have a value of {self.format} {list(self.shape)}, not {value.dtype} "
                     f"{list(value.shape)}"
                 )
+            if not self.format.contains(value):
+                raise ValueError(f"{label} must have a value in {self.format.min} to {self.format.max}")
             value.flags.writeable = False
             object.__setattr__(self, "value", value)
 
@@ -69,16 +75,20 @@ class Tensor:
 
     @property
     def codes(self) -> npt.NDArray[Any]:
-        """All 256 integers in rising order."""
+        """All integers of the format in rising order: 256 of 8 bits."""
         return np.arange(self.format.min, self.format.max + 1).astype(self.format.dtype)
 
     def check(self, array: npt.ArrayLike) -> npt.NDArray[Any]:
         """`array` where it has the type and, but for the batch, the shape of the tensor; else an error."""
         found = np.asarray(array)
         if found.dtype != self.format.dtype:
-            raise TypeError(f"{self.name} must be of {self.format}, not of {found.dtype.name}")
+            raise TypeError(f"{self.name} must be of {self.format.type_name}, not of {found.dtype.name}")
         if found.ndim != len(self.shape) or found.shape[1:] != self.shape[1:]:
             raise ValueError(f"{self.name} must have the shape {['batch', *self.shape[1:]]}, not {list(found.shape)}")
+        if self.format.bits < BYTE and (outside := self.format.first_outside(found)) is not None:
+            raise ValueError(
+                f"{self.name} must hold {self.format} ({self.format.min} to {self.format.max}), not {outside[1]}"
+            )
         return found
 
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from systoliq.golden import network
-from systoliq.golden.formats import INT8, signed_bits
+from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network.steps import Steps
 from systoliq.golden.requantization import Requantization
@@ -172,8 +172,11 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
 
 @functools.cache
 def needs_row_sums(node: network.Node) -> bool:
-    """Whether a product adds up the rows of A, too: weights less their zero points need more than 8 bits."""
-    return fold(_layer(node).rising, INT8.bits).needs_row_sums if is_product(node) else False
+    """Whether a product adds up the rows of A, too: weights less their zero points need more bits than the weights."""
+    if not is_product(node):
+        return False
+    layer = _layer(node)
+    return fold(layer.rising, layer.b_format.bits).needs_row_sums
 
 
 @functools.cache

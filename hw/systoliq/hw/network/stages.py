@@ -170,5 +170,5 @@ def _table(node: network.Table, how: Recipe) -> wiring.Component:
 def _dense(layer: MatMulLayer, how: Recipe, *, groups: int = 1) -> Dense:
     if layer.k % how.parallelism.depth:
         raise ValueError(f"depth must divide the {layer.k} elements of K, not {how.parallelism.depth}")
-    config = ArrayConfig(cols=how.parallelism.cols, depth=how.parallelism.depth, cells=how.cells)
+    config = ArrayConfig(cols=how.parallelism.cols, depth=how.parallelism.depth, b=layer.b_format, cells=how.cells)
     return Dense(layer, how.requantize(layer), config, wrap=True, lane_cells=how.lane_cells, groups=groups)

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 
 from systoliq.golden import network
+from systoliq.golden.network.tensor import BYTE
 from systoliq.hw.block_ram import SMALL
 from systoliq.hw.cells import is_ecp5
 from systoliq.hw.cells.ecp5_ram import WIDTHS as ECP5_WIDTHS
@@ -16,7 +17,7 @@ from systoliq.hw.network.window_buffer import WindowBuffer
 from systoliq.hw.rom import FEW
 from systoliq.hw.schedule import Schedule
 
-__all__ = ["Memory", "memories_of", "window_memory"]
+__all__ = ["Memory", "memories_of", "weight_bits", "window_memory"]
 
 _ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
 _ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
@@ -59,7 +60,7 @@ def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[
         yield from _of_product(node, parallelism, cells)
     elif isinstance(node, network.Convolution | network.WholeAverage):
         channels, pixels = rate.windows_of(node).channels // lanes, _pixels(node)
-        yield Memory(channels * pixels, 8 * lanes, constant=True)
+        yield Memory(channels * pixels, weight_bits(node) * lanes, constant=True)
         yield from _of_lanes(node, lanes, channels, 2 + -(-_flight(node, cells) // pixels))
     elif isinstance(node, network.Addition | network.Multiplication | network.Table | network.Concatenation):
         yield from _tables(node, lanes)
@@ -69,6 +70,12 @@ def memories_of(node: network.Node, parallelism: Parallelism, waiting: Sequence[
         if tensor.value is not None:
             yield Memory(len(constant_elements(node, index, parallelism)) // lanes, 8 * lanes, constant=True)
     yield from (Memory(beats, 8 * lanes) for beats in waiting if beats)
+
+
+def weight_bits(node: network.Node) -> int:
+    """Bits of a weight, of one that is no layer's those of a byte."""
+    bits: int = node.layer.b_format.bits if isinstance(node, network.Convolution | network.Dense) else BYTE
+    return bits
 
 
 def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None:
@@ -81,16 +88,17 @@ def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None
         windows = dataclasses.replace(windows, groups=windows.channels // word)
     slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
     if slides and (windows.moves or not rate.is_product(node)):
-        return Memory(WindowBuffer.depth_of(windows, word), 8 * word)
+        return Memory(WindowBuffer.depth_of(windows, word), node.inputs[0].format.bits * word)
     return None
 
 
 def _of_product(node: network.Node, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
     """Weights of each column, rows of A that columns meet tile after tile, what lanes have."""
     schedule = rate.schedule_of(node, parallelism)
-    bits = 8 * parallelism.depth
+    bits = node.inputs[0].format.bits * parallelism.depth
     columns = parallelism.cols + (rate.needs_row_sums(node) and is_ecp5(cells))  # all ones, which Yosys sees
-    yield Memory(schedule.column_tiles * schedule.beats, bits, constant=True, count=columns)
+    words = schedule.column_tiles * schedule.beats
+    yield Memory(words, weight_bits(node) * parallelism.depth, constant=True, count=columns)
     if schedule.column_tiles // rate.windows_of(node).groups > 1:
         yield Memory(2 * schedule.beats, bits + 1)
     tiles = 1 + -(-(_flight(node, cells) + schedule.drain_cycles) // schedule.tile_cycles)
@@ -104,8 +112,9 @@ def _entries(schedule: Schedule) -> int:
 
 def _of_lanes(node: network.Node, lanes: int, entries: int, results: int) -> Iterator[Memory]:
     """Results that wait, and the constants of many columns where each has its own."""
-    yield Memory(1 << (results - 1).bit_length(), 8, count=lanes - 1)
-    yield Memory(1 << (results - 1).bit_length(), 10)
+    bits = node.output.format.bits
+    yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
+    yield Memory(1 << (results - 1).bit_length(), bits + 2)
     if entries > FEW and isinstance(node, network.Convolution | network.Dense):
         layer = node.layer
         sums, mantissas = rate.requantizer_factors(node) or (0, 0)
@@ -132,11 +141,11 @@ def _replayed(node: network.Node, lanes: int) -> Iterator[Memory]:
         yield Memory(2 * node.output.channels // lanes, 8 * lanes + 1)
     if isinstance(node, network.Move):
         x, y = node.inputs[0], node.output
-        beats = x.channels // lanes
+        beats, bits = x.channels // lanes, x.format.bits * lanes + 1
         if y.shape[2] > x.shape[2]:
-            yield Memory(2 * beats * x.shape[3], 8 * lanes + 1)
+            yield Memory(2 * beats * x.shape[3], bits)
         if y.shape[3] > x.shape[3]:
-            yield Memory(2 * beats, 8 * lanes + 1)
+            yield Memory(2 * beats, bits)
 
 
 def _pixels(node: network.Node) -> int:

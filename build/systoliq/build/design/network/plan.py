@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -33,6 +33,7 @@ __all__ = [
     "lane_cells",
     "plan_for_budget",
     "plan_for_cycles",
+    "plan_of",
     "read_plan",
     "stages_of",
     "stages_of_layer",
@@ -193,6 +194,11 @@ def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[Stage
 
 def _with_cells(stage: StagePlan, products: str, cells: str) -> StagePlan:
     return _stage(stage.node, dataclasses.replace(stage.parallelism, cells=products), cells)
+
+
+def plan_of(net: network.Network, parallelism: Mapping[str, Parallelism], *, cells: str) -> Plan:
+    """The plan with the parallelism under each stage's name, which must be one that it can have."""
+    return Plan(stages=tuple(_stage(node, parallelism[node.name], cells) for node in stages_of(net)))
 
 
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:

@@ -1,0 +1,65 @@
+"""Precision of a network on the command line: what `systoliq explore --bits` does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+
+from ..errors import InputError
+from ..explore.console import Bars
+from ..explore.files import check_directory
+from ..explore.precision.files import write_study
+from ..explore.precision.run import precision
+from ..explore.precision.show import show_study
+from ..synth.targets import TARGETS
+from .shell import tell_link
+
+__all__ = ["explore_precision"]
+
+_PLAIN_WIDTH = 160  # of the table in a file or a pipe
+_TARGET = "ecp5-85k"
+_REQUIRED = ("accuracy", "throughput")
+
+
+def explore_precision(
+    source: str,
+    *,
+    out: Path | None,
+    bits: str,
+    data: Path | None,
+    target: str | None,
+    objective: str | None,
+    mixed: int | None,
+    seconds: float | None,
+    requirements: Mapping[str, float],
+) -> int:
+    """Print the study of the network `source`, and write it into `out`, if given."""
+    if out is not None:
+        check_directory(out)
+        tell_link(out)
+    target = target or _TARGET
+    if target not in TARGETS:
+        raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")
+    if unknown := sorted(set(requirements) - set(_REQUIRED)):
+        raise InputError(f"require must be among {', '.join(_REQUIRED)} with --bits, not {unknown[0]!r}")
+    study = precision(
+        source,
+        bits=bits,
+        data=data,
+        target=target,
+        throughput=requirements.get("throughput"),
+        accuracy=requirements.get("accuracy"),
+        objective=objective or "area",
+        mixed=mixed,
+        seconds=seconds,
+        progress=Bars(),
+    )
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    show_study(study, console)
+    if out is not None:
+        for path in write_study(study, out):
+            console.print(f"wrote {path}", soft_wrap=True)
+    return 0

@@ -1,0 +1,96 @@
+"""Run of a precision study: the network that SOURCE names, its data, and the stages that were asked for."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+
+from systoliq.golden.network import Network
+
+from ...design.sources import open_network
+from ...errors import InputError
+from ..funnel import NoProgress, Progress
+from .costs import Costs
+from .data import NetworkData, digits_data, read_network_data
+from .search import choose, search
+from .study import Study, parse_bits
+
+__all__ = ["precision"]
+
+_CANDIDATES = 200  # of mixed widths, where the least is asked for
+
+
+def precision(
+    source: str | Network,
+    *,
+    bits: str = "4",
+    data: Path | NetworkData | None = None,
+    target: str = "ecp5-85k",
+    throughput: float | None = None,
+    accuracy: float | None = None,
+    objective: str = "area",
+    mixed: int | None = None,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+) -> Study:
+    """What fewer bits cost the network `source` in accuracy on `data`, and save in hardware on `target`.
+
+    `bits`: widths as `study.parse_bits` reads them. The plan is that for `throughput` images a second, or for all
+    multiplier cells of the part. `mixed` candidates of mixed widths are tried (0 where nothing is said; 200 with
+    `accuracy`, for which the least `objective`, one of `costs.COSTS`, is chosen), within `seconds`.
+
+    Raises InputError for what is no network, for data that do not fit it, and for an accuracy that no candidate has.
+    """
+    widths = parse_bits(bits)
+    candidates = (0 if accuracy is None else _CANDIDATES) if mixed is None else mixed
+    if candidates < 0:
+        raise InputError(f"mixed must be at least 0, not {mixed}")
+    if accuracy is not None and not 0 <= accuracy <= 1:
+        raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds must be positive, not {seconds:g}")
+    net, origin = _opened(source)
+    found = _data(source, data, net)
+    costs = Costs.on(net, target, throughput)
+    study = Study(network=net, data=found, costs=costs, bits=widths, origin=origin)
+    progress = progress or NoProgress()
+    for stage, work in (("uniform", study.uniform), ("each", study.each)):
+        progress.start(stage, study.counts[stage], 0)
+        try:
+            work(functools.partial(progress.advance, stage, 1))
+        finally:
+            progress.end(stage)
+    if candidates:
+        progress.start("mixed", candidates, 0)
+        try:
+            study.searched = search(
+                study,
+                objective=objective,
+                candidates=candidates,
+                seconds=seconds,
+                advance=functools.partial(progress.advance, "mixed", 1),
+            )
+        finally:
+            progress.end("mixed")
+    if accuracy is not None:
+        study.chosen = choose(study, accuracy, objective)
+    return study
+
+
+def _opened(source: str | Network) -> tuple[Network, str]:
+    if isinstance(source, Network):
+        return source, "a network given in Python"
+    opened = open_network(source)
+    if opened is None:
+        raise InputError(f"SOURCE must be a network for --bits: digits-cnn or a model FILE.onnx, not {source!r}")
+    return opened
+
+
+def _data(source: str | Network, data: Path | NetworkData | None, net: Network) -> NetworkData:
+    if isinstance(data, NetworkData):
+        return data
+    if data is not None:
+        return read_network_data(data, net)
+    if source == "digits-cnn":
+        return digits_data(net)
+    raise InputError("data must be given: an archive with the network's inputs and labels, or its reference outputs")

@@ -1,0 +1,188 @@
+"""Study of a network's precision: accuracy and cost at one width for all, at one for each layer, and mixed."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from systoliq.golden.network import Network
+from systoliq.golden.network.tensor import BYTE
+
+from ...errors import InputError, need
+from .costs import Costs
+from .data import NetworkData
+from .narrowing import Widths, activations_of, narrowed, products_of
+
+__all__ = ["COLUMNS", "LEAST_BITS", "Searched", "Study", "parse_bits"]
+
+LEAST_BITS = 2
+_USUAL = (8, 6, 4, 3)
+
+COLUMNS = {
+    "scope": "what is narrower: all, weights, activations, one layer's weights, one tensor, or mixed",
+    "name": "the layer or tensor, where it is one",
+    "bits": "its width; None where widths are mixed",
+    "accuracy": "share of inputs whose greatest output is the right one",
+    "agreement": "share of inputs whose greatest output is that of the network as it came",
+    "lut_sites": "estimated LUT sites of all stages, by the planner's model",
+    "ram": "estimated memory blocks of all stages",
+    "dsp": "multiplier cells of all stages",
+    "weight_bits": "bits of all weights",
+    "front": "of the mixed ones: no other is as accurate for less",
+    "weights": "bits of each layer's weights",
+    "activations": "bits of each tensor that is not as it came",
+}
+
+
+def parse_bits(text: str) -> tuple[int, ...]:
+    """`8,6,4,3`, the widest first; a single width brings the usual ones, 8, 6, 4 and 3, with it."""
+    try:
+        asked = [int(part) for part in text.split(",")]
+    except ValueError as error:
+        raise InputError(f"bits must be widths like 4 or 8,6,4,3, not {text!r}") from error
+    for bits in asked:
+        if not LEAST_BITS <= bits <= BYTE:
+            raise InputError(f"bits must be within {LEAST_BITS} to {BYTE}, not {bits}")
+    return tuple(sorted({*asked, *(_USUAL if len(asked) == 1 else ()), BYTE}, reverse=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searched:
+    """How a search for mixed widths ended: `tried` of `asked` candidates, the rest known already, or out of time."""
+
+    asked: int
+    tried: int
+    out_of_time: bool
+
+
+@dataclass(kw_only=True, eq=False)
+class Study:
+    """Rows of `COLUMNS` for `network` on `data`, with what each costs; `chosen` is the one that was asked for."""
+
+    network: Network
+    data: NetworkData
+    costs: Costs
+    bits: tuple[int, ...]
+    origin: str
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    searched: Searched | None = None
+    chosen: dict[str, Any] | None = None
+
+    @functools.cached_property
+    def layers(self) -> list[str]:
+        """Names of the nodes with weights."""
+        return [node.name for node in products_of(self.network)]
+
+    @functools.cached_property
+    def groups(self) -> list[tuple[str, ...]]:
+        """Tensors that can be narrowed, those of one width together."""
+        return activations_of(self.network)
+
+    @functools.cached_property
+    def _own_classes(self) -> Any:
+        return self._classes(self.network)
+
+    def network_at(self, widths: Widths) -> Network:
+        """The network at other widths."""
+        return narrowed(self.network, widths)
+
+    def all_at(self, bits: int, *, weights: bool = True, activations: bool = True) -> Widths:
+        """One width for all."""
+        tensors = [name for group in self.groups for name in group]
+        return Widths(
+            weights=dict.fromkeys(self.layers, bits) if weights else {},
+            activations=dict.fromkeys(tensors, bits) if activations else {},
+        )
+
+    def uniform(self, advance: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+        """A row for each width: all, weights alone, activations alone."""
+        for bits in self.bits:
+            for scope, weights, activations in _SCOPES:
+                if bits < BYTE or scope == "all":
+                    widths = self.all_at(bits, weights=weights, activations=activations)
+                    self.add(scope, widths, bits=bits)
+                    advance()
+        return self.rows
+
+    def each(self, advance: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
+        """A row for each layer's weights, and each activation, at each width, all others as they came."""
+        for bits in self._narrow:
+            for layer in self.layers:
+                self.add("layer", Widths(weights={layer: bits}), bits=bits, name=layer)
+                advance()
+            for group in self.groups:
+                self.add("tensor", Widths(activations=dict.fromkeys(group, bits)), bits=bits, name=group[0])
+                advance()
+        return self.rows
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many rows `uniform` and `each` make."""
+        narrow = len(self._narrow)
+        return {"uniform": 1 + len(_SCOPES) * narrow, "each": narrow * (len(self.layers) + len(self.groups))}
+
+    @property
+    def _narrow(self) -> list[int]:
+        return [bits for bits in self.bits if bits < BYTE]
+
+    def add(self, scope: str, widths: Widths, *, bits: int | None = None, name: str = "") -> dict[str, Any]:
+        """A row at `widths`, which is added to the others."""
+        row = {"scope": scope, "name": name, "bits": bits, **self.figures(widths), "front": False}
+        self.rows.append(row)
+        return row
+
+    def figures(self, widths: Widths) -> dict[str, Any]:
+        """Accuracy and costs at `widths`."""
+        net = self.network_at(widths)
+        classes = self._classes(net)
+        return {
+            "accuracy": float(np.mean(classes == self.data.classes)),
+            "agreement": float(np.mean(classes == self._own_classes)),
+            **self.costs.of(net),
+            "weights": {node.name: node.layer.b_format.bits for node in products_of(net)},
+            "activations": dict(widths.activations),
+        }
+
+    def _classes(self, net: Network) -> Any:
+        y = net.golden(self.data.for_network(net, self.network))[net.outputs[0].name]
+        return y.reshape(len(y), -1).argmax(axis=1)
+
+    def row(self, scope: str, bits: int, name: str = "") -> dict[str, Any] | None:
+        """The row of that scope, width and name, if there is one."""
+        keys = ("scope", "bits", "name")
+        return next((row for row in self.rows if tuple(row[key] for key in keys) == (scope, bits, name)), None)
+
+    @property
+    def table(self) -> Any:
+        """The rows as a polars DataFrame; widths of layers and tensors as text."""
+        return frame(self.rows)
+
+
+_SCOPES = (("all", True, True), ("weights", True, False), ("activations", False, True))
+
+
+def frame(rows: Iterable[dict[str, Any]]) -> Any:
+    """Rows of `COLUMNS` as a polars DataFrame."""
+    polars = need("polars", "polars", "explore", extra="explore")
+    types = {
+        name: polars.String if name in ("scope", "name", "weights", "activations")
+        else polars.Boolean if name == "front"
+        else polars.Float64 if name in ("accuracy", "agreement")
+        else polars.Int64
+        for name in COLUMNS
+    }  # fmt: skip
+    return polars.DataFrame([plain(row) for row in rows], schema=types, orient="row")
+
+
+def plain(row: dict[str, Any]) -> dict[str, Any]:
+    """A row whose widths are text: `conv1=4 conv2=8`."""
+    return row | {key: widths_text(row[key]) for key in ("weights", "activations")}
+
+
+def widths_text(widths: dict[str, int], names: Sequence[str] = ()) -> str:
+    """`conv1=4 conv2=8`."""
+    return " ".join(f"{name}={bits}" for name, bits in widths.items() if not names or name in names)

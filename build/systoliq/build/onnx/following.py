@@ -1,0 +1,37 @@
+"""Followers of a product in its model: whether its outputs are the network's, or go into other layers."""
+
+from __future__ import annotations
+
+from .graph import Graph
+from .model import read_model
+from .products import read_products, split_source
+
+__all__ = ["following_layers"]
+
+_LAYERS = (
+    "MatMul", "Gemm", "QLinearMatMul", "QGemm", "MatMulInteger", "Conv", "QLinearConv", "ConvInteger", "ConvTranspose",
+)  # fmt: skip
+
+
+def following_layers(source: str) -> list[str]:
+    """Names of the layers, in the model's order, that the outputs of the product FILE.onnx#NODE go into, at any depth.
+
+    Empty where it is the last. FILE.onnx alone is its only product that can be a layer.
+    """
+    path, name = split_source(source)
+    if name is None:
+        name = next(product.name for product in read_products(path) if product.layer is not None)
+    graph = Graph(read_model(path), path.parent)
+    left = [
+        node.output[0] for node in graph.graph.node if node.op_type in _LAYERS and name in (node.name, node.output[0])
+    ]
+    seen: set[str] = set()
+    found: dict[int, str] = {}
+    while left:
+        tensor = left.pop()
+        for node in graph.consumers(tensor):
+            if node.op_type in _LAYERS:
+                found[graph.place(node)] = node.name or node.output[0]
+            left += [each for each in node.output if each and each not in seen]
+            seen |= set(node.output)
+    return [found[place] for place in sorted(found)]
