@@ -138,7 +138,7 @@ def test_tables_of_bytes_keep_their_bytes():
 @pytest.mark.parametrize(
     ("widths", "message"),
     [
-        (Widths(weights={"nowhere": 4}), "widths must be of layers, or of tensors that can be narrowed, not of 'nowhere'"),
+        (Widths(weights={"nowhere": 4}), "tensors that can be narrowed, not of 'nowhere'"),
         (Widths(weights={"conv1": 9}), "weights must have at most 8 bits, the layer's own, not 9"),
         (Widths(activations={"output": 4}), "not of 'output'"),
     ],

@@ -148,14 +148,14 @@ def archive(path, **arrays):
 X = np.zeros((6, 1, 8, 8), np.float32)
 BAD_DATA = {
     "no inputs": ({"labels": np.zeros(6, int)}, "must have the key 'image' (or 'inputs'), the network's input; it has"),
-    "length": ({"inputs": X, "labels": np.zeros(5, int)}, "labels must be integers of shape [6], one for each image, not"),
-    "class": ({"inputs": X, "labels": np.full(6, 10)}, "labels must be within 0 to 9, the classes of the network's output"),
+    "length": ({"inputs": X, "labels": np.zeros(5, int)}, "labels must be integers of shape [6], one for each"),
+    "class": ({"inputs": X, "labels": np.full(6, 10)}, "labels must be within 0 to 9, the classes of the"),
     "negative": ({"inputs": X, "labels": np.full(6, -1)}, "labels must be within 0 to 9"),
     "real labels": ({"inputs": X, "labels": np.zeros(6)}, "labels must be integers of shape [6]"),
     "neither": ({"inputs": X}, "must have 'labels' or reference 'outputs' (or 'y'), one of them"),
     "both": ({"inputs": X, "labels": np.zeros(6, int), "y": np.zeros((6, 10))}, "one of them"),
     "outputs": ({"inputs": X, "y": np.zeros((6, 9))}, "outputs must be numbers of shape [6, 10], not float64 of"),
-    "shape": ({"inputs": X[:, :, 1:], "labels": np.zeros(6, int)}, "inputs must have the shape ['M', 1, 8, 8], not [6, 1, 7"),
+    "shape": ({"inputs": X[:, :, 1:], "labels": np.zeros(6, int)}, "inputs must have the shape ['M', 1, 8, 8]"),
     "finite": ({"inputs": np.full_like(X, np.nan), "labels": np.zeros(6, int)}, "inputs must be finite"),
     "empty": ({"inputs": X[:0], "labels": np.zeros(0, int)}, "all inputs must have as many images, at least one"),
     "type": ({"inputs": X.astype(np.uint8), "labels": np.zeros(6, int)}, "must be of int8, not of uint8"),
@@ -222,8 +222,9 @@ def test_labels_on_a_layer_that_is_not_the_last_are_refused(tmp_path):
     assert "labels must be given for the last layer or a whole network" in result.stderr
     assert "whose outputs go into '/matmul2'" in result.stderr
     assert not (tmp_path / "out").exists()
+    wrong = archive(tmp_path / "e.npz", inputs=np.zeros((6, 6), np.float32), labels=np.full(6, 9))
     with pytest.raises(InputError, match=r"labels must be integers 0 to 3 of shape \[6\]"):
-        open_subject(last, data=Path(archive(tmp_path / "e.npz", inputs=np.zeros((6, 6), np.float32), labels=np.full(6, 9))))
+        open_subject(last, data=Path(wrong))
 
 
 def test_digits_data_are_the_test_images(net):

@@ -46,7 +46,7 @@ class Tensor:
         if math.prod(self.shape) > TENSOR_ELEMENTS:
             raise ValueError(f"{label} must have at most {TENSOR_ELEMENTS} elements, not the shape {list(self.shape)}")
         if not isinstance(self.format, IntFormat) or self.format.bits > BYTE:
-            raise ValueError(f"{label} must be of int8 or uint8, or narrower, not of {self.format}")
+            raise ValueError(f"{label} must be of int8 or uint8, not of {self.format}")
         object.__setattr__(self, "scale", np.float32(self.scale))
         if not (np.isfinite(self.scale) and self.scale > 0):
             raise ValueError(f"{label} must have a positive, finite scale, not {float(self.scale)!r}")
