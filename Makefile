@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 PYTEST_ARGS ?= -n auto
 
-.PHONY: help venv demo test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
+.PHONY: help venv demo demo-soc test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
 
 help: ## say what there is
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /make \1\t/' | expand -t 18
@@ -28,6 +28,10 @@ $(STAMP): pyproject.toml
 demo: $(STAMP) ## train, quantize, emit Verilog, run it, compare every output
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython
 	$(BIN)/systoliq demo
+
+demo-soc: $(STAMP) ## a RISC-V drives the engine: firmware, bus and engine simulated whole
+	@$(BIN)/python -m systoliq.sim verilator c++
+	$(BIN)/systoliq soc --out out/soc --simulate
 
 test: lint ## lint, types and all tests but the slow ones
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl

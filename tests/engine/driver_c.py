@@ -52,10 +52,11 @@ class CJob(ctypes.Structure):
     )
 
 
-def compiled(command: list[str], output: Path) -> ctypes.CDLL:
-    """The driver as a shared library, without a warning."""
+def compiled(command: list[str], output: Path, *more: str) -> ctypes.CDLL:
+    """The driver, with `more` of the files beside it, as a shared library, without a warning."""
     flags = ["-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", "-O1", "-fPIC", "-shared"]
-    subprocess.run([*command, *flags, "-o", str(output), str(DOCS / "engine_driver.c")], check=True)
+    sources = [str(DOCS / name) for name in ("engine_driver.c", *more)]
+    subprocess.run([*command, *flags, "-o", str(output), *sources], check=True)
     library = ctypes.CDLL(str(output))
     for name in ("a", "b", "y"):
         getattr(library, f"systoliq_{name}_bytes").restype = c_size_t

@@ -19,6 +19,7 @@ from .registers import registers
 from .run import run
 from .shell import Group, debug_option
 from .simulate import simulate
+from .soc import soc
 from .synth import synth
 from .verify import verify
 
@@ -36,6 +37,7 @@ systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs any
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
 systoliq layers model.onnx                which products of a model can be a SOURCE
 systoliq run model.onnx --input x.npz      a whole model, its products on the engine's RTL
+systoliq soc --out out/soc                a RISC-V that drives the engine, with firmware
 systoliq verify out/fc                    check its certificate of exactness
 systoliq doctor                           which tools are there
 """,
@@ -48,7 +50,7 @@ def cli() -> None:
 
 for _command in (
     emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers, layers,
-    mutants, registers, run, synth,
+    mutants, registers, run, soc, synth,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -1,0 +1,89 @@
+"""The command `systoliq soc`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.soc import SocConfig
+
+from ..design import Hardware
+from ..design.engine.configuration import engine_config
+from ..package.output import check_output, write_output
+from ..progress import Stages
+from ..soc.compiler import has_compiler
+from ..soc.design import SocDesign
+from ..soc.simulate import PASSED, simulate_system
+from .options import PATH
+from .shell import debug_option, tell_link
+
+__all__ = ["soc"]
+
+_DEFAULTS = SocConfig()
+
+
+@click.command(
+    help="""Write a system to copy: a RISC-V (picorv32), memory, a UART and the engine that feeds itself on one AXI4
+bus, with firmware in C that classifies handwritten digits with the engine and again without.
+
+\b
+The directory gets
+  soc.v, picorv32.v   the system, Verilog-2005; soc_tb.v prints what its UART sends
+  *.c, *.h, start.S, link.ld   firmware, the engine's driver for any system among it
+  firmware.mem        the firmware as memory holds it at first, compiled by ziglang where
+                      that is installed
+  soc_ulx3s.v, ulx3s.lpf   the system on a ULX3S-85F
+  Makefile, README.md firmware, simulation, bitstream
+
+\b
+Examples
+  systoliq soc --out out/soc --simulate
+  systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram 128
+"""
+)
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
+@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
+@click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
+@click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
+@click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]")
+@click.option(
+    "--bus", type=click.Choice([str(8 * size) for size in BUS_BYTES]), default="32", show_default=True, help="Bits."
+)
+@click.option(
+    "--ram", type=int, default=_DEFAULTS.ram_kib, show_default=True, metavar="KIB", help="Memory, a power of two."
+)
+@click.option("--baud", type=int, default=1_000_000, show_default=True, metavar="N", help="Speed of the UART.")
+@click.option("--images", type=int, default=16, show_default=True, metavar="N", help="Digits to classify.")
+@click.option("--simulate", is_flag=True, help="Run the whole system under Verilator too.")
+@debug_option
+def soc(
+    out: Path, replace: bool, rows: int | None, cols: int | None, depth: int | None, bus: str, ram: int, baud: int,
+    images: int, simulate: bool,
+) -> int:  # fmt: skip
+    """See `help`."""
+    check_output(out)
+    tell_link(out)
+    engine = engine_config(Hardware(rows=rows, cols=cols, depth=depth))
+    design = SocDesign(config=SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram, baud=baud), images=images)
+    console, stages, compiled = Console(highlight=False), Stages(), has_compiler()
+    if compiled or simulate:
+        with stages.stage("firmware"):
+            design.compile()
+    with stages.stage("write the system"):
+        files = design.files(compiled=compiled)
+        write_output(out, files, replace=replace)
+    for name, content in files.items():
+        console.print(f"{out / name}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
+    if not compiled:
+        click.echo(
+            "note: ziglang is not installed, so the firmware is not compiled: pip install 'systoliq[soc]'", err=True
+        )
+    if not simulate:
+        return 0
+    with stages.stage("simulate") as progress:
+        run = simulate_system(design, progress=progress, on_line=click.echo)
+    console.print(f"{run.cycles} cycles in {run.seconds:.1f} s")
+    return 0 if PASSED in run.lines else 1

@@ -1,0 +1,71 @@
+"""The system on a board: a top with the board's pins, and where these are."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from systoliq.hw.soc import SocConfig
+
+from ..synth.targets import TARGETS, Target
+
+__all__ = ["ULX3S", "Board", "board_top", "constraints"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Board:
+    """A board: its part, its clock, and the sites of its pins."""
+
+    title: str
+    target: Target
+    clock_hz: int
+    clock: str
+    button: str
+    tx: str
+    leds: tuple[str, ...]
+
+
+_ECP5 = TARGETS["ecp5-85k"]
+ULX3S = Board(
+    title="ULX3S-85F",
+    target=dataclasses.replace(
+        _ECP5, place=("--85k", "--speed", "6", "--package", "CABGA381", "--lpf", "ulx3s.lpf"), cells="portable"
+    ),
+    clock_hz=25_000_000,
+    clock="G2",
+    button="R1",
+    tx="L4",
+    leds=("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3"),
+)
+"""Sites as amaranth-boards 0.0.21 has them; the system runs at the board's own clock, without a PLL."""
+
+
+def board_top(name: str) -> str:
+    """Module `name`_ulx3s: a reset of 16 cycles after configuration, and while the button is pressed."""
+    return f"""\
+// {name} on a board: clock, reset, UART and lamps; made by systoliq.
+module {name}_ulx3s(input wire clock, input wire button, output wire tx, output wire [7:0] leds);
+  reg [3:0] count = 0;
+  reg [1:0] pressed = 0;
+  reg reset = 1;
+  wire trap;
+  wire [7:0] lamps;
+  always @(posedge clock) begin
+    pressed <= {{pressed[0], button}};
+    if (pressed[1]) count <= 0;
+    else if (count != 15) count <= count + 1;
+    reset <= count != 15;
+  end
+  assign leds = {{trap, lamps[6:0]}};
+  {name} system(.clk(clock), .rst(reset), .tx(tx), .leds(lamps), .trap(trap));
+endmodule
+"""
+
+
+def constraints(board: Board, config: SocConfig) -> str:
+    """The file of constraints for nextpnr-ecp5."""
+    sites = {"clock": board.clock, "button": board.button, "tx": board.tx}
+    sites |= {f"leds[{index}]": site for index, site in enumerate(board.leds)}
+    lines = [f"# {board.title}"]
+    for port, site in sites.items():
+        lines += [f'LOCATE COMP "{port}" SITE "{site}";', f'IOBUF PORT "{port}" IO_TYPE=LVCMOS33;']
+    return "\n".join([*lines, f'FREQUENCY PORT "clock" {config.clock_hz / 1e6:g} MHZ;', ""])

@@ -1,0 +1,112 @@
+"""The system as files: Verilog, testbench, firmware with its contents of memory, and what a board needs."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from systoliq.golden.words import Words
+from systoliq.hw.rom_file import SUFFIX, hexadecimal
+from systoliq.hw.soc import Soc, SocConfig
+from systoliq.hw.soc.system import CONTENTS
+from systoliq.hw.verilog import emit_verilog
+
+from ..design.digits import train_digits
+from ..errors import InputError, need
+from ..files import json_bytes
+from ..generator import GENERATOR, versions
+from .board import ULX3S, board_top, constraints
+from .compiler import compile_firmware
+from .digits import digits_header
+from .sources import LIBRARY, firmware_sources
+from .testbench import soc_testbench
+from .texts import makefile, readme
+
+__all__ = ["MEMORY", "NAME", "SocDesign", "memory_file", "picorv32"]
+
+NAME = "soc"
+MEMORY = CONTENTS + SUFFIX
+"""The file with what memory holds at first."""
+
+
+def picorv32() -> str:
+    """The processor's Verilog, from its package."""
+    package = need("pythondata_cpu_picorv32", "pythondata-cpu-picorv32", "the processor", extra="soc")
+    return (Path(package.data_location) / "picorv32.v").read_text()
+
+
+def memory_file(program: bytes, config: SocConfig) -> bytes:
+    """The memory of a system, from address 0 on, as the file that its Verilog reads; what is not given is 0."""
+    if len(program) > config.ram_bytes:
+        raise InputError(f"ram must have {len(program)} bytes at least for this program, not {config.ram_bytes}")
+    words: Words = np.zeros(config.ram_bytes, np.uint8)
+    words[: len(program)] = np.frombuffer(program, np.uint8)
+    return hexadecimal(words.reshape(-1, config.bus_bytes), 8 * config.bus_bytes)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class SocDesign:
+    """A system of `config` whose firmware classifies `images` handwritten digits."""
+
+    config: SocConfig
+    images: int = 16
+
+    @functools.cached_property
+    def verilog(self) -> Mapping[str, str]:
+        """Name -> text of each file of Verilog for simulation."""
+        return {
+            f"{NAME}.v": str(emit_verilog(Soc(self.config), NAME)),
+            f"{NAME}_tb.v": soc_testbench(self.config, NAME),
+            "picorv32.v": picorv32(),
+        }
+
+    @functools.cached_property
+    def sources(self) -> Mapping[str, str]:
+        """Name -> text of each source of the firmware."""
+        header = digits_header(train_digits(), self.images, self.config.engine)
+        return firmware_sources(self.config) | {"digits_data.h": header}
+
+    @functools.cached_property
+    def firmware(self) -> bytes:
+        """The program, compiled; errors as `compile_firmware`."""
+        return compile_firmware(self.sources, (*LIBRARY, "digits.c"))
+
+    def compile(self) -> None:
+        """Compile the program now: what comes then raises none of its errors."""
+        _ = self.firmware
+
+    @property
+    def memory(self) -> Mapping[str, bytes]:
+        """The file that the Verilog reads."""
+        return {MEMORY: memory_file(self.firmware, self.config)}
+
+    def files(self, *, compiled: bool = True) -> dict[str, bytes]:
+        """Name -> content of each file of the package; without the program where it is not `compiled`."""
+        config = self.config
+        titles = {
+            f"{NAME}.v": "the system", f"{NAME}_tb.v": "its testbench, which prints what the UART sends",
+            "picorv32.v": "the processor, as its authors give it (ISC)",
+            f"{NAME}_ulx3s.v": f"the system on a {ULX3S.title}", "ulx3s.lpf": "pins of that board",
+            "Makefile": "firmware, simulation, bitstream", "README.md": "how all this is used",
+        }  # fmt: skip
+        texts = {
+            **self.verilog, f"{NAME}_ulx3s.v": board_top(NAME), "ulx3s.lpf": constraints(ULX3S, config),
+            "Makefile": makefile(NAME, MEMORY, config),
+            "README.md": readme(NAME, config, self.images, compiled=compiled),
+        }  # fmt: skip
+        files = {name: text.encode() for name, text in (texts | dict(self.sources)).items()}
+        files |= self.memory if compiled else {}
+        titles |= dict.fromkeys(self.sources, "firmware") | {MEMORY: "the firmware, as memory holds it at first"}
+        engine = config.engine
+        facts = {
+            "generator": GENERATOR, "format": 1, "name": NAME, "top": NAME, "kind": "soc",
+            "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
+            "engine": {"rows": engine.rows, "cols": engine.cols, "depth": engine.depth, "lanes": engine.lanes},
+            "bus_bits": 8 * config.bus_bytes, "ram_bytes": config.ram_bytes, "clock_hz": config.clock_hz,
+            "baud": config.baud, "files": {name: titles[name] for name in files}, "versions": versions(),
+        }  # fmt: skip
+        return files | {f"{NAME}.json": json_bytes(facts)}

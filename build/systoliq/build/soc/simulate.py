@@ -1,0 +1,27 @@
+"""A whole system under Verilator, with its firmware."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from systoliq.sim.system import SystemRun, SystemSimulation
+
+from .design import NAME, SocDesign
+
+__all__ = ["PASSED", "simulate_system"]
+
+PASSED = "PASS"
+"""The line by which the firmware says that all is right."""
+
+
+def simulate_system(
+    design: SocDesign, *, progress: Callable[[str], None] | None = None, on_line: Callable[[str], None] | None = None
+) -> SystemRun:
+    """Run the firmware to its end; `on_line` is called with each line that it sends.
+
+    Raises ToolError where Verilator or a compiler is missing, SimulationError where the firmware does not end.
+    """
+    simulation = SystemSimulation.build(design.verilog, f"{NAME}_tb", progress)
+    if progress is not None:
+        progress("simulation")
+    return simulation.run(design.memory, on_line=on_line)

@@ -1,0 +1,50 @@
+"""Sources of a system's firmware: the files beside this module, and headers made from the hardware's descriptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+
+from systoliq.hw.soc import SocConfig
+from systoliq.hw.soc.registers import ENGINE_BASE, PERIPHERALS_BASE, SOC_REGISTERS
+
+from ..design.engine.register_map import c_header, field_macros
+from ..design.self_fed_engine.dma_register_map import dma_c_header
+
+__all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_sources", "soc_header"]
+
+PROGRAMS = {"digits": "handwritten digits, by the engine and by the processor alone", "jobs": "a table of jobs"}
+"""What can be run: the file of each is its name."""
+LIBRARY = ("start.S", "board.c", "engine_driver.c", "engine_lists.c", "product.c")
+"""What each program is linked with."""
+_HEADERS = ("board.h", "engine_driver.h", "engine_lists.h", "product.h")
+JOBS_ADDRESS = 0x8000
+"""Where the table of jobs begins, behind the program that reads it."""
+
+
+def firmware_sources(config: SocConfig) -> dict[str, str]:
+    """Name -> text of each file of C, of the assembler and of the linker."""
+    folder = resources.files(__package__) / "firmware"
+    names = (*LIBRARY, *_HEADERS, *(f"{program}.c" for program in PROGRAMS))
+    texts = {name: (folder / name).read_text() for name in names}
+    texts["link.ld"] = (folder / "link.ld").read_text().replace("@SIZE@", str(config.ram_bytes))
+    return texts | {
+        "soc.h": soc_header(config), "systoliq_engine.h": c_header(), "systoliq_dma.h": dma_c_header()
+    }  # fmt: skip
+
+
+def soc_header(config: SocConfig) -> str:
+    """Addresses of a system for C."""
+    lines = ["/* Addresses of this system; made by `systoliq soc`. */", "#ifndef SOC_H", "#define SOC_H"]
+    for register in SOC_REGISTERS:
+        name = f"SOC_{register.name}"
+        lines += ["", f"/* {register.doc} */", f"#define {name} 0x{PERIPHERALS_BASE + register.offset:08X}u"]
+        lines += field_macros(name, register.fields)
+    values: Mapping[str, str] = {
+        "SOC_ENGINE": f"0x{ENGINE_BASE:08X}u",
+        "SOC_BUS_BYTES": f"{config.bus_bytes}u",
+        "SOC_RAM_BYTES": f"{config.ram_bytes}u",
+        "SOC_CLOCK_HZ": f"{config.clock_hz}u",
+        "SOC_JOBS": f"0x{JOBS_ADDRESS:08X}u",
+    }
+    return "\n".join([*lines, "", *(f"#define {name} {value}" for name, value in values.items()), "", "#endif", ""])

@@ -1,0 +1,1 @@
+../build/systoliq/build/soc/firmware/engine_lists.h

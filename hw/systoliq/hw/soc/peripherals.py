@@ -1,0 +1,64 @@
+"""Peripherals of a system: a UART that sends, lamps, and a note of refused accesses, on AXI4-Lite."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Const, Module, Signal, Value
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ..engine.axi_lite import AxiLite, axi_lite
+from ..hierarchy import place
+from .ports import join
+from .registers import DIVIDER_BITS, LEDS, SOC_REGISTERS
+from .uart import UartTransmitter
+
+__all__ = ["ADDRESS_BITS", "Peripherals"]
+
+ADDRESS_BITS = 8
+
+
+class Peripherals(wiring.Component):
+    """`SOC_REGISTERS` behind the AXI4-Lite slave ``s``; ``fault`` marks a cycle in which an access was refused.
+
+    Other addresses answer SLVERR.
+    """
+
+    kind = "peripherals"
+    namespace = True  # its bus is narrower than the engine's
+
+    def __init__(self, divider: int) -> None:
+        self.divider = divider
+        super().__init__(axi_lite("s", ADDRESS_BITS) | {"fault": In(1), "tx": Out(1, init=1), "leds": Out(LEDS)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        bus, uart = AxiLite(ADDRESS_BITS), UartTransmitter()
+        m.submodules.bus, m.submodules.uart = place(bus, platform), place(uart, platform)
+        join(m, bus, "s", self, "s")
+        divider, leds, seen = Signal(DIVIDER_BITS, init=self.divider), Signal(LEDS), Signal()
+        held: dict[str, Value] = {
+            "UART_DATA": Const(0, 1), "UART_STATUS": uart.busy, "UART_DIVIDER": divider, "LEDS": leds, "FAULT": seen
+        }  # fmt: skip
+        for address, data, known in (
+            (bus.write_address, None, bus.write_known),
+            (bus.read_address, bus.read_data, bus.read_known),
+        ):
+            with m.Switch(address):
+                for register in SOC_REGISTERS:
+                    with m.Case(register.offset):
+                        m.d.comb += known.eq(1)
+                        if data is not None:
+                            m.d.comb += data.eq(held[register.name])
+        m.d.comb += [
+            *(uart.divider.eq(divider), uart.byte.eq(bus.write_data), self.tx.eq(uart.tx), self.leds.eq(leds)),
+        ]
+        with m.If(bus.write), m.Switch(bus.write_address):
+            for register in SOC_REGISTERS:
+                with m.Case(register.offset):
+                    if register.name == "UART_DATA":
+                        m.d.comb += uart.start.eq(1)
+                    elif register.access == "rw":
+                        m.d.sync += held[register.name].eq(bus.write_data)
+        with m.If(self.fault):
+            m.d.sync += seen.eq(1)
+        return m

@@ -1,0 +1,48 @@
+"""Addresses of a system, and the registers of its peripherals: the one description of hardware, C and documents."""
+
+from __future__ import annotations
+
+from ..engine.registers import Field, Register, whole
+
+__all__ = ["DIVIDER_BITS", "ENGINE_BASE", "LEDS", "PERIPHERALS_BASE", "REGIONS", "REGION_BITS", "SOC_REGISTERS"]
+
+REGION_BITS = 4
+"""Upper bits of an address that say what is there."""
+PERIPHERALS_BASE = 0x1000_0000
+ENGINE_BASE = 0x4000_0000
+REGIONS = {"ram": 0, "peripherals": PERIPHERALS_BASE, "engine": ENGINE_BASE}
+"""Where each begins."""
+DIVIDER_BITS = 16
+LEDS = 8
+
+SOC_REGISTERS: tuple[Register, ...] = (
+    Register(
+        name="UART_DATA",
+        offset=0x00,
+        access="wo",
+        doc="A byte to send: 8 bits, no parity, one stop bit. While busy it is lost.",
+        fields=whole("byte", "The byte.", 8),
+    ),
+    Register(
+        name="UART_STATUS",
+        offset=0x04,
+        access="ro",
+        doc="State of the UART.",
+        fields=(Field(name="busy", lsb=0, bits=1, doc="A byte is being sent."),),
+    ),
+    Register(
+        name="UART_DIVIDER",
+        offset=0x08,
+        access="rw",
+        doc="Speed of the UART.",
+        fields=whole("cycles", "Cycles of a bit, less one; at least 1.", DIVIDER_BITS),
+    ),
+    Register(name="LEDS", offset=0x0C, access="rw", doc="Lamps.", fields=whole("on", "A bit for each: 1 is on.", LEDS)),
+    Register(
+        name="FAULT",
+        offset=0x10,
+        access="rw",
+        doc="Accesses of the processor that were refused; picorv32 does not see it.",
+        fields=(Field(name="seen", lsb=0, bits=1, doc="There was one since a 0 was written here."),),
+    ),
+)
