@@ -8,7 +8,7 @@ import pytest
 from amaranth.hdl import Value
 
 from systoliq.hw.dma.control import Control
-from systoliq.hw.dma.registers import DMA_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
+from systoliq.hw.dma.registers import DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 
 from ..bench import simulate, wait
 from .lite import transfer
@@ -35,7 +35,8 @@ async def status(ctx, block, name):
 def test_registers_keep_what_is_written():
     block, rng = Control(BITS), random.Random(1)
     kept = [register.name for register in DMA_REGISTERS if register.access == "rw"]
-    written = {name: rng.getrandbits(32) for name in (*kept, *(register.name for register in WALK_REGISTERS))}
+    of_walks = (*WALK_REGISTERS, *MAP_REGISTERS)
+    written = {name: rng.getrandbits(32) for name in (*kept, *(register.name for register in of_walks))}
 
     async def testbench(ctx):
         for name, word in written.items():
@@ -48,6 +49,10 @@ def test_registers_keep_what_is_written():
             for word, field, bits, _ in WALK_WORDS:
                 found = ctx.get(Value.cast(getattr(getattr(block, name), field)))
                 assert found == written[f"{name.upper()}_{word}"] % (1 << bits)
+        for register in MAP_REGISTERS:
+            for field in register.fields:
+                found = ctx.get(Value.cast(getattr(block.map, field.name)))
+                assert found == (written[register.name] & field.mask) >> field.lsb
         assert ctx.get(block.list_address) == written["LIST_ADDRESS"]
         assert ctx.get(block.list_extent) == written["LIST_EXTENT"] % (1 << 24)
 
@@ -63,6 +68,19 @@ def test_what_is_no_register_is_refused(address, word):
         data, response = await transfer(ctx, block, "s", address, word)
         assert response == 2
         assert word is not None or data == 0
+
+    simulate(block, testbench)
+
+
+def test_a_walk_over_maps_is_one_as_long_as_no_other_is_queued():
+    block = Control(BITS)
+    (queue,) = (register for register in DMA_REGISTERS if register.name == "QUEUE")
+
+    async def testbench(ctx):
+        ctx.set(block.a_walks, 1)
+        for flags, over_maps in ((("a", "map"), 1), (("b", "y"), 1), (("a", "b"), 0), (("map",), 0)):
+            await put(ctx, block, "QUEUE", sum(queue.field(name).mask for name in flags))
+            assert ctx.get(block.maps) == over_maps
 
     simulate(block, testbench)
 

@@ -73,6 +73,42 @@ def test_runs_as_words(bus, chances):
     assert taken_words(taken, bus) == expected
 
 
+@pytest.mark.parametrize("bus", BUS_BYTES)
+@pytest.mark.parametrize("chances", [(1.0, 1.0, 1.0), (0.6, 0.6, 0.6)])
+def test_runs_that_fill_among_others(bus, chances):
+    """They come in their turn, and ask memory for nothing."""
+    comes, answers, goes = chances
+    rng = random.Random(bus)
+    block, ram = ReadMaster(bus, cells="portable"), memory(rng, answers)
+    expected, payloads, beats = [], [], 0
+    for address, size in runs_of(rng, bus, 60):
+        if rng.random() < 0.5:
+            byte = rng.getrandbits(8)
+            payloads.append({"address": byte << 24, "extent": size - 1, "fill": 1})
+            expected += words(bytes([byte]) * size, 0, size, bus)
+        else:
+            payloads.append({"address": address, "extent": size - 1, "fill": 0})
+            expected += words(ram.contents, address, size, bus)
+            beats += -(-(address % bus + size) // bus)
+    taken = []
+
+    async def sender(ctx):
+        await send(ctx, block.i, payloads, random.Random(1), comes)
+
+    async def receiver(ctx):
+        taken.extend(await receive(ctx, block.o, len(expected), random.Random(2), goes))
+        await wait(ctx, 10)
+        assert ctx.get(block.idle)
+        ram.stopped = True
+
+    async def answer(ctx):
+        await ram.reads(ctx, block, bus)
+
+    simulate(block, sender, receiver, answer, limit=60_000)
+    assert taken_words(taken, bus) == expected
+    assert ram.read_beats == beats
+
+
 @pytest.mark.parametrize(("address", "size", "least"), [(0, 4096, 0.95), (0, 16, 0.95), (5, 4096, 0.9)])
 def test_nearly_all_of_the_bus_is_used(address, size, least):
     """Long runs, wherever they begin, and single beats one after the other."""

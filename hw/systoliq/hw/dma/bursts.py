@@ -19,7 +19,7 @@ def burst(bus_bytes: int) -> data.StructLayout:
 
     Of its run: ``first`` and ``final`` say which of its bursts it is, ``offset`` the place of its first byte in its
     first beat, ``end`` that of its last byte in its last beat, ``spill`` that it takes a beat more than its bytes would
-    fill from offset 0.
+    fill from offset 0. Of one that is to ``fill`` see `Run`.
     """
     place = (bus_bytes - 1).bit_length()
     return data.StructLayout(
@@ -31,6 +31,7 @@ def burst(bus_bytes: int) -> data.StructLayout:
             "offset": place,
             "end": place,
             "spill": 1,
+            "fill": 1,
             "mark": Mark,
         }
     )
@@ -56,7 +57,9 @@ class Bursts(wiring.Component):
         upper = Signal(ADDRESS_BITS - frame, reset_less=True)  # of the address
         begin = Signal(_BEAT_BITS, reset_less=True)  # the burst's first beat in its frame
         end = Signal(EXTENT_BITS + 1 - place, reset_less=True)  # the run's last beat, counted from the frame's first
-        run_kept = Signal(data.StructLayout({"offset": place, "end": place, "spill": 1, "mark": Mark}), reset_less=True)
+        run_kept = Signal(
+            data.StructLayout({"offset": place, "end": place, "spill": 1, "fill": 1, "mark": Mark}), reset_less=True
+        )
         final = ~end[_BEAT_BITS:].any()
         last_byte = Signal(EXTENT_BITS + 1)
         low = Signal(place + 1)
@@ -72,6 +75,7 @@ class Bursts(wiring.Component):
             o.offset.eq(run_kept.offset),
             o.end.eq(run_kept.end),
             o.spill.eq(run_kept.spill),
+            o.fill.eq(run_kept.fill),
             o.mark.eq(run_kept.mark),
         ]
         with m.If(self.i.ready):
@@ -84,6 +88,7 @@ class Bursts(wiring.Component):
                 run_kept.offset.eq(run.address[:place]),
                 run_kept.end.eq(last_byte[:place]),
                 run_kept.spill.eq(low[place]),
+                run_kept.fill.eq(run.fill),
                 run_kept.mark.eq(run.mark),
             ]
         with m.Elif(self.o.ready):

@@ -13,8 +13,9 @@ from ..engine import EngineConfig
 from ..engine.host import DriverStep, Map, queue_sequence
 from ..engine.host.job import AnyJob
 from ..engine.registers import Register
+from .convolutions import Maps, map_fields
 from .list_player import COUNT_BITS, Opcode
-from .registers import BASE, DMA_REGISTERS, OPERANDS, WALK_WORDS
+from .registers import BASE, DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_WORDS
 
 __all__ = ["CommandList", "Placement", "WalkOf", "a_walk", "b_walk", "command_list", "dma_register", "tiled", "y_walk"]
 
@@ -43,7 +44,8 @@ class WalkOf:
 class Placement:
     """Where a job's matrices lie, row by row: addresses and strides in bytes.
 
-    `b_stride` None says that B lies as `tiled` puts it.
+    `b_stride` None says that B lies as `tiled` puts it. With `a_map` the rows of A are windows of maps of which `a` is
+    the address, and `a_stride` counts for nothing.
     """
 
     a: int
@@ -52,6 +54,7 @@ class Placement:
     b_stride: int | None
     y: int
     y_stride: int
+    a_map: Maps | None = None
 
 
 def tiled(b: Array, config: EngineConfig) -> Array:
@@ -146,7 +149,13 @@ class CommandList:
 def command_list(
     jobs: Sequence[AnyJob], places: Sequence[Placement], config: EngineConfig, bus_bytes: int
 ) -> CommandList:
-    """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`."""
+    """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`.
+
+    A ValueError where maps are not what a job's A says.
+    """
+    for job, place in zip(jobs, places, strict=True):
+        if place.a_map:
+            place.a_map.check(config, job.m, job.k, place.a)
     return _Translation(config, bus_bytes).all(queue_sequence(jobs, config), jobs, places)
 
 
@@ -190,9 +199,11 @@ class _Translation:
 
     def _walks(self, job: AnyJob, place: Placement) -> None:
         """Settings of the walks, once those before have begun, and their place in the queue."""
-        config, bus = self.config, self.bus_bytes
+        config, bus, maps = self.config, self.bus_bytes, place.a_map
+        a, of_map = (place.a, {}) if maps is None else map_fields(maps, bus, place.a)
+        columns, stride = (job.k, place.a_stride) if maps is None else (maps.windows.channels, maps.row_stride)
         walks = {
-            "a": a_walk(config, bus, job.m, job.k, place.a, place.a_stride),
+            "a": a_walk(config, bus, job.m, columns, a, stride),
             "b": b_walk(config, bus, job.k, job.n, place.b, place.b_stride),
             "y": y_walk(config, job.m, job.n, job.y_dtype.itemsize, place.y, place.y_stride),
         }
@@ -201,8 +212,15 @@ class _Translation:
             first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
             words = [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS]
             self.commands.write(BASE + first.offset, words)
+        if of_map:
+            words = [
+                sum(of_map[field.name] << field.lsb & field.mask for field in register.fields)
+                for register in MAP_REGISTERS
+            ]
+            self.commands.write(BASE + MAP_REGISTERS[0].offset, words)
         queue = dma_register("QUEUE")
-        self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in OPERANDS)])
+        flags = (*OPERANDS, "map") if of_map else OPERANDS
+        self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in flags)])
 
     def _dma_wait(self, *names: str) -> None:
         """Until these fields of the masters' status are 0."""

@@ -11,14 +11,15 @@ from amaranth.lib.wiring import In, Out
 from ..engine.axi_lite import AxiLite, axi_lite
 from ..engine.registers import Register
 from ..hierarchy import place
-from .registers import DMA_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
+from .map_walk import MapSettings
+from .registers import DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 from .runs import EXTENT_BITS, WalkSettings
 
 __all__ = ["Control"]
 
 _USED = (DMA_REGISTERS[-1].offset).bit_length()  # bits of an address that name a register
 _OF_STATUS = next(register for register in DMA_REGISTERS if register.name == "DMA_STATUS")
-_KEPT = (*(register for register in DMA_REGISTERS if register.access == "rw"), *WALK_REGISTERS)
+_KEPT = (*(register for register in DMA_REGISTERS if register.access == "rw"), *WALK_REGISTERS, *MAP_REGISTERS)
 _OWN = ("done", "a_queued", "b_queued", "y_queued")  # fields of the status that are made here
 
 
@@ -26,8 +27,9 @@ class Control(wiring.Component):
     """`DMA_REGISTERS` behind an AXI4-Lite slave whose addresses begin with the first of them.
 
     ``a``, ``b`` and ``y`` are settings of walks, ``a_start``... begin one where ``a_walks``... is 0 and it was queued:
-    its settings must stay meanwhile. ``play`` is 1 for a cycle. ``status`` has an input for each field of DMA_STATUS
-    but those made here. A list is done a cycle after ``playing`` ended without an error.
+    its settings must stay meanwhile, as must ``map``, over which that of A goes where ``maps`` is 1. ``play`` is 1 for
+    a cycle. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a cycle after
+    ``playing`` ended without an error.
     """
 
     kind = "dma_control"
@@ -43,7 +45,7 @@ class Control(wiring.Component):
             | walks
             | starts
             | {"play": Out(1), "list_address": Out(32), "list_extent": Out(EXTENT_BITS), "halt": Out(1), "irq": Out(1)}
-            | {"forget": In(1), "queued": Out(1)}
+            | {"map": Out(MapSettings), "maps": Out(1), "forget": In(1), "queued": Out(1)}
         )
 
     def elaborate(self, platform: object) -> Module:
@@ -60,6 +62,8 @@ class Control(wiring.Component):
             settings = getattr(self, name)
             for word, field, _, _ in WALK_WORDS:
                 m.d.comb += getattr(settings, field).eq(kept[f"{name.upper()}_{word}"][field])
+        for register in MAP_REGISTERS:
+            m.d.comb += [getattr(self.map, name).eq(kept[register.name][name]) for name in kept[register.name]]
         m.d.comb += [
             self.list_address.eq(kept["LIST_ADDRESS"]["address"]),
             self.list_extent.eq(kept["LIST_EXTENT"]["extent"]),
@@ -103,6 +107,8 @@ class Control(wiring.Component):
                 m.d.sync += queued.eq(1)
             with m.If(self.forget):
                 m.d.sync += queued.eq(0)
+        with m.If(written["QUEUE"] & bus.write_data[OPERANDS.index("a")]):
+            m.d.sync += self.maps.eq(bus.write_data[len(OPERANDS)])
         done, was_playing = Signal(), Signal()
         m.d.comb += self.queued.eq(own["y_queued"])
         m.d.sync += was_playing.eq(self.playing)

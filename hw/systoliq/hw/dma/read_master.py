@@ -12,7 +12,7 @@ from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_read
 from .bursts import Bursts, burst
 from .fifo import Fifo
 from .realigner import Realigner, aligned_word
-from .runs import Run
+from .runs import Run, filler
 
 __all__ = ["ReadMaster"]
 
@@ -22,7 +22,7 @@ _ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
 
 
 class ReadMaster(wiring.Component):
-    """Reads runs, in order, as words that begin with the run's first byte.
+    """Reads runs, in order, as words that begin with the run's first byte; a run that fills asks for nothing.
 
     Bursts are asked for as long as there is room for all of their beats, ``beats`` in all, so that ``rready`` is always
     1: what waits here never keeps others from the memory. ``idle``: no burst is offered or under way. From the
@@ -80,7 +80,7 @@ class ReadMaster(wiring.Component):
         free = Signal(range(self.beats + 1), init=self.beats)  # places for beats that are not asked for
         under_way = Signal(range(self.beats + 1))  # beats that were asked for and have not come
         m.d.sync += [
-            issued.eq(issue),
+            issued.eq(issue & ~burst_buffer.o.payload.fill),
             size.eq(burst_buffer.o.payload.length + 1),
             left.eq(leaves),
             given.eq(self.m_rvalid),
@@ -100,12 +100,12 @@ class ReadMaster(wiring.Component):
         return m
 
     def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
-        """A burst is offered: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
+        """A burst is offered, or fills: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
         offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
-        issue, stops = Signal(), Signal()
+        issue, stops, fill = Signal(), Signal(), bursts.payload.fill
         m.d.sync += stops.eq(self.halt | self.failed)
         m.d.comb += [
-            issue.eq(bursts.valid & (~offers | self.m_arready) & self._room & asked.i.ready & ~stops),
+            issue.eq(bursts.valid & (fill | ((~offers | self.m_arready) & self._room)) & asked.i.ready & ~stops),
             bursts.ready.eq(issue),
             asked.i.valid.eq(issue),
             asked.i.payload.eq(bursts.payload),
@@ -116,7 +116,7 @@ class ReadMaster(wiring.Component):
             self.m_arcache.eq(MODIFIABLE),
             self.m_arvalid.eq(offers),
         ]
-        with m.If(issue):
+        with m.If(issue & ~fill):
             m.d.sync += [offers.eq(1), address.eq(bursts.payload.address), length.eq(bursts.payload.length)]
         with m.Elif(self.m_arready):
             m.d.sync += offers.eq(0)
@@ -127,18 +127,19 @@ class ReadMaster(wiring.Component):
     ) -> None:
         """Each beat to the realigner, with what is known of its burst."""
         of = asked.payload
-        count = Signal(4)
+        count, taken = Signal(4), Signal()
         ends = count == of.length
         beat = realigner.i.payload
         m.d.comb += [
-            realigner.i.valid.eq(beats.valid & asked.valid),
-            leaves.eq(realigner.i.valid & realigner.i.ready),
-            beats.ready.eq(leaves),
-            asked.ready.eq(leaves & ends),
-            beat.data.eq(beats.payload),
+            realigner.i.valid.eq(asked.valid & (beats.valid | of.fill)),
+            leaves.eq(beats.valid & beats.ready),
+            beats.ready.eq(asked.valid & realigner.i.ready & ~of.fill),
+            asked.ready.eq(taken & ends),
+            beat.data.eq(Mux(of.fill, filler(of.address).replicate(self.bus_bytes), beats.payload)),
             beat.first.eq(of.first & (count == 0)),
             beat.final.eq(of.final & ends),
             *(getattr(beat, name).eq(getattr(of, name)) for name in ("offset", "end", "spill", "mark")),
         ]
-        with m.If(leaves):
+        m.d.comb += taken.eq(realigner.i.valid & realigner.i.ready)
+        with m.If(taken):
             m.d.sync += count.eq(Mux(ends, 0, count + 1))

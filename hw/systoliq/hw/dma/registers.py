@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..engine.registers import Field, Register, whole
 from .list_player import ADDRESS_BITS
 
-__all__ = ["BASE", "DMA_REGISTERS", "HALT_BIT", "OPERANDS", "WALK_REGISTERS", "WALK_WORDS"]
+__all__ = ["BASE", "DMA_REGISTERS", "HALT_BIT", "MAP_REGISTERS", "OPERANDS", "WALK_REGISTERS", "WALK_WORDS"]
 
 BASE = 1 << (ADDRESS_BITS - 1)
 """Address of the first one; the engine's own registers are below."""
@@ -43,6 +43,76 @@ def _walk(operand: str, offset: int) -> list[Register]:
 
 WALK_REGISTERS = (*_walk("a", 0x20), *_walk("b", 0x40), *_walk("y", 0x60))
 """They keep what is written, and are not read: it would take as much logic as the walks."""
+
+
+def _pair(first: str, second: str, bits: int, doc: str, lsb: int = 0) -> tuple[Field, ...]:
+    """Two fields of `bits` bits side by side, with {} of `doc` what each is along."""
+    return tuple(
+        Field(name=name, lsb=lsb + index * bits, bits=bits, doc=doc.format(axis))
+        for index, (name, axis) in enumerate([(first, "a line"), (second, "the lines")])
+    )
+
+
+_MAP_WORDS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
+    (
+        "LINE_STRIDE",
+        "from line to line of windows.",
+        whole("line_stride", "Bytes from a line's last window to the first of the next, modulo 2**32."),
+    ),
+    (
+        "IMAGE_STRIDE",
+        "from image to image.",
+        whole("image_stride", "Bytes from an image's last window to the first of the next, modulo 2**32."),
+    ),
+    (
+        "TAP_STRIDE",
+        "from tap to tap.",
+        whole("tap_stride", "Bytes from a tap's last step to the first of the next in its line, modulo 2**32."),
+    ),
+    (
+        "TAP_LINE_STRIDE",
+        "from line to line of taps.",
+        whole("tap_line_stride", "Bytes from the last step of a line of taps to the first of the next, modulo 2**32."),
+    ),
+    (
+        "OUT_SIZE",
+        "windows of an image, at least 1 by 1.",
+        _pair("out_width", "out_height", 16, "Windows along {}."),
+    ),
+    ("MAP_SIZE", "pixels of an image.", _pair("width", "height", 16, "Pixels along {}.")),
+    (
+        "ORIGIN",
+        "the pixel of the first window's first tap.",
+        _pair("origin_x", "origin_y", 16, "Where it is along {}, modulo 2**16: negative in the padding."),
+    ),
+    (
+        "TAPS",
+        "taps of a window, at least 1 by 1, and what stands for pixels outside of the image.",
+        (
+            *_pair("taps_x", "taps_y", 8, "Taps along {}."),
+            Field(name="fill", lsb=16, bits=8, doc="Each byte of such a pixel: the zero point of A."),
+        ),
+    ),
+    (
+        "PIXELS",
+        "pixels from window to window, and from tap to tap.",
+        (
+            *_pair("stride_x", "stride_y", 8, "Pixels from window to window along {}."),
+            *_pair("dilation_x", "dilation_y", 8, "Pixels from tap to tap along {}.", lsb=16),
+        ),
+    ),
+)
+MAP_REGISTERS = tuple(
+    Register(
+        name=f"A_{name}",
+        offset=0x80 + 4 * index,
+        access="wo",
+        doc=f"Map of A: {doc[0].lower()}{doc[1:]}",
+        fields=fields,
+    )
+    for index, (name, doc, fields) in enumerate(_MAP_WORDS)
+)
+"""With those of A's walk: the fields of `MapSettings`."""
 DMA_REGISTERS: tuple[Register, ...] = (
     Register(
         name="LIST_ADDRESS",
@@ -94,7 +164,10 @@ DMA_REGISTERS: tuple[Register, ...] = (
         offset=0x10,
         access="wo",
         doc="Queue walks with the settings below; each begins once the one before it has.",
-        fields=_flags("The walk of {}."),
+        fields=(
+            *_flags("The walk of {}."),
+            Field(name="map", lsb=3, bits=1, doc="That of A goes over a map: its rows are windows."),
+        ),
     ),
     Register(
         name="HALT",
@@ -115,4 +188,5 @@ DMA_REGISTERS: tuple[Register, ...] = (
         ),
     ),
     *WALK_REGISTERS,
+    *MAP_REGISTERS,
 )

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Const, Module, Mux, Signal
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .axi4 import ADDRESS_BITS
 
-__all__ = ["EXTENT_BITS", "Mark", "Run", "Walk", "WalkSettings"]
+__all__ = ["EXTENT_BITS", "Mark", "Run", "Walk", "WalkSettings", "filler", "filling"]
 
 EXTENT_BITS = 24
 
@@ -16,8 +16,19 @@ EXTENT_BITS = 24
 Mark = data.StructLayout({"step_last": 1, "last": 1})
 """Where a run stands in a walk: whether it ends a step's rows, and the walk."""
 
-Run = data.StructLayout({"address": ADDRESS_BITS, "extent": EXTENT_BITS, "mark": Mark})
-"""``extent`` + 1 bytes from ``address`` on."""
+Run = data.StructLayout({"address": ADDRESS_BITS, "extent": EXTENT_BITS, "fill": 1, "mark": Mark})
+"""``extent`` + 1 bytes from ``address`` on; one that is to ``fill`` is so many of the byte that `filling` put there."""
+
+
+def filling(byte: ValueLike) -> Value:
+    """The address of a run that fills: ``byte``, of 8 bits, where no extent carries into it, of a whole beat."""
+    return Cat(Const(0, ADDRESS_BITS - 8), byte)
+
+
+def filler(address: Value) -> Value:
+    """The byte that `filling` put there."""
+    return address[ADDRESS_BITS - 8 :]
+
 
 WalkSettings = data.StructLayout(
     {

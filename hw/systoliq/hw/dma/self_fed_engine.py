@@ -19,8 +19,8 @@ from .control import Control
 from .gearbox import Gearbox
 from .list_player import ADDRESS_BITS, ListPlayer
 from .lite_switch import LiteSwitch
+from .map_walk import MapWalk
 from .read_master import ReadMaster
-from .registers import OPERANDS
 from .runs import Walk
 from .transposer import Transposer
 from .write_master import WriteMaster
@@ -34,7 +34,8 @@ class SelfFedEngine(wiring.Component):
 
     Matrices lie row by row, with any stride, at any address:
 
-    * A: the walk's rows are those of A, a step is ``bus_bytes`` of K;
+    * A: the walk's rows are those of A, a step is ``bus_bytes`` of K; or the windows of a map of pixels, a step
+      ``bus_bytes`` of a pixel's channels, see `MapWalk`;
     * B: a step is a tile of columns and a row one of B, of a tile's columns; or, where B was laid out as the engine's
       words (``depth`` rows of B side by side, column by column), a row is one word, or several that follow each other;
     * Y: the rows are those of Y, a step is a tile of columns.
@@ -67,7 +68,13 @@ class SelfFedEngine(wiring.Component):
         m.d.comb += clear.eq(resting | ResetSignal())
         readers = {name: ReadMaster(bus, cells=self.config.cells) for name in ("a", "b", "list")}
         writer = WriteMaster(bus, cells=self.config.cells)
-        walks = {name: Walk(group=None if name == "b" else self.config.rows, kind=f"walk_{name}") for name in OPERANDS}
+        rows = self.config.rows
+        a_walk = MapWalk(group=rows, kind="walk_a")
+        walks: dict[str, Walk | MapWalk] = {
+            "a": a_walk,
+            "b": Walk(group=None, kind="walk_b"),
+            "y": Walk(group=rows, kind="walk_y"),
+        }
         m.submodules.engine = place(engine, platform)
         m.submodules.control = place(control, platform)
         m.submodules.switch = place(switch, platform)
@@ -85,6 +92,7 @@ class SelfFedEngine(wiring.Component):
                 getattr(control, f"{name}_walks").eq(walk.busy),
             ]
             wiring.connect(m, walk.o, writer.i if name == "y" else readers[name].i)
+        m.d.comb += [a_walk.map.eq(control.map), a_walk.maps.eq(control.maps)]
 
         _export(m, self, "s_axi_ctrl", switch, "m0", axi_lite("m0", ADDRESS_BITS))
         _join(m, player, "m", switch, "m1", axi_lite("m", ADDRESS_BITS))

@@ -1,0 +1,261 @@
+"""The walk over a matrix, or over a map of pixels whose windows are the rows of a matrix: im2col by address."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from .axi4 import ADDRESS_BITS
+from .runs import Run, WalkSettings, filling
+
+__all__ = ["COORDINATE_BITS", "MapSettings", "MapWalk"]
+
+COORDINATE_BITS = 16
+
+MapSettings = data.StructLayout(
+    {
+        "line_stride": ADDRESS_BITS,
+        "image_stride": ADDRESS_BITS,
+        "tap_stride": ADDRESS_BITS,
+        "tap_line_stride": ADDRESS_BITS,
+        "out_width": COORDINATE_BITS,
+        "out_height": COORDINATE_BITS,
+        "width": COORDINATE_BITS,
+        "height": COORDINATE_BITS,
+        "origin_x": COORDINATE_BITS,
+        "origin_y": COORDINATE_BITS,
+        "taps_x": 8,
+        "taps_y": 8,
+        "fill": 8,
+        "stride_x": 8,
+        "stride_y": 8,
+        "dilation_x": 8,
+        "dilation_y": 8,
+    }
+)
+"""What a walk over maps needs beside `WalkSettings`.
+
+A row is a place of the window: ``out_width`` of them make a line, ``out_height`` lines an image. A tap is a pixel of
+the window, ``taps_x`` by ``taps_y`` of them; at each there are ``steps``. Places and taps move by so many pixels of the
+map, of which ``width`` by ``height`` are there; ``origin_x`` and ``origin_y`` are those of the first tap in the first
+place, modulo 2**16. ``fill`` is the byte of those that are not there. In bytes, modulo 2**32: ``line_stride`` and
+``image_stride`` from a line's or image's last place to the first of the next, ``tap_stride`` from the last step at a
+tap to the first at the next tap, and ``tap_line_stride`` to that of the next line of taps.
+"""
+
+
+_Place = data.StructLayout(
+    {
+        "rows": 16,
+        "rows_last": 1,
+        "across": COORDINATE_BITS,
+        "across_last": 1,
+        "down": COORDINATE_BITS,
+        "down_last": 1,
+        "address": ADDRESS_BITS,
+        "x": COORDINATE_BITS,
+        "y": COORDINATE_BITS,
+    }
+)
+"""A row: how many are left of all, of its line and how many lines of its image, itself among them, and whether it is
+the last; its address and the pixel of its first tap."""
+
+_Step = data.StructLayout(
+    {
+        "steps": 16,
+        "steps_last": 1,
+        "across": 8,
+        "across_last": 1,
+        "down": 8,
+        "down_last": 1,
+        "address": ADDRESS_BITS,
+        "x": COORDINATE_BITS,
+        "y": COORDINATE_BITS,
+    }
+)
+"""A step: how many are left at its tap, taps of its line, and lines; what it adds to a row's address and pixel."""
+
+_COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
+
+
+class MapWalk(wiring.Component):
+    """Runs of the matrix A: for each group of ``group`` rows, for each step, for each row of the group, one run.
+
+    Where ``maps`` is 0 they are those of `Walk`. Where it is 1 a row is a window of a map (see `MapSettings`), and its
+    steps are those of one tap after the other, line by line; a run at a pixel that is not there fills (see `Run`).
+
+    ``start``, while ``busy`` is 0, takes the settings, which must be steady in that cycle only. The first run is
+    offered ``latency`` cycles later, then a run a cycle; ``busy`` is 1 from the cycle after ``start`` until the last
+    one was taken.
+    """
+
+    latency = 5
+
+    def __init__(self, *, group: int, kind: str) -> None:
+        self.group = group
+        self.kind = kind
+        super().__init__(
+            {
+                "start": In(1),
+                "settings": In(WalkSettings),
+                "map": In(MapSettings),
+                "maps": In(1),
+                "busy": Out(1),
+                "o": Out(stream.Signature(Run)),
+            }
+        )
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        kept = _Kept()
+        split, begin, going, goes = (Signal(name=name) for name in ("split", "begin", "going", "goes"))
+        there = Signal(2)  # behind the loops: a run with its pixel, and the one that is offered
+        onward = ~there[1] | self.o.ready
+        m.d.comb += [self.busy.eq(split | begin | going | there.any()), goes.eq(going & onward)]
+        m.d.sync += [
+            split.eq(0),
+            begin.eq(split),
+            *(kept.single[name].eq(count == 1) for name, count in kept.counts.items()),
+        ]
+        with m.If(self.start & ~self.busy):
+            m.d.sync += [split.eq(1), kept.plain.eq(self.settings), kept.map.eq(self.map), kept.maps.eq(self.maps)]
+        place, step = Signal(_Place, reset_less=True), Signal(_Step, reset_less=True)
+        row_last, window_last = Signal(), Signal()
+        self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, window_last=window_last)
+        self._steps(m, kept, step, begin=begin, goes=goes & row_last, window_last=window_last)
+        with m.If(begin):
+            m.d.sync += going.eq(1)
+        with m.Elif(goes & row_last & window_last & place.rows_last):
+            m.d.sync += going.eq(0)
+        with m.If(onward):
+            m.d.sync += there.eq(Cat(going, there[0]))
+        m.d.comb += self.o.valid.eq(there[1])
+        marks = {"row_last": row_last, "last": row_last & window_last & place.rows_last}
+        self._run(m, kept, place, step, onward=onward, **marks)
+        return m
+
+    def _rows(
+        self,
+        m: Module,
+        kept: _Kept,
+        place: data.View,
+        *,
+        begin: Value,
+        goes: Value,
+        row_last: Signal,
+        window_last: Value,
+    ) -> None:
+        """Rows of a group, once for each step; ``first`` is the group's first one."""
+        first, after = Signal(_Place, reset_less=True), Signal(_Place)
+        slot, slot_last = Signal(range(max(self.group, 2))), Signal()
+        of_map, single = kept.map, kept.single
+        line_ends, image_ends = kept.maps & place.across_last, kept.maps & place.across_last & place.down_last
+        m.d.comb += [
+            row_last.eq(slot_last | place.rows_last),
+            after.eq(place),
+            *(after.rows.eq(place.rows - 1), after.rows_last.eq(place.rows == 2)),
+            after.x.eq(Mux(line_ends, of_map.origin_x, place.x + of_map.stride_x)),
+            after.address.eq(
+                place.address
+                + Mux(image_ends, of_map.image_stride, Mux(line_ends, of_map.line_stride, kept.plain.row_stride))
+            ),
+        ]
+        _count(m, after, "across", place, ends=line_ends, count=of_map.out_width, single=single["out_width"])
+        with m.If(line_ends):
+            ends = {"ends": image_ends, "count": of_map.out_height, "single": single["out_height"]}
+            _count(m, after, "down", place, **ends)
+            m.d.comb += after.y.eq(Mux(image_ends, of_map.origin_y, place.y + of_map.stride_y))
+        for each in (place, first):
+            with m.If(begin):
+                m.d.sync += [
+                    *(each.rows.eq(kept.plain.rows), each.rows_last.eq(single["rows"])),
+                    *(each.across.eq(of_map.out_width), each.across_last.eq(single["out_width"])),
+                    *(each.down.eq(of_map.out_height), each.down_last.eq(single["out_height"])),
+                    *(each.address.eq(kept.plain.address), each.x.eq(of_map.origin_x), each.y.eq(of_map.origin_y)),
+                ]
+        with m.If(goes):
+            m.d.sync += [
+                place.eq(Mux(row_last & ~window_last, first, after)),
+                slot.eq(Mux(row_last, 0, slot + 1)),
+                slot_last.eq(Mux(row_last, self.group == 1, slot == self.group - 2)),
+            ]
+            with m.If(row_last & window_last):
+                m.d.sync += first.eq(after)
+        with m.If(begin):
+            m.d.sync += [slot.eq(0), slot_last.eq(self.group == 1)]
+
+    def _steps(
+        self, m: Module, kept: _Kept, step: data.View, *, begin: Value, goes: Value, window_last: Signal
+    ) -> None:
+        """Steps of a window; a plain one has a single tap."""
+        plain, of_map, single = kept.plain, kept.map, kept.single
+        after = Signal(_Step)
+        taps_end, window_ends = step.across_last, step.across_last & step.down_last
+        m.d.comb += window_last.eq(step.steps_last & window_ends)
+        m.d.comb += [
+            after.eq(step),
+            after.address.eq(
+                step.address
+                + Mux(~step.steps_last, plain.step_stride, Mux(taps_end, of_map.tap_line_stride, of_map.tap_stride))
+            ),
+        ]
+        _count(m, after, "steps", step, ends=step.steps_last, count=plain.steps, single=single["steps"])
+        with m.If(step.steps_last):
+            _count(m, after, "across", step, ends=taps_end, count=of_map.taps_x, single=single["taps_x"])
+            m.d.comb += after.x.eq(Mux(taps_end, 0, step.x + of_map.dilation_x))
+            with m.If(taps_end):
+                _count(m, after, "down", step, ends=window_ends, count=of_map.taps_y, single=single["taps_y"])
+                m.d.comb += after.y.eq(step.y + of_map.dilation_y)
+        with m.If(goes):
+            m.d.sync += step.eq(after)
+        with m.If(begin | (goes & window_last)):
+            m.d.sync += [
+                *(step.steps.eq(plain.steps), step.steps_last.eq(single["steps"])),
+                *(step.across.eq(of_map.taps_x), step.across_last.eq(~kept.maps | single["taps_x"])),
+                *(step.down.eq(of_map.taps_y), step.down_last.eq(~kept.maps | single["taps_y"])),
+                *(step.address.eq(0), step.x.eq(0), step.y.eq(0)),
+            ]
+
+    def _run(
+        self, m: Module, kept: _Kept, place: data.View, step: data.View, *, onward: Value, row_last: Value, last: Value
+    ) -> None:
+        """In a cycle the run's place, in the next one whether there is a pixel."""
+        x, y = (Signal(COORDINATE_BITS, name=f"run_{axis}", reset_less=True) for axis in "xy")
+        placed, offered = (Signal(Run, name=name, reset_less=True) for name in ("placed", "offered"))
+        with m.If(onward):
+            m.d.sync += [
+                *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
+                placed.address.eq(place.address + step.address),
+                placed.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
+                *(placed.mark.step_last.eq(row_last), placed.mark.last.eq(last)),
+                offered.eq(placed),
+                offered.fill.eq(kept.maps & ((x >= kept.map.width) | (y >= kept.map.height))),
+            ]
+        m.d.comb += self.o.payload.eq(offered)
+        with m.If(offered.fill):
+            m.d.comb += self.o.payload.address.eq(filling(kept.map.fill))
+
+
+class _Kept:
+    """The settings of the walk that goes on; in ``single``, from their second cycle on, which counts are 1."""
+
+    def __init__(self) -> None:
+        self.plain = Signal(WalkSettings, name="plain", reset_less=True)
+        self.map = Signal(MapSettings, name="map", reset_less=True)
+        self.maps = Signal(name="over_maps", reset_less=True)
+        self.single = {name: Signal(name=f"single_{name}", reset_less=True) for name in _COUNTS}
+
+    @property
+    def counts(self) -> dict[str, Value]:
+        """All counts by name."""
+        return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in _COUNTS}
+
+
+def _count(m: Module, after: data.View, name: str, now: data.View, *, ends: Value, count: Value, single: Value) -> None:
+    """One less is left ``after``, or all of ``count``, which ``single`` says is 1, where ``now`` was the last one."""
+    left = getattr(now, name)
+    m.d.comb += [
+        getattr(after, name).eq(Mux(ends, count, left - 1)),
+        getattr(after, f"{name}_last").eq(Mux(ends, single, left == 2)),
+    ]

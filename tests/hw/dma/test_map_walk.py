@@ -1,0 +1,156 @@
+"""The walk over maps: each run where a window's pixel is, or a fill; without maps the plain walk; a run a cycle."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+
+import pytest
+from amaranth.hdl import Shape, Signal
+
+from systoliq.golden.network import Window
+from systoliq.hw.dma.commands import a_walk
+from systoliq.hw.dma.convolutions import Maps, map_fields
+from systoliq.hw.dma.map_walk import MapSettings, MapWalk
+from systoliq.hw.dma.runs import Run, WalkSettings
+from systoliq.hw.engine import EngineConfig
+
+from ..bench import receive, simulate, wait
+from .memory import Stopwatch
+from .test_runs import settings as plain_settings
+from .test_runs import walk
+
+SHAPES = [(1, 1), (1, 3), (2, 1), (8, 2), (9, 3), (16, 1), (7, 2), (24, 2), (17, 1)]
+
+
+def anything(layout, rng):
+    return {name: rng.getrandbits(member) for name, member in layout.members.items()}
+
+
+def some_maps(rng, bus):
+    """Maps with bytes between pixels, lines and images, and where they begin; a window's place may be all padding."""
+    axes = []
+    for _ in range(2):
+        size, tap, dilation = rng.randint(1, 6), rng.randint(1, 3), rng.randint(1, 2)
+        before, after = rng.randint(0, 3), rng.randint(0, 3)
+        after += max(0, (tap - 1) * dilation + 1 - size - before - after)
+        axes.append((size, tap, rng.randint(1, 3), dilation, before, after))
+    image, kernel, strides, dilations, before, after = zip(*axes, strict=True)
+    window = Window(kernel=kernel, strides=strides, dilations=dilations, pads=(*before, *after))
+    channels = rng.choice([1, 3, bus, bus + 1, rng.randint(1, 3 * bus)])
+    pixel = channels + rng.choice([0, 5])
+    line = image[1] * pixel + rng.choice([0, 7])
+    maps = Maps.of(
+        (rng.choice([1, 1, 2, 3]), *image, channels), window, fill=rng.randint(-128, 255), pixel_stride=pixel,
+        line_stride=line, image_stride=image[0] * line + rng.choice([0, 9]),
+    )  # fmt: skip
+    return maps, rng.randrange(1 << 20)
+
+
+def settings_of(maps, bus, address):
+    """What the registers hold."""
+    begin, of_map = map_fields(maps, bus, address)
+    plain = a_walk(EngineConfig(), bus, maps.rows, maps.windows.channels, begin, maps.row_stride)
+    return [
+        {name: value % (1 << Shape.cast(layout[name].shape).width) for name, value in values.items()}
+        for layout, values in ((WalkSettings, dataclasses.asdict(plain)), (MapSettings, of_map))
+    ]
+
+
+def windows(maps, bus, address, group):
+    """(address, or what fills; extent, step_last, last) of each run, by the pixels' coordinates."""
+    (down, across), window, (height, width) = maps.windows.out, maps.windows.window, maps.windows.image
+    pixel, line, image = maps.strides
+    places = [(index, y, x) for index in range(maps.images) for y in range(down) for x in range(across)]
+    chunks = range(0, maps.windows.channels, bus)
+    steps = [(v, u, c) for v in range(window.kernel[0]) for u in range(window.kernel[1]) for c in chunks]
+    runs = []
+    for first in range(0, len(places), group):
+        of_group = places[first : first + group]
+        for v, u, c in steps:
+            for index, y, x in of_group:
+                at_y = y * window.strides[0] + v * window.dilations[0] - window.pads[0]
+                at_x = x * window.strides[1] + u * window.dilations[1] - window.pads[1]
+                there = 0 <= at_y < height and 0 <= at_x < width
+                at = address + index * image + at_y * line + at_x * pixel + c
+                ends = (index, y, x) == of_group[-1]
+                last = ends and (v, u, c) == steps[-1] and (index, y, x) == places[-1]
+                extent = min(bus, maps.windows.channels - c) - 1
+                runs.append((at if there else ("fill", maps.fill % 256), extent, ends, last))
+    return runs
+
+
+def fields(payload):
+    run = Run.from_bits(payload)
+    where = ("fill", run.address >> 24) if run.fill else run.address
+    assert not run.fill or run.address & 0xFFFFFF == 0
+    return where, run.extent, bool(run.mark.step_last), bool(run.mark.last)
+
+
+async def play(ctx, block, plain, of_map, maps, count, rng, chance, stopwatch):
+    """The runs of a walk, while whose settings change; its cycles are right where nothing waits."""
+    assert not ctx.get(block.busy)
+    for port, value in ((block.settings, plain), (block.map, of_map), (block.maps, maps), (block.start, 1)):
+        ctx.set(port, value)
+    await ctx.tick()
+    ctx.set(block.start, rng.getrandbits(1))  # while it is busy: nothing
+    ctx.set(block.settings, anything(WalkSettings, rng))
+    ctx.set(block.map, anything(MapSettings, rng))
+    ctx.set(block.maps, rng.getrandbits(1))
+    before = stopwatch.cycles
+    taken = await receive(ctx, block.o, count, rng, chance)
+    if chance == 1:
+        assert stopwatch.cycles - before == count + block.latency - 1
+    ctx.set(block.start, 0)
+    assert not ctx.get(block.o.valid)
+    return [fields(each) for each in taken]
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 8])
+@pytest.mark.parametrize("chance", [1.0, 0.4])
+def test_without_maps_it_is_the_plain_walk(group, chance):
+    block, rng, stopwatch = MapWalk(group=group, kind="walk"), random.Random(group), Stopwatch()
+
+    async def testbench(ctx):
+        for rows, steps in SHAPES:
+            given = plain_settings(rng, rows, steps)
+            expected = walk(group=group, **given)
+            of_map = anything(MapSettings, rng)
+            assert await play(ctx, block, given, of_map, 0, len(expected), rng, chance, stopwatch) == expected
+        stopwatch.stopped = True
+
+    simulate(block, testbench, stopwatch.run)
+
+
+@pytest.mark.parametrize("group", [1, 2, 3, 8])
+@pytest.mark.parametrize("chance", [1.0, 0.4])
+def test_windows_of_maps(group, chance):
+    block, rng, stopwatch = MapWalk(group=group, kind="walk"), random.Random(10 + group), Stopwatch()
+
+    async def testbench(ctx):
+        for bus in (4, 8, 16, 4, 8, 16, 4, 8, 16):
+            maps, address = some_maps(rng, bus)
+            expected = windows(maps, bus, address, group)
+            given = settings_of(maps, bus, address)
+            assert await play(ctx, block, *given, 1, len(expected), rng, chance, stopwatch) == expected
+        stopwatch.stopped = True
+
+    simulate(block, testbench, stopwatch.run, limit=100_000)
+
+
+def test_a_reset_ends_a_walk():
+    block, reset, rng = MapWalk(group=2, kind="walk"), Signal(), random.Random(1)
+
+    async def testbench(ctx):
+        ctx.set(block.settings, plain_settings(rng, 4, 4))
+        ctx.set(block.start, 1)
+        await ctx.tick()
+        ctx.set(block.start, 0)
+        await receive(ctx, block.o, 3, rng)
+        ctx.set(reset, 1)
+        await wait(ctx, 1)
+        ctx.set(reset, 0)
+        assert not ctx.get(block.busy)
+        assert not ctx.get(block.o.valid)
+
+    simulate(block, testbench, reset=reset)
