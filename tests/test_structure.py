@@ -19,7 +19,7 @@ DIRECTION = (  # packages and modules of build: each may import those of the lin
     {"files"},
     {"onnx", "synth"},
     {"design"},
-    {"benchmarks", "demo", "explore", "inference", "package"},
+    {"benchmarks", "board", "demo", "explore", "inference", "package"},
     {"soc"},
     {"cli"},
     {"__main__"},

@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
-__all__ = ["InputError", "MissingPackageError", "SynthesisError", "need"]
+__all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "need"]
 
 
 class InputError(ValueError):
     """What was asked for cannot be done; the message names the thing, what was expected and what was given."""
+
+
+class LinkError(RuntimeError):
+    """A board does not answer as it must: unplugged, another design, or too many broken frames."""
 
 
 class MissingPackageError(RuntimeError):

@@ -7,6 +7,8 @@ import click
 from .bench import bench
 from .bench_area import bench_area
 from .bench_requantizers import bench_requantizers
+from .bitstream import bitstream
+from .board import board
 from .demo import demo
 from .doctor import doctor
 from .emit import emit
@@ -49,8 +51,8 @@ def cli() -> None:
 
 
 for _command in (
-    emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers, layers,
-    mutants, registers, run, soc, synth,
+    emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers,
+    bitstream, board, layers, mutants, registers, run, soc, synth,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -22,12 +22,12 @@ from systoliq.hw.verilog import EmissionError
 from systoliq.sim import SimulationError, ToolError
 from systoliq.sim.engine import EngineError
 
-from ..errors import MissingPackageError, SynthesisError
+from ..errors import LinkError, MissingPackageError, SynthesisError
 
 __all__ = ["Group", "debug_option", "tell_link"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
-_FAILURES = (MissingPackageError, ToolError, SimulationError, SynthesisError, EmissionError, EngineError)
+_FAILURES = (MissingPackageError, ToolError, SimulationError, SynthesisError, EmissionError, EngineError, LinkError)
 
 
 @dataclass

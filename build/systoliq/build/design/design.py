@@ -19,6 +19,7 @@ from systoliq.hw.cells import models_verilog
 from systoliq.hw.verilog import Verilog, emit_verilog
 
 from ..errors import InputError
+from .exchange import Exchange
 from .simulated import Simulated
 
 if TYPE_CHECKING:
@@ -152,6 +153,15 @@ class Design:
             called with the name of each stage that takes time.
         """
         raise NotImplementedError
+
+    @property
+    def unit_beats(self) -> int:
+        """Beats of A of the smallest unit that it takes by itself: what one frame of a link carries."""
+        raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
+
+    def exchange(self, **operands: Any) -> Exchange:
+        """What to send it behind a link for these operands, and what it must answer; see `Exchange`."""
+        raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
 
     def describe(self) -> dict[str, Any]:
         """What the sidecar says of it beyond its ports: packing, latency, cycle model, parameters. Ready for JSON."""

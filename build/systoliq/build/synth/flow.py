@@ -27,7 +27,7 @@ from .targets import Target, open_target
 from .tools import find_nextpnr, find_yosys
 from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
 
-__all__ = ["DoesNotFitError", "SynthesisError", "synthesize", "synthesized"]
+__all__ = ["DoesNotFitError", "SynthesisError", "check_fit", "synthesize", "synthesized"]
 
 _FORMAT = "10"  # of what is cached
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
@@ -81,7 +81,7 @@ def synthesize(
     if library is not None and library.timed:
         placement = _timed(folder, name, asked, say)
     if target.place:
-        _check_fit(figures, target)
+        check_fit(figures, target)
         placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
     blocks = {}
@@ -245,7 +245,7 @@ def _place(
     return _Placement(mhz=mhz, open_ports=open_ports, tools=tools, floorplan=plan, reports=tuple(reports))
 
 
-def _check_fit(figures: dict[str, float], target: Target) -> None:
+def check_fit(figures: dict[str, float], target: Target) -> None:
     """Refuse what cannot fit before nextpnr tries: LUTs before placement are fewer than sites after it."""
     short = [
         f"{int(figures[key])} {title} where there are {room}"

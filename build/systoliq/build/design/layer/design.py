@@ -27,12 +27,14 @@ from ...generator import CERTIFICATE
 from ...onnx import HostPart
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
+from ..exchange import Exchange
 from ..hardware import AUTO_CELLS, Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .auto import fitted
 from .certificate import certificate
 from .describe import describe, formula
+from .exchange import layer_exchange
 from .float8_certificate import float8_certificate
 from .judged import onnxruntime_results
 from .operands import read_layer_operands, rows_of
@@ -191,6 +193,22 @@ class LayerDesign(Design):
         if rows.a_scale is None or self.host is None:
             return dataclasses.replace(run, y=y)
         return dataclasses.replace(run, sums=y, y=self.host.finish(y, rows.a_scale))
+
+    @property
+    def unit_beats(self) -> int:
+        """Of a group of rows."""
+        beats: int = self.dense.schedule.beats
+        return beats
+
+    def exchange(  # type: ignore[override]
+        self,
+        a: npt.NDArray[Any] | None = None,
+        *,
+        a_zero_point: npt.ArrayLike | None = None,
+        x: npt.NDArray[np.float32] | None = None,
+    ) -> Exchange:
+        """See `Design.exchange`; the operands are those of `simulate`."""
+        return layer_exchange(self.dense, rows_of(self.layer, self.host, a, a_zero_point, x), self.host, self.model)
 
     @cached_property
     def stimulus(self) -> LayerStimulus:

@@ -25,6 +25,7 @@ from ...files import json_bytes, npz_bytes
 from ...generator import CERTIFICATE
 from ..choose import choose_requantization
 from ..design import Arrays, Design, File
+from ..exchange import Exchange
 from ..hardware import AUTO_CELLS, Hardware, auto_cells
 from ..names import module_name
 from ..operands import read_operand_file
@@ -32,6 +33,7 @@ from ..simulated import Simulated, check_run
 from .certificate import network_certificate
 from .describe import describe
 from .estimate import Estimate, estimate
+from .exchange import network_exchange
 from .fit import check_fit
 from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
 from .report import network_report
@@ -219,6 +221,16 @@ class NetworkDesign(Design):
         outputs = {tensor.name: tensors[self._made_as(tensor.name)] for tensor in self.network.outputs}
         y = next(iter(outputs.values()))
         return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
+
+    @property
+    def unit_beats(self) -> int:
+        """Of an image."""
+        return image_beats(self.assembly)
+
+    def exchange(self, inputs: Mapping[str, npt.NDArray[Any]]) -> Exchange:  # type: ignore[override]
+        """See `Design.exchange`; `inputs` are as `Network.golden` takes them."""
+        (output,) = self.network.outputs
+        return network_exchange(self.assembly, self.network.golden(inputs), self._made_as(output.name), output.name)
 
     def _made_as(self, name: str) -> str:
         """The tensor whose stream an output is: moves change nothing of it."""

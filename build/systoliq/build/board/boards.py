@@ -1,0 +1,20 @@
+"""Boards that bitstreams are made for, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..errors import InputError
+from . import ecp5
+from .description import Board
+
+__all__ = ["BOARDS", "open_board"]
+
+BOARDS: Mapping[str, Board] = {board.name: board for board in (*ecp5.BOARDS,)}
+
+
+def open_board(name: str) -> Board:
+    """The board called `name`."""
+    if name not in BOARDS:
+        raise InputError(f"board must be one of {', '.join(BOARDS)}, not {name!r}")
+    return BOARDS[name]

@@ -1,0 +1,230 @@
+"""Flow from a design to a board's bitstream: synthesis, place and route for the PLL's best setting, packing.
+
+Place and route is asked for more than most designs reach; what it reached chooses the PLL's setting, and the design
+is made again for that clock, since the serial line divides it: until it reaches its clock, at most `_ROUNDS` times.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from systoliq.hw.hierarchy import mark_used
+from systoliq.hw.link import Linked
+from systoliq.hw.link.uart_receiver import DIVISOR_BITS, LEAST_DIVISOR
+from systoliq.hw.verilog import Verilog, emit_verilog
+from systoliq.sim.cache import content_key, obtain
+
+from ..design import Design
+from ..errors import InputError, SynthesisError
+from ..files import json_bytes
+from ..generator import GENERATOR
+from ..synth.flow import DoesNotFitError, check_fit, synthesized
+from ..synth.nextpnr import max_mhz
+from ..synth.tools import find_yosys
+from ..synth.yosys import cell_figures, netlist_to_place
+from .description import Board
+from .linked import LINK_TOP, fingerprint, linked
+from .place import NETLIST, bitstream_file, constraints_file, pack, packer, place, placed_report, placer
+from .platform import prepared
+from .pll import Setting
+from .report import BitstreamReport
+
+__all__ = ["Bitstream", "make_bitstream"]
+
+_FORMAT = "1"  # of what is cached
+_ROUNDS = 4
+_SIDECAR = "report.json"
+_TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bitstream:
+    """A bitstream and its report."""
+
+    content: bytes
+    report: BitstreamReport
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """Both as files, the report as a sidecar of systoliq's."""
+        report = self.report
+        sidecar = {"generator": GENERATOR, "kind": "bitstream", "top": report.name}
+        files = {report.file: f"bitstream for {report.part}", _SIDECAR: "its report"}
+        return {report.file: self.content, _SIDECAR: json_bytes({**sidecar, "files": files, **report.as_json()})}
+
+
+@dataclass(kw_only=True)
+class _Build:
+    """A design on its way to a board."""
+
+    board: Board
+    design: Design
+    link: Linked
+    verilog: Verilog
+    baud: int
+    seed: int
+    say: Callable[[str], None]
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Say what is done, and count its time."""
+        self.say(stage)
+        began = time.monotonic()
+        yield
+        self.seconds[stage] = round(self.seconds.get(stage, 0.0) + time.monotonic() - began, 1)
+
+    def divisor(self, setting: Setting) -> int:
+        """Cycles of a bit of the line; InputError where the link has no such."""
+        divisor = round(setting.hz / self.baud)
+        if not LEAST_DIVISOR <= divisor < 1 << DIVISOR_BITS:
+            least, most = setting.hz / ((1 << DIVISOR_BITS) - 1), setting.hz / LEAST_DIVISOR
+            raise InputError(f"baud must be {least:.0f} to {most:.0f} at {setting.mhz:.3f} MHz, not {self.baud}")
+        return divisor
+
+    def placed(self, setting: Setting, mhz: float) -> Path:
+        """The folder with the design placed and routed with the PLL at `setting`, for a clock of `mhz`."""
+        board = self.board
+        with self.timed("synthesis"):
+            top, constraints = prepared(board, self.link, setting, self.baud)
+            folder = synthesized(self.verilog + top, "top", board.target)
+            netlist = netlist_to_place(folder, without_ports=False, sites={})
+            check_fit(cell_figures(folder), board.target)
+        nextpnr = placer(board)
+        key = content_key(
+            _FORMAT, netlist, constraints, " ".join(board.place), f"{mhz}", str(self.seed), nextpnr.version
+        )
+
+        def make(building: Path) -> None:
+            (building / NETLIST).write_bytes(netlist)
+            (building / constraints_file(board)).write_text(constraints)
+            place(board, mhz, self.seed, building)
+
+        with self.timed("place and route"):
+            folder, _ = obtain("boards", key, make)
+        return folder
+
+
+def make_bitstream(
+    design: Design,
+    board: Board,
+    *,
+    mhz: float | None = None,
+    baud: int = 115200,
+    seed: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> Bitstream:
+    """The bitstream of `design` behind a link of `baud` on `board`.
+
+    Parameters
+    ----------
+    mhz
+        the clock that it must have, at most; where it is left out, as fast as place and route reaches.
+    seed
+        of nextpnr's placer.
+    progress
+        called with the name of each stage that takes time.
+
+    Raises
+    ------
+    DoesNotFitError
+        where the part has too little of something: what, and what to turn down.
+    SynthesisError
+        where no setting of the PLL is slow enough for what place and route reached, or `mhz` is not.
+    """
+    link = linked(design)
+    build = _Build(
+        board=board,
+        design=design,
+        link=link,
+        verilog=emit_verilog(link, LINK_TOP),
+        baud=baud,
+        seed=seed,
+        say=progress or (lambda stage: None),
+    )
+    mark_used(link)
+    asked = board.asked if mhz is None else mhz
+    try:
+        setting, folder, first = _settled(build, asked, fixed=mhz is not None)
+    except DoesNotFitError as error:
+        raise DoesNotFitError(f"{error}; what may help: {_TURN}") from error
+    report = placed_report(folder)
+    key = content_key(_FORMAT, str(folder), packer(board).version, *board.pack)
+
+    def make(building: Path) -> None:
+        for file in folder.iterdir():
+            (building / file.name).write_bytes(file.read_bytes())
+        pack(board, building)
+
+    with build.timed("packing"):
+        packed, _ = obtain("bitstreams", key, make)
+    content = (packed / bitstream_file(board)).read_bytes()
+    return Bitstream(
+        content=content,
+        report=BitstreamReport(
+            name=design.name,
+            board=board.name,
+            part=board.title,
+            file=f"{design.name}{Path(bitstream_file(board)).suffix}",
+            fingerprint=fingerprint(design).hex(),
+            oscillator_mhz=board.hz / 1e6,
+            asked_mhz=asked,
+            first_mhz=round(first, 2),
+            clock_mhz=setting.mhz,
+            reached_mhz=round(max_mhz(report), 2),
+            pll=setting.dividers or None,
+            baud=baud,
+            divisor=build.divisor(setting),
+            seed=seed,
+            resources=_resources(report),
+            seconds=build.seconds,
+            tools=(find_yosys().version, placer(board).version, packer(board).version),
+        ),
+    )
+
+
+def _settled(build: _Build, asked: float, *, fixed: bool) -> tuple[Setting, Path, float]:
+    """The PLL's setting, the design placed for it, and what place and route reached at first."""
+    board = build.board
+    setting = _setting(build, asked)
+    folder = build.placed(setting, asked)
+    first = reached = max_mhz(placed_report(folder))
+    for _ in range(_ROUNDS):
+        if reached >= setting.mhz:
+            return setting, folder, first
+        if fixed:
+            break
+        setting = _setting(build, reached)
+        folder = build.placed(setting, setting.mhz)
+        reached = max_mhz(placed_report(folder))
+    if reached >= setting.mhz:
+        return setting, folder, first
+    raise SynthesisError(
+        f"{build.design.name} misses its clock on {board.title} by {setting.mhz - reached:.1f} MHz: it reaches "
+        f"{reached:.1f} of {setting.mhz:.1f}; what may help: a lower --mhz, another --seed, {_TURN}"
+    )
+
+
+def _setting(build: _Build, mhz: float) -> Setting:
+    """The PLL's fastest setting not above `mhz`, or the oscillator itself."""
+    board = build.board
+    found = board.pll.at_most(board.hz, mhz * 1e6)
+    if found is None or (board.hz <= mhz * 1e6 and found.hz < board.hz):
+        found = Setting(hz=board.hz)
+    if found.mhz > mhz:
+        raise SynthesisError(
+            f"{build.design.name} reaches {mhz:.1f} MHz on {board.title}, and its slowest clock is {found.mhz:.1f}, "
+            f"{found.mhz - mhz:.1f} MHz too fast; what may help: {_TURN}"
+        )
+    build.divisor(found)
+    return found
+
+
+def _resources(report: dict[str, object]) -> dict[str, tuple[int, int]]:
+    """Sites in use and there are, by nextpnr's names, of those that are used."""
+    utilization: dict[str, dict[str, int]] = report["utilization"]  # type: ignore[assignment]
+    return {kind: (sites["used"], sites["available"]) for kind, sites in utilization.items() if sites["used"]}

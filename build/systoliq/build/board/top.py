@@ -1,0 +1,81 @@
+"""Top of a board: the linked design with clock, reset, serial line and LED of a platform."""
+
+from __future__ import annotations
+
+from amaranth.build import Platform
+from amaranth.hdl import ClockDomain, ClockSignal, Const, Elaboratable, Instance, Module, ResetSignal, Signal
+from amaranth.lib.cdc import FFSynchronizer
+from amaranth.lib.wiring import In
+
+from systoliq.hw.link import Linked
+from systoliq.hw.link.status_led import StatusLed
+
+from .description import Board
+from .linked import LINK_TOP
+from .pll import Setting
+
+__all__ = ["BoardTop"]
+
+_START = 10  # bits of the count of cycles before the reset ends: iCE40's memories are not there in the first 3 us
+
+
+class BoardTop(Elaboratable):
+    """`link`, as a module of other Verilog, at the clock `setting` makes of the oscillator, or at the oscillator's own
+    where it is None. `baud` is that of the line.
+    """
+
+    def __init__(self, board: Board, link: Linked, setting: Setting | None, baud: int) -> None:
+        self._board = board
+        self._link = link
+        self._setting = setting
+        self._hz = board.hz if setting is None else setting.hz
+        self._divisor = round(self._hz / baud)
+
+    def elaborate(self, platform: Platform) -> Module:
+        """The hardware."""
+        m = Module()
+        link = self._link
+        clock, locked = self._clock(m, platform)
+        m.domains.start = ClockDomain(reset_less=True)
+        m.domains.sync = ClockDomain()
+        steady = Signal()
+        count = Signal(_START)
+        held = Signal(init=1)
+        m.submodules.steady = FFSynchronizer(locked, steady, o_domain="start")
+        m.d.start += held.eq(~count.all())
+        with m.If(~steady):
+            m.d.start += count.eq(0)
+        with m.Elif(~count.all()):
+            m.d.start += count.eq(count + 1)
+        m.d.comb += [ClockSignal("start").eq(clock), ClockSignal("sync").eq(clock), ResetSignal("sync").eq(held)]
+        serial = platform.request("uart", 0)
+        ports = [
+            ("i" if member.flow == In else "o", name, getattr(link, name))
+            for name, member in link.signature.members.items()
+        ]
+        m.submodules.link = Instance(LINK_TOP, ("i", "clk", ClockSignal()), ("i", "rst", ResetSignal()), *ports)
+        m.submodules.status_led = status = StatusLed(round(self._hz))
+        led = platform.request(self._board.led[0], 0)
+        for part in self._board.led[1:]:
+            led = getattr(led, part)
+        m.d.comb += [
+            link.rx.eq(serial.rx.i),
+            serial.tx.o.eq(link.tx),
+            link.divisor.eq(self._divisor),
+            status.busy.eq(link.busy | link.receiving),
+            status.failed.eq(link.failed),
+            led.o.eq(status.led),
+        ]
+        return m
+
+    def _clock(self, m: Module, platform: Platform) -> tuple[Signal, Signal]:
+        """The clock, and whether it is steady."""
+        board, setting = self._board, self._setting
+        pads = setting is not None and board.pll.pad
+        pin = platform.request(platform.default_clk, 0, **({"dir": "-"} if pads else {}))
+        oscillator = pin.io if pads else pin.i
+        if setting is None:
+            return oscillator, Const(1)
+        made, locked = Signal(), Signal()
+        m.submodules.pll = board.pll.instance(oscillator, board.hz, setting, made, locked)
+        return made, locked

@@ -1,0 +1,69 @@
+"""The command `systoliq bitstream`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..board.boards import BOARDS, open_board
+from ..board.flow import make_bitstream
+from ..board.linked import fingerprint
+from ..board.record import keep_record
+from ..package.output import check_output, write_output
+from ..progress import Stages
+from .board_design import BOARD_DESIGN_OPTIONS, board_design, board_record
+from .options import PATH, SOURCE_HELP, add_options
+from .plan_table import show_plan
+from .rows import show_rows
+from .shell import debug_option, tell_link
+
+__all__ = ["bitstream"]
+
+_BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.values())
+
+
+@click.command(
+    help=f"""Make the bitstream of SOURCE, a layer or a network, behind a serial link on a board.
+
+\b
+Boards
+{_BOARDS}
+
+The board's PLL is set to what place and route reached. DIR gets the bitstream and report.json. `systoliq board run`
+sends rows to the board and compares what comes back. Needs: pip install 'systoliq[board]'.
+
+{SOURCE_HELP}
+
+\b
+Examples
+  systoliq bitstream digits --board ulx3s-85f --out out/ulx3s
+  systoliq bitstream digits-cnn --board icebreaker --out out/icebreaker --multipliers 8
+  systoliq bitstream layer.npz --board tang-nano-9k --out out/tang --cols 2 --baud 921600
+"""
+)
+@click.argument("source")
+@click.option("--board", "name_of_board", required=True, metavar="NAME", help="The board; see above.")
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory that gets bitstream and report.")
+@click.option("--mhz", type=float, metavar="F", help="Clock to ask for, no more and no less.  [what is reached]")
+@click.option("--baud", type=int, default=115200, show_default=True, metavar="N", help="Bits a second of the line.")
+@click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Of the placer.")
+@add_options(*BOARD_DESIGN_OPTIONS, debug_option)
+def bitstream(
+    source: str, name_of_board: str, out: Path, mhz: float | None, baud: int, seed: int, **options: Any
+) -> None:  # fmt: skip
+    """See `help`."""
+    board = open_board(name_of_board)
+    check_output(out)
+    stages = Stages()
+    with stages.stage(f"design {source}"):
+        design = board_design(source, board.name, options)
+    show_plan(design, board.target)
+    with stages.stage(f"bitstream of {design.name} for {board.title}") as detail:
+        made = make_bitstream(design, board, mhz=mhz, baud=baud, seed=seed, progress=detail)
+    write_output(out, made.files)
+    tell_link(out)
+    keep_record(fingerprint(design), board_record(source, board.name, options))
+    load = board.load.format(file=out / made.report.file)
+    show_rows([*made.report.rows(), ("serial line", board.uart), ("load it by", load)])

@@ -1,0 +1,49 @@
+"""Designs for boards, from the options that `bitstream`, `board run` and `board simulate` share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..board.boards import open_board
+from ..board.record import Record
+from ..design import Design, open_source
+from .options import CELLS_OPTION, HARDWARE_OPTIONS, NETWORK_OPTIONS, SOURCE_OPTIONS, hardware_of
+
+__all__ = ["BOARD_DESIGN_OPTIONS", "BOARD_OPTION", "board_design", "board_record", "recorded_design"]
+
+BOARD_DESIGN_OPTIONS = (*HARDWARE_OPTIONS, CELLS_OPTION, *NETWORK_OPTIONS, *SOURCE_OPTIONS)
+BOARD_OPTION = click.option(
+    "--board", metavar="NAME", help="The board whose cells and capacity the design is for, as bitstream has it.  [none]"
+)
+_PATHS = ("weights", "plan")
+
+
+def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> Design:
+    """The design that `source` is with these `options`, for a board; InputError for what has no units of operands."""
+    target = None if board is None else open_board(board).target
+    given = dict(options)
+    weights, no_bias, name = given.pop("weights"), given.pop("no_bias"), given.pop("name")
+    design = open_source(source, hardware_of(given, target), weights=weights, use_bias=not no_bias, name=name)
+    _ = design.unit_beats  # of an array or an engine there are none: refused before anything is made
+    return design
+
+
+def board_record(source: str, board: str | None, options: Mapping[str, Any]) -> Record:
+    """What makes the same design again, wherever the command is called: files by their full paths."""
+    path, mark, node = source.partition("#")
+    if Path(path).is_file():
+        source = f"{Path(path).absolute()}{mark}{node}"
+    absolute = {name: str(Path(value).absolute()) for name, value in options.items() if isinstance(value, Path)}
+    return Record(source=source, options={"board": board, **options, **absolute})
+
+
+def recorded_design(record: Record) -> Design:
+    """The design of a record."""
+    options: dict[str, Any] = {
+        name: Path(value) if name in _PATHS and value is not None else value for name, value in record.options.items()
+    }
+    return board_design(record.source, options.pop("board"), options)
