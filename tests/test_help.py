@@ -25,7 +25,7 @@ from systoliq.sim.tools import find, missing_text
 COMMANDS = {name: command for name, command in cli.commands.items() if not command.hidden}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
 QUICK = r"systoliq (emit|layers|registers) "  # the others synthesize, simulate or measure
-ELSEWHERE = r"--scheduler|^systoliq bench-area "  # a dask cluster; hours of place and route
+ELSEWHERE = r"--scheduler|^systoliq (bench-area|bitstream|board (run|simulate)) "  # a cluster; hours; tests/board
 TOOLS = {"iverilog": "icarus"}
 
 

@@ -13,12 +13,13 @@ __all__ = ["board"]
 
 @click.command(
     cls=click.Group,
-    help="""Boards: list those there are, send rows to one, or stand in for one in simulation.
+    help="""Boards: list those there are, send rows to one and compare what comes back, or stand in for one.
 
 \b
-systoliq board list                                        boards that bitstreams are made for
-systoliq board run --port /dev/ttyUSB0 --input x.npz       send rows, compare what comes back with golden
-systoliq board simulate digits                             the RTL of link and design behind a pseudo-terminal
+Examples
+  systoliq board list
+  systoliq board run --port /dev/ttyUSB0 --input x.npz
+  systoliq board simulate digits
 """,
 )
 def board() -> None:

@@ -84,7 +84,7 @@ class FrameReceiver(wiring.Component):
         with m.If(self.valid):
             m.d.sync += [begun.eq(1), escaped.eq(is_escape), broken.eq(broken | self.byte.broken)]
         with m.If(flag | late):
-            m.d.sync += [begun.eq(0), escaped.eq(0), aborted.eq(escaped), broken.eq(0), line.eq(broken)]
+            m.d.sync += [begun.eq(0), escaped.eq(0), aborted.eq(flag & escaped), broken.eq(0), line.eq(broken)]
         self._take(m, content, byte, ends, line, aborted, timed_out)
         return m
 
