@@ -23,7 +23,7 @@ from ..errors import InputError, SynthesisError
 from ..files import json_bytes
 from ..generator import GENERATOR
 from ..synth.flow import DoesNotFitError, check_fit, synthesized
-from ..synth.nextpnr import max_mhz
+from ..synth.nextpnr import max_mhz, untimed_cells
 from ..synth.tools import find_yosys
 from ..synth.yosys import cell_figures, netlist_to_place
 from .description import Board
@@ -152,7 +152,13 @@ def make_bitstream(
         setting, folder, first = _settled(build, asked, fixed=mhz is not None)
     except DoesNotFitError as error:
         raise DoesNotFitError(f"{error}; what may help: {_TURN}") from error
-    report = placed_report(folder)
+    with build.timed("packing"):
+        content = _packed(board, folder)
+    return Bitstream(content=content, report=_report(build, setting, folder, asked=asked, first=first))
+
+
+def _packed(board: Board, folder: Path) -> bytes:
+    """The bitstream of what was placed in `folder`."""
     key = content_key(_FORMAT, str(folder), packer(board).version, *board.pack)
 
     def make(building: Path) -> None:
@@ -160,30 +166,31 @@ def make_bitstream(
             (building / file.name).write_bytes(file.read_bytes())
         pack(board, building)
 
-    with build.timed("packing"):
-        packed, _ = obtain("bitstreams", key, make)
-    content = (packed / bitstream_file(board)).read_bytes()
-    return Bitstream(
-        content=content,
-        report=BitstreamReport(
-            name=design.name,
-            board=board.name,
-            part=board.title,
-            file=f"{design.name}{Path(bitstream_file(board)).suffix}",
-            fingerprint=fingerprint(design).hex(),
-            oscillator_mhz=board.hz / 1e6,
-            asked_mhz=asked,
-            first_mhz=round(first, 2),
-            clock_mhz=setting.mhz,
-            reached_mhz=round(max_mhz(report), 2),
-            pll=setting.dividers or None,
-            baud=baud,
-            divisor=build.divisor(setting),
-            seed=seed,
-            resources=_resources(report),
-            seconds=build.seconds,
-            tools=(find_yosys().version, placer(board).version, packer(board).version),
-        ),
+    packed, _ = obtain("bitstreams", key, make)
+    return (packed / bitstream_file(board)).read_bytes()
+
+
+def _report(build: _Build, setting: Setting, folder: Path, *, asked: float, first: float) -> BitstreamReport:
+    board, report = build.board, placed_report(folder)
+    return BitstreamReport(
+        name=build.design.name,
+        board=board.name,
+        part=board.title,
+        file=f"{build.design.name}{Path(bitstream_file(board)).suffix}",
+        fingerprint=fingerprint(build.design).hex(),
+        oscillator_mhz=board.hz / 1e6,
+        asked_mhz=asked,
+        first_mhz=round(first, 2),
+        clock_mhz=setting.mhz,
+        reached_mhz=round(max_mhz(report), 2),
+        pll=setting.dividers or None,
+        baud=build.baud,
+        divisor=build.divisor(setting),
+        seed=build.seed,
+        resources=_resources(report),
+        untimed=untimed_cells(report),
+        seconds=build.seconds,
+        tools=(find_yosys().version, placer(board).version, packer(board).version),
     )
 
 

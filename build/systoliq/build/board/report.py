@@ -16,6 +16,7 @@ class BitstreamReport:
     ``resources`` has, for each kind of site in use, by nextpnr's name, how many are used and how many there are.
     ``first_mhz`` is what place and route reached where it was asked for ``asked_mhz``; ``clock_mhz`` the PLL's
     setting (or the oscillator, where ``pll`` is None), not above that; ``reached_mhz`` what it reached for that clock.
+    Paths to and from cells of the kinds in ``untimed`` are in no MHz.
     """
 
     name: str
@@ -33,6 +34,7 @@ class BitstreamReport:
     divisor: int
     seed: int
     resources: dict[str, tuple[int, int]]
+    untimed: tuple[str, ...]
     seconds: dict[str, float]
     tools: tuple[str, ...]
 
@@ -62,6 +64,7 @@ class BitstreamReport:
             ("place and route", f"{self.first_mhz:.1f} MHz where {self.asked_mhz:g} were asked for"),
             ("clock", clock),
             ("slack", f"{self.slack_ns:.2f} ns: {self.reached_mhz:.1f} MHz reached for that clock, seed {self.seed}"),
+            *((f"not timed: {kind}", "no path to or from it is in these MHz") for kind in self.untimed),
             ("line", f"{self.baud} baud, {self.divisor} cycles a bit, {self.baud_error:+.2%}"),
             ("resources", "; ".join(used)),
             ("seconds", ", ".join(f"{stage} {time:.1f}" for stage, time in self.seconds.items())),
