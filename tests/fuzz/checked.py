@@ -14,17 +14,20 @@ from typing import Any
 import numpy as np
 from points import Point, design_of
 
-from systoliq.build.design import EngineDesign, LayerDesign
+from systoliq.build.design import EngineDesign, LayerDesign, SelfFedEngineDesign
 from systoliq.build.design.array import ArrayDesign
 from systoliq.build.design.design import Design
 from systoliq.build.package import make_package
 from systoliq.build.package.again import compare_again
 from systoliq.build.verify import verify_package
 from systoliq.golden.float8 import Float8Format
+from systoliq.sim.engine import EngineError
+from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.process import SimulationError
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 
+from configurations import golden, random_jobs
 from initial_values import without_initial_values
 from soak import run as run_jobs
 
@@ -96,6 +99,8 @@ def _uninitialized(design: Design, directory: Path) -> str | None:
 
 def _simulated(design: Design, point: Point, simulator: str) -> str | None:
     """Random operands, without stalls and with; without them in the cycles of the model."""
+    if isinstance(design, SelfFedEngineDesign):
+        return _listed(design, simulator, point["seed"])
     if isinstance(design, EngineDesign):
         tally = run_jobs(design.config, simulator, seed=point["seed"], jobs=_JOBS)
         return f"jobs under {simulator}: {tally.faults[0]}" if tally.faults else None
@@ -112,6 +117,21 @@ def _simulated(design: Design, point: Point, simulator: str) -> str | None:
             )
         if not stalls and run.report["cycles"] != run.report["model_cycles"]:
             return f"{simulator}: {run.report['cycles']} cycles, not {run.report['model_cycles']}"
+    return None
+
+
+def _listed(design: SelfFedEngineDesign, simulator: str, seed: int) -> str | None:
+    """Lists of random jobs in memory, at odd places, without stalls and with."""
+    found = SelfFed(design.config, bus_bytes=design.bus // 8, simulator=simulator)
+    rng = np.random.default_rng(seed)
+    for stalls in ((0, 0, 0, 0), tuple(rng.choice([0.1, 0.5, 0.9], 4))):
+        jobs = random_jobs(design.config, rng, _JOBS)
+        try:
+            results, _ = found.run(jobs, ragged=bool(sum(stalls)), seed=seed, stalls=stalls, limit=400_000)
+        except (EngineError, SimulationError) as error:
+            return f"a list under {simulator}, stalls {stalls}: {error}"
+        if not all(np.array_equal(y, golden(job)) for job, y in zip(jobs, results, strict=True)):
+            return f"a list under {simulator}, stalls {stalls}: results differ"
     return None
 
 

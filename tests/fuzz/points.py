@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.build.design import EngineDesign, Hardware, LayerDesign
+from systoliq.build.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
 from systoliq.build.design.array import ArrayDesign
 from systoliq.build.design.design import Design
 from systoliq.build.design.hardware import REQUANTIZERS
@@ -48,6 +48,7 @@ _SIMPLEST = {
     "wrap": False,
     "scale": "usual",
     "dataflow": DATAFLOWS[0],
+    "bus": 0,
     "a": "int8",
     "b": "int8",
     "y": "int8",
@@ -120,7 +121,7 @@ def _draw_engine(rng: np.random.Generator) -> Point:
         if config.rows * config.cols * config.depth <= _MOST_ENGINE_PRODUCTS:
             break
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "cells")
-    return {name: getattr(config, name) for name in names}
+    return {name: getattr(config, name) for name in names} | {"bus": int(rng.choice([0, 32, 64, 128]))}
 
 
 _DRAWN = {"layer": _draw_layer, "array": _draw_array, "engine": _draw_engine}
@@ -145,7 +146,8 @@ def design_of(point: Point) -> Design:
     kind, size = point["kind"], {name: point[name] for name in ("rows", "cols", "depth", "cells")}
     if kind == "engine":
         names = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
-        return EngineDesign(EngineConfig(**size, **{name: point[name] for name in names}))
+        config = EngineConfig(**size, **{name: point[name] for name in names})
+        return SelfFedEngineDesign(config, bus=point["bus"]) if point["bus"] else EngineDesign(config)
     if kind == "array":
         a, b = IntFormat.parse(point["a"]), IntFormat.parse(point["b"])
         operands = {"a_bits": a.bits, "a_signed": a.signed, "b_bits": b.bits, "b_signed": b.signed}

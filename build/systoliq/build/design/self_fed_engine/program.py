@@ -85,8 +85,8 @@ class SelfFedProgram:
         return ListOfJobs(jobs=tuple(jobs), places=tuple(places), address=address, length=length, words=words)
 
     def _put(self, image: MemoryImage, commands: CommandList) -> tuple[int, int]:
-        """(address, bytes) of a list."""
-        return image.put(commands.data, 4), len(commands.data)
+        """(address, bytes) of a list, in words of memory of its own: an error beside it is none of it."""
+        return image.put(commands.data, self._bus, self._bus - 4), len(commands.data)
 
     def _with_results(self, image: MemoryImage) -> bytes:
         data = bytearray(image.data)
