@@ -147,7 +147,7 @@ def test_only_one_product_and_any_batch(tmp_path):
         (step,) = session.report.check().steps
         assert step.shapes == ((rows, 5, 3),)
         assert session.report.host == {"/gemm0": ("QGemm", "not asked for")}
-    assert [step.name for step in session._steps if isinstance(step, EngineStep)] == ["/gemm2"]
+    assert [step.name for step in session._engine._division.steps if isinstance(step, EngineStep)] == ["/gemm2"]
 
 
 @pytest.mark.simulator

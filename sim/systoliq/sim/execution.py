@@ -22,8 +22,9 @@ def execute(
     log: Path,
     timeout: float | None,
     on_line: Callable[[str], None] | None,
+    pass_fds: Sequence[int] = (),
 ) -> int:
-    """Run a simulation to its end, its output going to the log; give its exit status."""
+    """Run a simulation to its end, its output going to the log; give its exit status. `pass_fds`: as of `Popen`."""
     with (
         log.open("w", encoding="utf-8") as file,
         child(  # what build() made
@@ -35,6 +36,7 @@ def execute(
             stderr=subprocess.STDOUT,
             encoding="utf-8",
             errors="replace",
+            pass_fds=tuple(pass_fds),
         ) as process,
     ):
         assert process.stdout is not None  # noqa: S101 - stdout=PIPE

@@ -56,6 +56,7 @@ class Simulation:
         directory: Path | None = None,
         timeout: float | None = None,
         on_line: Callable[[str], None] | None = None,
+        pass_fds: Sequence[int] = (),
     ) -> Results:
         """Run a cocotb test module in a process of its own.
 
@@ -79,6 +80,8 @@ class Simulation:
             seconds after which the simulation is ended with a `SimulationError`.
         on_line
             called with each line that the simulation prints.
+        pass_fds
+            open files of this process that the test module sees under the same numbers.
 
         Raises
         ------
@@ -95,7 +98,7 @@ class Simulation:
         self._bring_memories(directory)
         variables = _environment(self, test_module, results, python_path, seed) | _filter(testcase) | dict(env or {})
         started = time.monotonic()
-        status = execute(self._command(waves, seed), variables, directory, log, timeout, on_line)
+        status = execute(self._command(waves, seed), variables, directory, log, timeout, on_line, pass_fds)
         seconds = time.monotonic() - started
 
         tests, failures = self._results(results, test_module, testcase, status, log)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,14 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from systoliq.golden.archive import read_arrays
-from systoliq.hw.cells import CELLS
 from systoliq.sim.runner import SimulatorName
 
-from ..design.engine.configuration import engine_config
+from ..design.engine.describe import config_facts
 from ..files import check_file, json_bytes, npz_bytes, write_file
 from ..inference import EngineSession, InferenceReport
 from ..progress import Stages
-from .options import ENGINE_OPTIONS, PATH, SIMULATOR_OPTION, add_options, hardware_of
+from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
+from .options import PATH, SIMULATOR_OPTION, add_options
 from .shell import debug_option
 
 __all__ = ["run"]
@@ -44,6 +43,7 @@ Examples
   systoliq run model.onnx --input x.npz --rows 16 --cols 16
   systoliq run model.onnx --input x.npz --output y.npz --report report.json
   systoliq run model.onnx --input x.npz --only /fc/Gemm --stalls 0.3
+  systoliq run model.onnx --input x.npz --rows 16 --cols 16 --bus 128
 """
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
@@ -57,25 +57,21 @@ Examples
     "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each stream.  [0]"
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
-@click.option("--rows", type=int, metavar="N", help="Rows of the array.  [4]")
-@click.option("--cols", type=int, metavar="N", help="Columns of the array.  [4]")
-@click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]")
-@click.option("--cells", type=click.Choice(list(CELLS)), help="Cells that multiply and accumulate.  [portable]")
-@add_options(*ENGINE_OPTIONS[1:], debug_option)
+@add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
 def run(
     model: Path, input_: Path, output: Path | None, tensors: Path | None, report: Path | None, only: tuple[str, ...],
-    simulator: SimulatorName, stalls: float, seed: int, **hardware: Any,
+    simulator: SimulatorName, stalls: float, seed: int, engine: Path | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""
     for option, path in (("output", output), ("tensors", tensors), ("report", report)):
         check_file(option, path)
     stages = Stages()
-    asked = hardware_of(hardware)
+    config, bus = integer_engine(engine, hardware)
     feed = read_arrays(input_)
     with stages.stage(f"run {model.name}") as detail:
         session = EngineSession(
-            model, engine_config(asked), only=only or None,
-            simulator=simulator, stalls=stalls, seed=seed, progress=detail,
+            model, config, only=only or None,
+            simulator=simulator, stalls=stalls, seed=seed, progress=detail, bus=bus,
         )  # fmt: skip
         results = session.run(None, feed)
     found = session.report
@@ -85,7 +81,7 @@ def run(
     if tensors is not None:
         write_file(tensors, npz_bytes(session.tensors))
     if report is not None:
-        write_file(report, json_bytes(found.facts() | {"engine": dataclasses.asdict(session.config)}))
+        write_file(report, json_bytes(found.facts() | {"engine": config_facts(config) | {"bus_bits": bus}}))
     _show(found)
     return 0 if found.passed else 1
 
@@ -93,7 +89,9 @@ def run(
 def _show(report: InferenceReport) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     table = Table("product", "operator", "M x K x N", box=None, pad_edge=False)
-    for head in ("jobs", "cycles", "utilization", "bytes A", "bytes B", "bytes Y"):
+    in_memory = any(step.beats for step in report.steps)
+    lists = ("bytes of lists", "beats") if in_memory else ()
+    for head in ("jobs", "cycles", "utilization", "bytes A", "bytes B", "bytes Y", *lists):
         table.add_column(head, justify="right")
     for step in report.steps:
         shape = " x ".join(map(str, step.shapes[0])) + (f" ({len(step.shapes)} groups)" if len(step.shapes) > 1 else "")
@@ -102,6 +100,7 @@ def _show(report: InferenceReport) -> None:
             f"{step.cycles:,}",
             f"{step.utilization:.1%}",
             *(f"{n:,}" for n in step.bytes.values()),
+            *([f"{sum(step.beats.values()):,}"] if step.beats else []),
         )
         table.add_row(Text(step.name, overflow="fold"), step.operator, shape, *figures)
     console.print(table)

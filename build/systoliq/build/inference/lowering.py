@@ -7,20 +7,36 @@ MatMulInteger. What onnxruntime computes is what these nodes say, so that nothin
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import need
+from ..onnx.graph import Graph
 from ..onnx.model import library, read_model
 from .runtime import Session
 
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["lowered"]
+__all__ = ["Lowered", "lowered"]
 
 
-def lowered(path: Path) -> ModelProto:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Lowered:
+    """The ONNX model in the file `path` as the `model` that onnxruntime makes of it; `session` runs it as it is."""
+
+    path: Path
+    model: ModelProto
+    session: Session
+
+    @property
+    def graph(self) -> Graph:
+        """The lowered model's graph."""
+        return Graph(self.model, self.path.parent)
+
+
+def lowered(path: Path) -> Lowered:
     """The graph that onnxruntime runs for the ONNX model in the file `path`; InputError where it takes none."""
     read_model(path)  # its limits, and its errors
     onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
@@ -29,4 +45,4 @@ def lowered(path: Path) -> ModelProto:
         Session(str(path), str(path), optimized=file)
         with library(f"{path}: onnxruntime's graph of it must be readable"):
             model: ModelProto = onnx.load(file)
-    return model
+    return Lowered(path=path, model=model, session=Session(str(path), str(path)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ from .operations import Array, Asked, Inputs
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["asked_of_engine", "is_product", "reason_for_host"]
+__all__ = ["Known", "asked_of_engine", "computed_parameter", "is_product", "known", "reason_for_host"]
 
 _MICROSOFT = "com.microsoft"
 _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
@@ -24,30 +24,44 @@ _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
 @dataclass(frozen=True, kw_only=True)
 class _Kind:
-    """An operator with `count` inputs, of which those at `bytes` must be of 8 bits and that at `weights` is B."""
+    """An operator with `count` inputs, of which those at `bytes` must be of 8 bits and that at `weights` is B.
+
+    Those at `constants` go into the tables of jobs; `zero_points` are the places of those of A and B, None where the
+    operator finds it itself.
+    """
 
     count: int
     bytes: tuple[int, ...]
     weights: int
+    zero_points: tuple[int | None, int]
     make: Callable[[NodeProto, Inputs], Asked]
+    constants: tuple[int, ...] = ()
 
 
-_MATMUL = _Kind(count=8, bytes=(0, 3, 7), weights=3, make=matrix_products.qlinear_matmul)
-_CONV = _Kind(count=9, bytes=(0, 3, 7), weights=3, make=convolutions.qlinear_conv)
+_MATMUL = _Kind(
+    count=8, bytes=(0, 3, 7), weights=3, zero_points=(2, 5), constants=(1, 4, 6, 7), make=matrix_products.qlinear_matmul
+)
+_CONV = _Kind(
+    count=9, bytes=(0, 3, 7), weights=3, zero_points=(2, 5), constants=(1, 4, 6, 7, 8), make=convolutions.qlinear_conv
+)
 _KINDS: dict[tuple[str, str], _Kind] = {
     ("", "QLinearMatMul"): _MATMUL,
     (_MICROSOFT, "QLinearMatMul"): _MATMUL,
-    (_MICROSOFT, "QGemm"): _Kind(count=9, bytes=(0, 3, 8), weights=3, make=matrix_products.qgemm),
-    ("", "MatMulInteger"): _Kind(count=4, bytes=(0, 1), weights=1, make=matrix_products.matmul_integer),
+    (_MICROSOFT, "QGemm"): _Kind(
+        count=9, bytes=(0, 3, 8), weights=3, zero_points=(2, 5), constants=(1, 4, 6, 7, 8), make=matrix_products.qgemm
+    ),
+    ("", "MatMulInteger"): _Kind(
+        count=4, bytes=(0, 1), weights=1, zero_points=(2, 3), make=matrix_products.matmul_integer
+    ),
     (_MICROSOFT, "MatMulIntegerToFloat"): _Kind(
-        count=7, bytes=(0, 1), weights=1, make=matrix_products.matmul_integer_to_float
+        count=7, bytes=(0, 1), weights=1, zero_points=(4, 5), make=matrix_products.matmul_integer_to_float
     ),
     (_MICROSOFT, "DynamicQuantizeMatMul"): _Kind(
-        count=5, bytes=(1,), weights=1, make=matrix_products.dynamic_quantize_matmul
+        count=5, bytes=(1,), weights=1, zero_points=(None, 3), make=matrix_products.dynamic_quantize_matmul
     ),
     ("", "QLinearConv"): _CONV,
     (_MICROSOFT, "QLinearConv"): _CONV,
-    ("", "ConvInteger"): _Kind(count=4, bytes=(0, 1), weights=1, make=convolutions.conv_integer),
+    ("", "ConvInteger"): _Kind(count=4, bytes=(0, 1), weights=1, zero_points=(2, 3), make=convolutions.conv_integer),
 }
 
 _OTHERS = {
@@ -77,6 +91,33 @@ def reason_for_host(graph: Graph, node: NodeProto) -> str | None:
     if "Conv" in node.op_type:
         return convolutions.convolution_reason(graph, node, node.input[kind.weights])
     return None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Known:
+    """Known before a model runs: whether B is, and the zero points of A and B."""
+
+    b: bool
+    a_zero_point: bool
+    b_zero_point: bool
+
+
+def known(node: NodeProto, constants: Collection[str]) -> Known:
+    """What is known of `node`, which the engine takes, where the tensors `constants` are."""
+    kind = _KINDS[domain(node), node.op_type]
+    a, b = (place is not None and _is_known(node, place, constants) for place in kind.zero_points)
+    return Known(b=_is_known(node, kind.weights, constants), a_zero_point=a, b_zero_point=b)
+
+
+def computed_parameter(node: NodeProto, constants: Collection[str]) -> str | None:
+    """The first scale, bias or zero point of Y of `node` that jobs must have before the model runs, and is computed."""
+    kind = _KINDS[domain(node), node.op_type]
+    return next((node.input[place] for place in kind.constants if not _is_known(node, place, constants)), None)
+
+
+def _is_known(node: NodeProto, place: int, constants: Collection[str]) -> bool:
+    """Whether that input is constant, or left out."""
+    return place >= len(node.input) or not node.input[place] or node.input[place] in constants
 
 
 def asked_of_engine(node: NodeProto, tensors: Mapping[str, Array]) -> Asked:

@@ -3,23 +3,37 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from systoliq.hw.engine import EngineConfig
 from systoliq.sim import SimulationError
-from systoliq.sim.engine import JobReport
 
 from .operations import Array, Asked
 
-__all__ = ["InferenceReport", "StepReport", "differing"]
+__all__ = ["Figures", "InferenceReport", "StepReport", "differing"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class StepReport:
-    """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of the streams A, B and Y;
-    `cycles` are the engine's own count, `model_cycles` its cycle model's, `seconds` the simulator's.
+class Figures:
+    """What an engine took for a product: see `StepReport`."""
+
+    jobs: int
+    cycles: int
+    bytes: dict[str, int]
+    seconds: float
+    model_cycles: int | None = None
+    beats: dict[str, int] | None = None
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class StepReport(Figures):
+    """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of A, B and Y: of the streams,
+    or in memory, where those of its lists are beside them. `seconds` is the simulator's time.
+
+    Of streams `cycles` are the engine's own count, job by job, and `model_cycles` its cycle model's. Of an engine that
+    feeds itself they go from the start of a list to its interrupt, and `beats` are those of each port of memory.
 
     `golden_mismatches` are outputs that differ from golden for the same operands, `onnxruntime_mismatches` those that
     differ from what onnxruntime has there when it runs the whole model.
@@ -30,41 +44,25 @@ class StepReport:
     shapes: tuple[tuple[int, int, int], ...]
     outputs: int
     multiply_accumulates: int
-    jobs: int
-    cycles: int
-    model_cycles: int
     utilization: float
-    bytes: dict[str, int]
-    seconds: float
     golden_mismatches: int
     onnxruntime_mismatches: int
 
     @classmethod
     def of(
-        cls, name: str, operator: str, asked: Asked, reports: Sequence[JobReport], y: Array, expected: Array
+        cls, name: str, operator: str, asked: Asked, config: EngineConfig, figures: Figures, y: Array, expected: Array
     ) -> StepReport:
         """Of the node `name` with the output `y`, where onnxruntime has `expected`."""
         macs = sum(operation.multiply_accumulates for operation in asked.operations)
-        cycles = sum(report.cycles for report in reports)
-        config = reports[0].shape.config if reports else None
-        whole = cycles * config.rows * config.cols * config.depth if config else 0
-        results = sum(operation.shape[0] * operation.shape[2] * operation.bytes_of_y for operation in asked.operations)
+        whole = figures.cycles * config.rows * config.cols * config.depth
         return cls(
+            **{field.name: getattr(figures, field.name) for field in dataclasses.fields(Figures)},
             name=name,
             operator=operator,
             shapes=tuple(operation.shape for operation in asked.operations),
             outputs=int(y.size),
             multiply_accumulates=macs,
-            jobs=len(reports),
-            cycles=cycles,
-            model_cycles=sum(report.model_cycles for report in reports),
             utilization=macs / whole if whole else 0.0,
-            bytes={
-                "a": sum(r.shape.a_words * r.shape.config.rows * r.shape.config.depth for r in reports),
-                "b": sum(r.shape.b_words * r.shape.config.cols * r.shape.config.depth for r in reports),
-                "y": results,
-            },
-            seconds=round(sum(report.seconds for report in reports), 3),
             golden_mismatches=differing(y, asked.golden()),
             onnxruntime_mismatches=differing(y, expected),
         )
@@ -93,7 +91,7 @@ class InferenceReport:
 
     @property
     def cycles(self) -> int:
-        """Of all jobs, each by itself: what passes between them is not counted."""
+        """Of all jobs, each by itself, or of all lists: what passes between them is not counted."""
         return sum(step.cycles for step in self.steps)
 
     @property

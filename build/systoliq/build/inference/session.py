@@ -9,19 +9,17 @@ from typing import Any
 import numpy.typing as npt
 
 from systoliq.hw.engine import EngineConfig
-from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError
-from ..onnx.graph import Graph
+from .backends import Backend, MemoryBackend, Simulated, StreamBackend
+from .division import Division
 from .feed import checked_feed
-from .host import HostPiece, constants_of, watched
 from .lowering import lowered
 from .operations import Array
 from .products import asked_of_engine
 from .report import InferenceReport, StepReport, differing
-from .runtime import Session
-from .steps import EngineStep, HostStep, cut
+from .steps import EngineStep, HostStep
 
 __all__ = ["EngineSession"]
 
@@ -33,6 +31,9 @@ class EngineSession:
     onnxruntime; each product is compared with golden and with onnxruntime, and so are the outputs. `only` names the
     products for the engine, and leaves the others to onnxruntime. `stalls` is the probability of a pause in a cycle, on
     each stream; `progress` is called with what is going on.
+
+    With `bus` it is the engine that feeds itself over AXI4 of 32, 64 or 128 bits: the model is compiled for the shapes
+    of its inputs, and its lists are played in one simulator, the host's steps between them.
 
     Raises InputError for a model that onnxruntime does not take, or that has no product for the engine.
 
@@ -51,38 +52,29 @@ class EngineSession:
         stalls: float = 0.0,
         seed: int = 0,
         progress: Callable[[str], None] | None = None,
+        bus: int | None = None,
     ) -> None:
-        path = Path(model)
         self.config = config or EngineConfig()
         self.tensors: dict[str, Array] = {}
         self._report: InferenceReport | None = None
-        self._stalls, self._seed = stalls, seed
         self._progress = progress or (lambda text: None)
-        self._engine = Engine(self.config, simulator=simulator, progress=self._progress)
         self._progress("onnxruntime's graph")
-        graph = lowered(path)
-        self._steps = cut(Graph(graph, path.parent), only)
-        self._host = {
-            name: why for step in self._steps if isinstance(step, HostStep) for name, why in step.products.items()
-        }
-        engine = [step for step in self._steps if isinstance(step, EngineStep)]
-        if not engine:
-            listed = "; ".join(f"{operator} {name!r}: {why}" for name, (operator, why) in [*self._host.items()][:5])
-            raise InputError(f"{model}: must have a product of 8-bit integers, and has {listed or 'no product'}")
-        self._pieces = {step: HostPiece(graph, step) for step in self._steps if isinstance(step, HostStep)}
-        self._whole = Session(str(path), str(path))
-        self._crossing = _crossing(self._steps)
-        self._watched = Session(watched(graph, self._crossing), str(path), as_it_is=True)
-        taken = {name for step in engine for name in step.node.input} | {each.name for each in self._whole.outputs}
-        self._constants = constants_of(graph, taken)
+        self._model = lowered(Path(model))
+        division = Division(self._model, only=only)
+        simulated = Simulated(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
+        self._engine: Backend = (
+            StreamBackend(division, self.config, simulated)
+            if bus is None
+            else MemoryBackend(division, self.config, simulated, bus=bus, only=only)
+        )
 
     def get_inputs(self) -> list[Any]:
         """As InferenceSession's: name, shape and type of each."""
-        return self._whole.inputs
+        return self._model.session.inputs
 
     def get_outputs(self) -> list[Any]:
         """As InferenceSession's."""
-        return self._whole.outputs
+        return self._model.session.outputs
 
     @property
     def report(self) -> InferenceReport:
@@ -102,30 +94,24 @@ class EngineSession:
             raise InputError(f"outputs must be among {', '.join(outputs)}, not {unknown[0]!r}")
         feed = checked_feed(self.get_inputs(), input_feed)
         self._progress("onnxruntime")
-        ends, expected = self._whole.run(outputs, feed), self._watched.run(self._crossing, feed)
-        tensors, reports = self._constants | feed, []
-        for place, step in enumerate(self._steps, 1):
-            if isinstance(step, HostStep):
-                tensors |= self._pieces[step].run(tensors)
-            else:
-                self._progress(f"step {place} of {len(self._steps)}: {step.node.op_type} {step.name}")
-                reports.append(self._product(step, tensors, expected))
-        self.tensors = {name: tensors[name] for name in self._crossing}
+        ends = self._model.session.run(outputs, feed)
+        with self._engine.ready(feed) as division:
+            expected = division.expected(feed)
+            tensors, reports = division.constants | feed, []
+            for place, step in enumerate(division.steps, 1):
+                if isinstance(step, HostStep):
+                    tensors |= division.pieces[step].run(tensors)
+                else:
+                    self._progress(f"step {place} of {len(division.steps)}: {step.node.op_type} {step.name}")
+                    reports.append(self._product(step, tensors, expected))
+        self.tensors = {name: tensors[name] for name in division.crossing}
         differ = {name: (int(array.size), differing(tensors[name], array)) for name, array in ends.items()}
-        self._report = InferenceReport(steps=tuple(reports), host=self._host, outputs=differ)
+        self._report = InferenceReport(steps=tuple(reports), host=division.host, outputs=differ)
         return [tensors[name] for name in names]
 
     def _product(self, step: EngineStep, tensors: dict[str, Array], expected: Mapping[str, Array]) -> StepReport:
         """Run a step on the engine; its output goes to `tensors`."""
-        asked = asked_of_engine(step.node, tensors)
-        plans = [operation.plan(self.config) for operation in asked.operations]
-        results = self._engine.run(plans, stalls=(self._stalls,) * 3, seed=self._seed)
-        y, name = asked.finish([result.y for result in results]), step.node.output[0]
+        asked, name = asked_of_engine(step.node, tensors), step.node.output[0]
+        y, figures = self._engine.product(step, asked)
         tensors[name] = y
-        jobs = [report for result in results for report in result.reports]
-        return StepReport.of(step.name, step.node.op_type, asked, jobs, y, expected[name])
-
-
-def _crossing(steps: Sequence[EngineStep | HostStep]) -> list[str]:
-    """The tensors that steps make for one another, and the model's outputs."""
-    return [name for step in steps for name in (step.outputs if isinstance(step, HostStep) else step.node.output[:1])]
+        return StepReport.of(step.name, step.node.op_type, asked, self.config, figures, y, expected[name])

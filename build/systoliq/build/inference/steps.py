@@ -49,10 +49,13 @@ def label_of(node: NodeProto) -> str:
     return node.output[0] if not name or _GENERATED.match(name) else name
 
 
-def cut(graph: Graph, only: Collection[str] | None = None) -> tuple[EngineStep | HostStep, ...]:
+def cut(
+    graph: Graph, only: Collection[str] | None = None, refused: Mapping[str, str] | None = None
+) -> tuple[EngineStep | HostStep, ...]:
     """The steps of a graph whose nodes come in the order in which they compute, products as soon as they can be.
 
-    `only` names the products for the engine, and leaves all others to the host.
+    `only` names the products for the engine, and leaves all others to the host. `refused` are more reasons for it, by
+    the first output of a node.
     """
     nodes = list(graph.graph.node)
     reasons = {node.output[0]: reason_for_host(graph, node) for node in nodes}
@@ -62,6 +65,7 @@ def cut(graph: Graph, only: Collection[str] | None = None) -> tuple[EngineStep |
             listed = ", ".join(map(repr, known)) or "none"
             raise InputError(f"only must name products that the engine takes, not {unknown[0]!r}; they are {listed}")
         reasons |= {output: "not asked for" for name, output in known.items() if name not in only}
+    reasons |= refused or {}
     users: defaultdict[str, set[str]] = defaultdict(set)
     for node in nodes:
         for name in _taken(node):

@@ -120,6 +120,10 @@ class SelfFed:
         commands = command_list(jobs, places, self.config, self.bus_bytes).data
         address = image.put(commands, 4)
         image.reserve(0, 64)
+        return self.work(bytes(image.data), address, len(commands), **options)
+
+    def work(self, memory: bytes, address: int, length: int, **options: Any) -> ListWork:
+        """What the bench needs to play the list of `length` bytes at `address`; options are those of `ListWork`."""
         registers = Map.of(self.config)
         of = {
             name: BASE + dma_register(name).offset for name in ("LIST_ADDRESS", "LIST_EXTENT", "HALT", "LIST_CONTROL")
@@ -127,15 +131,15 @@ class SelfFed:
         of |= {name: BASE + dma_register(name).offset for name in ("DMA_STATUS", "DMA_INTERRUPT")}
         status, control = registers.register("STATUS"), registers.register("CONTROL")
         return ListWork(
-            memory=bytes(image.data),
+            memory=memory,
             address=address,
-            length=len(commands),
+            length=length,
             registers={
                 "DMA_STATUS": of["DMA_STATUS"],
                 "STATUS": status.offset,
                 "BUSY_CYCLES": registers.register("BUSY_CYCLES").offset,
             },
-            before=[(of["LIST_ADDRESS"], address), (of["LIST_EXTENT"], len(commands) - 1), (of["DMA_INTERRUPT"], 3)],
+            before=[(of["LIST_ADDRESS"], address), (of["LIST_EXTENT"], length - 1), (of["DMA_INTERRUPT"], 3)],
             play=(of["LIST_CONTROL"], 1),
             recovery=[
                 (of["HALT"], 1),

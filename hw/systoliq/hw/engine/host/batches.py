@@ -21,7 +21,7 @@ class Batches:
     """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B.
 
     A vector is one row of A, or one column of B. ``full`` is the shape of the products, ``result`` that of what ONNX
-    calls Y, which has no dimension where a vector was given.
+    calls Y, which has no dimension where a vector was given. ``b_of`` is which of B each batch takes.
     """
 
     def __init__(self, a: Array, b: Array) -> None:
@@ -37,7 +37,7 @@ class Batches:
         self._b_count = int(np.prod(self._own, dtype=int))
         self.a = np.broadcast_to(a, (*self.shape, self.m, self.k)).reshape(self.count, self.m, self.k)
         self.b = b.reshape(self._b_count, self.k, self.n)
-        self._b_of = np.broadcast_to(np.arange(self._b_count).reshape(self._own), self.shape).reshape(self.count)
+        self.b_of = np.broadcast_to(np.arange(self._b_count).reshape(self._own), self.shape).reshape(self.count)
 
     def of_rows(self, value: Array) -> Array:
         """What each row of A has, [batches, m]."""
@@ -53,7 +53,7 @@ class Batches:
         """One for each batch of B, with the scales of its rows, columns and Y, and its bias."""
         a_zero_point, b_zero_point = self.of_rows(a_zero_point), self.of_columns(b_zero_point)
         for index in range(self._b_count):
-            which = np.flatnonzero(self._b_of == index)
+            which = np.flatnonzero(self.b_of == index)
             part = Part(
                 a=self.a[which].reshape(-1, self.k),
                 b=self.b[index],

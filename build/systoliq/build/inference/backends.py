@@ -1,0 +1,130 @@
+"""Backends of an inference: an engine with streams, or one that feeds itself from memory, under a simulator."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Protocol
+
+from systoliq.hw.dma.self_fed_engine import check
+from systoliq.hw.engine import EngineConfig
+from systoliq.sim.engine import Engine
+from systoliq.sim.engine.memory import EngineMemory
+from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.runner import SimulatorName
+
+from ..errors import InputError
+from .division import Division
+from .operations import Array, Asked
+from .program import Product, Program, compile_model, play
+from .report import Figures
+from .steps import EngineStep
+
+__all__ = ["Backend", "MemoryBackend", "Simulated", "StreamBackend"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Simulated:
+    """How an engine is simulated; `stalls` is the probability of a pause in a cycle."""
+
+    simulator: SimulatorName
+    stalls: float
+    seed: int
+    progress: Callable[[str], None]
+
+
+class Backend(Protocol):
+    """An engine for the products of a model."""
+
+    def ready(self, feed: Mapping[str, Array]) -> AbstractContextManager[Division]:
+        """Ready for a run with these inputs, until the block ends; gives the steps for them."""
+
+    def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
+        """What `step` gives for the operands in `asked`, and what it took."""
+
+
+class StreamBackend:
+    """The engine with streams of `config`; a simulator for each product."""
+
+    def __init__(self, division: Division, config: EngineConfig, simulated: Simulated) -> None:
+        self._division, self._config, self._simulated = division, config, simulated
+        self._engine = Engine(config, simulator=simulated.simulator, progress=simulated.progress)
+
+    @contextmanager
+    def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
+        """As of `Backend`."""
+        yield self._division
+
+    def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
+        """As of `Backend`."""
+        plans = [operation.plan(self._config) for operation in asked.operations]
+        results = self._engine.run(plans, stalls=(self._simulated.stalls,) * 3, seed=self._simulated.seed)
+        reports = [report for result in results for report in result.reports]
+        config = self._config
+        figures = Figures(
+            jobs=len(reports),
+            cycles=sum(report.cycles for report in reports),
+            model_cycles=sum(report.model_cycles for report in reports),
+            bytes={
+                "a": sum(report.shape.a_words for report in reports) * config.rows * config.depth,
+                "b": sum(report.shape.b_words for report in reports) * config.cols * config.depth,
+                "y": sum(each.shape[0] * each.shape[2] * each.bytes_of_y for each in asked.operations),
+            },
+            seconds=round(sum(report.seconds for report in reports), 3),
+        )
+        return asked.finish([result.y for result in results]), figures
+
+
+class MemoryBackend:
+    """The engine of `config` that feeds itself over `bus` bits; a simulator for a run."""
+
+    def __init__(
+        self,
+        division: Division,
+        config: EngineConfig,
+        simulated: Simulated,
+        *,
+        bus: int,
+        only: Collection[str] | None = None,
+    ) -> None:
+        if bus % 8:
+            raise InputError(f"bus must be 32, 64 or 128 bits, not {bus}")
+        check(config, bus // 8)
+        self._division, self._config, self._simulated, self._only = division, config, simulated, only
+        self._engine = SelfFed(config, bus_bytes=bus // 8, simulator=simulated.simulator)
+        self._compiled: tuple[Program, Division] | None = None
+        self._products: dict[EngineStep, Product] = {}
+        self._memory: EngineMemory | None = None
+
+    @contextmanager
+    def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
+        """As of `Backend`; the model is compiled again where the shapes of `feed` are not those of the last run."""
+        shapes = {name: (array.dtype.name, array.shape) for name, array in feed.items()}
+        if self._compiled is None or self._compiled[0].inputs != shapes:
+            self._simulated.progress("compiling")
+            self._compiled = compile_model(
+                self._division.model, self._config, feed, bus_bytes=self._engine.bus_bytes, only=self._only
+            )
+        program, division = self._compiled
+        self._products = {product.sketch.step: product for product in program.products}
+        self._simulated.progress("building the simulation")
+        memory = EngineMemory(self._engine, program.memory, stalls=self._simulated.stalls, seed=self._simulated.seed)
+        with memory as self._memory:
+            yield division
+
+    def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
+        """As of `Backend`."""
+        if self._memory is None:
+            raise RuntimeError("there is no memory before the engine is ready")
+        product, begun = self._products[step], time.monotonic()
+        y, played = play(product, asked, self._memory, self._config)
+        figures = Figures(
+            jobs=product.jobs,
+            cycles=sum(each.cycles for each in played),
+            bytes=product.bytes,
+            beats={port: sum(each.beats[port] for each in played) for port in played[0].beats},
+            seconds=round(time.monotonic() - begun, 3),
+        )
+        return y, figures

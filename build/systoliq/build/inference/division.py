@@ -1,0 +1,49 @@
+"""Division of a lowered model into steps, with what runs the host's part of them and what onnxruntime expects."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from ..errors import InputError
+from .host import HostPiece, constants_of, watched
+from .lowering import Lowered
+from .operations import Array
+from .runtime import Session
+from .steps import EngineStep, HostStep, cut
+
+__all__ = ["Division"]
+
+
+class Division:
+    """`model` cut into `steps`, see `cut`. `host` are the products of the host's steps, with operator and reason.
+
+    `crossing` are the tensors that steps make for one another, and the model's outputs; `constants` those that products
+    and outputs take. InputError where the engine gets no product.
+    """
+
+    def __init__(
+        self, model: Lowered, *, only: Collection[str] | None = None, refused: Mapping[str, str] | None = None
+    ) -> None:
+        self.model = model
+        self.steps = cut(model.graph, only, refused)
+        host_steps = [step for step in self.steps if isinstance(step, HostStep)]
+        self.host = {name: why for step in host_steps for name, why in step.products.items()}
+        self.products = [step for step in self.steps if isinstance(step, EngineStep)]
+        if not self.products:
+            listed = "; ".join(f"{operator} {name!r}: {why}" for name, (operator, why) in [*self.host.items()][:5])
+            raise InputError(f"{model.path}: must have a product of 8-bit integers, and has {listed or 'no product'}")
+        self.pieces = {step: HostPiece(model.model, step) for step in host_steps}
+        self.crossing = [name for step in self.steps for name in made_by(step)]
+        self._watched = Session(watched(model.model, self.crossing), str(model.path), as_it_is=True)
+        outputs = {each.name for each in model.session.outputs}
+        taken = {name for step in self.products for name in step.node.input} | outputs
+        self.constants = constants_of(model.model, taken)
+
+    def expected(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """What onnxruntime has for each tensor of `crossing`."""
+        return self._watched.run(self.crossing, feed)
+
+
+def made_by(step: EngineStep | HostStep) -> list[str]:
+    """The tensors that a step makes for others, or for the user."""
+    return list(step.outputs if isinstance(step, HostStep) else step.node.output[:1])

@@ -1,0 +1,193 @@
+"""Compiler: from a lowered model and shapes of its inputs to a `Program`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping
+from itertools import accumulate
+
+from systoliq.hw.dma.self_fed_engine import check
+from systoliq.hw.engine import EngineConfig
+
+from ..division import Division
+from ..lowering import Lowered
+from ..operations import Array
+from ..products import asked_of_engine, known
+from ..steps import HostStep
+from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
+from .pieces import NotCompiledError
+from .product import JobList, OperationInMemory, Product, constant_b, lists_of, patches_of, placements
+from .program import Program
+from .sketch import OperationSketch, ProductSketch, sketch
+
+__all__ = ["compile_model"]
+
+
+def compile_model(
+    model: Lowered,
+    config: EngineConfig,
+    feed: Mapping[str, Array],
+    *,
+    bus_bytes: int,
+    only: Collection[str] | None = None,
+    base: int = 0,
+    memory: int | None = None,
+) -> tuple[Program, Division]:
+    """The program of `model` for inputs of the shapes of `feed`, and the division that it follows.
+
+    Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
+    """
+    check(config, bus_bytes)
+    division, sketches = _sketches(model, config, feed, only)
+    order = {step: place for place, step in enumerate(division.steps, 1)}
+    placed = _Placed(config, bus_bytes, base)
+    for step in division.products:
+        placed.add(order[step], sketches[step.node.output[0]])
+    placed.settle()
+    products = {product.number: product for product in map(placed.product, range(len(placed.sketches)))}
+    size = placed.working + aligned(len(placed.image))
+    check_size(base, size, memory, f"{model.path.name}")
+    program = Program(
+        name=model.path.stem,
+        config=config,
+        bus_bytes=bus_bytes,
+        base=base,
+        working=placed.working,
+        size=size,
+        image=bytes(placed.image),
+        steps=tuple(
+            step if isinstance(step, HostStep) else products[place] for place, step in enumerate(division.steps, 1)
+        ),
+        host=division.host,
+        inputs={name: (array.dtype.name, array.shape) for name, array in feed.items()},
+        outputs=tuple(each.name for each in model.session.outputs),
+    )
+    return program, division
+
+
+def _sketches(
+    model: Lowered, config: EngineConfig, feed: Mapping[str, Array], only: Collection[str] | None
+) -> tuple[Division, dict[str, ProductSketch]]:
+    """The model's division, with the reasons of what cannot be compiled, and a sketch of each product by its output."""
+    division = Division(model, only=only)
+    tensors = {**division.constants, **feed, **division.expected(feed)}
+    constants, refused, sketches = set(division.constants), {}, {}
+    for step in division.products:
+        output = step.node.output[0]
+        try:
+            asked = asked_of_engine(step.node, tensors)
+            sketches[output] = sketch(step, asked, known(step.node, constants), constants, config)
+        except NotCompiledError as error:
+            refused[output] = str(error)
+    return Division(model, only=only, refused=refused) if refused else division, sketches
+
+
+class _Placed:
+    """Products one after the other: first their rooms, then, once these are settled, weights and lists in `image`."""
+
+    def __init__(self, config: EngineConfig, bus_bytes: int, base: int) -> None:
+        self.config, self.bus_bytes, self.base = config, bus_bytes, base
+        self.sketches: list[tuple[int, ProductSketch]] = []
+        self.image = bytearray()
+        self.working = 0
+        self._rooms: list[Room] = []
+        self._room_of: dict[tuple[int, int, str], int] = {}  # product, operation and operand
+        self._from: dict[int, str] = {}
+        self._addresses: list[int] = []
+        self._kept: dict[bytes, int] = {}
+
+    def add(self, number: int, sketch: ProductSketch) -> None:
+        """Make rooms for a product; its A may be the room of another's Y."""
+        index = len(self.sketches)
+        source = next((i for i, (_, other) in enumerate(self.sketches) if sketch.takes(other)), None)
+        for place, operation in enumerate(sketch.operations):
+            sizes = {"a": operation.rows * operation.a_stride, "y": operation.rows * operation.y_stride}
+            if not sketch.known.b:
+                rows, row_bytes, stride = operation.b_bytes
+                sizes["b"] = (rows - 1) * stride + row_bytes
+            for operand, size in sizes.items():
+                if operand == "a" and source is not None:
+                    room = self._room_of[source, 0, "y"]
+                    self._rooms[room] = dataclasses.replace(self._rooms[room], last=number)
+                    self._from[index] = self.sketches[source][1].step.name
+                else:
+                    room = len(self._rooms)
+                    self._rooms.append(Room(size=size, first=number, last=number))
+                self._room_of[index, place, operand] = room
+        self.sketches.append((number, sketch))
+
+    def settle(self) -> None:
+        """Give each room its place."""
+        offsets, self.working = place_rooms(self._rooms)
+        self._addresses = [self.base + offset for offset in offsets]
+
+    def product(self, index: int) -> Product:
+        """Product number `index` of those added."""
+        number, sketch = self.sketches[index]
+        operations = tuple(
+            self._operation(index, place, number, operation) for place, operation in enumerate(sketch.operations)
+        )
+        places = [
+            each
+            for operation in operations
+            for each in placements(operation.sketch, operation.a.address, operation.b.address, operation.y.address)
+        ]
+        pieces = [piece for operation in sketch.operations for piece in operation.pieces]
+        made = lists_of(pieces, places, self.config, self.bus_bytes)
+        ends = list(accumulate((count for _, count in made), initial=0))
+        lists = tuple(
+            JobList(
+                buffer=self._flat(sketch.step.name, "list", data, number),
+                data=data,
+                pieces=tuple(pieces[first:last]),
+                places=tuple(places[first:last]),
+            )
+            for (data, _), first, last in zip(made, ends, ends[1:], strict=False)
+        )
+        addresses = [each.buffer.address for each in lists]
+        return Product(
+            number=number,
+            sketch=sketch,
+            operations=operations,
+            lists=lists,
+            patches=patches_of(sketch, places, made, addresses, self.config, self.bus_bytes),
+            a_from=self._from.get(index),
+        )
+
+    def _operation(self, index: int, place: int, number: int, operation: OperationSketch) -> OperationInMemory:
+        sketch = self.sketches[index][1]
+        name = sketch.step.name
+        if sketch.known.b:
+            b = self._flat(name, "b", constant_b(operation, self.config), number)
+        else:
+            b = self._working(index, place, "b", name, *operation.b_bytes)
+        size = operation.operation.bytes_of_y
+        return OperationInMemory(
+            sketch=operation,
+            a=self._working(index, place, "a", name, operation.rows, operation.k, operation.a_stride),
+            b=b,
+            y=self._working(index, place, "y", name, operation.rows, operation.n * size, operation.y_stride),
+        )
+
+    def _working(
+        self, index: int, place: int, operand: Role, name: str, rows: int, row_bytes: int, stride: int
+    ) -> Buffer:
+        number = self._room_of[index, place, operand]
+        room = self._rooms[number]
+        return Buffer(
+            name=name, role=operand, address=self._addresses[number], rows=rows, row_bytes=row_bytes, stride=stride,
+            first=room.first, last=room.last,
+        )  # fmt: skip
+
+    def _flat(self, name: str, role: Role, data: bytes, number: int) -> Buffer:
+        """A buffer for `data` that is kept; what is there already has no second place, but for lists."""
+        at = self._kept.get(data) if role == "b" else None
+        if at is None:
+            self.image += bytes(aligned(len(self.image)) - len(self.image))
+            at = self.base + self.working + len(self.image)
+            self.image += data
+            self._kept[data] = at
+        return Buffer(
+            name=name, role=role, address=at, rows=1, row_bytes=len(data), stride=len(data),
+            first=number, last=number, kept=True,
+        )  # fmt: skip

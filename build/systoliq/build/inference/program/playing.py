@@ -1,0 +1,72 @@
+"""Playing of a product: what the host writes for its operands, and what it takes of the results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from systoliq.hw.engine import EngineConfig, JobShape
+from systoliq.hw.engine.host.batches import Batches
+from systoliq.sim.engine.memory import EngineMemory, Played
+
+from ..operations import Array, Asked
+from .memory_map import Buffer
+from .product import OperationInMemory, Product, words_of_b
+
+__all__ = ["play", "taken", "writes"]
+
+_PAD = 0x5A  # between rows: never looked at
+_PER_WORD = 40  # cycles of a word of a list at the most
+
+
+def play(product: Product, asked: Asked, memory: EngineMemory, config: EngineConfig) -> tuple[Array, list[Played]]:
+    """Run `product` for the operands of `asked`, the same shapes as compiled; what its node gives, and how it went."""
+    reads = [(operation.y.address, operation.y.size) for operation in product.operations]
+    played: list[Played] = []
+    for place, each in enumerate(product.lists):
+        shapes = [JobShape(m=p.job.m, k=p.job.k, n=p.job.n, config=config) for p in each.pieces]
+        words = sum(shape.a_words + shape.b_words + shape.m * shape.n for shape in shapes)
+        tiles = sum(shape.groups * shape.column_tiles * shape.tile_cycles for shape in shapes)
+        played.append(
+            memory.play(
+                each.buffer.address,
+                len(each.data),
+                jobs=len(each.pieces),
+                writes=writes(product, asked, config) if place == 0 else (),
+                reads=reads if each is product.lists[-1] else (),
+                limit=4 * (tiles + 8 * words) + _PER_WORD * len(each.data) // 4 + 1000,
+            )
+        )
+    results = [taken(operation, data) for operation, data in zip(product.operations, played[-1].data, strict=True)]
+    return asked.finish(results), played
+
+
+def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[int, bytes]]:
+    """What goes to memory before the lists of `product` are played: (address, bytes)."""
+    found: list[tuple[int, bytes]] = []
+    for operation, given in zip(product.operations, asked.operations, strict=True):
+        batches = Batches(given.a, given.b)
+        if product.a_from is None:
+            found.append((operation.a.address, _rows(operation.a, batches.a.reshape(-1, batches.k))))
+        if not product.sketch.known.b:
+            found.append((operation.b.address, words_of_b(operation.sketch, batches.b, config)))
+    for patch in product.patches:
+        zero_point = getattr(asked.operations[0], f"{patch.operand}_zero_point")
+        byte = bytes([(int(zero_point.reshape(())) & 0xFF) ^ patch.flip])
+        found += [(address, byte) for address in patch.addresses]
+    return found
+
+
+def taken(operation: OperationInMemory, data: bytes) -> Array:
+    """The result of `operation` from the bytes of its Y."""
+    buffer, dtype = operation.y, operation.sketch.pieces[0].job.y_dtype
+    rows = np.frombuffer(data + bytes(buffer.rows * buffer.stride - len(data)), np.uint8)
+    rows = rows.reshape(buffer.rows, buffer.stride)[:, : buffer.row_bytes]
+    results: Array = np.ascontiguousarray(rows).view(dtype.newbyteorder("<")).astype(dtype)
+    return results.reshape(operation.sketch.result)
+
+
+def _rows(buffer: Buffer, matrix: Array) -> bytes:
+    """`matrix` of bytes, row by row as `buffer` has it."""
+    rows = np.full((buffer.rows, buffer.stride), _PAD, np.uint8)
+    rows[:, : buffer.row_bytes] = matrix.view(np.uint8)
+    return rows.tobytes()[: buffer.size]

@@ -1,0 +1,66 @@
+"""Program: a compiled model, as its files describe it and as the simulation plays it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from systoliq.hw.engine import EngineConfig
+
+from ..steps import HostStep
+from .memory_map import Buffer
+from .product import Product
+
+__all__ = ["Program"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Program:
+    """The model `name` for a self-fed engine of `config` and `bus_bytes`: steps of the host and products, in order.
+
+    `size` bytes of memory from `base` on are its own. The first `working` of them are what steps work on, behind them
+    lies `image`, which is put there once. `host` are the products that stay with the host, with operator and reason;
+    `inputs` are the model's, (type, shape) by name.
+    """
+
+    name: str
+    config: EngineConfig
+    bus_bytes: int
+    base: int
+    working: int
+    size: int
+    image: bytes
+    steps: tuple[HostStep | Product, ...]
+    host: Mapping[str, tuple[str, str]]
+    inputs: Mapping[str, tuple[str, tuple[int, ...]]]
+    outputs: tuple[str, ...]
+
+    @property
+    def products(self) -> tuple[Product, ...]:
+        """The steps of the engine."""
+        return tuple(step for step in self.steps if isinstance(step, Product))
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All places of memory that have a name, each once."""
+        return tuple(dict.fromkeys(buffer for product in self.products for buffer in product.buffers))
+
+    @property
+    def memory(self) -> bytes:
+        """Memory from address `base` on as it is before the first step; the working part is all zeros."""
+        return bytes(self.working) + self.image + bytes(self.size - self.working - len(self.image))
+
+    @property
+    def image_address(self) -> int:
+        """Where `image` goes."""
+        return self.base + self.working
+
+    def totals(self) -> dict[str, Any]:
+        """Products, jobs and bytes of all."""
+        parts = [product.bytes for product in self.products]
+        return {
+            "products": len(self.products),
+            "jobs": sum(product.jobs for product in self.products),
+            "bytes": {name: sum(part[name] for part in parts) for name in ("a", "b", "y", "list")},
+        }
