@@ -20,7 +20,7 @@ from systoliq.build.design import (
     open_source,
 )
 from systoliq.build.errors import InputError, MissingPackageError
-from systoliq.build.inference import EngineSession
+from systoliq.build.inference import CompiledModel, EngineSession, compile_onnx
 from systoliq.build.onnx import Product, read_network, read_onnx, read_products
 from systoliq.build.synth import SynthReport
 from systoliq.build.verify import verify_package
@@ -33,6 +33,7 @@ from systoliq.sim.engine import Engine
 
 __all__ = [
     "ArrayDesign",
+    "CompiledModel",
     "Design",
     "Engine",
     "EngineConfig",
@@ -50,6 +51,7 @@ __all__ = [
     "SimulationError",
     "SynthReport",
     "ToolError",
+    "compile_onnx",
     "matmul_integer",
     "open_source",
     "qlinear_matmul",

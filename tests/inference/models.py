@@ -77,9 +77,12 @@ def _normalized(net: Builder, residual: str, width: int) -> str:
     return net.add("LayerNormalization", net.last, *(net.constant(each.astype(np.float32)) for each in ends), axis=-1)
 
 
-def bert_tiny_dynamic(folder: Path) -> Path:
-    """The same by dynamic quantization: MatMulInteger."""
+def bert_tiny_dynamic(folder: Path, *, layers: int = 2, attention: bool = False) -> Path:
+    """The same by dynamic quantization: MatMulInteger; of products of attention too, whose zero points are computed."""
     source, path = folder / "float.onnx", folder / "dynamic.onnx"
-    onnx.save(bert_tiny().model(17), source)
-    quantize_dynamic(source, path, weight_type=QuantType.QInt8)
+    onnx.save(bert_tiny(layers=layers).model(17), source)
+    options = {"MatMulConstBOnly": not attention}
+    quantize_dynamic(
+        source, path, weight_type=QuantType.QUInt8 if attention else QuantType.QInt8, extra_options=options
+    )
     return path

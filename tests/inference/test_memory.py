@@ -9,7 +9,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import helper, numpy_helper
-from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from systoliq.api import EngineConfig, EngineSession, InputError, SimulationError
 from systoliq.hw.dma.commands import CommandList
@@ -72,13 +71,7 @@ def test_bert_tiny(config, bus, tmp_path):
 @pytest.mark.parametrize("attention", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_bert_tiny_by_dynamic_quantization(attention, tmp_path):
     """Zero points that the host finds go into the lists; where attention is quantized too, those of B as well."""
-    if not attention:
-        path = bert_tiny_dynamic(tmp_path)
-    else:
-        onnx.save(bert_tiny(layers=1).model(17), tmp_path / "float.onnx")
-        path = tmp_path / "dynamic.onnx"
-        options = {"MatMulConstBOnly": False}
-        quantize_dynamic(tmp_path / "float.onnx", path, weight_type=QuantType.QUInt8, extra_options=options)
+    path = bert_tiny_dynamic(tmp_path, layers=1 if attention else 2, attention=attention)
     report = run(path, {"x": images(bert_tiny().shape, 1, 3)}, CONFIG, stalls=0.1).report
     assert {step.operator for step in report.steps} <= {"MatMulIntegerToFloat", "DynamicQuantizeMatMul"}
     assert len(report.steps) == (8 if attention else 12)

@@ -9,6 +9,7 @@ from .bench_area import bench_area
 from .bench_requantizers import bench_requantizers
 from .bitstream import bitstream
 from .board import board
+from .compile import compile  # noqa: A004 - the name of a command
 from .demo import demo
 from .doctor import doctor
 from .emit import emit
@@ -38,6 +39,7 @@ systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
 systoliq layers model.onnx                which products of a model can be a SOURCE
+systoliq compile model.onnx --out out/m    lists of jobs and weights for the engine that feeds itself
 systoliq run model.onnx --input x.npz      a whole model, its products on the engine's RTL
 systoliq soc --out out/soc                a RISC-V that drives the engine, with firmware
 systoliq verify out/fc                    check its certificate of exactness
@@ -52,7 +54,7 @@ def cli() -> None:
 
 for _command in (
     emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers,
-    bitstream, board, layers, mutants, registers, run, soc, synth,
+    bitstream, board, compile, layers, mutants, registers, run, soc, synth,
 ):  # fmt: skip
     cli.add_command(_command)
 

@@ -8,17 +8,15 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from systoliq.hw.dma.self_fed_engine import check
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine import Engine
 from systoliq.sim.engine.memory import EngineMemory
 from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.runner import SimulatorName
 
-from ..errors import InputError
 from .division import Division
 from .operations import Array, Asked
-from .program import Product, Program, compile_model, play
+from .program import Product, Program, bytes_of_bus, compile_model, play
 from .report import Figures
 from .steps import EngineStep
 
@@ -89,11 +87,8 @@ class MemoryBackend:
         bus: int,
         only: Collection[str] | None = None,
     ) -> None:
-        if bus % 8:
-            raise InputError(f"bus must be 32, 64 or 128 bits, not {bus}")
-        check(config, bus // 8)
         self._division, self._config, self._simulated, self._only = division, config, simulated, only
-        self._engine = SelfFed(config, bus_bytes=bus // 8, simulator=simulated.simulator)
+        self._engine = SelfFed(config, bus_bytes=bytes_of_bus(config, bus), simulator=simulated.simulator)
         self._compiled: tuple[Program, Division] | None = None
         self._products: dict[EngineStep, Product] = {}
         self._memory: EngineMemory | None = None

@@ -81,7 +81,19 @@ def _asked(
         rows = _rows(window, image[:, group * depth : (group + 1) * depth], fill)
         operations.append(of(rows, columns_of_kernels(w[channels]), channels))
     shape = (len(image), *window.positions(image.shape[2:]))
-    return Asked(operations=tuple(operations), finish=partial(_pixels, shape=shape, last=last))
+    form = "[N, H, W, C]" if last else "[N, C, H, W]"
+    return Asked(
+        operations=tuple(operations),
+        finish=partial(_pixels, shape=shape, last=last),
+        before={
+            "a": "a row for each window of the image, batch by batch; in it kernel rows, kernel columns, channels of "
+            "the operation's group; padding is the zero point of A",
+            "b": "a column for each kernel of the group",
+            "image": form,
+            **{name: list(getattr(window, name)) for name in ("kernel", "strides", "dilations", "pads")},
+        },
+        after={"output": f"rows are pixels, columns channels, operation after operation: {form}"},
+    )
 
 
 def _rows(window: Window, image: Array, fill: int) -> Array:

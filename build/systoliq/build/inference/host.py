@@ -31,10 +31,11 @@ class HostPiece:
         if not self._step.outputs:
             return {}
         if self._session is None:
-            self._session = Session(self._part(inputs), "the host's part of the model", as_it_is=True)
+            self._session = Session(self.model(inputs), "the host's part of the model", as_it_is=True)
         return self._session.run(self._step.outputs, inputs)
 
-    def _part(self, inputs: Mapping[str, Array]) -> bytes:
+    def model(self, inputs: Mapping[str, Array]) -> bytes:
+        """The step as an ONNX model of its own, for `inputs` of these types."""
         helper = need("onnx.helper", "onnx", "reading ONNX models", extra="onnx")
         step, model = self._step, self._model
         names = {name for node in all_nodes(step.nodes) for name in node.input}

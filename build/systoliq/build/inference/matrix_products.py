@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,15 +31,17 @@ def qgemm(node: NodeProto, inputs: Inputs) -> Asked:
     *operands, bias, y_scale, y_zero_point = inputs
     a, a_scale, a_zero_point, b, b_scale, b_zero_point = operands
     by = Rescaling(a_scale=a_scale, b_scale=b_scale, y_scale=y_scale, y_zero_point=y_zero_point)
+    turned = "a" * bool(attribute(node, "transA", 0)) + "b" * bool(attribute(node, "transB", 0))
     return Asked.of(
         Operation(
-            a=a.T if attribute(node, "transA", 0) else a,
-            b=b.T if attribute(node, "transB", 0) else b,
+            a=a.T if "a" in turned else a,
+            b=b.T if "b" in turned else b,
             a_zero_point=a_zero_point,
             b_zero_point=b_zero_point,
             bias=bias,
             rescaling=by,
-        )
+        ),
+        transposed=turned,
     )
 
 
@@ -60,7 +63,12 @@ def matmul_integer_to_float(node: NodeProto, inputs: Inputs) -> Asked:
     """Inputs: a, b, a_scale, b_scale, a_zero_point or None, b_zero_point or None, bias or None."""
     a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias = inputs
     operation = Operation(a=a, b=b, a_zero_point=a_zero_point, b_zero_point=b_zero_point)
-    return Asked(operations=(operation,), finish=lambda results: _real(results[0], a_scale, b_scale, bias))
+    return Asked(
+        operations=(operation,),
+        finish=lambda results: _real(results[0], a_scale, b_scale, bias),
+        before={"a": "input", "b": "input"},
+        after={"output": f"float32(result) * (a_scale * b_scale){'' if bias is None else ' + bias'}"},
+    )
 
 
 def dynamic_quantize_matmul(node: NodeProto, inputs: Inputs) -> Asked:
@@ -68,7 +76,8 @@ def dynamic_quantize_matmul(node: NodeProto, inputs: Inputs) -> Asked:
     x, b, b_scale, b_zero_point, bias = inputs
     found = dynamic_quantize_linear(x)
     a_scale, a_zero_point = np.asarray(found.scale), np.asarray(found.zero_point)
-    return matmul_integer_to_float(node, (found.a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias))
+    asked = matmul_integer_to_float(node, (found.a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias))
+    return dataclasses.replace(asked, before={"a": "DynamicQuantizeLinear of the input", "b": "input"})
 
 
 def _real(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -100,15 +100,24 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
-    """What a node asks for: `operations`, and `finish`, which makes its output of their results."""
+    """What a node asks for: `operations`, and `finish`, which makes its output of their results.
+
+    `before` and `after` say in words, ready for JSON, what makes operands of the node's inputs and its output of
+    results.
+    """
 
     operations: tuple[Operation, ...]
     finish: Callable[[Sequence[Array]], Array]
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
 
     @classmethod
-    def of(cls, operation: Operation) -> Asked:
-        """One operation, whose result is the node's."""
-        return cls(operations=(operation,), finish=lambda results: results[0])
+    def of(cls, operation: Operation, *, transposed: str = "") -> Asked:
+        """One operation, whose result is the node's; `transposed` are the operands that are the inputs turned."""
+        before = {name: "input, transposed" if name in transposed else "input" for name in ("a", "b")}
+        return cls(
+            operations=(operation,), finish=lambda results: results[0], before=before, after={"output": "the result"}
+        )
 
     def golden(self) -> Array:
         """The node's output as it must be."""

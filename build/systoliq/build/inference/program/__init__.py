@@ -4,9 +4,10 @@ lowered model -> sketches of products -> rooms -> weights and lists -> `Program`
 `Program` -> files for those who build a system       `files`;  memory of a simulation       `playing`
 """
 
-from .compiler import compile_model
+from .compiled import CompiledModel, compile_onnx
+from .compiler import bytes_of_bus, compile_model
 from .playing import play
 from .product import Product
 from .program import Program
 
-__all__ = ["Product", "Program", "compile_model", "play"]
+__all__ = ["CompiledModel", "Product", "Program", "bytes_of_bus", "compile_model", "compile_onnx", "play"]

@@ -6,9 +6,11 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from itertools import accumulate
 
+from systoliq.hw.dma.axi4 import BUS_BYTES
 from systoliq.hw.dma.self_fed_engine import check
 from systoliq.hw.engine import EngineConfig
 
+from ...errors import InputError
 from ..division import Division
 from ..lowering import Lowered
 from ..operations import Array
@@ -20,7 +22,17 @@ from .product import JobList, OperationInMemory, Product, constant_b, lists_of, 
 from .program import Program
 from .sketch import OperationSketch, ProductSketch, sketch
 
-__all__ = ["compile_model"]
+__all__ = ["bytes_of_bus", "compile_model"]
+
+
+def bytes_of_bus(config: EngineConfig, bits: int) -> int:
+    """Bytes of a bus of `bits` for an engine of `config`; a ValueError where they do not go together."""
+    if bits not in (sizes := [8 * size for size in BUS_BYTES]):
+        raise InputError(f"bus must be one of {', '.join(map(str, sizes))} bits, not {bits}")
+    if config.float8:
+        raise InputError(f"the engine must be one of integers, not of {config.a} x {config.b}")
+    check(config, bits // 8)
+    return bits // 8
 
 
 def compile_model(
@@ -37,7 +49,6 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
-    check(config, bus_bytes)
     division, sketches = _sketches(model, config, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)

@@ -31,6 +31,12 @@ class Piece:
     columns: slice
     batch: int
 
+    @property
+    def bytes(self) -> dict[str, int]:
+        """Bytes that the job reads of A and B, and writes of Y."""
+        job = self.job
+        return {"a": job.m * job.k, "b": job.k * job.n, "y": job.m * job.n * job.y_dtype.itemsize}
+
 
 def pieces_of(operation: Operation, config: EngineConfig) -> tuple[Piece, ...]:
     """The jobs of `operation`, whose operands only have to have the right shapes.

@@ -93,13 +93,9 @@ class Product:
     @property
     def bytes(self) -> dict[str, int]:
         """Bytes that its jobs read of A and B, write of Y, and read of lists."""
-        jobs = [piece.job for each in self.lists for piece in each.pieces]
-        return {
-            "a": sum(job.m * job.k for job in jobs),
-            "b": sum(job.k * job.n for job in jobs),
-            "y": sum(job.m * job.n * job.y_dtype.itemsize for job in jobs),
-            "list": sum(len(each.data) for each in self.lists),
-        }
+        parts = [piece.bytes for each in self.lists for piece in each.pieces]
+        total = {name: sum(part[name] for part in parts) for name in ("a", "b", "y")}
+        return total | {"list": sum(len(each.data) for each in self.lists)}
 
 
 def words_of_b(operation: OperationSketch, b: Any, config: EngineConfig) -> bytes:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -72,10 +74,12 @@ class OperationSketch:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class ProductSketch:
-    """A product's operations; `known` is what of them is before the model runs."""
+    """A product's operations; `known` is what of them is before the model runs. `before`, `after`: as of `Asked`."""
 
     step: EngineStep
     known: Known
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
     operations: tuple[OperationSketch, ...]
 
     def takes(self, other: ProductSketch) -> bool:
@@ -97,6 +101,8 @@ def sketch(step: EngineStep, asked: Asked, known: Known, constants: set[str], co
     return ProductSketch(
         step=step,
         known=known,
+        before=asked.before,
+        after=asked.after,
         operations=tuple(_operation(operation, known.b, config) for operation in operations),
     )
 

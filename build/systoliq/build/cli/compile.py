@@ -1,0 +1,113 @@
+"""The command `systoliq compile`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from ..design.self_fed_engine.design import BUS_BITS
+from ..inference import compile_onnx
+from ..package.output import check_output
+from ..progress import Stages
+from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
+from .options import PATH, add_options
+from .shell import debug_option, tell_link
+
+__all__ = ["compile"]
+
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+
+
+class _Bytes(click.ParamType[Any]):
+    """A count of bytes: decimal or hexadecimal, or with K, M or G of 1024 behind it."""
+
+    name = "bytes"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """See `click.ParamType`."""
+        match = re.fullmatch(r"(0[xX][0-9a-fA-F]+|[0-9]+)([KMG]?)", str(value))
+        if match is None:
+            self.fail(f"must be a number of bytes such as 65536, 0x10000 or 64M, not {value!r}", param, ctx)
+        number, unit = match.groups()
+        return int(number, 16 if number[:2] in ("0x", "0X") else 10) * _UNITS[unit]
+
+
+class _Shape(click.ParamType[Any]):
+    """NAME=SIZE,SIZE...: an input's shape."""
+
+    name = "shape"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[int, ...]]:
+        """See `click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        name, _, sizes = str(value).rpartition("=")
+        if not name or not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", sizes):
+            self.fail(f"must be such as x=1,3,32,32, not {value!r}", param, ctx)
+        return name, tuple(int(size) for size in sizes.split(","))
+
+
+@click.command(
+    help="""Compile a quantized ONNX model for the engine that feeds itself.
+
+Matrix products and convolutions of 8-bit integers become lists of jobs, which the engine carries out by itself; the
+rest stays with the host, in the order of the steps. systoliq run --bus plays the same lists on the RTL.
+
+\b
+The directory gets
+  program.bin          weights as the engine reads them, and the lists with settings and tables
+  program.json         memory, steps in order, buffers, jobs and their bytes, what the host computes
+  program.txt          the same for readers
+  systoliq_program.h   addresses and sizes of all buffers; systoliq_program.c their tables
+  systoliq_example.c   a host that runs all steps, with its header and those of the registers
+  host_NN.onnx         each step of the host as a model of its own
+
+\b
+Examples
+  systoliq compile model.onnx --out out/model --rows 16 --cols 16
+  systoliq compile model.onnx --out out/model --engine out/engine --memory 64M --base 0x80000000
+  systoliq compile model.onnx --out out/model --shape x=1,3,32,32 --only /fc/Gemm
+"""
+)
+@click.argument("model", metavar="FILE.onnx", type=PATH)
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this program.")
+@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
+@click.option(
+    "--shape", "shapes", multiple=True, type=_Shape(), metavar="NAME=N,N,...",
+    help="Shape of an input whose sizes the model leaves open; may be repeated.",
+)  # fmt: skip
+@click.option("--memory", type=_Bytes(), metavar="BYTES", help="Memory that it may take.  [as much as it needs]")
+@click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
+@click.option("--only", multiple=True, metavar="NODE", help="A product for the engine, and no others; may be repeated.")
+@add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
+def compile(  # noqa: A001 - the command's name
+    model: Path, out: Path, replace: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...], memory: int | None,
+    base: int, only: tuple[str, ...], engine: Path | None, **hardware: Any,
+) -> None:  # fmt: skip
+    """See `help`."""
+    check_output(out)
+    tell_link(out)
+    config, bus = integer_engine(engine, hardware)
+    stages = Stages()
+    with stages.stage(f"compile {model.name}"):
+        compiled = compile_onnx(
+            model, config, bus=bus or BUS_BITS, shapes=dict(shapes), only=only or None, base=base, memory=memory
+        )
+    compiled.write(out, replace=replace)
+    program = compiled.program
+    console = Console(highlight=False)
+    for file, content in compiled.files.items():
+        console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
+    for name, (operator, reason) in program.host.items():
+        console.print(f"host: {operator} {name!r}: {reason}", soft_wrap=True, markup=False)
+    totals = program.totals()
+    click.echo(
+        f"{totals['products']} products in {totals['jobs']} jobs; {program.size:,} bytes of memory, of which "
+        f"{len(program.image):,} are weights and lists"
+    )

@@ -1,0 +1,67 @@
+"""Compiled model: an ONNX file as lists of jobs for an engine that feeds itself, weights, and steps of the host."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from systoliq.hw.engine import EngineConfig
+
+from ...package.output import write_output
+from ..division import Division
+from ..feed import blank_feed
+from ..lowering import lowered
+from ..operations import Array
+from .compiler import bytes_of_bus, compile_model
+from .files import program_files
+from .program import Program
+
+__all__ = ["CompiledModel", "compile_onnx"]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CompiledModel:
+    """A `program`, the `division` of the model that it follows, and inputs of the shapes that it is for."""
+
+    program: Program
+    division: Division
+    feed: Mapping[str, Array]
+
+    @cached_property
+    def files(self) -> dict[str, bytes]:
+        """Contents of its files, by name."""
+        return program_files(self.program, self.division, self.feed)
+
+    def write(self, directory: Path, *, replace: bool = False) -> None:
+        """Write all files as `directory`, whole or not at all; see `write_output`."""
+        write_output(directory, self.files, replace=replace)
+
+
+def compile_onnx(
+    model: str | Path,
+    config: EngineConfig | None = None,
+    *,
+    bus: int = 128,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    only: Collection[str] | None = None,
+    base: int = 0,
+    memory: int | None = None,
+) -> CompiledModel:
+    """Compile the ONNX model in the file `model` for an engine of `config` with a bus of `bus` bits.
+
+    `shapes` are those of inputs whose sizes the model leaves open. `only` names the products for the engine, and leaves
+    the others to the host. Lists, weights and what steps work on take memory from address `base` on, at most `memory`
+    bytes. Raises InputError for a model that onnxruntime does not take, that has no product for the engine, or that
+    does not fit.
+
+    >>> compile_onnx("model.onnx", EngineConfig(rows=16, cols=16)).write("out/model")
+    """
+    bus_bytes = bytes_of_bus(config or EngineConfig(), bus)
+    low = lowered(Path(model))
+    feed = blank_feed(low.session.inputs, shapes or {})
+    program, division = compile_model(
+        low, config or EngineConfig(), feed, bus_bytes=bus_bytes, only=only, base=base, memory=memory
+    )
+    return CompiledModel(program=program, division=division, feed=feed)

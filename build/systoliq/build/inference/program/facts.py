@@ -1,0 +1,117 @@
+"""Facts of a program, ready for JSON: memory, steps in order, buffers, lists, and what the host computes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...design.engine.describe import config_facts
+from ..steps import HostStep, label_of
+from .product import OperationInMemory, Product
+from .program import Program
+
+__all__ = ["IMAGE", "model_file", "program_facts"]
+
+IMAGE = "program.bin"
+
+
+def model_file(number: int) -> str:
+    """The file of a host's step as a model of its own."""
+    return f"host_{number:02}.onnx"
+
+
+def program_facts(program: Program) -> dict[str, Any]:
+    """All of `program` but the image itself."""
+    return {
+        "name": program.name,
+        "engine": config_facts(program.config) | {"bus_bits": 8 * program.bus_bytes},
+        "memory": {
+            "base": program.base,
+            "size": program.size,
+            "working": {"address": program.base, "size": program.working},
+            "image": {"address": program.image_address, "size": len(program.image), "file": IMAGE},
+        },
+        "inputs": {name: {"type": kind, "shape": list(shape)} for name, (kind, shape) in program.inputs.items()},
+        "outputs": list(program.outputs),
+        "totals": program.totals(),
+        "steps": [
+            _host(number, step) if isinstance(step, HostStep) else _product(step)
+            for number, step in enumerate(program.steps, 1)
+        ],
+        "products_of_the_host": {
+            name: {"operator": operator, "reason": reason} for name, (operator, reason) in program.host.items()
+        },
+    }
+
+
+def _host(number: int, step: HostStep) -> dict[str, Any]:
+    return {
+        "step": number,
+        "by": "host",
+        "model": model_file(number) if step.outputs else None,
+        "takes": list(step.inputs),
+        "gives": list(step.outputs),
+        "nodes": [
+            {"operator": node.op_type, "name": label_of(node), "gives": list(node.output)} for node in step.nodes
+        ],
+    }
+
+
+def _product(product: Product) -> dict[str, Any]:
+    node = product.sketch.step.node
+    return {
+        "step": product.number,
+        "by": "engine",
+        "name": product.name,
+        "operator": product.operator,
+        "takes": [name for name in node.input if name],
+        "gives": node.output[0],
+        "a_from": product.a_from,
+        "before": dict(product.sketch.before),
+        "after": dict(product.sketch.after),
+        "operations": [_operation(operation, product.sketch.known.b) for operation in product.operations],
+        "patches": [
+            {"zero_point_of": patch.operand, "flip": patch.flip, "addresses": list(patch.addresses)}
+            for patch in product.patches
+        ],
+        "lists": [each.buffer.facts() | {"jobs": len(each.pieces)} for each in product.lists],
+        "jobs": [
+            {
+                **{name: getattr(piece.job, name) for name in "mkn"},
+                "rows": _ends(piece.rows),
+                "columns": _ends(piece.columns),
+                "batch": piece.batch,
+                "addresses": {"a": place.a, "b": place.b, "y": place.y},
+                "bytes": piece.bytes,
+            }
+            for each in product.lists
+            for piece, place in zip(each.pieces, each.places, strict=True)
+        ],
+        "bytes": product.bytes,
+    }
+
+
+def _operation(operation: OperationInMemory, known: bool) -> dict[str, Any]:
+    sketch = operation.sketch
+    given = sketch.operation
+    return {
+        "m": sketch.rows,
+        "k": sketch.k,
+        "n": sketch.n,
+        "types": {"a": given.a.dtype.name, "b": given.b.dtype.name, "y": sketch.pieces[0].job.y_dtype.name},
+        "result": list(sketch.result),
+        "a": operation.a.facts(),
+        "b": operation.b.facts()
+        | {
+            "by": "image" if known else "host",
+            "layout": "rows" if sketch.tiles is None else "tiles",
+            "tiles": [
+                {"batch": tile.batch, "columns": _ends(tile.columns), "offset": tile.offset, "size": tile.size}
+                for tile in sketch.tiles or ()
+            ],
+        },
+        "y": operation.y.facts(),
+    }
+
+
+def _ends(part: slice) -> list[int]:
+    return [part.start, part.stop]

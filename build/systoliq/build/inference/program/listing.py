@@ -1,0 +1,86 @@
+"""Listing of a program for readers: memory, then each step, what the host does and what the engine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..steps import HostStep
+from .facts import IMAGE, model_file
+from .memory_map import Buffer
+from .product import Product
+from .program import Program
+
+__all__ = ["listing"]
+
+
+def listing(program: Program) -> str:
+    """The program as text."""
+    return "\n".join([*_head(program), *_steps(program), ""])
+
+
+def _head(program: Program) -> Iterator[str]:
+    config, totals = program.config, program.totals()
+    size = " x ".join(str(each) for each in (config.rows, config.cols, config.depth))
+    yield f"{program.name} on an engine of {size}, bus of {8 * program.bus_bytes} bits; made by systoliq compile"
+    yield ""
+    yield f"memory   0x{program.base:08x}  {program.size:>10} bytes"
+    yield f"working  0x{program.base:08x}  {program.working:>10} bytes  operands and results, of each step its own"
+    image = f"{IMAGE}: weights and lists, put there once"
+    yield f"image    0x{program.image_address:08x}  {len(program.image):>10} bytes  {image}"
+    yield ""
+    each = ", ".join(f"{count} of {name}" for name, count in totals["bytes"].items())
+    yield f"{totals['products']} products on the engine in {totals['jobs']} jobs; bytes read and written: {each}"
+    for name, (operator, reason) in program.host.items():
+        yield f"host: {operator} {name!r}: {reason}"
+
+
+def _steps(program: Program) -> Iterator[str]:
+    for number, step in enumerate(program.steps, 1):
+        yield ""
+        yield from _host(number, step) if isinstance(step, HostStep) else _product(step)
+
+
+def _host(number: int, step: HostStep) -> Iterator[str]:
+    counts = Counter(node.op_type for node in step.nodes)
+    nodes = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+    yield f"step {number}: host: {model_file(number) if step.outputs else 'nothing that others need'}: {nodes}"
+    yield f"  takes {', '.join(step.inputs) or 'nothing'}"
+    yield f"  gives {', '.join(step.outputs) or 'nothing'}"
+
+
+def _product(product: Product) -> Iterator[str]:
+    node = product.sketch.step.node
+    gives = f"jobs: {product.jobs}; gives {node.output[0]}"
+    yield f"step {product.number}: engine: {product.operator} {product.name!r}; {gives}"
+    for name, text in product.sketch.before.items():
+        filled = name != "b" or not product.sketch.known.b
+        if not filled or (name == "a" and product.a_from is not None):
+            continue
+        yield f"  {name}: {text}"
+    if product.a_from is not None:
+        yield f"  a: there already: Y of {product.a_from!r}"
+    for operation in product.operations:
+        sketch = operation.sketch
+        yield f"  {sketch.rows} x {sketch.k} x {sketch.n}"
+        for buffer in (operation.a, operation.b, operation.y):
+            yield f"    {_place(buffer)}"
+    for patch in product.patches:
+        flipped = f" xor 0x{patch.flip:02x}" if patch.flip else ""
+        at = _addresses(patch.addresses)
+        yield f"  the zero point of {patch.operand.upper()}, a byte{flipped}, into the list at {at}"
+    for each in product.lists:
+        yield f"  play {_place(each.buffer)}, jobs: {len(each.pieces)}"
+    for name, text in product.sketch.after.items():
+        yield f"  {name}: {text}"
+    yield "  bytes: " + ", ".join(f"{count} of {name}" for name, count in product.bytes.items())
+
+
+def _place(buffer: Buffer) -> str:
+    rows = f", {buffer.rows} rows of {buffer.row_bytes}, {buffer.stride} apart" if buffer.rows > 1 else ""
+    return f"{buffer.role:<4} 0x{buffer.address:08x}  {buffer.size} bytes{rows}{', in the image' * buffer.kept}"
+
+
+def _addresses(addresses: tuple[int, ...]) -> str:
+    shown = ", ".join(f"0x{address:08x}" for address in addresses[:4])
+    return shown if len(addresses) <= 4 else f"{shown} and {len(addresses) - 4} more"

@@ -1,0 +1,111 @@
+"""The example in C of a compiled model, on the RTL: its hooks are Python, its memory is the simulator's."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from ctypes import CFUNCTYPE, POINTER, c_char, c_int, c_uint8, c_uint32, c_void_p
+
+import numpy as np
+
+from systoliq.build.inference.products import asked_of_engine
+from systoliq.build.inference.steps import HostStep
+from systoliq.hw.dma.commands import dma_register
+from systoliq.hw.dma.registers import BASE
+from systoliq.hw.engine.host.batches import Batches
+from systoliq.sim.engine.memory import EngineMemory
+from systoliq.sim.engine.self_fed import SelfFed
+
+BYTES = POINTER(c_uint8)
+HOOKS = {
+    "read": CFUNCTYPE(c_uint32, c_void_p, c_uint32),
+    "write": CFUNCTYPE(None, c_void_p, c_uint32, c_uint32),
+    "operand": CFUNCTYPE(c_void_p, c_void_p, c_uint32, c_uint32, c_char),
+    "zero_point": CFUNCTYPE(c_uint8, c_void_p, c_uint32, c_char),
+    "result": CFUNCTYPE(c_void_p, c_void_p, c_uint32, c_uint32),
+    "finish": CFUNCTYPE(c_int, c_void_p, c_uint32),
+}
+
+
+class CBoard(ctypes.Structure):
+    _fields_ = (("user", c_void_p), ("memory", c_void_p), *HOOKS.items())
+
+
+class Board:
+    """The hooks: host's steps by onnxruntime, operands as the program's steps say, lists on the RTL."""
+
+    def __init__(self, compiled, feed, memory):
+        self.program, self.division, self.simulated = compiled.program, compiled.division, memory
+        self.tensors = {**compiled.division.constants, **feed}
+        self.memory = np.frombuffer(bytearray(self.program.memory), np.uint8)
+        self.registers = {}
+        self.asked, self.results, self.kept = {}, {}, []
+        self.jobs = {
+            each.buffer.address: len(each.pieces) for product in self.program.products for each in product.lists
+        }
+
+    def read(self, _, offset):
+        return dma_register("DMA_STATUS").field("done").mask if offset == register("DMA_STATUS") else 0
+
+    def write(self, _, offset, value):
+        self.registers[offset] = value
+        if offset == register("LIST_CONTROL") and value == 1:
+            address, extent = self.registers[register("LIST_ADDRESS")], self.registers[register("LIST_EXTENT")]
+            played = self.simulated.play(
+                address, extent + 1, jobs=self.jobs[address], writes=[(0, self.memory.tobytes())],
+                reads=[(0, self.memory.size)], limit=1_000_000,
+            )  # fmt: skip
+            self.memory[:] = np.frombuffer(played.data[0], np.uint8)
+
+    def operation(self, step, index):
+        if step not in self.asked:
+            self.asked[step] = asked_of_engine(self.program.steps[step - 1].sketch.step.node, self.tensors)
+        return self.asked[step].operations[index]
+
+    def operand(self, _, step, index, which):
+        given = self.operation(step, index)
+        batches = Batches(given.a, given.b)
+        return self.pointer(np.ascontiguousarray(getattr(batches, which.decode())))
+
+    def zero_point(self, _, step, which):
+        return int(getattr(self.operation(step, 0), f"{which.decode()}_zero_point").reshape(())) & 0xFF
+
+    def result(self, _, step, index):
+        operation = self.program.steps[step - 1].operations[index].sketch
+        y = np.zeros(operation.result, operation.pieces[0].job.y_dtype)
+        self.results[step, index] = y
+        return self.pointer(y)
+
+    def finish(self, _, step):
+        of = self.program.steps[step - 1]
+        if isinstance(of, HostStep):
+            self.tensors |= self.division.pieces[of].run(self.tensors)
+            return 0
+        self.operation(step, 0)
+        results = [self.results[step, index] for index in range(len(of.operations))]
+        self.tensors[of.sketch.step.node.output[0]] = self.asked[step].finish(results)
+        return 0
+
+    def pointer(self, array):
+        self.kept.append(array)
+        return array.ctypes.data
+
+
+def register(name):
+    return BASE + dma_register(name).offset
+
+
+def run_example(compiled, folder, feed, flags):
+    """All tensors after the example ran all steps of the compiled model in `folder`."""
+    sources = ["systoliq_example.c", "systoliq_program.c"]
+    command = ["gcc", *flags, "-O1", "-fPIC", "-shared", "-o", "example.so", *sources]
+    subprocess.run(command, cwd=folder, check=True)
+    library = ctypes.CDLL(str(folder / "example.so"))
+    program = compiled.program
+    engine = SelfFed(program.config, bus_bytes=program.bus_bytes)
+    with EngineMemory(engine, program.memory) as memory:
+        board = Board(compiled, feed, memory)
+        hooks = {name: kind(getattr(board, name)) for name, kind in HOOKS.items()}
+        given = CBoard(user=None, memory=board.memory.ctypes.data, **hooks)
+        assert library.systoliq_run(ctypes.byref(given)) == 0
+    return board.tensors
