@@ -19,13 +19,9 @@ DIRECTION = (  # packages and modules of build: each may import those of the lin
     {"files"},
     {"onnx", "synth"},
     {"design"},
-<<<<<<< HEAD
-    {"benchmarks", "board", "demo", "explore", "inference", "package"},
-    {"soc"},
-=======
     {"package"},
-    {"benchmarks", "demo", "explore", "inference"},
->>>>>>> 76f7cb5 (inference.program: systoliq compile: lists, weights, memory map, C and the host's steps)
+    {"benchmarks", "board", "demo", "explore", "inference"},
+    {"soc"},
     {"cli"},
     {"__main__"},
 )
