@@ -41,7 +41,7 @@ The directory gets
 \b
 Examples
   systoliq soc --out out/soc --simulate
-  systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram 128
+  systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram-kib 128
 """
 )
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
@@ -49,25 +49,31 @@ Examples
 @click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
 @click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
 @click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]")
+@click.option("--lanes", type=int, metavar="N", help="Results that leave the engine in a cycle; a power of two.  [4]")
 @click.option(
-    "--bus", type=click.Choice([str(8 * size) for size in BUS_BYTES]), default="32", show_default=True, help="Bits."
+    "--bus",
+    type=click.Choice([str(8 * size) for size in BUS_BYTES]),
+    default="32",
+    show_default=True,
+    help="Bits of the bus.",
 )
 @click.option(
-    "--ram", type=int, default=_DEFAULTS.ram_kib, show_default=True, metavar="KIB", help="Memory, a power of two."
+    "--ram-kib", type=int, default=_DEFAULTS.ram_kib, show_default=True, metavar="N", help="Memory, a power of two."
 )
 @click.option("--baud", type=int, default=1_000_000, show_default=True, metavar="N", help="Speed of the UART.")
 @click.option("--images", type=int, default=16, show_default=True, metavar="N", help="Digits to classify.")
 @click.option("--simulate", is_flag=True, help="Run the whole system under Verilator too.")
 @debug_option
 def soc(
-    out: Path, replace: bool, rows: int | None, cols: int | None, depth: int | None, bus: str, ram: int, baud: int,
-    images: int, simulate: bool,
+    out: Path, replace: bool, rows: int | None, cols: int | None, depth: int | None, lanes: int | None, bus: str,
+    ram_kib: int, baud: int, images: int, simulate: bool,
 ) -> int:  # fmt: skip
     """See `help`."""
     check_output(out)
     tell_link(out)
-    engine = engine_config(Hardware(rows=rows, cols=cols, depth=depth))
-    design = SocDesign(config=SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram, baud=baud), images=images)
+    engine = engine_config(Hardware(rows=rows, cols=cols, depth=depth, lanes=lanes))
+    config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, baud=baud)
+    design = SocDesign(config=config, images=images)
     console, stages, compiled = Console(highlight=False), Stages(), has_compiler()
     if compiled or simulate:
         with stages.stage("firmware"):

@@ -13,9 +13,9 @@ from pathlib import Path
 from systoliq.children import run_child
 from systoliq.sim.cache import cache_directory
 
-from ..errors import InputError, SynthesisError, need
+from ..errors import SynthesisError, need
 
-__all__ = ["COMPILE", "FLAGS", "OBJCOPY", "compile_firmware", "has_compiler"]
+__all__ = ["COMPILE", "FLAGS", "OBJCOPY", "TooLargeError", "compile_firmware", "has_compiler"]
 
 COMPILE = ("-m", "ziglang", "cc")
 OBJCOPY = ("-m", "ziglang", "objcopy", "-O", "binary")
@@ -24,6 +24,10 @@ FLAGS = (
     "-ffunction-sections", "-fdata-sections", "-Wall", "-Wextra", "-Wl,--gc-sections", "-Wl,-T,link.ld",
 )  # fmt: skip
 _PURPOSE = "compiling firmware"
+
+
+class TooLargeError(ValueError):
+    """A program does not fit into the memory; the message says by how much."""
 
 
 def has_compiler() -> bool:
@@ -38,8 +42,10 @@ def compile_firmware(sources: Mapping[str, str], program: Sequence[str]) -> byte
     ------
     MissingPackageError
         where ziglang is not installed.
-    InputError
+    TooLargeError
         where the program is too large for the memory that link.ld has.
+    SynthesisError
+        where the compiler refuses it.
     """
     need("ziglang", "ziglang", _PURPOSE, extra="soc")
     cache = cache_directory() / "zig"
@@ -58,8 +64,8 @@ def compile_firmware(sources: Mapping[str, str], program: Sequence[str]) -> byte
 
 def _raise(said: str) -> None:
     """The error that the tools' words tell."""
-    too_large = re.search(r"will not fit in region|overflowed by (\d+)|memory is too small", said)
-    if too_large:
-        more = f" {too_large[1]} bytes" if too_large[1] else ""
-        raise InputError(f"ram must be larger: the firmware needs{more or ' some'} more than there is")
+    if overflows := re.findall(r"overflowed by (\d+) bytes", said):
+        raise TooLargeError(f"it needs {max(map(int, overflows))} bytes more than there are")
+    if "memory is too small" in said:
+        raise TooLargeError("nothing is left for its stack")
     raise SynthesisError(f"the firmware was not compiled:\n{said.strip()}")

@@ -20,7 +20,7 @@ from ..errors import InputError, need
 from ..files import json_bytes
 from ..generator import GENERATOR, versions
 from .board import ULX3S, board_top, constraints
-from .compiler import compile_firmware
+from .compiler import TooLargeError, compile_firmware
 from .digits import digits_header
 from .sources import LIBRARY, firmware_sources
 from .testbench import soc_testbench
@@ -42,7 +42,7 @@ def picorv32() -> str:
 def memory_file(program: bytes, config: SocConfig) -> bytes:
     """The memory of a system, from address 0 on, as the file that its Verilog reads; what is not given is 0."""
     if len(program) > config.ram_bytes:
-        raise InputError(f"ram must have {len(program)} bytes at least for this program, not {config.ram_bytes}")
+        raise InputError(f"memory must have {len(program)} bytes at least for this program, not {config.ram_bytes}")
     words: Words = np.zeros(config.ram_bytes, np.uint8)
     words[: len(program)] = np.frombuffer(program, np.uint8)
     return hexadecimal(words.reshape(-1, config.bus_bytes), 8 * config.bus_bytes)
@@ -72,8 +72,12 @@ class SocDesign:
 
     @functools.cached_property
     def firmware(self) -> bytes:
-        """The program, compiled; errors as `compile_firmware`."""
-        return compile_firmware(self.sources, (*LIBRARY, "digits.c"))
+        """The program, compiled; errors as `compile_firmware`, but an InputError where it is too large."""
+        try:
+            return compile_firmware(self.sources, (*LIBRARY, "digits.c"))
+        except TooLargeError as error:
+            ram = self.config.ram_kib
+            raise InputError(f"ram_kib must be larger than {ram} for this firmware: {error}") from error
 
     def compile(self) -> None:
         """Compile the program now: what comes then raises none of its errors."""

@@ -33,6 +33,7 @@ def properties() -> tuple[Property, ...]:
         rounding,
         status,
         streams,
+        system_bus,
     )
 
     modules = (
@@ -50,6 +51,7 @@ def properties() -> tuple[Property, ...]:
         streams,
         block_ram,
         bus,
+        system_bus,
         register_file,
         status,
         packer,
