@@ -25,7 +25,7 @@ def check(blocks, cells="portable", folder=None):
         assert found == [line["a"] * line["b"] for line in given[: CYCLES - block.latency]], vars(block)
 
 
-@pytest.mark.parametrize("cells", with_models("portable", "ecp5", "ice40"))
+@pytest.mark.parametrize("cells", with_models("portable", "ecp5", "ice40", "gowin"))
 def test_multiplier(tmp_path, cells):
     check([Multiplier(*bits, cells=cells) for bits in [(2, 3), (9, 8), (16, 16)]], cells, tmp_path)
 
@@ -41,6 +41,7 @@ SIZES = {
     "portable": [(1, 1), (32, 24), (40, 33)],
     "ecp5": [(18, 17), (18, 18), (19, 17), (26, 24), (35, 34), (36, 18), (38, 34), (39, 20), (33, 5), (25, 1)],
     "ecp5-lut": [(8, 8), (25, 24), (26, 20), (33, 5)],
+    "gowin": [(9, 8), (18, 17), (19, 17), (26, 24), (35, 34), (38, 34), (39, 20), (25, 1)],
     "ice40": [(16, 15), (17, 16), (31, 30), (32, 24), (34, 30), (25, 12), (20, 1), (32, 4)],
 }
 

@@ -131,6 +131,7 @@ CASES = [
     Case(rows=1, cols=17, depth=1, k=70, n=34, m=3, b_zero_point=5),
     Case(rows=1, cols=66, depth=3, k=200, n=66, m=3, cells="ecp5"),
     Case(rows=3, cols=5, depth=1, k=66, n=13, cells="ice40"),
+    Case(rows=2, cols=5, depth=3, k=21, n=9, cells="gowin"),
 ]
 
 

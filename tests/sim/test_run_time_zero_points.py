@@ -45,7 +45,14 @@ def test_every_row_has_its_own(a_type, b_zero_point, simulator):
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("rows", "cols", "depth", "cells"),
-    [(1, 5, 1, "portable"), (3, 2, 1, "ecp5"), (2, 5, 3, "ice40"), (2, 3, 2, "xilinx"), (1, 2, 4, "dsp48e2")],
+    [
+        (1, 5, 1, "portable"),
+        (3, 2, 1, "ecp5"),
+        (2, 5, 3, "ice40"),
+        (2, 3, 1, "gowin"),
+        (2, 3, 2, "xilinx"),
+        (1, 2, 4, "dsp48e2"),
+    ],
 )
 def test_shapes_and_cells_in_the_models_cycles(rows, cols, depth, cells):
     dense = dense_of(B, np.uint8, np.int8(0), rows=rows, cols=cols, depth=depth, cells=cells)

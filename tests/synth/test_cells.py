@@ -121,7 +121,7 @@ class Skewed(Mac):
 
 
 @pytest.mark.sampled(3)
-@pytest.mark.parametrize("cells", ["ecp5", "ecp5-alu", "ice40", "xilinx", "dsp48e2"])
+@pytest.mark.parametrize("cells", ["ecp5", "ecp5-alu", "ice40", "gowin", "xilinx", "dsp48e2"])
 @pytest.mark.parametrize(("depth", "a", "b", "accumulator_bits"), CONFIGS)
 def test_mac_equals_the_portable_form(
     tmp_path: Path, cells: str, depth: int, a: str, b: str, accumulator_bits: int

@@ -9,7 +9,8 @@ import pytest
 
 from systoliq.build.design import Hardware, LayerDesign
 from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.synth import DoesNotFitError, open_target, synthesize
+from systoliq.build.errors import InputError
+from systoliq.build.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 
 TARGETS = ("gowin-gw2a18", "gowin-gw1nr9")
@@ -34,6 +35,12 @@ def test_report_of_an_array(target: str) -> None:
     assert report.critical_path is not None
     assert all(end.startswith("array.") for end in (report.critical_path.start, report.critical_path.end))
     assert report.untimed == ("MULT9X9",)
+
+
+def test_block_ram_of_a_netlist_has_no_model() -> None:
+    design = LayerDesign(resnet8_fc_layer()[0], Hardware(cols=2, depth=2, cells="gowin"), name="fc")
+    with pytest.raises(InputError, match="without block RAM for gowin: there is no model of SPX9"):
+        netlist_sources(design.verilog, "fc", "gowin")
 
 
 def test_multipliers_are_counted_in_those_of_nine_bits() -> None:

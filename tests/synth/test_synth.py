@@ -137,7 +137,7 @@ def call(*arguments: object) -> Result:
 
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
-@pytest.mark.parametrize("family", ["ecp5", "ice40"])
+@pytest.mark.parametrize("family", ["ecp5", "ice40", "gowin"])
 def test_simulate_runs_the_netlist(small: tuple[Path, Path], tmp_path: Path, family: str) -> None:
     source, given = small
     arguments = ["--input", given, "--netlist", family, "--cols", 2, "--stalls", 0.3, "--simulator", "icarus"]
@@ -169,7 +169,7 @@ def test_a_missing_yosys_is_named(small: tuple[Path, Path], monkeypatch: pytest.
 
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
-@pytest.mark.parametrize("family", ["ecp5", "ice40"])
+@pytest.mark.parametrize("family", ["ecp5", "ice40", "gowin"])
 def test_emitted_vendor_cells_bring_their_models(small: tuple[Path, Path], tmp_path: Path, family: str) -> None:
     out = tmp_path / "out"
     result = call("emit", small[0], "--out", out, "--cells", family, "--name", "fc")

@@ -32,6 +32,7 @@ VARIANTS = {
     "one element": ["layer.npz"],
     "ecp5": ["resnet8-fc", "--cells", "ecp5"],
     "ice40": ["resnet8-fc", "--cells", "ice40"],
+    "gowin": ["resnet8-fc", "--cells", "gowin"],
     "products in lookup tables": ["resnet8-fc", "--cells", "ecp5-lut"],
     "weights in cells": ["resnet8-fc", "--cells", "ecp5", "--rows", "2", "--cols", "2", "--depth", "2"],
     "weights in block RAM": ["resnet8-fc", "--rows", "2", "--cols", "2", "--depth", "2"],
@@ -160,6 +161,7 @@ CELL_TAMPERINGS = {
     ),
     "a mode of iCE40": (
         "ice40",
+        "gowin",
         r"_multiplier_16x16\(.*?TOPOUTPUT_SELECT\(2'h(3)",
         "0",
         "TOPOUTPUT_SELECT = 0, a mode",

@@ -10,6 +10,7 @@ from amaranth.hdl import Cat, Module, Signal, Value, signed, unsigned
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
+from .cells import gowin
 from .cells.ecp5 import mult18x18d
 from .cells.ice40 import sb_mac16
 from .delay import delay
@@ -24,6 +25,7 @@ LIMB_BITS = {
     "ecp5-pair": 17,
     "ecp5-lut": 17,
     "ice40": 15,
+    "gowin": 17,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
 _SAME = {
@@ -31,6 +33,7 @@ _SAME = {
     "ecp5-pair": "ecp5",
     "ecp5-lut": "ecp5",
 }  # cells that differ in what they do besides one product
+_PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # of three cycles, for one more in the fabric
 
 
 class Multiplier(wiring.Component):
@@ -38,7 +41,8 @@ class Multiplier(wiring.Component):
 
     ``portable`` has a register before and one after the product, which synthesis tools move into a multiplier cell that
     has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves)
-    and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle.
+    and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle. ``gowin``
+    is a MULT9X9 or MULT18X18 with the same registers, and that one in the fabric because nextpnr times no other way.
     ``ice40`` is an SB_MAC16 with the registers of its operands and its product, for operands of up to 16 bits.
     Where ``portable`` is not ``pipelined`` there is only the register after the product.
     """
@@ -54,7 +58,7 @@ class Multiplier(wiring.Component):
         """Cycles from the operands to the product."""
         if cells == "portable" and not pipelined:
             return 1
-        return 4 if _SAME.get(cells, cells) == "ecp5" else 2
+        return 4 if _SAME.get(cells, cells) in _PIPELINED else 2
 
     @property
     def latency(self) -> int:
@@ -63,9 +67,9 @@ class Multiplier(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        if self.cells == "ecp5":
+        if self.cells in _PIPELINED:
             product = Signal.like(self.product, name="cell_product")
-            m.submodules.cell = mult18x18d(self.a, self.b, product)
+            m.submodules.cell = _PIPELINED[self.cells](self.a, self.b, product)
             m.d.comb += self.product.eq(delay(m, product, 1, name="product_register"))
             return m
         if self.cells == "ice40" and max(len(self.a), len(self.b)) <= LIMB_BITS["ice40"] + 1:

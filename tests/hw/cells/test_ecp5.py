@@ -8,7 +8,7 @@ from amaranth.hdl import signed
 from systoliq.hw.cells.ecp5 import WIDTH, adder, clearing_adder, mult18x18d
 
 from ..bench import traces, with_models
-from .cell_bench import Cell, random_lines
+from .cell_bench import Cell, check_clearing_adder, random_lines
 
 CELLS = with_models("ecp5")
 CYCLES = 80
@@ -43,23 +43,7 @@ def test_adder(tmp_path, cells):
 @pytest.mark.parametrize("cells", CELLS)
 @pytest.mark.parametrize("carried", [False, True])
 def test_clearing_adder(tmp_path, cells, carried):
-    def build(m, block):
-        carry = block.carry if carried else None
-        total = clearing_adder(
-            m, block.term, block.held, block.clear, name="sum", carry_in=carry, carry_out=len(block.held) % 2 == 0
-        )
-        m.d.comb += block.total.eq(total)
-
-    widths = (1, 6, 13, 24)
-    inputs = [{"term": signed(min(bits, 9)), "held": bits, "clear": 1, "carry": 1} for bits in widths]
-    blocks = [Cell(each, {"total": each["held"] + 1}, build) for each in inputs]
-    given = [random_lines(each, CYCLES, 3) for each in inputs]
-    for bits, lines, shown in zip(widths, given, traces(blocks, given, cells=cells, folder=tmp_path), strict=True):
-        for line, found in zip(lines, shown, strict=True):
-            held, carry = 0 if line["clear"] else line["held"], line["carry"] if carried else 0
-            total = (line["term"] % (1 << bits)) + held + carry
-            wanted = total if bits % 2 == 0 else total % (1 << bits)
-            assert found["total"] == wanted, (bits, line)
+    check_clearing_adder(clearing_adder, cells, tmp_path, carried=carried)
 
 
 def test_operands_that_are_too_wide_are_refused():

@@ -105,7 +105,7 @@ def test_portable(cols, lanes, y_unsigned, int32):
     )
 
 
-@pytest.mark.parametrize("cells", with_models("ecp5", "ice40"))
+@pytest.mark.parametrize("cells", with_models("ecp5", "ice40", "gowin"))
 @pytest.mark.parametrize(("rows", "cols", "lanes", "int32"), [(2, 4, 2, 0), (1, 3, 1, 1)])
 def test_of_cells(tmp_path, cells, rows, cols, lanes, int32):
     config = EngineConfig(rows=rows, cols=cols, lanes=lanes, max_columns=32, cells=cells)

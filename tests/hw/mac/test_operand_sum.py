@@ -22,7 +22,7 @@ def stimulus(config, operand, sets, length):
         yield {operand: [sets[beat][0][i] for i, beat in enumerate(beats)], "clear": clear}
 
 
-@pytest.mark.parametrize("cells", with_models("portable", "xilinx", "ice40", "ecp5", "ecp5-alu", "dsp48e2"))
+@pytest.mark.parametrize("cells", with_models("portable", "xilinx", "ice40", "gowin", "ecp5", "ecp5-alu", "dsp48e2"))
 @pytest.mark.parametrize(("operand", "fmt"), [("a", INT8), ("b", IntFormat(5, signed=True))], ids=["a", "b"])
 def test_sum_is_that_of_products_with_ones(tmp_path, cells, operand, fmt):
     configs = [ArrayConfig(depth=depth, cells=cells, a=fmt, b=fmt) for depth in (1, 2, 3, 8)]

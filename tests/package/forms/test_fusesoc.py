@@ -72,7 +72,7 @@ def test_lint(cells, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "dsp48e2"])
+@pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin", "dsp48e2"])
 def test_synthesis(cells, tmp_path):
     name, folder = written("layer", tmp_path, cells)
     core = yaml.safe_load((folder / f"{name}.core").read_text())

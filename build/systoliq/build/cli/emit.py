@@ -46,8 +46,8 @@ The directory gets
   certificate.json  what is proven about its exactness: systoliq verify DIR checks it
   NAME_models.v     with --cells of a family: models of them, for simulators only
   NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer, NAME_network.npz the network
-  NAME.core, Makefile, NAME.sdc, NAME.xdc, NAME_vivado.tcl, NAME.xml, NAME_constants.h, NAME_constants.py
-                    for the flows of others: docs/forms.md
+  NAME.core, Makefile, NAME.sdc, NAME.xdc, NAME_vivado.tcl, NAME.xml, NAME_litex.py, NAME_constants.h,
+  NAME_constants.py for the flows of others: docs/forms.md
 and, for an engine, registers.md, systoliq_engine.h and NAME.rdl, its register map;
 docs/engine.md says how software drives it
 

@@ -10,19 +10,27 @@ from amaranth.lib import wiring
 from systoliq.hw.cells import models
 from systoliq.hw.verilog import emit_verilog
 
+from ..errors import InputError
 from .flow import synthesized
 from .targets import open_target
 from .tools import yosys_share
+from .yosys import RAMS, top_of
 
 __all__ = ["NETLISTS", "netlist_sources"]
 
-NETLISTS = {"ecp5": "ecp5-85k", "ice40": "ice40-up5k", "xc7": "xilinx-xc7", "xcup": "xilinx-xcup"}
+NETLISTS = {
+    "ecp5": "ecp5-85k",
+    "ice40": "ice40-up5k",
+    "gowin": "gowin-gw2a18",
+    "xc7": "xilinx-xc7",
+    "xcup": "xilinx-xcup",
+}
 """Families, and the target that stands for each."""
 
 # Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only. (Its DP16KD
 # is one that is not marked as such.)
 _MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
-_MODULE = re.compile(r"^module\s+\\?(\w+).*?^endmodule", re.MULTILINE | re.DOTALL)
+_MODULE = re.compile(r"^module\s+\\?(\w+).*?^[ \t]*endmodule", re.MULTILINE | re.DOTALL)
 # What the head of Yosys' iCE40 models defines for Verilog-2005: no defaults of inputs, registers that begin at 0.
 _MACROS = """\
 `define SB_DFF_INIT initial Q = 0;
@@ -41,6 +49,8 @@ def netlist_sources(
     """Verilog texts that together are the netlist of `design` for `family`: it, and the models of its cells.
 
     `design` is a component or its Verilog; the top module is called `name` and has the same ports as before.
+
+    Raises InputError where the netlist has memory blocks that nobody has a model of.
     """
     if family not in NETLISTS:
         raise ValueError(f"netlist must be one of {', '.join(NETLISTS)}, not {family!r}")
@@ -55,6 +65,11 @@ def netlist_sources(
         if path.name in _MODELS:
             modules = _modules(path.read_text())
             known |= {cell: text for cell, text in modules.items() if cell not in known or _DOES.search(text)}
+    used = {cell["type"] for cell in top_of(folder)["cells"].values()} & set(RAMS)
+    if unknown := sorted(kind for kind in used if not _DOES.search(known.get(kind, ""))):
+        raise InputError(
+            f"netlist must be of a design without block RAM for {family}: there is no model of {', '.join(unknown)}"
+        )
     return [netlist, _MACROS + "".join(_needed(netlist, known))]
 
 

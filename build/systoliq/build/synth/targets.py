@@ -119,6 +119,7 @@ def _gowin(name: str, title: str, family: str, device: str, clock_pin: str, capa
         title=title,
         synth=f"synth_gowin -family {family[:4].lower()} -noiopads",
         place=("--device", device, "--vopt", f"family={family}", "--vopt", f"cst={CLOCK_PIN_FILE}"),
+        cells="gowin",
         capacity=capacity,
         mhz=150.0,
         clock_pin=clock_pin,

@@ -24,7 +24,10 @@ CELL_OUTPUTS: Mapping[str, Mapping[str, int]] = {
     "PFUMX": {"Z": 1},
     "L6MUX21": {"Z": 1},
     "DP16KD": _bits(("DOA", 18), ("DOB", 18)),
+    "MULT9X9": {"DOUT": 18, "SOA": 9, "SOB": 9},
+    "MULT18X18": {"DOUT": 36, "SOA": 18, "SOB": 18},
+    "ALU": {"SUM": 1, "COUT": 1},
     "SB_MAC16": {"O": 32, "CO": 1, "ACCUMCO": 1, "SIGNEXTOUT": 1},
     "DSP48E2": {**_CASCADES_OF_DSP48E2, **dict.fromkeys(_FLAGS_OF_DSP48E2, 1)},
 }
-"""By kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007; AMD UG579)."""
+"""By kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007; Gowin UG287, UG288; AMD UG579)."""

@@ -66,6 +66,20 @@ def _mult18x18d(pins: Pins, _: Mapping[str, str]) -> Value:
     return a * b
 
 
+def _gowin(width: int) -> Cell:
+    """DOUT = A * B, signed (Gowin UG287)."""
+
+    def shown(pins: Pins, _: Mapping[str, str]) -> Value:
+        return _signed(pins("A"), width) * _signed(pins("B"), width)
+
+    return Cell(
+        outputs={"DOUT": 2 * width},
+        modes=dict.fromkeys(("AREG", "BREG", "PIPE_REG", "OUT_REG"), ("0", "1")) | {"MULT_RESET_MODE": ("SYNC",)},
+        tied={"CE": 1, "RESET": 0, "ASIGN": 1, "BSIGN": 1, "ASEL": 0, "BSEL": 0},
+        shown=shown,
+    )
+
+
 def _sb_mac16(pins: Pins, _: Mapping[str, str]) -> Value:
     """O = A * B, signed, past the adders (Lattice FPGA-TN-02007)."""
     return _signed(pins("A"), 16) * _signed(pins("B"), 16)
@@ -159,6 +173,8 @@ CELLS: Mapping[str, Cell] = {
         tied={},
         shown=_ccu2c,
     ),
+    "MULT9X9": _gowin(9),
+    "MULT18X18": _gowin(18),
     "SB_MAC16": Cell(
         outputs={"O": 32},
         modes=_MAC16_NEEDED | dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), ("0", "1")),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "is_ecp5", "model_files", "models", "models_verilog"]
 
-CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "xilinx", "dsp48e2", "dsp48e2-pair")
+CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
 Vivado to pack, and for Yosys on the 7 series; ``dsp48e2`` wires UltraScale's up by name, and ``dsp48e2-pair`` makes two
 products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that ``ecp5`` multiplies with: less logic, no
@@ -27,6 +27,7 @@ _MODELS = {
     "ecp5-pair": _ECP5,
     "ecp5-lut": _ECP5,
     "ice40": ("sb_mac16.v",),
+    "gowin": ("mult9x9.v", "mult18x18.v", "alu.v"),
     "dsp48e2": ("dsp48e2.v",),
     "dsp48e2-pair": ("dsp48e2.v",),
 }

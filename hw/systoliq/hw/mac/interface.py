@@ -21,6 +21,7 @@ from .ecp5_overlap import ecp5_pair_form
 from .fabric import FabricForm
 from .float8 import float8_form
 from .form import Form
+from .gowin import GowinForm
 from .ice40 import ice40_form
 from .parts import Part
 from .xilinx import XilinxForm
@@ -33,6 +34,7 @@ _FORMS: dict[str, Callable[[ArrayConfig], Form]] = {
     "ecp5-pair": ecp5_pair_form,
     "ecp5-lut": Ecp5LutForm,
     "ice40": ice40_form,
+    "gowin": GowinForm,
     "xilinx": XilinxForm,
     "dsp48e2": Dsp48E2Form,
     "dsp48e2-pair": Dsp48E2PairForm,

@@ -7,12 +7,14 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from ..adder_tree import adder_tree, adder_tree_latency
-from ..cells.ecp5 import clearing_adder
+from ..cells import ecp5, gowin
 from ..config import ArrayConfig
 from ..delay import delay
 from .interface import Mac, operand_layout
 
 __all__ = ["OperandSum"]
+
+_CLEARING = {"ecp5": ecp5.clearing_adder, "ecp5-alu": ecp5.clearing_adder, "gowin": gowin.clearing_adder}
 
 
 class OperandSum(wiring.Component):
@@ -57,8 +59,8 @@ class OperandSum(wiring.Component):
         # The first operands' total is there a cycle before the sum that begins with it.
         clear = delay(m, self.clear, latency - 1 - Mac.clear_delay_of(config), name="clear")
         held = Signal(signed(self.BITS), reset_less=True)
-        if config.cells in ("ecp5", "ecp5-alu"):
-            after: Value = clearing_adder(m, total, held, clear, name="sum", carry_in=None, carry_out=False)
+        if add := _CLEARING.get(config.cells):
+            after: Value = add(m, total, held, clear, name="sum", carry_in=None, carry_out=False)
         else:
             after = Mux(clear, 0, held) + total
         m.d.sync += held.eq(after)

@@ -8,7 +8,7 @@ from .block import LIBRARY, VENDOR, VERSION, Block
 
 __all__ = ["fusesoc_core"]
 
-_FAMILIES = {"ecp5": ("ecp5",), "ice40": ("ice40",), "xilinx": ("xilinx",), "dsp48e2": ("xilinx",)}
+_FAMILIES = {"ecp5": ("ecp5",), "ice40": ("ice40",), "gowin": ("gowin",), "xilinx": ("xilinx",), "dsp48e2": ("xilinx",)}
 """Beginning of a set of cells -> what Yosys synthesizes them for; portable logic is for all."""
 
 

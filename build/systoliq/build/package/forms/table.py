@@ -11,6 +11,7 @@ from .c_constants import c_constants
 from .constraints import sdc, xdc
 from .fusesoc import fusesoc_core
 from .ipxact import ipxact_component
+from .litex import litex_module
 from .makefile import makefile
 from .python_constants import python_constants
 from .system_rdl import system_rdl
@@ -39,6 +40,7 @@ FORMS = (
     Form(file="{name}.xdc", title="the same for Vivado, out of context", write=xdc),
     Form(file="{name}_vivado.tcl", title="packages it for Vivado's IP catalog", write=vivado_tcl),
     Form(file="{name}.xml", title="IP-XACT: a component of IEEE 1685-2014", write=ipxact_component),
+    Form(file="{name}_litex.py", title="LiteX: a module with its buses on LiteX' own", write=litex_module),
     Form(file="{name}.rdl", title="SystemRDL: its registers", write=system_rdl, registers=True),
     Form(file="{name}_constants.h", title="the numbers of the sidecar for C and C++", write=c_constants),
     Form(file="{name}_constants.py", title="the numbers of the sidecar for Python", write=python_constants),

@@ -14,7 +14,8 @@ from amaranth.hdl import Assert, Cat, Cover, Module, Mux, Signal, signed, unsign
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-from systoliq.hw.cells.ecp5 import adder, clearing_adder
+from systoliq.hw.cells import ecp5, gowin
+from systoliq.hw.cells.ecp5 import adder
 from systoliq.hw.delay import delay
 from systoliq.hw.hierarchy import place
 from systoliq.hw.multiplier import LIMB_BITS, Multiplier, WideMultiplier
@@ -105,16 +106,15 @@ class ClearingAdderHarness(wiring.Component):
 
     latency = 0
 
-    def __init__(self, term_bits: int, bits: int, *, carry_in: bool, carry_out: bool) -> None:
+    def __init__(self, cells: str, term_bits: int, bits: int, *, carry_in: bool, carry_out: bool) -> None:
+        self.add = {"ecp5": ecp5.clearing_adder, "gowin": gowin.clearing_adder}[cells]
         self.carry_in, self.carry_out = carry_in, carry_out
         super().__init__({"term": In(signed(term_bits)), "held": In(unsigned(bits)), "clear": In(1), "carry": In(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         carry_in = self.carry if self.carry_in else None
-        total = clearing_adder(
-            m, self.term, self.held, self.clear, name="sum", carry_in=carry_in, carry_out=self.carry_out
-        )
+        total = self.add(m, self.term, self.held, self.clear, name="sum", carry_in=carry_in, carry_out=self.carry_out)
         bits = len(self.held)
         term = Signal(unsigned(bits))
         expected = Signal(unsigned(bits + self.carry_out))
@@ -172,13 +172,20 @@ def _adder(a_bits: int, b_bits: int, bug: SeededBug) -> Property:
 
 
 def _clearing_adder(
-    term_bits: int, bits: int, bug: SeededBug, *, carry_in: bool = False, carry_out: bool = False, quick: bool = False
+    cells: str,
+    term_bits: int,
+    bits: int,
+    bug: SeededBug,
+    *,
+    carry_in: bool = False,
+    carry_out: bool = False,
+    quick: bool = False,
 ) -> Property:
     carries = f"{', carry in' * carry_in}{', carry out' * carry_out}"
     return _as_wired(
-        f"ecp5 accumulator's adder, {term_bits} bits to {bits}{carries}",
+        f"{cells} accumulator's adder, {term_bits} bits to {bits}{carries}",
         "the term, what was held unless it is cleared, and the carry: their sum",
-        lambda: ClearingAdderHarness(term_bits, bits, carry_in=carry_in, carry_out=carry_out),
+        lambda: ClearingAdderHarness(cells, term_bits, bits, carry_in=carry_in, carry_out=carry_out),
         bug,
         quick=quick,
     )
@@ -208,6 +215,10 @@ _CLEARED_EARLY = SeededBug(module="mac.ecp5", old='clear = delay(m, clear, 1, na
 _ROWS_ALIKE = SeededBug(module="cells.ecp5", old="_LAST_ROW = 0x8788", new="_LAST_ROW = 0x7888")
 _KEPT_ALWAYS = SeededBug(module="mac.ecp5_alu", old="keep.eq(~clear)", new="keep.eq(1)")
 _SECOND_DROPPED = SeededBug(module="cells.ecp5_alu", old="_PRODUCT if len(a) == 2 else _NOTHING", new="_NOTHING")
+_NO_OUTPUT_REGISTER = SeededBug(module="cells.gowin", old='"PIPE_REG", "OUT_REG")', new='"PIPE_REG")')
+_UNSIGNED = SeededBug(module="cells.gowin", old="i_ASIGN=1", new="i_ASIGN=0")
+_HELD_ALWAYS = SeededBug(module="cells.gowin", old="i_I1=~clear", new="i_I1=1")
+_CLEARED_BEFORE = SeededBug(module="mac.gowin", old='clear = delay(m, clear, 1, name=f"{name}_clear")', new="pass")
 _NO_OPERAND_REGISTER = SeededBug(module="cells.ice40", old="p_A_REG=Const(1, 1)", new="p_A_REG=Const(0, 1)")
 _UNSUPPORTED_OUTPUT = SeededBug(module="cells.ice40", old="(OUTPUT_SELECT=3)", new="(OUTPUT_SELECT=0)")
 _HALVES_SWAPPED = SeededBug(module="cells.ice40", old="i_C=addend[_WIDTH:]", new="i_C=addend[:_WIDTH]")
@@ -225,7 +236,11 @@ PROPERTIES = (
     _product("ice40", 8, 8, _UNSUPPORTED_OUTPUT, quick=True),
     _product("ice40", 9, 9, _NO_OPERAND_REGISTER),
     _product("ice40", 16, 16, _NO_OPERAND_REGISTER),
+    _product("gowin", 8, 8, _NO_OUTPUT_REGISTER, quick=True),
+    _product("gowin", 9, 9, _UNSIGNED),
+    _product("gowin", 18, 18, _NO_OUTPUT_REGISTER),
     _wide("ecp5", 33, 24, _MIDDLE_EARLY),
+    _wide("gowin", 33, 24, _MIDDLE_EARLY),
     _wide("ice40", 31, 24, _MIDDLE_EARLY),
     _narrow("ecp5", 7, 6, 3, _MIDDLE_EARLY),
     _narrow("ice40", 7, 6, 3, _MIDDLE_EARLY),
@@ -233,9 +248,11 @@ PROPERTIES = (
     _narrow("ice40", 5, 8, 4, _LOWEST_EARLY),
     _narrow("ice40", 9, 6, 3, _FEW_EARLY),
     *(_adder(bits, bits, _NO_CARRY) for bits in (16, 17, 18)),
-    _clearing_adder(16, 16, _NEVER_CLEARED, carry_out=True, quick=True),
-    _clearing_adder(16, 16, _NOTHING_FED, carry_in=True),
-    _clearing_adder(18, 24, _NEVER_CLEARED),
+    _clearing_adder("ecp5", 16, 16, _NEVER_CLEARED, carry_out=True, quick=True),
+    _clearing_adder("ecp5", 16, 16, _NOTHING_FED, carry_in=True),
+    _clearing_adder("ecp5", 18, 24, _NEVER_CLEARED),
+    _clearing_adder("gowin", 16, 16, _HELD_ALWAYS, carry_in=True, carry_out=True, quick=True),
+    _clearing_adder("gowin", 18, 32, _HELD_ALWAYS),
     *macs("portable", _HELD_FOR_EVER),
     *macs("ecp5", _CLEARED_EARLY),
     *(
@@ -245,6 +262,7 @@ PROPERTIES = (
     ),
     *macs("ecp5-alu", _KEPT_ALWAYS, depths=(1, 2)),
     *macs("ecp5-alu", _SECOND_DROPPED, depths=(3,)),
+    *macs("gowin", _CLEARED_BEFORE),
     *macs("ice40", _HALVES_SWAPPED, depths=(1,)),
     *macs("ice40", _NO_OPERAND_REGISTER, depths=(2, 3)),
     *macs("xilinx", _NEVER_CLEARED_INSIDE),
