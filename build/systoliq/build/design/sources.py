@@ -11,7 +11,7 @@ import numpy as np
 from systoliq.golden.archive import read_arrays
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS
-from systoliq.golden.network import Network
+from systoliq.golden.network import Network, is_network_file, load_network
 
 from ..errors import InputError
 from ..onnx import is_model, onnx_layer, onnx_product
@@ -88,13 +88,15 @@ def open_source(
 
 
 def open_network(source: str) -> tuple[Network, str] | None:
-    """The network that `source` is, and where it comes from.
+    """The network that `source` is, and where it comes from: a model, or a file as `load_network` reads it.
 
     None where it is no model, where a NODE is named, or where a product of it is meant: it has no other, or is no
     network of one input, one output and several stages.
     """
     if source == "digits-cnn":
         return digits_cnn()
+    if source.endswith(".npz") and is_network_file(source):
+        return load_network(source), f"the network file {Path(source).name}"
     if not is_model(source) or ".onnx#" in source:
         return None
     reading = read_nodes(source)

@@ -56,13 +56,13 @@ class Streams:
         placed = top.module.instances.get("pipeline")
         if placed is None or placed.kind != f"{name}_pipeline":
             raise UnreadableError(f"module {name} has no {name}_pipeline")
-        width = top.module.wires["s_axis_a_tdata"].width
+        width = top.port_width("pipeline", "i__payload") - 1  # the rest fills tdata up to whole bytes
         for last, data in ((0, (1 << width) - 2), (1, 1)):
             given = top.again({"s_axis_a_tdata": data, "s_axis_a_tlast": last})
             if given.port("pipeline", "i__payload") != last << width | data:
                 raise UnreadableError(f"module {name}: s_axis_a does not enter the pipeline as it is")
         net = top.connected("pipeline", "o__payload")
-        width = top.module.wires["m_axis_y_tdata"].width
+        width = top.port_width("pipeline", "o__payload") - 1
         for last, data in ((0, (1 << width) - 2), (1, 1)):
             given = top.again({net: last << width | data})
             if (given.value("m_axis_y_tdata"), given.value("m_axis_y_tlast")) != (data, last):

@@ -13,7 +13,7 @@ from .dense import Dense
 from .moves import Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
-from .network_file import load_network, network_arrays
+from .network_file import is_network_file, load_network, network_arrays
 from .node import Node
 from .pools import MaxPool, WholeAverage, WindowedAverage
 from .table import Table
@@ -39,6 +39,7 @@ __all__ = [
     "WholeAverage",
     "Window",
     "WindowedAverage",
+    "is_network_file",
     "load_network",
     "network_arrays",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,7 @@ from .table import Table
 from .tensor import Tensor
 from .window import Window
 
-__all__ = ["load_network", "network_arrays"]
+__all__ = ["is_network_file", "load_network", "network_arrays"]
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -63,6 +64,15 @@ def load_network(path: str | Path) -> Network:
     if not isinstance(network, Network):
         raise ValueError(f"{path}: must describe a network, not {type(network).__name__}")
     return network
+
+
+def is_network_file(path: str | Path) -> bool:
+    """Whether the archive `path` says that it describes a network; False for what is no archive."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return f"{_DESCRIPTION}.npy" in archive.namelist()
+    except (OSError, zipfile.BadZipFile):
+        return False
 
 
 def _text(arrays: Arrays) -> bytes:

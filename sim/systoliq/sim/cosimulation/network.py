@@ -28,6 +28,7 @@ __all__ = [
     "NETWORK_TOP",
     "NetworkResult",
     "TensorResult",
+    "beat_bits",
     "beat_lanes",
     "cosimulate_network",
     "image_beats",
@@ -154,11 +155,11 @@ def cosimulate_network(
     run = _run(assembly, expected, stalls, seed)
     made = [joint.name for joint in pipeline.joints if joint.name in assembly.tensors]
     taps = [
-        Tap(net=f"pipeline.{pipeline.tap(name)}", bits=8 * beat_lanes(assembly, name), file=f"tap_{index}.bin")
+        Tap(net=f"pipeline.{pipeline.tap(name)}", bits=beat_bits(assembly, name), file=f"tap_{index}.bin")
         for index, name in enumerate(made)
     ]
-    out_bits = 8 * beat_lanes(assembly, pipeline.output)
-    ports = Ports(a_bits=axi_bits(8 * pipeline.lanes), b_bits=0, out_bits=axi_bits(out_bits), sums=0)
+    a_bits, out_bits = (axi_bits(beat_bits(assembly, name)) for name in (pipeline.source, pipeline.output))
+    ports = Ports(a_bits=a_bits, b_bits=0, out_bits=out_bits, sums=0)
     text = network_verilog(assembly) if verilog is None else verilog
     (outcome,), log = simulate(
         text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
@@ -188,8 +189,10 @@ def _run(
     """The beats of all images and of their results."""
     pipeline = assembly.pipeline
     count = len(expected[pipeline.source])
-    words, last = image_words(expected[pipeline.source], pipeline.lanes)
-    wanted, wanted_last = image_words(expected[pipeline.output], beat_lanes(assembly, pipeline.output))
+    (words, last), (wanted, wanted_last) = (
+        image_words(expected[name], beat_lanes(assembly, name), assembly.tensors[name].format.bits)
+        for name in (pipeline.source, pipeline.output)
+    )
     unstalled = assembly.image_cycles * (count + len(assembly.nodes))
     return BenchRun(
         a=words,
@@ -212,8 +215,15 @@ def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:
     return [f"{outcome.wrong} beats of m_axis_y differ in data or last"] if outcome.wrong else []
 
 
+def beat_bits(assembly: Assembly, name: str) -> int:
+    """Bits of a beat of the stream `name`, those that fill it up to whole bytes at an edge not among them."""
+    return assembly.tensors[name].format.bits * beat_lanes(assembly, name)
+
+
 def beat_lanes(assembly: Assembly, name: str) -> int:
-    """Elements of a beat of the stream that a stage gives."""
+    """Elements of a beat of the stream that a stage gives, or of the one that enters."""
+    if name == assembly.pipeline.source:
+        return assembly.pipeline.lanes
     joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)
     lanes: int = joint.component.o.payload.data.shape().length
     return lanes
@@ -221,10 +231,11 @@ def beat_lanes(assembly: Assembly, name: str) -> int:
 
 def _read(file: Path, bits: int, tensor: Tensor, expected: npt.NDArray[Any]) -> TensorResult:
     """The beats of a tap as elements; those that are too many are left out."""
-    padded = bits // 8 + (-bits % 32 or 32) // 8
+    padded = 4 * (bits // 32 + 1)  # bytes: at least a bit more, as the harness fills it up
     found = np.fromfile(file, np.uint8) if file.exists() else np.zeros(0, np.uint8)
-    words = found[: len(found) // padded * padded].reshape(-1, padded)[:, : bits // 8]
-    elements = from_words(words, 8, bits // 8, signed=tensor.format.signed).reshape(-1)[: expected.size]
+    words = found[: len(found) // padded * padded].reshape(-1, padded)
+    each = tensor.format.bits
+    elements = from_words(words, each, bits // each, signed=tensor.format.signed).reshape(-1)[: expected.size]
     streamed = np.zeros(expected.size, expected.dtype)
     there = np.zeros(expected.size, bool)
     streamed[: len(elements)], there[: len(elements)] = elements, True

@@ -61,7 +61,7 @@ def _tensor(tensor: Tensor) -> dict[str, Any]:
 def _packing(port: str, tensor: Tensor, lanes: int) -> dict[str, Any]:
     order = "pixels in raster order, each with its channels" if len(tensor.shape) == 4 else "elements in their order"
     return {
-        "element_bits": 8,
+        "element_bits": tensor.format.bits,
         "elements_per_beat": lanes,
-        "layout": f"{port}: element i of a beat at bits i * 8 and up; {order}, without gaps",
+        "layout": f"{port}: element i of a beat at bits i * {tensor.format.bits} and up; {order}, without gaps",
     }

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from systoliq.golden import network
+from systoliq.golden.network.tensor import BYTE
 from systoliq.hw.cells import is_ecp5
 from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
-from .memories import Memory, memories_of, window_memory
+from .memories import Memory, memories_of, weight_bits, window_memory
 from .plan import LUT_CELLS, PAIR_CELLS
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
@@ -29,9 +30,10 @@ RAM_ERROR = 1  # memory blocks of a stage, at the most
 class _Sites:
     """LUT sites of the parts of a stage in one family of cells."""
 
-    product: int  # in a multiplier cell, with its accumulator
+    product: int  # of bytes in a multiplier cell, with its accumulator
     pair_product: int  # one of two in a cell, with its accumulator
     lut_product: int  # the same in lookup tables
+    pair_narrow: int  # what one of two takes beyond `product` where one operand has 4 bits or fewer
     sequence: int  # sequencer, flow control of products
     window_bit: int  # a window buffer before products: of an address, but for two
     lane: int  # drain, requantizer but for its product, result buffer
@@ -44,12 +46,12 @@ class _Sites:
 
 _FAMILIES = {
     "ecp5": _Sites(
-        product=28, pair_product=54, lut_product=108, sequence=80, window_bit=60, lane=310, shift_lane=140,
-        lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
+        product=28, pair_product=54, lut_product=108, pair_narrow=4, sequence=80, window_bit=60, lane=310,
+        shift_lane=140, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, pair_product=0, lut_product=0, sequence=90, window_bit=40, lane=80, shift_lane=250, lane_bit=1,
-        row_sums=900, constant_bit=1, written_bit=16,
+        product=20, pair_product=0, lut_product=0, pair_narrow=0, sequence=90, window_bit=40, lane=80,
+        shift_lane=250, lane_bit=1, row_sums=900, constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
 _FEW_BITS = 4  # of a factor, which needs no multiplier
@@ -90,15 +92,33 @@ def estimate(
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
-    count += _logic(node, parallelism, sites, _product_sites(parallelism.cells or cells, sites))
+    count += _logic(node, parallelism, sites, _product_sites(node, parallelism.cells or cells, sites))
     return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
 
 
-def _product_sites(cells: str, sites: _Sites) -> int:
-    return {PAIR_CELLS: sites.pair_product, LUT_CELLS: sites.lut_product}.get(cells, sites.product)
+def _product_sites(node: network.Node, cells: str, sites: _Sites) -> float:
+    """Of one product with its accumulator, which is as much narrower as both operands are together.
+
+    In lookup tables every two bits of a weight are a row of the product, and rows are added up (docs/silicon.md has
+    what was measured).
+    """
+    a, b = node.inputs[0].format.bits, weight_bits(node)
+    lost = 2 * BYTE - a - b if cells != "ice40" else 0
+    if cells == PAIR_CELLS:
+        narrow = min(a, b) <= BYTE // 2
+        return (sites.product + sites.pair_narrow if narrow else sites.pair_product) - lost
+    if cells == LUT_CELLS:
+        return sites.lut_product - lost - _lut_rows(BYTE, BYTE) + _lut_rows(a, b)
+    return sites.product - lost
 
 
-def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product: int) -> float:
+def _lut_rows(a: int, b: int) -> int:
+    """Sites of a product of so many bits in lookup tables, its accumulator left out."""
+    rows = -(-b // 2)
+    return rows * (a + 3) + (rows - 1) * (a + 4)
+
+
+def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product: float) -> float:
     """All but memory; a `product` takes so many sites."""
     lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
     count = float(products * product)

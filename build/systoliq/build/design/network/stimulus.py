@@ -52,4 +52,4 @@ def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
 
 
 def _beats(tensor: Tensor, array: npt.NDArray[Any], lanes: int) -> tuple[Beat, ...]:
-    return beats_of(*image_words(tensor.raster(array), lanes))
+    return beats_of(*image_words(tensor.raster(array), lanes, tensor.format.bits))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from systoliq.sim.cosimulation.network import beat_lanes
+from systoliq.hw.axi import axi_bits
+from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
 from ..testbench.frame import testbench
 from ..testbench.resets import Kind, Trial
@@ -80,8 +81,10 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
     assembly = design.assembly
     lanes = beat_lanes(assembly, assembly.pipeline.output)
-    width = 8 * lanes
-    sender = Sender("a", stimulus.a_beats, 8 * assembly.pipeline.lanes, has_last=True, random_bit=3)
+    a_width, width = (
+        axi_bits(beat_bits(assembly, name)) for name in (assembly.pipeline.source, assembly.pipeline.output)
+    )
+    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
     receiver = Receiver({"tdata": width, "tlast": 1})
     expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
     return testbench(
