@@ -8,12 +8,14 @@ from systoliq.build.design import Hardware, open_source
 from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
 from systoliq.build.design.network.memories import Memory, memories_of
 from systoliq.build.design.network.plan import stages_of
+from systoliq.build.explore.precision.narrowing import Widths, narrowed
 from systoliq.build.onnx.network import read_network
 from systoliq.build.synth import open_target
 from systoliq.build.synth.flow import synthesized
 from systoliq.build.synth.parts import figures_of_parts
 from systoliq.hw.network.rate import Parallelism
 
+from ...explore.digits_mlp import write_mlp
 from ...hw.network import small_networks as small
 
 FEW_SITES = 150  # by which a small stage may be off
@@ -85,6 +87,38 @@ def test_every_operator_on_ecp5(name):
     (node,) = (node for node in mixed().nodes if node.name == name)
     cols, depth, waiting, lut_sites, ram = MIXED[name]
     check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5", waiting), lut_sites, ram)
+
+
+# Stages of tests/explore/digits_mlp.py by `plan_for_cycles(..., 1024)` in Yosys' netlist: cols, LUT sites, blocks.
+DIGITS_MLP = {"fc0": (2, 1166, 3), "fc1": (1, 1068, 2), "fc2": (1, 956, 1)}
+
+
+def test_dense_layers_whose_columns_have_scales_of_their_own(tmp_path):
+    model, _ = write_mlp(tmp_path)
+    for node in stages_of(read_network(model)):
+        cols, lut_sites, ram = DIGITS_MLP[node.name]
+        check(estimate(node, Parallelism(cols=cols), "ecp5"), lut_sites, ram)
+
+
+# One product with its accumulator, by the table of docs/silicon.md: bits of A and B, sites in `ecp5`, `ecp5-pair` and
+# `ecp5-lut`.
+PRODUCTS = [(8, 8, 26, 52.5, 108), (8, 4, 22, 25, 56), (4, 4, 18, 21.5, 40), (8, 2, 20, 21.5, 31)]
+
+
+@pytest.mark.parametrize("row", PRODUCTS, ids=str)
+def test_products_of_narrow_operands(row):
+    a, b, *measured = row
+    net = small.Builder((16, 1, 1), seed=1)
+    net.flatten()
+    net.dense(40)
+    widths = Widths(weights={"dense1": b}, activations=dict.fromkeys(("x", "t0"), a))
+    node = stages_of(narrowed(net.network(), widths))[-1]
+    plain, pair, lut = (
+        estimate(node, Parallelism(cols=40, depth=16, cells=cells), "ecp5").lut_sites / (40 * 16)
+        for cells in ("", "ecp5-pair", "ecp5-lut")
+    )
+    assert abs((pair - plain) - (measured[1] - measured[0])) < 3
+    assert abs((lut - plain) - (measured[2] - measured[0])) < 3
 
 
 ON_ICE40 = {

@@ -11,6 +11,10 @@ import click
 from click.core import ParameterSource
 from rich.console import Console
 
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
+
+from ..design.sources import open_layer, open_network
 from ..errors import InputError, need
 from ..explore.cache import StoreError
 from ..explore.console import Bars, show
@@ -22,6 +26,7 @@ from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
 from ..synth.targets import TARGETS
 from .explore_precision import explore_precision
+from .explore_question import explore_question
 from .shell import debug_option, tell_link
 
 __all__ = ["explore"]
@@ -30,6 +35,7 @@ _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
 _OF_BITS = ("mixed", "seconds")
 _WITH_BITS = ("source", "data", "target", "objective")
+_WITH_QUESTION = ("source", "target", "objective", "place", "seeds")
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -50,15 +56,17 @@ RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by comm
   synthesis                          --synthesis best  seconds
   place and route                    --place best      minutes
   cosimulation                       the front         seconds
-For a network (digits-cnn, FILE.onnx), --bits shows what narrower weights and activations
-cost in accuracy, layer by layer, and save in hardware; --require accuracy=X looks for the
-smallest mix of widths that has it.
+For a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
+--require throughput=X, by models first; --place N measures only what can still win.
+--bits shows what narrower weights and activations cost a network in accuracy, layer by
+layer, and save in hardware; --require accuracy=X looks for the least mix of widths.
 Finished points are kept: the same command, after Ctrl-C or a crash, goes on where it was.
 
 \b
 Examples
   systoliq explore digits --out out/explore
   systoliq explore digits --synthesis 24 --place 8 --target ecp5-85k --require throughput=1e6 --out out/e
+  systoliq explore model.onnx --require throughput=1e6 --place 3 --out out/e
   systoliq explore model.onnx --data test.npz --bits 4
   systoliq explore digits-cnn --bits 8,6,4,3 --require accuracy=0.97 --objective weights --out out/e
   systoliq explore layer.npz --data test.npz --a-bits 4:8 --b-bits 2:8 --requantizer-bits 8:24:4 --out out/e
@@ -77,8 +85,9 @@ Examples
     metavar="WIDTHS",
     help="network: what these widths cost it, of weights and activations: 8,6,4,3; 4 alone means these, too.",
 )
+@click.option("--smallest", is_flag=True, help="layer: the smallest plan for --require throughput=X, by models first.")
 @click.option("--mixed", type=int, metavar="N", help="with --bits: mixed widths to try.  [0; 200 with accuracy=X]")
-@click.option("--seconds", type=float, metavar="S", help="with --bits: time for mixed widths.  [no limit]")
+@click.option("--seconds", type=float, metavar="S", help="Time for mixed widths, or for placing plans.  [no limit]")
 @_axis("rows", "Rows of the array.")
 @_axis("cols", "Columns of the array.")
 @_axis("depth", "Pairs that an element multiplies in a cycle.")
@@ -112,17 +121,30 @@ Examples
 @click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler, whose workers then do the work.")
 @click.option("--cache", type=_PATH, metavar="DIR", help="Where finished points are kept.  [~/.cache/systoliq/explore]")
 @debug_option
-def explore(out: Path | None, bits: str | None, require: tuple[str, ...], memory: float | None, **options: Any) -> int:
+def explore(
+    out: Path | None,
+    bits: str | None,
+    smallest: bool,
+    require: tuple[str, ...],
+    memory: float | None,
+    **options: Any,
+) -> int:
     """See `help`."""
     requirements = parse_requirements(require)
     own = {name: options.pop(name) for name in _OF_BITS}
     if bits is not None:
-        _refuse_others(options)
+        _refuse_others(options, _WITH_BITS, "with --bits: widths and the plan are all that is looked at")
         shared = {name: options[name] for name in ("source", "data", "target", "objective")}
         return explore_precision(out=out, bits=bits, requirements=requirements, **shared, **own)
-    for name, value in own.items():
-        if value is not None:
-            raise InputError(f"{name} must be given with --bits only")
+    if own.pop("mixed") is not None:
+        raise InputError("mixed must be given with --bits only")
+    subject = _questioned(options["source"], smallest)
+    if subject is not None:
+        _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
+        shared = {name: options[name] for name in ("source", "target", "objective", "place", "seeds")}
+        return explore_question(subject, out=out, requirements=requirements, **shared, **own)
+    if own["seconds"] is not None:
+        raise InputError("seconds must be given with --bits, with --smallest or for a network only")
     if out is None:
         raise InputError("out must be given: a directory for the report; only --bits can do without")
     check_directory(out)
@@ -155,12 +177,20 @@ def explore(out: Path | None, bits: str | None, require: tuple[str, ...], memory
     return 1 if differing else 0
 
 
-def _refuse_others(options: dict[str, Any]) -> None:
-    """An InputError where an option was given that means nothing with --bits."""
+def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
+    """What the smallest plan is asked for: a network, or a layer where that is asked for."""
+    opened = open_network(source)
+    if opened is not None:
+        return opened[0]
+    return open_layer(source, None)[0] if smallest else None
+
+
+def _refuse_others(options: dict[str, Any], taken: tuple[str, ...], where: str) -> None:
+    """An InputError where an option was given that means nothing there."""
     context = click.get_current_context()
     for name in options:
-        if name not in _WITH_BITS and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"{name} must be left out with --bits: widths and the plan are all that is looked at")
+        if name not in taken and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise InputError(f"{name} must be left out {where}")
 
 
 def _first_reason(rows: list[dict[str, Any]]) -> str:

@@ -17,7 +17,11 @@ from .table import COLUMNS
 
 __all__ = ["check_directory", "write_directory"]
 
-_MARKS = {"points.json": "points", "precision.json": "rows"}  # files, and what they hold, of what explore wrote
+_MARKS = {
+    "points.json": "points",
+    "precision.json": "rows",
+    "answer.json": "candidates",
+}  # files, and what they hold, of what explore wrote
 
 
 def check_directory(directory: Path) -> None:

@@ -24,7 +24,7 @@ from ..network.plan import LUT_CELLS, PAIR_CELLS, StagePlan, stages_of_layer
 if TYPE_CHECKING:
     from ...synth.targets import Target
 
-__all__ = ["Fitted", "fitted"]
+__all__ = ["Fitted", "choices_of_layer", "fitted"]
 
 _FILL = 0.5  # of a part's LUT sites: a fuller one is slow, and hard to route
 _BITS = 8
@@ -62,16 +62,16 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
     The budget is `asked.multipliers` and `asked.luts`, or the part's multipliers and half of its LUT sites. What
     `asked` says of cols and depth stays. Raises InputError where nothing fits, or the model knows nothing.
     """
-    family, part = auto_cells(asked), cast("Target", asked.part)
+    auto_cells(asked)
+    part = cast("Target", asked.part)
     if asked.rows not in (None, 1):
         raise InputError(f"rows must be left out, or 1, where cells are auto, not {asked.rows}")
     dsp = part.capacity["dsp"] if asked.multipliers is None else asked.multipliers
     sites = int(_FILL * part.capacity["lut_sites"]) if asked.luts is None else asked.luts
-    node = _node(layer)
     least: Fitted | None = None
     best: Fitted | None = None
-    for stage in _candidates(node, family, asked):
-        found = _found(node, stage, asked, family)
+    for found in choices_of_layer(layer, asked):
+        stage = found.stage
         least = found if least is None or _size(found) < _size(least) else least
         if stage.dsp <= dsp and found.estimate.lut_sites <= sites and found.estimate.ram <= part.capacity["ram"]:
             best = found if best is None or _rank(found) < _rank(best) else best
@@ -83,6 +83,16 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
             f"smallest is {least.text}"
         )
     return best
+
+
+def choices_of_layer(layer: MatMulLayer, asked: Hardware) -> Iterator[Fitted]:
+    """All that the layer can be with the cells of `asked.part`'s family, as far as `asked` leaves cols and depth open.
+
+    Raises InputError for layers and parts that there is no model of.
+    """
+    family, node = auto_cells(asked), _node(layer)
+    for stage in _candidates(node, family, asked):
+        yield _found(node, stage, asked, family)
 
 
 def _node(layer: MatMulLayer) -> network.Dense:

@@ -16,6 +16,7 @@ from systoliq.golden.network.tensor import BYTE
 from systoliq.hw.cells import is_ecp5
 from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.rom import FEW
 
 from .memories import Memory, memories_of, weight_bits, window_memory
 from .plan import LUT_CELLS, PAIR_CELLS
@@ -38,6 +39,7 @@ class _Sites:
     window_bit: int  # a window buffer before products: of an address, but for two
     lane: int  # drain, requantizer but for its product, result buffer
     shift_lane: int  # the same where requantizers only shift, or nearly so
+    varying_lane: int  # what a dense layer's takes more, multiplying in lookup tables, where its columns' scales differ
     lane_bit: float  # of the requantizer's product in lookup tables: bits of both factors, multiplied
     row_sums: int  # of A, where weights less their zero point need more than 8 bits
     constant_bit: float  # a bit of 16 constant words in lookup tables
@@ -47,11 +49,11 @@ class _Sites:
 _FAMILIES = {
     "ecp5": _Sites(
         product=28, pair_product=54, lut_product=108, pair_narrow=4, sequence=80, window_bit=60, lane=310,
-        shift_lane=140, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
+        shift_lane=140, varying_lane=350, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
         product=20, pair_product=0, lut_product=0, pair_narrow=0, sequence=90, window_bit=40, lane=80,
-        shift_lane=250, lane_bit=1, row_sums=900, constant_bit=1, written_bit=16,
+        shift_lane=250, varying_lane=0, lane_bit=1, row_sums=900, constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
 _FEW_BITS = 4  # of a factor, which needs no multiplier
@@ -88,7 +90,7 @@ def estimate(
         return None
     sites = _FAMILIES[family]
     if not lanes_in_tables:
-        sites = dataclasses.replace(sites, lane_bit=0)
+        sites = dataclasses.replace(sites, lane_bit=0, varying_lane=0)
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
@@ -148,6 +150,8 @@ def _lane(node: network.Node, sites: _Sites) -> float:
     """A drain lane with its requantizer."""
     sums, mantissas = rate.requantizer_factors(node) or (0, 0)
     count = sites.lane + sums * mantissas * sites.lane_bit if mantissas > _FEW_BITS else sites.shift_lane
+    if isinstance(node, network.Dense) and mantissas > _FEW_BITS and node.layer.n <= FEW:
+        count += sites.varying_lane * bool((node.layer.scale != node.layer.scale.flat[0]).any())
     return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "PAIR_CELLS",
     "Plan",
     "StagePlan",
+    "forms_of_stage",
     "lane_cells",
     "plan_for_budget",
     "plan_for_cycles",
@@ -122,6 +123,13 @@ def stages_of_layer(node: network.Dense, cells: str, products: str) -> Iterator[
     """All that a layer by itself can be, with `products` instead of `cells` where they are named, in lanes too."""
     for each in rate.choices(node):
         yield _stage(node, dataclasses.replace(each, cells=products), cells, lanes_in=products or cells)
+
+
+def forms_of_stage(node: network.Node, cells: str) -> Iterator[StagePlan]:
+    """All that the stage of `node` can be: each parallelism, its products in each form that `cells` have."""
+    for stage in _choices(node, cells):
+        for form, _ in _forms(stage, cells, pairs=True):
+            yield form
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:

@@ -1,0 +1,70 @@
+"""Question on the command line: what `systoliq explore` does for a network, or for a layer with --smallest."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
+
+from ..errors import InputError
+from ..explore.files import check_directory
+from ..explore.question.ask import ask
+from ..explore.question.files import write_answer
+from ..explore.question.show import show_answer
+from .shell import tell_link
+
+__all__ = ["explore_question"]
+
+_PLAIN_WIDTH = 160  # of the table in a file or a pipe
+_TARGET = "ecp5-85k"
+_LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
+_REQUIRED = ("throughput", *_LIMITS)
+
+
+def explore_question(
+    subject: Network | MatMulLayer,
+    *,
+    source: str,
+    out: Path | None,
+    target: str | None,
+    objective: str | None,
+    place: int,
+    seeds: int,
+    seconds: float | None,
+    requirements: Mapping[str, float],
+) -> int:
+    """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given."""
+    if out is not None:
+        check_directory(out)
+        tell_link(out)
+    if unknown := sorted(set(requirements) - set(_REQUIRED)):
+        raise InputError(f"require must be among {', '.join(_REQUIRED)} for a plan, not {unknown[0]!r}")
+    for name, value in {"place": place, "seeds": seeds - 1}.items():
+        if value < 0:
+            raise InputError(f"{name} must be at least {int(name == 'seeds')}, not {value + (name == 'seeds')}")
+    answer = ask(
+        subject,
+        target=target or _TARGET,
+        throughput=requirements.get("throughput"),
+        objective=objective or "area",
+        place=place,
+        seeds=seeds,
+        seconds=seconds,
+        limits={_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS},
+        advance=lambda text: click.echo(f"placing {text}", err=True),
+    )
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
+    show_answer(answer, console)
+    if out is not None:
+        for path in write_answer(answer, out):
+            console.print(f"wrote {path}", soft_wrap=True)
+        if answer.chosen is not None and isinstance(subject, Network):
+            command = f"systoliq emit {source} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
+            console.print(f"  {command}", soft_wrap=True, markup=False)
+    return 0

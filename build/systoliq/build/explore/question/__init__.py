@@ -1,0 +1,1 @@
+"""Question: the smallest hardware that reaches a throughput, by models, and by place and route."""

@@ -1,0 +1,172 @@
+"""Frequency model: MHz of a design by its size, fitted to designs that were placed and routed before.
+
+log(MHz) is linear in the logarithms of LUT sites, multiplier cells and memory blocks, for each family; with fewer than
+`_FIT_FROM` points it is their mean. The fit and its points are in frequency.json, which
+
+    python -m systoliq.build.explore.question.frequency
+
+makes again, with the points that `explore` has placed since.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.sim.cache import cache_directory
+
+from ...errors import InputError
+from ...files import json_bytes, write_file
+
+__all__ = ["Frequency", "Placed", "fit", "frequency_of", "keep"]
+
+_FILE = "frequency.json"
+_FIT_FROM = 8  # points
+_RIDGE = 0.05  # of the slopes, in units of one point: few points must not make steep ones
+_FAMILIES = {
+    "ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-up5k": "ice40-up5k", "ice40-hx8k": "ice40-hx8k"
+}  # fmt: skip
+"""Targets whose frequencies one model tells: of ECP5 the speed grade 6."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A design after place and route: the median MHz of its seeds, and where that is written down."""
+
+    target: str
+    design: str
+    lut_sites: int
+    dsp: int
+    ram: int
+    mhz: float
+    source: str
+
+    @property
+    def features(self) -> list[float]:
+        """Of the model."""
+        return _features(self.lut_sites, self.dsp, self.ram)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frequency:
+    """A fitted model of one family: `coefficients` of `features`; its errors, each point left out of its own fit:
+    `median` and `worst`, as shares of what was measured, over `points`.
+    """
+
+    coefficients: Sequence[float]
+    median: float
+    worst: float
+    points: int
+
+    def mhz(self, lut_sites: int, dsp: int, ram: int) -> float:
+        """Expected MHz."""
+        return math.exp(float(np.dot(self.coefficients, _features(lut_sites, dsp, ram))))
+
+    def most(self, lut_sites: int, dsp: int, ram: int) -> float:
+        """MHz that no point has surpassed by the model: what such a design may reach at best."""
+        return self.mhz(lut_sites, dsp, ram) * (1 + self.worst)
+
+
+def _features(lut_sites: int, dsp: int, ram: int) -> list[float]:
+    return [1.0, math.log(max(lut_sites, 1) / 1000), math.log1p(dsp), math.log1p(ram)]
+
+
+def frequency_of(target: str) -> Frequency:
+    """The model for a target; an InputError where none was fitted for its family."""
+    family = _FAMILIES.get(target)
+    known = _stored()["models"]
+    if family not in known:
+        names = ", ".join(name for name, each in _FAMILIES.items() if each in known)
+        raise InputError(f"target must be one of {names}, whose frequencies were learned, not {target!r}")
+    return Frequency(**known[family])
+
+
+@functools.cache
+def _stored() -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((files(__package__) / _FILE).read_text(encoding="utf-8"))
+    return content
+
+
+def fit(points: Iterable[Placed]) -> Frequency:
+    """The model of points of one family."""
+    found = list(points)
+    left_out = [
+        abs(_solved([*found[:index], *found[index + 1 :]]).mhz(each.lut_sites, each.dsp, each.ram) / each.mhz - 1)
+        for index, each in enumerate(found)
+        if len(found) > 1
+    ] or [1.0]
+    whole = _solved(found)
+    return Frequency(
+        coefficients=[round(each, 5) for each in whole.coefficients],
+        median=round(float(np.median(left_out)), 4),
+        worst=round(max(left_out), 4),
+        points=len(found),
+    )
+
+
+def _solved(points: Sequence[Placed]) -> Frequency:
+    target = np.log([each.mhz for each in points])
+    if len(points) < _FIT_FROM:
+        coefficients = [float(target.mean()), 0.0, 0.0, 0.0]
+    else:
+        rows: npt.NDArray[np.float64] = np.array([each.features for each in points])
+        penalty = np.diag([0.0, *[_RIDGE * len(points)] * (rows.shape[1] - 1)])
+        coefficients = np.linalg.solve(rows.T @ rows + penalty, rows.T @ target).tolist()
+    return Frequency(coefficients=coefficients, median=0.0, worst=0.0, points=len(points))
+
+
+def keep(point: Placed) -> None:
+    """Keep a point in the cache for the next fit."""
+    folder = _folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "".join(letter if letter.isalnum() else "_" for letter in f"{point.target} {point.design}")
+    write_file(folder / f"{name}.json", json_bytes(asdict(point)))
+
+
+def _folder() -> Path:
+    return cache_directory() / "placed_points"
+
+
+def _kept() -> list[Placed]:
+    return [point for path in sorted(_folder().glob("*.json")) if (point := _read(path)) is not None]
+
+
+def _read(path: Path) -> Placed | None:
+    try:
+        return Placed(**json.loads(path.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def fitted(points: Iterable[Placed]) -> dict[str, Any]:
+    """The content of the file: models by family, and their points."""
+    found = {(each.target, each.design): each for each in points if each.target in _FAMILIES}
+    by_family: dict[str, list[Placed]] = {}
+    for each in found.values():
+        by_family.setdefault(_FAMILIES[each.target], []).append(each)
+    models: Mapping[str, Any] = {family: asdict(fit(each)) for family, each in sorted(by_family.items())}
+    return {"models": models, "points": [asdict(each) for each in found.values()]}
+
+
+def main() -> None:
+    """Fit the stored points and those in the cache, and write the file again."""
+    content = fitted([*(Placed(**each) for each in _stored()["points"]), *_kept()])
+    path = Path(str(files(__package__) / _FILE))
+    write_file(path, json_bytes(content))
+    for family, model in content["models"].items():
+        errors = f"median {model['median']:.1%}, worst {model['worst']:.1%}"
+        sys.stdout.write(f"{family}: {model['points']} points; each left out: {errors}\n")
+
+
+if __name__ == "__main__":
+    main()

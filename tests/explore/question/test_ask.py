@@ -1,0 +1,213 @@
+"""Questions: the smallest plan against all plans one by one, the search against a placer of known frequencies."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from systoliq.build.cli.main import cli
+from systoliq.build.design.digits_cnn import digits_cnn
+from systoliq.build.design.network.plan import read_plan
+from systoliq.build.errors import InputError
+from systoliq.build.explore.question import frequency
+from systoliq.build.explore.question.ask import ask, design_of
+from systoliq.build.explore.question.frequency import Placed, fit, frequency_of
+from systoliq.build.explore.question.options import OBJECTIVES, Sized, options_of, smallest, times_of
+from systoliq.golden import MatMulLayer
+from systoliq.golden.layer_file import KEYS
+
+from ...hw.network import small_networks as small
+from ..explore_fakes import small_layer
+
+
+def random_network(seed):
+    rng = random.Random(f"question {seed}")
+    net = small.Builder((rng.choice((2, 4)), 4, 4), seed=seed)
+    net.convolution(rng.choice((2, 6)), (3, 3), pads=(1, 1, 1, 1))
+    if rng.random() < 0.5:
+        net.maximum((2, 2), strides=(2, 2))
+    net.flatten()
+    net.dense(rng.choice((3, 4)))
+    return net.network(), rng
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("seed", range(4))
+def test_no_plan_of_all_is_smaller(seed, objective):
+    """By every combination of every option, those that are beaten apart."""
+    net, rng = random_network(seed)
+    options = options_of(net, "ecp5")
+    every = [Sized(options=each) for each in itertools.product(*options)]
+    room = {"dsp": rng.randint(2, 9), "lut_sites": 20_000}
+    for cycles in rng.sample(times_of(options), 4):
+        fitting = [
+            sized
+            for sized in every
+            if sized.image_cycles <= cycles and all(sized.total(name) <= most for name, most in room.items())
+        ]
+        found = smallest(options, cycles, room, objective)
+        least = min((tuple(map(sized.total, OBJECTIVES[objective])) for sized in fitting), default=None)
+        assert least == (None if found is None else tuple(map(found.total, OBJECTIVES[objective])))
+
+
+def placer(mhz):
+    """Place and route that takes no time, its MHz by the cycles of the plan."""
+    placed = []
+
+    def synthesize(design, part, seeds):
+        placed.append(design.plan.image_cycles)
+        return SimpleNamespace(lut_sites=1000, dsp=1, ram=1, fmax_mhz=mhz(design.plan.image_cycles))
+
+    return synthesize, placed
+
+
+@pytest.fixture
+def net():
+    return digits_cnn()[0]
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(frequency, "cache_directory", lambda: tmp_path / "cache")
+    return tmp_path / "cache"
+
+
+@pytest.mark.parametrize("mhz", [150, 200, 260])
+def test_the_answer_is_that_of_placing_all(net, mhz):
+    """Within the model's error the search finds what place and route of every candidate finds."""
+    throughput = 1e5
+    synthesize, placed = placer(lambda _cycles: mhz)
+    answer = ask(net, throughput=throughput, place=20, synthesize=synthesize)
+    reaching = [each for each in answer.candidates if mhz * 1e6 / each.image_cycles >= throughput]
+    assert answer.chosen is reaching[0]
+    assert answer.proven
+    assert len(placed) < len(answer.candidates)
+    ruled = [each for each in answer.candidates if each.verdict == "ruled out: too slow at the model's best"]
+    assert all(each.placed is None and each.most < throughput for each in ruled)
+
+
+def test_nothing_placed_is_no_proof(net):
+    answer = ask(net, throughput=1e5)
+    assert not answer.proven
+    assert answer.chosen.throughput >= 1e5
+    assert any(each.verdict.startswith("open") for each in answer.candidates) == (
+        answer.chosen is not answer.candidates[0]
+    )
+
+
+def test_no_time_gives_the_best_by_the_models(net):
+    synthesize, placed = placer(lambda _cycles: 200)
+    answer = ask(net, throughput=1e5, place=5, seconds=1e-9, synthesize=synthesize)
+    assert (answer.stopped, placed, answer.proven) == ("the time was over", [], False)
+    assert answer.chosen is not None
+
+
+def test_what_was_placed_is_kept_for_the_next_fit(net, cache):
+    synthesize, placed = placer(lambda _cycles: 201.0)
+    ask(net, throughput=1e5, place=1, synthesize=synthesize)
+    (file,) = (cache / "placed_points").iterdir()
+    assert json.loads(file.read_text())["mhz"] == 201.0
+    assert [point.design for point in frequency._kept()] == [f"digits_cnn, {placed[0]} cycles"]
+
+
+def test_the_plan_is_one_that_emit_takes(net, tmp_path):
+    answer = ask(net, throughput=1e5, target="ecp5-25k")
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(answer.chosen.sized.plan.as_json()))
+    plan = read_plan(net, path, cells="ecp5")
+    assert plan.parallelism == answer.chosen.sized.plan.parallelism
+    design = design_of(net, answer.chosen.sized.plan, "ecp5-25k")
+    assert design.plan.image_cycles == answer.chosen.image_cycles
+    assert sum(each.lut_sites for each in design.estimates.values()) == answer.chosen.sized.total("lut_sites")
+
+
+def test_a_layer_is_one_stage():
+    layer = small_layer()
+    answer = ask(layer, throughput=1e6, target="ecp5-25k")
+    design = design_of(layer, answer.chosen.sized.plan, "ecp5-25k")
+    how = answer.chosen.sized.plan.stages[0].parallelism
+    assert (design.dense.config.cols, design.dense.config.depth) == (how.cols, how.depth)
+
+
+def test_limits_are_kept(net):
+    answer = ask(net, limits={"dsp": 3, "lut_sites": 2000})
+    assert all(each.sized.total("dsp") <= 3 and each.sized.total("lut_sites") <= 2000 for each in answer.candidates)
+    throughputs = [each.throughput for each in answer.front]
+    assert throughputs == sorted(throughputs)
+
+
+def test_the_stored_model_is_that_of_its_points():
+    """Made again from the points in the file, and each point's error when it is left out."""
+    stored = frequency._stored()
+    points = [Placed(**each) for each in stored["points"]]
+    assert frequency.fitted(points) == stored
+    ecp5 = [each for each in points if each.target.startswith("ecp5")]
+    model = frequency_of("ecp5-85k")
+    assert model.points == len(ecp5) >= 16
+    for index, point in enumerate(ecp5):
+        other = fit([*ecp5[:index], *ecp5[index + 1 :]])
+        assert abs(other.mhz(point.lut_sites, point.dsp, point.ram) / point.mhz - 1) <= model.worst + 1e-3
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        (
+            {"throughput": 1e9},
+            r"throughput must be at most about \S+ on ecp5-85k, not 1e\+09: the quickest plan takes 576",
+        ),
+        ({"target": "xilinx-xc7"}, "target must be one of ecp5-25k, .*, whose frequencies were learned"),
+        ({"objective": "speed"}, "objective must be among area, dsp, ram for a network, not 'speed'"),
+        ({"limits": {"lut_sites": 10}}, "must fit Lattice .* with 10 LUT sites, 156 multiplier cells"),
+    ],
+)
+def test_refused(net, fields, message):
+    with pytest.raises(InputError, match=message):
+        ask(net, **fields)
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["explore", *arguments])
+
+
+def test_the_command(tmp_path):
+    out = tmp_path / "out"
+    arguments = ("digits-cnn", "--require", "throughput=1e5", "--target", "ecp5-25k", "--out", str(out))
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    first = result.stdout.splitlines()[0]
+    assert first.startswith("by the models for 100000 images a second on ecp5-25k: about ")
+    content = json.loads((out / "answer.json").read_text())
+    assert content["answer"][0] == first
+    (chosen,) = [row for row in content["candidates"] if row["chosen"]]
+    assert chosen["plan"] == json.loads((out / "plan.json").read_text())
+    assert run(*arguments).exit_code == 0
+
+
+def test_the_command_for_a_layer(tmp_path):
+    layer: MatMulLayer = small_layer()
+    np.savez(tmp_path / "small.npz", **{key: layer.arrays()[key] for key in (*KEYS, "bias") if key in layer.arrays()})
+    result = run(str(tmp_path / "small.npz"), "--smallest", "--require", "throughput=1e6", "--target", "ecp5-25k")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("by the models for 1e+06 images a second on ecp5-25k")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rows", "2"], "rows must be left out for a network or with --smallest"),
+        (["--require", "accuracy=0.5"], "require must be among throughput, area, dsp, ram for a plan, not 'accuracy'"),
+        (["--place", "-1"], "place must be at least 0, not -1"),
+        (["--seeds", "0"], "seeds must be at least 1, not 0"),
+    ],
+)
+def test_bad_input_is_one_line(arguments, message):
+    result = run("digits-cnn", *arguments)
+    assert result.exit_code == 2, result.output
+    assert f"error: {message}" in result.stderr
