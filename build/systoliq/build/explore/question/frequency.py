@@ -33,10 +33,8 @@ __all__ = ["Frequency", "Placed", "fit", "frequency_of", "keep"]
 _FILE = "frequency.json"
 _FIT_FROM = 8  # points
 _RIDGE = 0.05  # of the slopes, in units of one point: few points must not make steep ones
-_FAMILIES = {
-    "ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-up5k": "ice40-up5k", "ice40-hx8k": "ice40-hx8k"
-}  # fmt: skip
-"""Targets whose frequencies one model tells: of ECP5 the speed grade 6."""
+_FAMILIES = {"ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-up5k": "ice40-up5k"}
+"""Targets whose frequencies one model tells, where there are estimates of sizes, too: of ECP5 the speed grade 6."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -16,6 +16,7 @@ from ...design.hardware import Hardware
 from ...design.layer.auto import choices_of_layer
 from ...design.network.estimate import estimate
 from ...design.network.plan import Plan, StagePlan, forms_of_stage, stages_of
+from ...errors import InputError
 
 __all__ = ["OBJECTIVES", "Option", "Sized", "options_of", "options_of_layer", "smallest", "times_of"]
 
@@ -83,7 +84,7 @@ def _all_of(node: Node, cells: str) -> list[Option]:
     for stage in forms_of_stage(node, cells):
         known = estimate(node, stage.parallelism, cells)
         if known is None:
-            raise ValueError(f"cells must be of ECP5 or iCE40, for which there are estimates, not {cells!r}")
+            raise InputError(f"cells must be of ECP5 or iCE40, for which there are estimates, not {cells!r}")
         found.append(Option(stage=stage, lut_sites=known.lut_sites, ram=known.ram))
     return found
 
