@@ -23,9 +23,9 @@ def test_registers():
         async def put(name, word):
             assert await transfer(ctx, block, "s", OFFSETS[name], word) == (0, 0)
 
-        assert await get("UART_DIVIDER") == 9
-        await put("UART_DIVIDER", 0xABCD1234)
-        assert await get("UART_DIVIDER") == 0x1234
+        assert await get("UART_DIVISOR") == 9
+        await put("UART_DIVISOR", 0xABCD1234)
+        assert await get("UART_DIVISOR") == 0x1234
         await put("LEDS", 0x1A5)
         assert await get("LEDS") == 0xA5 == ctx.get(block.leds)
         assert await get("FAULT") == 0
@@ -46,7 +46,7 @@ def test_registers():
 
 
 def test_a_byte():
-    block, line = Peripherals(3), []
+    block, line = Peripherals(4), []
 
     async def testbench(ctx):
         await transfer(ctx, block, "s", OFFSETS["UART_DATA"], 0x141)

@@ -41,9 +41,9 @@ class SocConfig:
             raise ValueError(f"ram_kib must be a power of two from {least} to {most}, not {self.ram_kib!r}")
         if not 1 <= self.clock_hz <= 1_000_000_000:
             raise ValueError(f"clock_hz must be from 1 to 1000000000, not {self.clock_hz!r}")
-        if self.baud < 1 or not 2 <= self.uart_cycles <= 1 << 16:
+        if self.baud < 1 or not 2 <= self.uart_cycles < 1 << 16:
             raise ValueError(
-                f"baud must make a bit of 2 to 65536 cycles of the clock of {self.clock_hz} Hz, not {self.baud!r}"
+                f"baud must make a bit of 2 to 65535 cycles of the clock of {self.clock_hz} Hz, not {self.baud!r}"
             )
 
     def replace(self, **changes: object) -> SocConfig:

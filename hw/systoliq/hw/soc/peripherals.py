@@ -8,9 +8,10 @@ from amaranth.lib.wiring import In, Out
 
 from ..engine.axi_lite import AxiLite, axi_lite
 from ..hierarchy import place
+from ..link.uart_receiver import DIVISOR_BITS
+from ..link.uart_transmitter import UartTransmitter
 from .ports import join
-from .registers import DIVIDER_BITS, LEDS, SOC_REGISTERS
-from .uart import UartTransmitter
+from .registers import LEDS, SOC_REGISTERS
 
 __all__ = ["ADDRESS_BITS", "Peripherals"]
 
@@ -26,8 +27,8 @@ class Peripherals(wiring.Component):
     kind = "peripherals"
     namespace = True  # its bus is narrower than the engine's
 
-    def __init__(self, divider: int) -> None:
-        self.divider = divider
+    def __init__(self, divisor: int) -> None:
+        self.divisor = divisor
         super().__init__(axi_lite("s", ADDRESS_BITS) | {"fault": In(1), "tx": Out(1, init=1), "leds": Out(LEDS)})
 
     def elaborate(self, platform: object) -> Module:
@@ -35,9 +36,9 @@ class Peripherals(wiring.Component):
         bus, uart = AxiLite(ADDRESS_BITS), UartTransmitter()
         m.submodules.bus, m.submodules.uart = place(bus, platform), place(uart, platform)
         join(m, bus, "s", self, "s")
-        divider, leds, seen = Signal(DIVIDER_BITS, init=self.divider), Signal(LEDS), Signal()
+        divisor, leds, seen = Signal(DIVISOR_BITS, init=self.divisor), Signal(LEDS), Signal()
         held: dict[str, Value] = {
-            "UART_DATA": Const(0, 1), "UART_STATUS": uart.busy, "UART_DIVIDER": divider, "LEDS": leds, "FAULT": seen
+            "UART_DATA": Const(0, 1), "UART_STATUS": ~uart.idle, "UART_DIVISOR": divisor, "LEDS": leds, "FAULT": seen
         }  # fmt: skip
         for address, data, known in (
             (bus.write_address, None, bus.write_known),
@@ -50,13 +51,13 @@ class Peripherals(wiring.Component):
                         if data is not None:
                             m.d.comb += data.eq(held[register.name])
         m.d.comb += [
-            *(uart.divider.eq(divider), uart.byte.eq(bus.write_data), self.tx.eq(uart.tx), self.leds.eq(leds)),
+            *(uart.divisor.eq(divisor), uart.i.payload.eq(bus.write_data), self.tx.eq(uart.tx), self.leds.eq(leds)),
         ]
         with m.If(bus.write), m.Switch(bus.write_address):
             for register in SOC_REGISTERS:
                 with m.Case(register.offset):
                     if register.name == "UART_DATA":
-                        m.d.comb += uart.start.eq(1)
+                        m.d.comb += uart.i.valid.eq(1)
                     elif register.access == "rw":
                         m.d.sync += held[register.name].eq(bus.write_data)
         with m.If(self.fault):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..engine.registers import Field, Register, whole
+from ..link.uart_receiver import DIVISOR_BITS
 
-__all__ = ["DIVIDER_BITS", "ENGINE_BASE", "LEDS", "PERIPHERALS_BASE", "REGIONS", "REGION_BITS", "SOC_REGISTERS"]
+__all__ = ["ENGINE_BASE", "LEDS", "PERIPHERALS_BASE", "REGIONS", "REGION_BITS", "SOC_REGISTERS"]
 
 REGION_BITS = 4
 """Upper bits of an address that say what is there."""
@@ -12,7 +13,6 @@ PERIPHERALS_BASE = 0x1000_0000
 ENGINE_BASE = 0x4000_0000
 REGIONS = {"ram": 0, "peripherals": PERIPHERALS_BASE, "engine": ENGINE_BASE}
 """Where each begins."""
-DIVIDER_BITS = 16
 LEDS = 8
 
 SOC_REGISTERS: tuple[Register, ...] = (
@@ -31,11 +31,11 @@ SOC_REGISTERS: tuple[Register, ...] = (
         fields=(Field(name="busy", lsb=0, bits=1, doc="A byte is being sent."),),
     ),
     Register(
-        name="UART_DIVIDER",
+        name="UART_DIVISOR",
         offset=0x08,
         access="rw",
         doc="Speed of the UART.",
-        fields=whole("cycles", "Cycles of a bit, less one; at least 1.", DIVIDER_BITS),
+        fields=whole("cycles", "Cycles of a bit, at least 2.", DIVISOR_BITS),
     ),
     Register(name="LEDS", offset=0x0C, access="rw", doc="Lamps.", fields=whole("on", "A bit for each: 1 is on.", LEDS)),
     Register(

@@ -52,7 +52,7 @@ class Soc(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config, bus = self.config, self.config.bus_bytes
-        cpu, bridge, peripherals = Cpu(), CpuBridge(bus), Peripherals(config.uart_cycles - 1)
+        cpu, bridge, peripherals = Cpu(), CpuBridge(bus), Peripherals(config.uart_cycles)
         engine = SelfFedEngine(config.engine, bus_bytes=bus)
         ram = AxiRam(bus, config.ram_bytes, contents=CONTENTS)
         reads, writes = ReadArbiter(len(_READERS), bus), WriteArbiter(len(_WRITERS), bus)
