@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..errors import InputError
-from . import ecp5
+from . import ecp5, gowin, ice40
 from .description import Board
 
 __all__ = ["BOARDS", "open_board"]
 
-BOARDS: Mapping[str, Board] = {board.name: board for board in (*ecp5.BOARDS,)}
+BOARDS: Mapping[str, Board] = {board.name: board for board in (*ice40.BOARDS, *ecp5.BOARDS, *gowin.BOARDS)}
 
 
 def open_board(name: str) -> Board:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from systoliq.hw.link import VERSION, Command, Deframer, FrameError, Status, request
+from systoliq.hw.link.framing import CHECK_BYTES, HEAD_BYTES
 
 from ..errors import LinkError
 
@@ -19,7 +20,8 @@ __all__ = ["ATTEMPTS", "Client", "Line"]
 ATTEMPTS = 5
 """Times that a request is sent before the client gives up."""
 
-_HEAD = 2  # bytes of an answer before its results: sequence and status
+_IDENTITY = 64  # bytes of the answer to IDENTIFY at the most
+_QUIET = 40  # of the time for an answer: a line that was at rest for so small a part of it stays so
 _ON_THE_LINE = 2 * 10  # bits of a byte of a frame at the most: each may be escaped
 
 
@@ -46,6 +48,7 @@ class Client:
     def __init__(self, line: Line, *, seconds: float = 2.0) -> None:
         self._line = line
         self._seconds = seconds
+        self._quiet = seconds / _QUIET
         self._sequence = 0
         self.errors: Counter[str] = Counter()
 
@@ -72,10 +75,9 @@ class Client:
         for _ in range(ATTEMPTS):
             self._sequence = (self._sequence + 1) % 256
             sent = request(self._sequence, command, operands)
-            length = answer_bytes or 0
-            seconds = self._seconds + (len(sent) + length) * _ON_THE_LINE / self._line.baud
+            seconds = self._seconds + (len(sent) + (answer_bytes or _IDENTITY)) * _ON_THE_LINE / self._line.baud
             self._line.write(sent, seconds)
-            answer = self._await(length, seconds, any_length=answer_bytes is None)
+            answer = self._await(answer_bytes, seconds)
             if isinstance(answer, bytes):
                 return answer
             failed[answer] += 1
@@ -83,24 +85,30 @@ class Client:
         said = ", ".join(f"{what} ({count} times)" for what, count in failed.items())
         raise LinkError(f"no right answer came in {ATTEMPTS} attempts: {said}")
 
-    def _await(self, length: int, seconds: float, *, any_length: bool) -> bytes | str:
+    def _await(self, length: int | None, seconds: float) -> bytes | str:
         """The results of the answer to the last request, or what came instead."""
-        limit = max(length, 64) + _HEAD + 4
-        deframer = Deframer(limit)
+        deframer = Deframer((length or _IDENTITY) + HEAD_BYTES + CHECK_BYTES)
         deadline = time.monotonic() + seconds
+        wrong = ""
         while (left := deadline - time.monotonic()) > 0:
-            for content in deframer.feed(self._line.read(left)):
+            heard = self._line.read(min(left, self._quiet) if wrong else left)
+            if wrong and not heard:
+                break  # the line is at rest: nothing of what was wrong is left on it
+            for content in deframer.feed(heard):
                 if isinstance(content, FrameError):
-                    return str(content)
-                sequence, status, results = content[0], content[1], content[_HEAD:]
+                    wrong = wrong or str(content)
+                    continue
+                sequence, status, results = content[0], content[1], content[HEAD_BYTES:]
+                ours = sequence == self._sequence
                 if status != Status.OK:
-                    return f"the board said {_named(status)}"
-                if sequence != self._sequence:
-                    continue  # of a request that was given up
-                if not any_length and len(results) != length:
+                    wrong = wrong or f"the board said {_named(status)}"
+                    if ours:
+                        return wrong
+                elif ours and length not in (None, len(results)):
                     return f"an answer had {len(results)} bytes, not {length}"
-                return results
-        return "nothing came in time"
+                elif ours:  # others are of requests that were given up
+                    return results
+        return wrong or "nothing came in time"
 
 
 def _named(status: int) -> str:

@@ -3,64 +3,64 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from amaranth.hdl import Instance, IOPort, Signal
 
-from ..errors import need
 from ..synth.targets import open_target
 from .description import Board
 from .pll import Pll, Setting
+from .resources import boards_module
 
 if TYPE_CHECKING:
     from amaranth.build import Platform
 
 __all__ = ["BOARDS", "PLL"]
 
-# Lattice FPGA-DS-02012, ECP5 family, sysCLOCK PLL timing: oscillator and phase detector, VCO, in Hz.
-_DETECTOR = (8e6, 400e6)
+# Lattice FPGA-DS-02012, ECP5 family, sysCLOCK PLL timing: phase detector, VCO, output, in Hz.
+_DETECTOR = (10e6, 400e6)
 _VCO = (400e6, 800e6)
+_OUT = (3.125e6, 400e6)
 _WIDEST = 128  # of each divider
 
 
 def _settings(oscillator: float) -> Iterator[Setting]:
-    """Dividers of the input, of the feedback and of the output, which is fed back."""
+    """Dividers of the input, of CLKOP, which is fed back, and of CLKOS, the clock that is used."""
     for into in range(1, _WIDEST + 1):
-        if not _DETECTOR[0] <= oscillator / into <= _DETECTOR[1]:
+        detector = oscillator / into
+        if not _DETECTOR[0] <= detector <= _DETECTOR[1]:
             continue
         for back in range(1, _WIDEST + 1):
-            hz = oscillator / into * back
-            for out in range(max(1, int(_VCO[0] / hz)), min(_WIDEST, int(_VCO[1] / hz)) + 1):
-                if _VCO[0] <= hz * out <= _VCO[1]:
+            if not _VCO[0] <= detector * back <= _VCO[1]:
+                continue
+            for out in range(1, _WIDEST + 1):
+                if _OUT[0] <= (hz := detector * back / out) <= _OUT[1]:
                     yield Setting(hz=hz, dividers=(into, back, out))
 
 
 def _instance(clock: IOPort | Signal, oscillator: float, setting: Setting, made: Signal, locked: Signal) -> Instance:
     into, back, out = setting.dividers
+    fed_back = Signal()
     attributes = {"ICP_CURRENT": "12", "LPF_RESISTOR": "8", "MFG_ENABLE_FILTEROPAMP": "1", "MFG_GMCREF_SEL": "2"}
-    attributes |= {"FREQUENCY_PIN_CLKI": f"{oscillator / 1e6:g}", "FREQUENCY_PIN_CLKOP": f"{setting.mhz:g}"}
+    attributes |= {"FREQUENCY_PIN_CLKI": f"{oscillator / 1e6:g}", "FREQUENCY_PIN_CLKOS": f"{setting.mhz:g}"}
+    unused = ("RST", "STDBY", "PHASESEL0", "PHASESEL1", "PHASEDIR", "PHASESTEP", "PHASELOADREG", "PLLWAKESYNC")
     return Instance(
         "EHXPLLL",
         *(("a", name, value) for name, value in attributes.items()),
+        *(("i", name, 0) for name in (*unused, "ENCLKOP", "ENCLKOS")),
         p_CLKI_DIV=into,
-        p_CLKFB_DIV=back,
-        p_CLKOP_DIV=out,
-        p_CLKOP_CPHASE=out - 1,
+        p_CLKFB_DIV=1,
+        p_CLKOP_DIV=back,
+        p_CLKOP_CPHASE=back - 1,
         p_CLKOP_ENABLE="ENABLED",
+        p_CLKOS_DIV=out,
+        p_CLKOS_CPHASE=out - 1,
+        p_CLKOS_ENABLE="ENABLED",
         p_FEEDBK_PATH="CLKOP",
         i_CLKI=clock,
-        i_CLKFB=made,
-        i_RST=0,
-        i_STDBY=0,
-        i_PHASESEL0=0,
-        i_PHASESEL1=0,
-        i_PHASEDIR=0,
-        i_PHASESTEP=0,
-        i_PHASELOADREG=0,
-        i_PLLWAKESYNC=0,
-        i_ENCLKOP=0,
-        o_CLKOP=made,
+        i_CLKFB=fed_back,
+        o_CLKOP=fed_back,
+        o_CLKOS=made,
         o_LOCK=locked,
     )
 
@@ -69,35 +69,31 @@ PLL = Pll(settings=_settings, instance=_instance)
 """EHXPLLL."""
 
 
-def _boards(module: str) -> ModuleType:
-    """A module of amaranth-boards."""
-    return need(f"amaranth_boards.{module}", "amaranth-boards", "the pins of boards", extra="board")
-
-
 def _ulx3s() -> Platform:
-    return _boards("ulx3s").ULX3S_85F_Platform()
+    return boards_module("ulx3s").ULX3S_85F_Platform()
 
 
 def _orangecrab() -> Platform:
     from amaranth.build import Attrs
 
-    platform = _boards("orangecrab_r0_2").OrangeCrabR0_2_25FPlatform()
-    line = _boards("resources").UARTResource(
+    platform = boards_module("orangecrab_r0_2").OrangeCrabR0_2_25FPlatform()
+    line = boards_module("resources").UARTResource(
         0, rx="0", tx="1", conn=("io", 0), attrs=Attrs(IO_TYPE="LVCMOS33", PULLMODE="UP")
     )
     platform.add_resources([line])
     return platform
 
 
-def _colorlight(device: str, led: str) -> Platform:
+def _colorlight(part: str, led: str) -> Platform:
     """A module on its extension board: not among amaranth-boards."""
     from amaranth.build import Attrs, Clock, Pins, Resource
     from amaranth.vendor import LatticeECP5Platform
 
-    resource = _boards("resources")
+    resource = boards_module("resources")
     attributes = Attrs(IO_TYPE="LVCMOS33")
 
     class Colorlight(LatticeECP5Platform):
+        device = part
         package = "BG381"
         speed = "6"
         default_clk = "clk25"
@@ -108,7 +104,6 @@ def _colorlight(device: str, led: str) -> Platform:
         )
         connectors = ()
 
-    Colorlight.device = device
     return Colorlight()
 
 

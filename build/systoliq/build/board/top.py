@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from amaranth.build import Platform
 from amaranth.hdl import ClockDomain, ClockSignal, Const, Elaboratable, Instance, Module, ResetSignal, Signal
+from amaranth.lib import io
 from amaranth.lib.cdc import FFSynchronizer
 from amaranth.lib.wiring import In
 
@@ -15,6 +16,8 @@ from .linked import LINK_TOP
 from .pll import Setting
 
 __all__ = ["BoardTop"]
+
+_COLOURS = ("r", "g", "b")
 
 _START = 10  # bits of the count of cycles before the reset ends: iCE40's memories are not there in the first 3 us
 
@@ -48,32 +51,43 @@ class BoardTop(Elaboratable):
         with m.Elif(~count.all()):
             m.d.start += count.eq(count + 1)
         m.d.comb += [ClockSignal("start").eq(clock), ClockSignal("sync").eq(clock), ResetSignal("sync").eq(held)]
-        serial = platform.request("uart", 0)
         ports = [
             ("i" if member.flow == In else "o", name, getattr(link, name))
             for name, member in link.signature.members.items()
         ]
         m.submodules.link = Instance(LINK_TOP, ("i", "clk", ClockSignal()), ("i", "rst", ResetSignal()), *ports)
         m.submodules.status_led = status = StatusLed(round(self._hz))
-        led = platform.request(self._board.led[0], 0)
-        for part in self._board.led[1:]:
-            led = getattr(led, part)
         m.d.comb += [
-            link.rx.eq(serial.rx.i),
-            serial.tx.o.eq(link.tx),
             link.divisor.eq(self._divisor),
             status.busy.eq(link.busy | link.receiving),
             status.failed.eq(link.failed),
-            led.o.eq(status.led),
         ]
+        serial = platform.request("uart", 0, dir="-")
+        m.submodules.rx = rx = io.Buffer("i", serial.rx)
+        m.submodules.tx = tx = io.Buffer("o", serial.tx)
+        m.d.comb += [link.rx.eq(rx.i), tx.o.eq(link.tx)]
+        self._show(m, platform, status.led)
         return m
+
+    def _show(self, m: Module, platform: Platform, lit: Signal) -> None:
+        """The LED; where it is one colour of several, the others stay dark."""
+        name, *colour = self._board.led
+        led = platform.request(name, 0, dir="-")
+        pins = {part: getattr(led, part) for part in _COLOURS} if colour else {"": led}
+        for part, pin in pins.items():
+            buffer = io.Buffer("o", pin)
+            m.submodules[f"led_{part}" if part else "led"] = buffer
+            m.d.comb += buffer.o.eq(lit if part in colour or not part else 0)
 
     def _clock(self, m: Module, platform: Platform) -> tuple[Signal, Signal]:
         """The clock, and whether it is steady."""
         board, setting = self._board, self._setting
-        pads = setting is not None and board.pll.pad
-        pin = platform.request(platform.default_clk, 0, **({"dir": "-"} if pads else {}))
-        oscillator = pin.io if pads else pin.i
+        pin = platform.request(platform.default_clk, 0, dir="-")
+        if setting is not None and board.pll.pad:
+            oscillator = pin.io
+        else:
+            m.submodules.oscillator = buffer = io.Buffer("i", pin)
+            oscillator = buffer.i
         if setting is None:
             return oscillator, Const(1)
         made, locked = Signal(), Signal()

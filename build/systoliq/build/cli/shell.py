@@ -23,11 +23,21 @@ from systoliq.sim import SimulationError, ToolError
 from systoliq.sim.engine import EngineError
 
 from ..errors import LinkError, MissingPackageError, SynthesisError
+from ..synth import DoesNotFitError
 
 __all__ = ["Group", "debug_option", "tell_link"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
-_FAILURES = (MissingPackageError, ToolError, SimulationError, SynthesisError, EmissionError, EngineError, LinkError)
+_FAILURES = (
+    MissingPackageError,
+    ToolError,
+    SimulationError,
+    SynthesisError,
+    DoesNotFitError,
+    EmissionError,
+    EngineError,
+    LinkError,
+)
 
 
 @dataclass

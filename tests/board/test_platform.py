@@ -1,0 +1,67 @@
+"""Tops of boards: pins as the boards' makers name them, a PLL at the right setting, the link's divisor."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from systoliq.build.board.boards import BOARDS, open_board
+from systoliq.build.board.linked import linked
+from systoliq.build.board.platform import prepared
+from systoliq.build.board.pll import Setting
+from systoliq.build.design import Hardware, LayerDesign
+from systoliq.build.errors import InputError
+from systoliq.golden.layer import MatMulLayer
+from systoliq.hw.hierarchy import mark_used
+
+pytest.importorskip("amaranth_boards", reason="amaranth-boards is not installed: pip install 'systoliq[board]'")
+
+PINS = {  # clock, rx, tx, LED: of the makers' schematics and pin tables
+    "icebreaker": ("35", "6", "9", "11"),
+    "ulx3s-85f": ("G2", "M1", "L4", "B2"),
+    "orangecrab": ("A9", "N17", "M18", "M3"),
+    "colorlight-i5": ("P3", "H18", "J17", "U16"),
+    "colorlight-i9": ("P3", "H18", "J17", "L2"),
+    "tang-nano-9k": ("52", "18", "17", "10"),
+    "tang-nano-20k": ("4", "70", "69", "15"),
+}
+CELL = {"ice40": "SB_PLL40_PAD", "ecp5": "EHXPLLL", "gowin": "rPLL"}
+
+
+@pytest.fixture
+def link(arrays):
+    design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware())
+    made = linked(design)
+    mark_used(made)
+    return made
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_the_top_has_the_boards_pins_and_pll(name, link):
+    board = open_board(name)
+    setting = board.pll.at_most(board.hz, 50e6)
+    verilog, constraints = prepared(board, link, setting, 115200)
+    found = re.findall(r'(?:set_io|LOCATE COMP|IO_LOC) "?(\w+?)"? (?:SITE )?"?(\w+)"?', constraints)
+    pins = dict(found)
+    clock, rx, tx, led = PINS[name]
+    assert pins["uart_0__rx__io"] == rx
+    assert pins["uart_0__tx__io"] == tx
+    assert clock in pins.values()
+    assert pins[f"{board.led[0]}_0__{'g__' if len(board.led) > 1 else ''}io"] == led
+    assert len(re.findall(rf"\b{CELL[board.family]} ", verilog)) == 1
+    divisor = round(setting.hz / 115200)
+    assert f"16'h{divisor:04x}" in verilog
+
+
+@pytest.mark.parametrize("name", BOARDS)
+def test_without_a_pll_the_oscillator_is_the_clock(name, link):
+    board = open_board(name)
+    verilog, _ = prepared(board, link, Setting(hz=board.hz), 9600)
+    assert CELL[board.family] not in verilog
+    assert f"16'h{round(board.hz / 9600):04x}" in verilog
+
+
+def test_unknown_boards_list_the_known():
+    with pytest.raises(InputError, match=f"board must be one of {', '.join(PINS)}, not 'arty'"):
+        open_board("arty")
