@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -34,9 +35,9 @@ def commands(path: Path) -> list[list[str]]:
 
 
 @functools.cache
-def help_of(command: str) -> str:
-    done = CliRunner().invoke(cli, [command, "--help"])
-    assert done.exit_code == 0, f"systoliq {command}: {done.output}"
+def help_of(*command: str) -> str:
+    done = CliRunner().invoke(cli, [*command, "--help"])
+    assert done.exit_code == 0, f"systoliq {' '.join(command)}: {done.output}"
     return done.output
 
 
@@ -81,7 +82,7 @@ def test_commands_and_options_exist(path):
     for command, *arguments in commands(path):
         if command.isupper():  # systoliq COMMAND --help
             continue
-        text = help_of(command)
+        text = help_of(command, *(arguments[:1] if isinstance(cli.commands[command], click.Group) else ()))
         for option in re.findall(r"(?:^|\s)(--[a-z][a-z-]*)", " ".join(arguments)):
             assert option == "--help" or re.search(rf"{option}\b", text), f"systoliq {command} has no {option}"
 
