@@ -44,8 +44,13 @@ module MULT18X18 #(
     assign SOB = {18{1'bx}};
 
     initial  // an unconnected clock: the simulator took the model, which nothing uses, for a top of its own
-        if (CLK !== 1'bz && (MULT_RESET_MODE != "SYNC" || SOA_REG || ASEL === 1'b1 || BSEL === 1'b1)) begin
+        if (CLK !== 1'bz && (MULT_RESET_MODE != "SYNC" || SOA_REG)) begin
             $display("MULT18X18: a mode that this model does not have");
+            $finish;
+        end
+    always @(posedge CLK)
+        if ((ASEL | BSEL) === 1'b1) begin
+            $display("MULT18X18: an input that this model does not have");
             $finish;
         end
 endmodule
