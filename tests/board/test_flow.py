@@ -84,9 +84,13 @@ def test_a_design_that_is_slower_than_every_clock_says_by_how_much(design, reach
 
 
 def test_a_clock_that_can_not_be_is_refused(design, reached):
+    with pytest.raises(InputError, match=r"mhz must be 3.125 to 400 on Radiona ULX3S, LFE5U-85F, not nan"):
+        make_bitstream(design, open_board("ulx3s-85f"), mhz=float("nan"))
+    with pytest.raises(InputError, match=r"within 2% of 12.000 MHz divided by a whole number, as 3000000 is"):
+        make_bitstream(design, open_board("icebreaker"), mhz=12, baud=2_700_000)
     with pytest.raises(InputError, match=r"baud must be \d+ to \d+ at 90.000 MHz, not 90000000"):
         make_bitstream(design, open_board("ulx3s-85f"), mhz=90, baud=90_000_000)
-    with pytest.raises(InputError, match=r"mhz must be at least 3.125 on Radiona ULX3S, LFE5U-85F, not -3"):
+    with pytest.raises(InputError, match=r"mhz must be 3.125 to 400 on Radiona ULX3S, LFE5U-85F, not -3"):
         make_bitstream(design, open_board("ulx3s-85f"), mhz=-3)
 
 

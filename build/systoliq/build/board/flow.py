@@ -6,6 +6,7 @@ is made again for that clock, since the serial line divides it: until it reaches
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ __all__ = ["Bitstream", "make_bitstream"]
 
 _FORMAT = "1"  # of what is cached
 _ROUNDS = 4
+_LINE_TOLERANCE = 0.02  # half of what the receiver bears (tests/hw/link/test_uart_receiver.py): the rest is the host's
 _SIDECAR = "report.json"
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
@@ -84,7 +86,13 @@ class _Build:
         divisor = round(setting.hz / self.baud)
         if not LEAST_DIVISOR <= divisor < 1 << DIVISOR_BITS:
             least, most = setting.hz / ((1 << DIVISOR_BITS) - 1), setting.hz / LEAST_DIVISOR
-            raise InputError(f"baud must be {least:.0f} to {most:.0f} at {setting.mhz:.3f} MHz, not {self.baud}")
+            limits = f"{math.ceil(least)} to {math.floor(most)}"
+            raise InputError(f"baud must be {limits} at {setting.mhz:.3f} MHz, not {self.baud}")
+        if abs(setting.hz / divisor / self.baud - 1) > _LINE_TOLERANCE:
+            raise InputError(
+                f"baud must be within {_LINE_TOLERANCE:.0%} of {setting.mhz:.3f} MHz divided by a whole number, as "
+                f"{setting.hz / divisor:.0f} is, not {self.baud}"
+            )
         return divisor
 
     def placed(self, setting: Setting, mhz: float) -> Path:
@@ -149,9 +157,10 @@ def make_bitstream(
     )
     mark_used(link)
     asked = board.asked if mhz is None else mhz
-    slowest = min(board.hz, *(each.hz for each in board.pll.settings(board.hz))) / 1e6
-    if asked < slowest:
-        raise InputError(f"mhz must be at least {slowest:.6g} on {board.title}, not {asked:g}")
+    clocks = [board.hz, *(each.hz for each in board.pll.settings(board.hz))]
+    slowest, fastest = min(clocks) / 1e6, max(clocks) / 1e6
+    if not slowest <= asked <= fastest:
+        raise InputError(f"mhz must be {slowest:g} to {fastest:g} on {board.title}, not {asked:g}")
     try:
         setting, folder, first = _settled(build, asked, fixed=mhz is not None)
     except DoesNotFitError as error:
