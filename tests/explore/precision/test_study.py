@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
-from systoliq.build.design import Hardware
+from systoliq.build.design import Hardware, open_source
 from systoliq.build.design.digits_cnn import INT8_MODEL
 from systoliq.build.design.network import NetworkDesign
 from systoliq.build.errors import InputError
@@ -137,6 +137,10 @@ def test_the_command(data, tmp_path):
     (chosen,) = [row for row in content["rows"] if row["chosen"]]
     narrow = load_network(out / chosen["file"])
     assert {node.name: node.layer.b_format.bits for node in products_of(narrow)} == chosen["weights"]
+    report = (out / "report.html").read_text()
+    assert report.index("the least that was found") < report.index("<svg") < report.index("<summary>conv1, weights")
+    design = open_source(str(out / chosen["file"]), Hardware(cells="ecp5"))
+    assert [stage["node"] for stage in design.stages] == ["conv1", "conv2", "fc"]
     assert run(*arguments, "--out", str(out)).exit_code == 0
 
 
@@ -185,12 +189,24 @@ def test_bad_data_is_one_line(case, tmp_path):
         (["--bits", "4", "--seconds", "0"], "seconds must be positive, not 0"),
         (["--bits", "4", "--mixed", "2", "--objective", "speed"], "objective must be among area, ram, dsp, weights"),
         (["--bits", "4", "--require", "throughput=1e9"], "an image must have at least"),
-        (["--seconds", "4"], "seconds must be given with --bits only"),
-        ([], "out must be given: a directory for the report"),
     ],
 )
 def test_refused(arguments, message):
     result = run("digits-cnn", *arguments)
+    assert result.exit_code == 2, result.output
+    assert f"error: {message}" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--seconds", "4"], "seconds must be given with --bits, with --smallest or for a network only"),
+        (["--mixed", "4"], "mixed must be given with --bits only"),
+        ([], "out must be given: a directory for the report"),
+    ],
+)
+def test_refused_for_a_layer(arguments, message):
+    result = run("resnet8-fc", *arguments)
     assert result.exit_code == 2, result.output
     assert f"error: {message}" in result.stderr
 

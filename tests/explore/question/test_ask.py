@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import random
+from html.parser import HTMLParser
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +17,7 @@ from systoliq.build.design.digits_cnn import digits_cnn
 from systoliq.build.design.network.plan import read_plan
 from systoliq.build.errors import InputError
 from systoliq.build.explore.question import frequency
-from systoliq.build.explore.question.ask import ask, design_of
+from systoliq.build.explore.question.ask import ask
 from systoliq.build.explore.question.frequency import Placed, fit, frequency_of
 from systoliq.build.explore.question.options import OBJECTIVES, Sized, options_of, smallest, times_of
 from systoliq.golden import MatMulLayer
@@ -122,7 +123,7 @@ def test_the_plan_is_one_that_emit_takes(net, tmp_path):
     path.write_text(json.dumps(answer.chosen.sized.plan.as_json()))
     plan = read_plan(net, path, cells="ecp5")
     assert plan.parallelism == answer.chosen.sized.plan.parallelism
-    design = design_of(net, answer.chosen.sized.plan, "ecp5-25k")
+    design = answer.design()
     assert design.plan.image_cycles == answer.chosen.image_cycles
     assert sum(each.lut_sites for each in design.estimates.values()) == answer.chosen.sized.total("lut_sites")
 
@@ -130,7 +131,7 @@ def test_the_plan_is_one_that_emit_takes(net, tmp_path):
 def test_a_layer_is_one_stage():
     layer = small_layer()
     answer = ask(layer, throughput=1e6, target="ecp5-25k")
-    design = design_of(layer, answer.chosen.sized.plan, "ecp5-25k")
+    design = answer.design()
     how = answer.chosen.sized.plan.stages[0].parallelism
     assert (design.dense.config.cols, design.dense.config.depth) == (how.cols, how.depth)
 
@@ -187,7 +188,35 @@ def test_the_command(tmp_path):
     assert content["answer"][0] == first
     (chosen,) = [row for row in content["candidates"] if row["chosen"]]
     assert chosen["plan"] == json.loads((out / "plan.json").read_text())
+    page = Page()
+    page.feed((out / "report.html").read_text())
+    assert page.texts.index(first) < page.texts.index("Size against throughput")
+    assert page.summaries == 3  # a stage each
+    assert page.circles == len(content["candidates"])
     assert run(*arguments).exit_code == 0
+
+
+class Page(HTMLParser):
+    """What a report shows; whatever is opened is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts, self.open, self.summaries, self.circles = [], [], 0, 0
+
+    def handle_starttag(self, tag, _attributes):
+        self.summaries += tag == "summary"
+        self.circles += tag == "circle"
+        if tag not in ("meta", "path"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, text):
+        self.texts.append(text)
 
 
 def test_the_command_for_a_layer(tmp_path):

@@ -11,7 +11,7 @@ from systoliq.golden.network import network_arrays
 
 from ...files import json_bytes, npz_bytes, write_file
 from ...generator import GENERATOR
-from .narrowing import Widths
+from .report import study_html
 from .study import COLUMNS, Study, plain
 
 __all__ = ["write_study"]
@@ -22,8 +22,9 @@ def write_study(study: Study, directory: Path) -> list[Path]:
     networks = {f"networks/{name}.npz": row for name, row in _named(study).items()}
     files = {
         "precision.json": json_bytes(_content(study, {id(row): name for name, row in networks.items()})),
+        "report.html": study_html(study).encode(),
         "precision.csv": _csv(study.rows),
-        **{name: npz_bytes(network_arrays(study.network_at(_widths(row)))) for name, row in networks.items()},
+        **{name: npz_bytes(network_arrays(study.network_of(row))) for name, row in networks.items()},
     }
     written = []
     for name, content in files.items():
@@ -42,10 +43,6 @@ def _named(study: Study) -> dict[str, dict[str, Any]]:
     if study.chosen is not None:
         named["chosen"] = study.chosen
     return named
-
-
-def _widths(row: dict[str, Any]) -> Widths:
-    return Widths(weights=row["weights"], activations=row["activations"])
 
 
 def _content(study: Study, names: dict[int, str]) -> dict[str, Any]:

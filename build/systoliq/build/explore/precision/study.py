@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,6 +89,10 @@ class Study:
     def network_at(self, widths: Widths) -> Network:
         """The network at other widths."""
         return narrowed(self.network, widths)
+
+    def network_of(self, row: Mapping[str, Any]) -> Network:
+        """The network of one of `rows`."""
+        return self.network_at(Widths(weights=row["weights"], activations=row["activations"]))
 
     def all_at(self, bits: int, *, weights: bool = True, activations: bool = True) -> Widths:
         """One width for all."""

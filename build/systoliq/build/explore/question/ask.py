@@ -96,6 +96,13 @@ class Answer:
     plans: int = 0
     front: list[Candidate] = field(default_factory=list)
 
+    def design(self, candidate: Candidate | None = None) -> Design:
+        """The design of a candidate, by default the chosen one; it can be written at once."""
+        which = candidate or self.chosen
+        if which is None:
+            raise InputError("throughput must have been asked for, or a candidate given: nothing was chosen")
+        return design_of(self.subject, which.sized.plan, self.target)
+
     @property
     def table(self) -> Any:
         """The candidates as a polars DataFrame."""
@@ -198,8 +205,7 @@ def _placer(part: Target, seeds: int, given: Synthesize | None) -> Callable[[Ans
     make = given or synthesize
 
     def place(answer: Answer, candidate: Candidate) -> None:
-        design = design_of(answer.subject, candidate.sized.plan, part.name)
-        candidate.placed = make(design, part, tuple(range(1, seeds + 1)))
+        candidate.placed = make(answer.design(candidate), part, tuple(range(1, seeds + 1)))
         keep(
             Placed(
                 target=part.name, design=f"{answer.subject.name}, {candidate.image_cycles} cycles",

@@ -9,6 +9,7 @@ from pathlib import Path
 from ...files import json_bytes, write_file
 from ...generator import GENERATOR
 from .ask import Answer
+from .report import answer_html
 from .show import answer_lines
 
 __all__ = ["write_answer"]
@@ -35,6 +36,7 @@ def write_answer(answer: Answer, directory: Path) -> list[Path]:
                 "candidates": rows,
             }
         ),
+        "report.html": answer_html(answer).encode(),
         "candidates.csv": _csv([{key: value for key, value in row.items() if key != "plan"} for row in rows]),
     }
     if answer.chosen is not None:
