@@ -58,8 +58,10 @@ class Outcome:
     processor: list[np.ndarray]
 
 
-def memory_of(config: SocConfig, lists: list[list[Job]], *, again: bool, ragged: bool, seed: int, tables: int = 16):
-    """The whole memory, with the program and the table of these lists."""
+def memory_of(
+    config: SocConfig, lists: list[list[Job]], *, again: bool, ragged: bool, seed: int, tables: int, beyond: set[int]
+) -> bytes:
+    """The whole memory, with the program and the table of these lists; A of those in `beyond` lies beyond it."""
     placer, image = SelfFed(config.engine, bus_bytes=config.bus_bytes), MemoryImage(seed)
     code = program(config, tables)
     image.put(code)
@@ -69,9 +71,11 @@ def memory_of(config: SocConfig, lists: list[list[Job]], *, again: bool, ragged:
     at = image.reserve(size, 16)
     assert at == JOBS_ADDRESS
     words: list[int] = []
-    for jobs in lists:
+    for index, jobs in enumerate(lists):
         words.append(len(jobs))
         placed = placer.place(jobs, image, ragged=ragged)
+        if index in beyond:
+            placed = [dataclasses.replace(place, a=config.ram_bytes) for place in placed]
         for job, place in zip(jobs, placed, strict=True):
             words += _entry(image, job, place)
     free = image.reserve(0, 64)
@@ -107,9 +111,10 @@ def run_lists(
     seed: int = 0,
     stalls: float = 0.0,
     tables: int = 16,
+    beyond: set[int] = frozenset(),
 ) -> list[Outcome]:
     """Run these lists on the system, one after the other, by its processor."""
-    memory = memory_of(config, lists, again=again, ragged=ragged, seed=seed, tables=tables)
+    memory = memory_of(config, lists, again=again, ragged=ragged, seed=seed, tables=tables, beyond=beyond)
     run = simulation(config).run({MEMORY: memory_file(memory, config)}, stalls=stalls, seed=seed, limit=20_000_000)
     *lines, last = run.lines
     assert last == "done", last

@@ -19,6 +19,7 @@ OTHERS = {
     "deep, 64 bits": (EngineConfig(rows=2, cols=3, lanes=1, depth=4, a_words=16, b_words=32, max_columns=8), 8),
     "wide, 128 bits": (EngineConfig(rows=8, cols=8, lanes=8, a_words=32, b_words=64, max_columns=64, max_rows=16), 16),
 }
+MEMORY_FAILED = 272  # of engine_lists.h
 OFFICIAL = [
     "test_matmulinteger",
     *(
@@ -127,8 +128,10 @@ def test_errors_have_codes_and_the_next_list_is_right():
         b_zero_point=zero,
         bias=zero.astype(np.int32),
     )
-    first, refused, last = run_lists(config, [good, [wide], good], stalls=0.2, seed=3)
+    lists = [good, [wide], good, good, good]
+    first, refused, second, broken, last = run_lists(config, lists, stalls=0.2, seed=3, beyond={3})
+    assert broken.error == MEMORY_FAILED
     assert refused.error == ERRORS["TOO_MANY_COLUMNS"][0]
-    for outcome in (first, last):
+    for outcome in (first, second, last):
         for job, y in zip(good, outcome.engine, strict=True):
             np.testing.assert_array_equal(y, golden(job))

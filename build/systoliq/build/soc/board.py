@@ -6,37 +6,28 @@ import dataclasses
 
 from systoliq.hw.soc import SocConfig
 
-from ..synth.targets import TARGETS, Target
-
 __all__ = ["ULX3S", "Board", "board_top", "constraints"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Board:
-    """A board: its part, its clock, and the sites of its pins."""
+    """A board: its name, and the sites of its pins."""
 
     title: str
-    target: Target
-    clock_hz: int
     clock: str
     button: str
     tx: str
     leds: tuple[str, ...]
 
 
-_ECP5 = TARGETS["ecp5-85k"]
 ULX3S = Board(
     title="ULX3S-85F",
-    target=dataclasses.replace(
-        _ECP5, place=("--85k", "--speed", "6", "--package", "CABGA381", "--lpf", "ulx3s.lpf"), cells="portable"
-    ),
-    clock_hz=25_000_000,
     clock="G2",
     button="R1",
     tx="L4",
     leds=("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3"),
 )
-"""Sites as amaranth-boards 0.0.21 has them; the system runs at the board's own clock, without a PLL."""
+"""Sites as amaranth-boards 0.0.21 has them; its clock is of 25 MHz, that of `SocConfig`."""
 
 
 def board_top(name: str) -> str:

@@ -14,6 +14,10 @@ PASSED = "PASS"
 """The line by which the firmware says that all is right."""
 
 
+_CYCLES, _CYCLES_OF_IMAGE = 10_000_000, 100_000  # twice what picorv32 takes for an image
+_UART_BITS = 10_000  # twice what it sends
+
+
 def simulate_system(
     design: SocDesign, *, progress: Callable[[str], None] | None = None, on_line: Callable[[str], None] | None = None
 ) -> SystemRun:
@@ -24,4 +28,5 @@ def simulate_system(
     simulation = SystemSimulation.build(design.verilog, f"{NAME}_tb", progress)
     if progress is not None:
         progress("simulation")
-    return simulation.run(design.memory, on_line=on_line)
+    limit = _CYCLES + design.images * _CYCLES_OF_IMAGE + _UART_BITS * design.config.uart_cycles
+    return simulation.run(design.memory, limit=limit, on_line=on_line)

@@ -13,8 +13,8 @@ from ..design.self_fed_engine.dma_register_map import dma_c_header
 
 __all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_sources", "soc_header"]
 
-PROGRAMS = {"digits": "handwritten digits, by the engine and by the processor alone", "jobs": "a table of jobs"}
-"""What can be run: the file of each is its name."""
+PROGRAMS = ("digits.c", "jobs.c")
+"""Handwritten digits, by the engine and by the processor alone; a table of jobs that lies in memory."""
 LIBRARY = ("start.S", "board.c", "engine_driver.c", "engine_lists.c", "product.c")
 """What each program is linked with."""
 _HEADERS = ("board.h", "engine_driver.h", "engine_lists.h", "product.h")
@@ -25,7 +25,7 @@ JOBS_ADDRESS = 0x8000
 def firmware_sources(config: SocConfig) -> dict[str, str]:
     """Name -> text of each file of C, of the assembler and of the linker."""
     folder = resources.files(__package__) / "firmware"
-    names = (*LIBRARY, *_HEADERS, *(f"{program}.c" for program in PROGRAMS))
+    names = (*LIBRARY, *_HEADERS, *PROGRAMS)
     texts = {name: (folder / name).read_text() for name in names}
     texts["link.ld"] = (folder / "link.ld").read_text().replace("@SIZE@", str(config.ram_bytes))
     return texts | {

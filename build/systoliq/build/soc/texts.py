@@ -74,6 +74,7 @@ and says over the UART how many cycles each took.
 
 `engine_driver.c` and `engine_lists.c` are the engine's driver for any system; `board.c` is what is particular to this
 one. Matrices lie row by row; `systoliq_list_add` puts a product into a list, `systoliq_list_play` has it carried out.
+`jobs.c` runs jobs from a table in memory (`SOC_JOBS`), for tests.
 
 | address | what |
 |---|---|
