@@ -9,6 +9,7 @@ from ctypes import CFUNCTYPE, POINTER, c_char, c_int, c_uint8, c_uint32, c_void_
 import numpy as np
 
 from systoliq.build.inference.products import asked_of_engine
+from systoliq.build.inference.program.playing import rows_of_a
 from systoliq.build.inference.steps import HostStep
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.registers import BASE
@@ -64,8 +65,9 @@ class Board:
 
     def operand(self, _, step, index, which):
         given = self.operation(step, index)
-        batches = Batches(given.a, given.b)
-        return self.pointer(np.ascontiguousarray(getattr(batches, which.decode())))
+        if which == b"a":
+            return self.pointer(rows_of_a(self.program.steps[step - 1], self.asked[step], index))
+        return self.pointer(np.ascontiguousarray(Batches(given.a, given.b).b))
 
     def zero_point(self, _, step, which):
         return int(getattr(self.operation(step, 0), f"{which.decode()}_zero_point").reshape(())) & 0xFF

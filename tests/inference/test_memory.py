@@ -225,6 +225,13 @@ def test_wrong_options(options, message, tmp_path):
 
 
 @pytest.mark.slow
+def test_under_icarus(tmp_path):
+    net = Builder([1, 3, 6, 6])
+    net.conv(3, 4, (3, 3))
+    run(quantized(tmp_path, net), {"x": images(net.shape, 1, 3)}, simulator="icarus", stalls=0.1)
+
+
+@pytest.mark.slow
 def test_resnet8(shared: Path):
     """MLPerf Tiny's model as published: every convolution and the dense layer, every tensor between them."""
     path = shared / "data" / "mlperf_resnet8_qdq.onnx"

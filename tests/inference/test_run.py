@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
+from systoliq.sim.cache import cache_directory
 from systoliq.sim.engine import Engine
 
+from ..cli.test_in_the_wild import marked, start
 from ..onnx.network.networks import Builder, images, quantized
 
 ENGINE = ("--rows", "4", "--cols", "4", "--depth", "2", "--lanes", "2")
@@ -89,3 +93,49 @@ def test_wrong_inputs(model, tmp_path):
     assert (result.exit_code, "inputs must hold 'x', and have 'y'" in result.output) == (2, True), result.output
     result = systoliq_run(model, input_="nothing.npz")
     assert (result.exit_code, "there is no such file" in result.output) == (2, True), result.output
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda number: number.name
+)
+def test_a_signal_leaves_no_simulator(number, tmp_path):
+    """In the middle of a model on the engine that feeds itself, most cycles of whose memory are pauses."""
+    net = Builder([1, 3, 24, 24])
+    net.conv(3, 8, (3, 3))
+    net.relu()
+    net.conv(8, 16, (3, 3))
+    path = quantized(tmp_path, net)
+    np.savez(tmp_path / "x.npz", x=images(net.shape, 1, 3))
+    command = ["run", path, "--input", "x.npz", *ENGINE, "--bus", "64", "--stalls", "0.9", "--output", "y.npz"]
+    with start(*command, folder=tmp_path, env={"SYSTOLIQ_CACHE": str(cache_directory())}) as process:
+        deadline = time.monotonic() + 300
+        while not any("+verilator+seed" in line for line in marked(tmp_path)):
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        time.sleep(1)
+        process.send_signal(number)
+        _, error = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, error
+    assert "Traceback" not in error
+    for _ in range(100):
+        if not marked(tmp_path):
+            break
+        time.sleep(0.1)
+    assert not marked(tmp_path)
+    assert not (tmp_path / "y.npz").exists()
+
+
+@pytest.mark.simulator
+def test_the_engine_that_feeds_itself(model, tmp_path):
+    """The engine from a file; the table and the report have beats and bytes of lists."""
+    (tmp_path / "engine.json").write_text('{"rows": 4, "cols": 4, "depth": 2, "lanes": 2, "bus_bits": 64}')
+    options = ["--input", tmp_path / "x.npz", "--engine", tmp_path / "engine.json", "--report", tmp_path / "r.json"]
+    result = CliRunner().invoke(cli, ["run", str(model), *map(str, options)])
+    assert result.exit_code == 0, result.output
+    assert "bytes of lists" in result.output
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["engine"]["bus_bits"] == 64
+    assert all(set(step["beats"]) == {"a", "b", "list", "y"} for step in report["steps"])
+    assert "PASS: 69 outputs of products and 5 of the model compared" in result.output

@@ -54,7 +54,11 @@ Examples
 @click.option("--only", multiple=True, metavar="NODE", help="A product for the engine, and no others; may be repeated.")
 @SIMULATOR_OPTION
 @click.option(
-    "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each stream.  [0]"
+    "--stalls",
+    type=float,
+    default=0.0,
+    metavar="P",
+    help="Probability of a pause in a cycle, each stream or channel of memory.  [0]",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
 @add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
@@ -90,7 +94,7 @@ def _show(report: InferenceReport) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     table = Table("product", "operator", "M x K x N", box=None, pad_edge=False)
     in_memory = any(step.beats for step in report.steps)
-    lists = ("bytes of lists", "beats") if in_memory else ()
+    lists = ("bytes of lists", "by host", "beats") if in_memory else ()
     for head in ("jobs", "cycles", "utilization", "bytes A", "bytes B", "bytes Y", *lists):
         table.add_column(head, justify="right")
     for step in report.steps:

@@ -17,7 +17,7 @@ from systoliq.golden.network.convolution import columns_of_kernels
 from ..onnx.graph import Graph
 from ..onnx.network.sums import window_of
 from ..onnx.node import attribute
-from .operations import Array, Asked, Inputs, Operation, Rescaling
+from .operations import Array, Asked, Image, Inputs, Operation, Rescaling
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -93,6 +93,7 @@ def _asked(
             **{name: list(getattr(window, name)) for name in ("kernel", "strides", "dilations", "pads")},
         },
         after={"output": f"rows are pixels, columns channels, operation after operation: {form}"},
+        image=Image(pixels=np.moveaxis(image, 1, -1), window=window, kernels=w),
     )
 
 

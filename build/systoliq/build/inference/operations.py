@@ -12,10 +12,11 @@ import numpy.typing as npt
 from systoliq.golden import combined_scale, matmul_integer, qlinear_matmul, requantize_float32
 from systoliq.golden.accumulate import wrap_int32
 from systoliq.golden.formats import IntFormat
+from systoliq.golden.network import Window
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Plan, plan_matmul_integer, plan_qlinear_matmul
 
-__all__ = ["Array", "Asked", "Inputs", "Operation", "Rescaling"]
+__all__ = ["Array", "Asked", "Image", "Inputs", "Operation", "Rescaling"]
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Any]
@@ -99,17 +100,29 @@ class Operation:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Image:
+    """What a convolution looks at: `pixels` [images, rows, columns, channels] under a `window`, with `kernels`
+    [N, channels of a group, rows, columns]. Its operations are the groups, in their order.
+    """
+
+    pixels: Array
+    window: Window
+    kernels: Array
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
     """What a node asks for: `operations`, and `finish`, which makes its output of their results.
 
     `before` and `after` say in words, ready for JSON, what makes operands of the node's inputs and its output of
-    results.
+    results. The operands A of a convolution are the windows of `image`.
     """
 
     operations: tuple[Operation, ...]
     finish: Callable[[Sequence[Array]], Array]
     before: Mapping[str, Any]
     after: Mapping[str, Any]
+    image: Image | None = None
 
     @classmethod
     def of(cls, operation: Operation, *, transposed: str = "") -> Asked:

@@ -30,7 +30,7 @@ class Figures:
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepReport(Figures):
     """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of A, B and Y: of the streams,
-    or in memory, where those of its lists are beside them. `seconds` is the simulator's time.
+    or in memory, beside those of lists and those that the host fills. `seconds` is the simulator's time.
 
     Of streams `cycles` are the engine's own count, job by job, and `model_cycles` its cycle model's. Of an engine that
     feeds itself they go from the start of a list to its interrupt, and `beats` are those of each port of memory.

@@ -50,7 +50,11 @@ class EngineMemory:
     def __enter__(self) -> EngineMemory:
         _ = self._engine.simulation  # built here, where an interrupt is seen
         self._thread.start()
-        self._send(self._memory)
+        try:
+            self._send(self._memory)
+        except BaseException:  # an interrupt: the simulation ends where the connection does
+            self.__exit__(None, None, None)
+            raise
         return self
 
     def __exit__(

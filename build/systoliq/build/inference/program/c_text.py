@@ -27,9 +27,10 @@ typedef struct {
     uint32_t address, batch, column, columns;
 } systoliq_tile;
 
-/* A [rows, k] times B [batches, k, n]; the host fills B where b_computed is 1: by tiles, or row by row without any. */
+/* A times B [batches, k, n]; the host fills A where a_filled is 1, and B where b_filled is: by tiles, or row by row
+   without any. */
 typedef struct {
-    uint32_t k, n, b_computed, tile_count;
+    uint32_t k, n, a_filled, b_filled, tile_count;
     systoliq_matrix a, b, y;
     const systoliq_tile *tiles;
 } systoliq_operation;
@@ -45,10 +46,10 @@ typedef struct {
     uint32_t address, size, jobs;
 } systoliq_list;
 
-/* A product: fill A, unless a_there is 1, and B; write the patches; play the lists one after the other; take Y. */
+/* A product: fill operands; write the patches; play the lists one after the other; take Y. */
 typedef struct {
     const char *name;
-    uint32_t step, a_there, operation_count, patch_count, list_count;
+    uint32_t step, operation_count, patch_count, list_count;
     const systoliq_operation *operations;
     const systoliq_patch *patches;
     const systoliq_list *lists;
@@ -124,7 +125,7 @@ def c_tables(program: Program) -> str:
     for product in program.products:
         number = product.number
         patches = sum(len(patch.addresses) for patch in product.patches)
-        counts = f"{number}, {int(product.a_from is not None)}, {len(product.operations)}, {patches}"
+        counts = f"{number}, {len(product.operations)}, {patches}"
         tables = f"operations_{number}, {f'patches_{number}' if patches else '0'}, lists_{number}"
         lines.append(f"    {{{_string(product.name)}, {counts}, {len(product.lists)}, {tables}}},")
     places = iter(range(len(program.products)))
@@ -148,7 +149,8 @@ def _arrays(product: Product) -> Iterator[str]:
         tiles = (operation.sketch.tiles if computed else None) or ()
         table = f"tiles_{number}_{place}" if tiles else "0"
         matrices = ", ".join(_matrix(buffer) for buffer in (operation.a, operation.b, operation.y))
-        yield f"    {{{operation.sketch.k}, {operation.sketch.n}, {int(computed)}, {len(tiles)}, {matrices}, {table}}},"
+        sizes = f"{operation.sketch.k}, {operation.sketch.n}, {int(product.fills_a(place))}, {int(computed)}"
+        yield f"    {{{sizes}, {len(tiles)}, {matrices}, {table}}},"
     yield "};"
     if product.patches:
         yield f"static const systoliq_patch patches_{number}[] = {{"

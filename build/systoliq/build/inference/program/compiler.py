@@ -9,6 +9,7 @@ from itertools import accumulate
 from systoliq.hw.dma.axi4 import BUS_BYTES
 from systoliq.hw.dma.self_fed_engine import check
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.host.batches import Batches
 
 from ...errors import InputError
 from ..division import Division
@@ -18,9 +19,9 @@ from ..products import asked_of_engine, known
 from ..steps import HostStep
 from .memory_map import Buffer, Role, Room, aligned, check_size, place_rooms
 from .pieces import NotCompiledError
-from .product import JobList, OperationInMemory, Product, constant_b, lists_of, patches_of, placements
+from .product import JobList, OperationInMemory, Product, b_size, bytes_of_b, lists_of, patches_of, placements
 from .program import Program
-from .sketch import OperationSketch, ProductSketch, sketch
+from .sketch import OperationSketch, ProductSketch, Rows, sketch
 
 __all__ = ["bytes_of_bus", "compile_model"]
 
@@ -49,7 +50,7 @@ def compile_model(
 
     Raises InputError where no product can be compiled, or where `memory` bytes from `base` on are not enough.
     """
-    division, sketches = _sketches(model, config, feed, only)
+    division, sketches = _sketches(model, config, bus_bytes, feed, only)
     order = {step: place for place, step in enumerate(division.steps, 1)}
     placed = _Placed(config, bus_bytes, base)
     for step in division.products:
@@ -77,7 +78,7 @@ def compile_model(
 
 
 def _sketches(
-    model: Lowered, config: EngineConfig, feed: Mapping[str, Array], only: Collection[str] | None
+    model: Lowered, config: EngineConfig, bus_bytes: int, feed: Mapping[str, Array], only: Collection[str] | None
 ) -> tuple[Division, dict[str, ProductSketch]]:
     """The model's division, with the reasons of what cannot be compiled, and a sketch of each product by its output."""
     division = Division(model, only=only)
@@ -87,7 +88,7 @@ def _sketches(
         output = step.node.output[0]
         try:
             asked = asked_of_engine(step.node, tensors)
-            sketches[output] = sketch(step, asked, known(step.node, constants), constants, config)
+            sketches[output] = sketch(step, asked, known(step.node, constants), constants, config, bus_bytes)
         except NotCompiledError as error:
             refused[output] = str(error)
     return Division(model, only=only, refused=refused) if refused else division, sketches
@@ -112,12 +113,13 @@ class _Placed:
         index = len(self.sketches)
         source = next((i for i, (_, other) in enumerate(self.sketches) if sketch.takes(other)), None)
         for place, operation in enumerate(sketch.operations):
-            sizes = {"a": operation.rows * operation.a_stride, "y": operation.rows * operation.y_stride}
+            sizes = {"a": operation.a.bytes, "y": operation.y.bytes}
             if not sketch.known.b:
-                rows, row_bytes, stride = operation.b_bytes
-                sizes["b"] = (rows - 1) * stride + row_bytes
+                sizes["b"] = b_size(operation).bytes
             for operand, size in sizes.items():
-                if operand == "a" and source is not None:
+                if operand == "a" and sketch.image and place:
+                    room = self._room_of[index, 0, "a"]  # all operations see the same pixels
+                elif operand == "a" and source is not None:
                     room = self._room_of[source, 0, "y"]
                     self._rooms[room] = dataclasses.replace(self._rooms[room], last=number)
                     self._from[index] = self.sketches[source][1].step.name
@@ -169,25 +171,23 @@ class _Placed:
         sketch = self.sketches[index][1]
         name = sketch.step.name
         if sketch.known.b:
-            b = self._flat(name, "b", constant_b(operation, self.config), number)
+            given = operation.operation
+            b = self._flat(name, "b", bytes_of_b(operation, Batches(given.a, given.b).b, self.config), number)
         else:
-            b = self._working(index, place, "b", name, *operation.b_bytes)
-        size = operation.operation.bytes_of_y
+            b = self._working(index, place, "b", name, b_size(operation))
         return OperationInMemory(
             sketch=operation,
-            a=self._working(index, place, "a", name, operation.rows, operation.k, operation.a_stride),
+            a=self._working(index, place, "a", name, operation.a),
             b=b,
-            y=self._working(index, place, "y", name, operation.rows, operation.n * size, operation.y_stride),
+            y=self._working(index, place, "y", name, operation.y),
         )
 
-    def _working(
-        self, index: int, place: int, operand: Role, name: str, rows: int, row_bytes: int, stride: int
-    ) -> Buffer:
+    def _working(self, index: int, place: int, operand: Role, name: str, rows: Rows) -> Buffer:
         number = self._room_of[index, place, operand]
         room = self._rooms[number]
         return Buffer(
-            name=name, role=operand, address=self._addresses[number], rows=rows, row_bytes=row_bytes, stride=stride,
-            first=room.first, last=room.last,
+            name=name, role=operand, address=self._addresses[number],
+            rows=rows.count, row_bytes=rows.size, stride=rows.stride, first=room.first, last=room.last,
         )  # fmt: skip
 
     def _flat(self, name: str, role: Role, data: bytes, number: int) -> Buffer:

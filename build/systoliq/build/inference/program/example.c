@@ -65,8 +65,8 @@ static int product(const systoliq_board *board, const systoliq_product *of) {
     uint32_t i, tile;
     for (i = 0; i < of->operation_count; i++) {
         const systoliq_operation *operation = &of->operations[i];
-        if (!of->a_there) put_rows(board, &operation->a, board->operand(board->user, of->step, i, 'a'));
-        if (operation->b_computed) {
+        if (operation->a_filled) put_rows(board, &operation->a, board->operand(board->user, of->step, i, 'a'));
+        if (operation->b_filled) {
             const uint8_t *b = board->operand(board->user, of->step, i, 'b');
             if (!operation->tile_count) put_rows(board, &operation->b, b);
             for (tile = 0; tile < operation->tile_count; tile++) put_tile(board, operation, &operation->tiles[tile], b);

@@ -9,7 +9,8 @@ typedef struct {
     uint8_t *memory; /* that of SYSTOLIQ_PROGRAM_BASE as the processor sees it, with program.bin in its place */
     uint32_t (*read)(void *user, uint32_t offset); /* a register of the engine */
     void (*write)(void *user, uint32_t offset, uint32_t value);
-    /* A ('a') or B ('b') of an operation of a step: rows of bytes without gaps; B batch after batch. */
+    /* A ('a') or B ('b') of an operation of a step: rows of bytes without gaps; B batch after batch. Of a convolution
+       that reads its image (program.txt says which) A is the image's pixels, all channels of each. */
     const uint8_t *(*operand)(void *user, uint32_t step, uint32_t operation, char which);
     uint8_t (*zero_point)(void *user, uint32_t step, char which); /* one that was computed */
     uint8_t *(*result)(void *user, uint32_t step, uint32_t operation); /* where the rows of Y go, without gaps */

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from systoliq.hw.dma.convolutions import Maps
+
 from ...design.engine.describe import config_facts
 from ..steps import HostStep, label_of
 from .product import OperationInMemory, Product
@@ -82,6 +84,7 @@ def _product(product: Product) -> dict[str, Any]:
                 "batch": piece.batch,
                 "addresses": {"a": place.a, "b": place.b, "y": place.y},
                 "bytes": piece.bytes,
+                **({} if piece.maps is None else {"windows": _windows(piece.maps[1])}),
             }
             for each in product.lists
             for piece, place in zip(each.pieces, each.places, strict=True)
@@ -90,16 +93,29 @@ def _product(product: Product) -> dict[str, Any]:
     }
 
 
+def _windows(maps: Maps) -> dict[str, Any]:
+    """The part of the image whose windows a job's rows of A are."""
+    window = maps.windows.window
+    names = ("kernel", "strides", "dilations", "pads")
+    return {
+        "images": maps.images,
+        "size": list(maps.windows.image),
+        "channels": maps.windows.channels,
+        "fill": maps.fill,
+        **{name: list(getattr(window, name)) for name in names},
+    }
+
+
 def _operation(operation: OperationInMemory, known: bool) -> dict[str, Any]:
     sketch = operation.sketch
     given = sketch.operation
     return {
-        "m": sketch.rows,
+        "m": sketch.y.count,
         "k": sketch.k,
         "n": sketch.n,
         "types": {"a": given.a.dtype.name, "b": given.b.dtype.name, "y": sketch.pieces[0].job.y_dtype.name},
         "result": list(sketch.result),
-        "a": operation.a.facts(),
+        "a": operation.a.facts() | {"holds": "pixels" if sketch.image else "rows"},
         "b": operation.b.facts()
         | {
             "by": "image" if known else "host",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from ..steps import HostStep
 from .facts import IMAGE, model_file
@@ -29,8 +29,7 @@ def _head(program: Program) -> Iterator[str]:
     image = f"{IMAGE}: weights and lists, put there once"
     yield f"image    0x{program.image_address:08x}  {len(program.image):>10} bytes  {image}"
     yield ""
-    each = ", ".join(f"{count} of {name}" for name, count in totals["bytes"].items())
-    yield f"{totals['products']} products on the engine in {totals['jobs']} jobs; bytes read and written: {each}"
+    yield f"{totals['products']} products on the engine in {totals['jobs']} jobs; {_bytes(totals['bytes'])}"
     for name, (operator, reason) in program.host.items():
         yield f"host: {operator} {name!r}: {reason}"
 
@@ -62,7 +61,7 @@ def _product(product: Product) -> Iterator[str]:
         yield f"  a: there already: Y of {product.a_from!r}"
     for operation in product.operations:
         sketch = operation.sketch
-        yield f"  {sketch.rows} x {sketch.k} x {sketch.n}"
+        yield f"  {sketch.y.count} x {sketch.k} x {sketch.n}"
         for buffer in (operation.a, operation.b, operation.y):
             yield f"    {_place(buffer)}"
     for patch in product.patches:
@@ -73,7 +72,12 @@ def _product(product: Product) -> Iterator[str]:
         yield f"  play {_place(each.buffer)}, jobs: {len(each.pieces)}"
     for name, text in product.sketch.after.items():
         yield f"  {name}: {text}"
-    yield "  bytes: " + ", ".join(f"{count} of {name}" for name, count in product.bytes.items())
+    yield f"  {_bytes(product.bytes)}"
+
+
+def _bytes(count: Mapping[str, int]) -> str:
+    engine = f"{count['a']} of A, {count['b']} of B, {count['list']} of lists, writes {count['y']} of Y"
+    return f"bytes: the engine reads {engine}; the host fills {count['host']}"
 
 
 def _place(buffer: Buffer) -> str:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from systoliq.hw.dma.convolutions import Maps
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import Job
@@ -24,18 +26,27 @@ class NotCompiledError(Exception):
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Piece:
-    """A job of an operation: `rows` of A and Y, all batches one below the other, times `columns` of B's `batch`."""
+    """A job of an operation: `rows` of A and Y, all batches one below the other, times `columns` of B's `batch`.
+
+    `maps` are those whose windows the rows of A are, and how many bytes behind the image's first one they begin.
+    """
 
     job: Job
     rows: slice
     columns: slice
     batch: int
+    maps: tuple[int, Maps] | None = None
 
     @property
     def bytes(self) -> dict[str, int]:
         """Bytes that the job reads of A and B, and writes of Y."""
         job = self.job
-        return {"a": job.m * job.k, "b": job.k * job.n, "y": job.m * job.n * job.y_dtype.itemsize}
+        of_row = (
+            job.k
+            if self.maps is None
+            else self.maps[1].windows.channels * math.prod(self.maps[1].windows.window.kernel)
+        )
+        return {"a": job.m * of_row, "b": job.k * job.n, "y": job.m * job.n * job.y_dtype.itemsize}
 
 
 def pieces_of(operation: Operation, config: EngineConfig) -> tuple[Piece, ...]:

@@ -9,12 +9,10 @@ from systoliq.hw.engine.host.batches import Batches
 from systoliq.sim.engine.memory import EngineMemory, Played
 
 from ..operations import Array, Asked
-from .memory_map import Buffer
-from .product import OperationInMemory, Product, words_of_b
+from .product import OperationInMemory, Product, bytes_of_b, bytes_of_rows
 
-__all__ = ["play", "taken", "writes"]
+__all__ = ["play", "rows_of_a", "taken", "writes"]
 
-_PAD = 0x5A  # between rows: never looked at
 _PER_WORD = 40  # cycles of a word of a list at the most
 
 
@@ -43,12 +41,12 @@ def play(product: Product, asked: Asked, memory: EngineMemory, config: EngineCon
 def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[int, bytes]]:
     """What goes to memory before the lists of `product` are played: (address, bytes)."""
     found: list[tuple[int, bytes]] = []
-    for operation, given in zip(product.operations, asked.operations, strict=True):
-        batches = Batches(given.a, given.b)
-        if product.a_from is None:
-            found.append((operation.a.address, _rows(operation.a, batches.a.reshape(-1, batches.k))))
+    for place, (operation, given) in enumerate(zip(product.operations, asked.operations, strict=True)):
+        if product.fills_a(place):
+            found.append((operation.a.address, bytes_of_rows(operation.sketch.a, rows_of_a(product, asked, place))))
         if not product.sketch.known.b:
-            found.append((operation.b.address, words_of_b(operation.sketch, batches.b, config)))
+            b = Batches(given.a, given.b).b
+            found.append((operation.b.address, bytes_of_b(operation.sketch, b, config)))
     for patch in product.patches:
         zero_point = getattr(asked.operations[0], f"{patch.operand}_zero_point")
         byte = bytes([(int(zero_point.reshape(())) & 0xFF) ^ patch.flip])
@@ -65,8 +63,9 @@ def taken(operation: OperationInMemory, data: bytes) -> Array:
     return results.reshape(operation.sketch.result)
 
 
-def _rows(buffer: Buffer, matrix: Array) -> bytes:
-    """`matrix` of bytes, row by row as `buffer` has it."""
-    rows = np.full((buffer.rows, buffer.stride), _PAD, np.uint8)
-    rows[:, : buffer.row_bytes] = matrix.view(np.uint8)
-    return rows.tobytes()[: buffer.size]
+def rows_of_a(product: Product, asked: Asked, place: int) -> Array:
+    """The rows that go into A of operation number `place`: pixels of an image, or those of all batches."""
+    if product.sketch.image and asked.image is not None:
+        return np.ascontiguousarray(asked.image.pixels).reshape(-1, asked.image.pixels.shape[-1])
+    batches = Batches(asked.operations[place].a, asked.operations[place].b)
+    return np.ascontiguousarray(batches.a).reshape(-1, batches.k)

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from systoliq.hw.dma.commands import Placement, command_list, tiled
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.host.batches import Batches
 from systoliq.hw.engine.status import JOBS_BITS
 
+from ..operations import Array
 from .memory_map import Buffer
 from .pieces import Piece, pieces_of
-from .sketch import BLANK, OperationSketch, ProductSketch, with_zero_points
+from .sketch import BLANK, OperationSketch, ProductSketch, Rows, with_zero_points
 
-__all__ = ["JobList", "OperationInMemory", "Patch", "Product", "lists_of", "patches_of", "placements", "words_of_b"]
+__all__ = [
+    "JobList",
+    "OperationInMemory",
+    "Patch",
+    "Product",
+    "b_size",
+    "bytes_of_b",
+    "bytes_of_rows",
+    "lists_of",
+    "patches_of",
+    "placements",
+]
 
 _LIST_BYTES = 1 << 24  # LIST_EXTENT has 24 bits
+_PAD = 0x5A  # between rows: never looked at
 _JOBS = (1 << JOBS_BITS) - 1  # STATUS.jobs counts them
 
 
@@ -88,32 +99,47 @@ class Product:
     def buffers(self) -> tuple[Buffer, ...]:
         """All that it has, each once."""
         of_operations = (each for operation in self.operations for each in (operation.a, operation.b, operation.y))
-        return (*of_operations, *(each.buffer for each in self.lists))
+        return tuple(dict.fromkeys((*of_operations, *(each.buffer for each in self.lists))))
+
+    def fills_a(self, place: int) -> bool:
+        """Whether the host fills A of operation number `place`: not where it is there, or filled with the first's."""
+        return self.a_from is None and (place == 0 or not self.sketch.image)
 
     @property
     def bytes(self) -> dict[str, int]:
-        """Bytes that its jobs read of A and B, write of Y, and read of lists."""
+        """Bytes that its jobs read of A and B, write of Y, and read of lists; and those that the `host` puts there."""
         parts = [piece.bytes for each in self.lists for piece in each.pieces]
         total = {name: sum(part[name] for part in parts) for name in ("a", "b", "y")}
-        return total | {"list": sum(len(each.data) for each in self.lists)}
+        operations = [operation.sketch for operation in self.operations]
+        host = sum(each.a.count * each.a.size for place, each in enumerate(operations) if self.fills_a(place))
+        if not self.sketch.known.b:
+            host += sum(b_size(each).count * b_size(each).size for each in operations)
+        return total | {"list": sum(len(each.data) for each in self.lists), "host": host}
 
 
-def words_of_b(operation: OperationSketch, b: Any, config: EngineConfig) -> bytes:
+def b_size(operation: OperationSketch) -> Rows:
+    """How B lies in its buffer: as rows, or all tiles as one."""
+    if operation.tiles is None:
+        return operation.b
+    size = operation.tiles[-1].offset + operation.tiles[-1].size
+    return Rows(count=1, size=size, stride=size)
+
+
+def bytes_of_rows(rows: Rows, matrix: Array) -> bytes:
+    """`matrix` of bytes, row by row as `rows` lie, without the gap behind the last."""
+    data = np.full((rows.count, rows.stride), _PAD, np.uint8)
+    data[:, : rows.size] = matrix.reshape(rows.count, -1).view(np.uint8)
+    return data.tobytes()[: rows.bytes - rows.stride + rows.size]
+
+
+def bytes_of_b(operation: OperationSketch, b: Array, config: EngineConfig) -> bytes:
     """B [batches, k, n] as `operation` lays it out."""
     if operation.tiles is None:
-        rows = np.zeros((operation.b_rows, operation.b_stride), np.uint8)
-        rows[:, : operation.n] = b.reshape(operation.b_rows, operation.n).view(np.uint8)
-        return rows.tobytes()[: (operation.b_rows - 1) * operation.b_stride + operation.n]
-    data = bytearray(operation.b_bytes[1])
+        return bytes_of_rows(operation.b, b)
+    data = bytearray(b_size(operation).size)
     for tile in operation.tiles:
         data[tile.offset : tile.offset + tile.size] = tiled(b[tile.batch][:, tile.columns], config).tobytes()
     return bytes(data)
-
-
-def constant_b(operation: OperationSketch, config: EngineConfig) -> bytes:
-    """The B that is known, laid out."""
-    batches = Batches(operation.operation.a, operation.operation.b)
-    return words_of_b(operation, batches.b, config)
 
 
 def placements(operation: OperationSketch, a: int, b: int, y: int) -> list[Placement]:
@@ -123,18 +149,20 @@ def placements(operation: OperationSketch, a: int, b: int, y: int) -> list[Place
     for piece in operation.pieces:
         column = piece.columns.start
         at = (
-            piece.batch * operation.k * operation.b_stride + column
+            piece.batch * operation.k * operation.b.stride + column
             if operation.tiles is None
             else tiles[piece.batch, column, piece.columns.stop]
         )
+        offset, maps = piece.maps or (piece.rows.start * operation.a.stride, None)
         places.append(
             Placement(
-                a=a + piece.rows.start * operation.a_stride,
-                a_stride=operation.a_stride,
+                a=a + operation.channel + offset,
+                a_stride=operation.a.stride,
                 b=b + at,
-                b_stride=operation.b_stride if operation.tiles is None else None,
-                y=y + piece.rows.start * operation.y_stride + column * piece.job.y_dtype.itemsize,
-                y_stride=operation.y_stride,
+                b_stride=operation.b.stride if operation.tiles is None else None,
+                y=y + piece.rows.start * operation.y.stride + column * piece.job.y_dtype.itemsize,
+                y_stride=operation.y.stride,
+                a_map=maps,
             )
         )
     return places
@@ -166,6 +194,8 @@ def patches_of(
     """Where the zero points that are computed go, in `lists` at `addresses`: the lists for another one differ there."""
     patches = []
     for operand in ("a", "b"):
+        if getattr(sketch.known, f"{operand}_zero_point"):
+            continue
         other = [
             piece
             for each in sketch.operations

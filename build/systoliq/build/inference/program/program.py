@@ -62,5 +62,5 @@ class Program:
         return {
             "products": len(self.products),
             "jobs": sum(product.jobs for product in self.products),
-            "bytes": {name: sum(part[name] for part in parts) for name in ("a", "b", "y", "list")},
+            "bytes": {name: sum(part[name] for part in parts) for name in ("a", "b", "y", "list", "host")},
         }

@@ -9,21 +9,24 @@ from typing import Any
 import numpy as np
 
 from systoliq.hw.engine import EngineConfig
+from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host.batches import Batches
 
 from ...onnx.node import attribute
-from ..operations import Asked, Operation
+from ..operations import Asked, Image, Operation
 from ..products import Known, computed_parameter
 from ..steps import EngineStep
+from .mapped import cycles_of, mapped, maps_of
 from .memory_map import ALIGNMENT
 from .pieces import NotCompiledError, Piece, blank, pieces_of
 
-__all__ = ["BLANK", "OperationSketch", "ProductSketch", "Tile", "sketch", "with_zero_points"]
+__all__ = ["BLANK", "OperationSketch", "ProductSketch", "Rows", "Tile", "sketch", "with_zero_points"]
 
 BLANK = (0, 0xFF)
 """Bytes of a zero point that is computed: lists are made for the first, and differ for the second where it goes."""
 _ROWS_IN = ("QLinearMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QGemm")  # A as the tensor has it
 _ROWS_OUT = ("QLinearMatMul", "QGemm")  # Y as the tensor has it
+_BEAT = 16  # bytes, of the widest bus
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -36,40 +39,54 @@ class Tile:
     size: int
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rows:
+    """`count` rows of `size` bytes, `stride` apart."""
+
+    count: int
+    size: int
+    stride: int
+
+    @classmethod
+    def of(cls, count: int, size: int) -> Rows:
+        """Rows that begin with a beat of every bus, or lie within one: none takes a beat more than it must."""
+        return cls(
+            count=count, size=size, stride=1 << (size - 1).bit_length() if size < _BEAT else -(-size // _BEAT) * _BEAT
+        )
+
+    @property
+    def bytes(self) -> int:
+        """Room for all, gaps and all."""
+        return self.count * self.stride
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class OperationSketch:
-    """An operation with its jobs. `tiles` say how B lies; where it is None, row by row.
+    """An operation with its jobs, and how A, B and Y lie. `tiles` say how B does; where it is None, row by row.
 
-    `result` is the shape of what comes out, `rows` those of A and Y; strides are in bytes.
+    With `image` the rows of `a` are the pixels of all channels of a convolution, of which this operation sees those
+    from `channel` on. `result` is the shape of what comes out.
     """
 
     operation: Operation
     pieces: tuple[Piece, ...]
     tiles: tuple[Tile, ...] | None
     result: tuple[int, ...]
-    rows: int
-    a_stride: int
-    y_stride: int
-    b_stride: int
-    b_rows: int
+    a: Rows
+    b: Rows
+    y: Rows
+    image: bool = False
+    channel: int = 0
 
     @property
     def k(self) -> int:
-        """Elements of a row of A."""
+        """Rows of B."""
         return self.operation.shape[1]
 
     @property
     def n(self) -> int:
         """Elements of a row of Y."""
         return self.operation.shape[2]
-
-    @property
-    def b_bytes(self) -> tuple[int, int, int]:
-        """Rows, bytes of a row and stride of B's buffer."""
-        if self.tiles is None:
-            return self.b_rows, self.n, self.b_stride
-        size = self.tiles[-1].offset + self.tiles[-1].size
-        return 1, size, size
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -82,29 +99,65 @@ class ProductSketch:
     after: Mapping[str, Any]
     operations: tuple[OperationSketch, ...]
 
+    @property
+    def image(self) -> bool:
+        """Whether A is the image of a convolution."""
+        return self.operations[0].image
+
     def takes(self, other: ProductSketch) -> bool:
         """Whether Y of `other` is this product's A as it lies in memory."""
         mine, theirs = self.step.node, other.step.node
-        rows = mine.op_type in _ROWS_IN and not attribute(mine, "transA", 0) and theirs.op_type in _ROWS_OUT
-        if not rows or mine.input[0] != theirs.output[0]:
+        if (
+            mine.input[0] != theirs.output[0]
+            or len(other.operations) > 1
+            or other.operations[0].y.size != other.operations[0].n
+        ):
             return False
-        a, y = self.operations[0], other.operations[0]
-        same = (a.rows, a.k, a.a_stride) == (y.rows, y.n, y.y_stride)
-        return same and a.operation.a.size == a.rows * a.k  # no batch of A is there twice
+        if self.image:
+            fits = "Conv" in theirs.op_type  # whose rows are pixels, whatever the order of the tensor's dimensions
+        else:
+            fits = mine.op_type in _ROWS_IN and not attribute(mine, "transA", 0) and theirs.op_type in _ROWS_OUT
+            a = self.operations[0]
+            fits = fits and a.operation.a.size == a.a.count * a.k  # no batch of A is there twice
+        return fits and self.operations[0].a == other.operations[0].y
 
 
-def sketch(step: EngineStep, asked: Asked, known: Known, constants: set[str], config: EngineConfig) -> ProductSketch:
+def sketch(
+    step: EngineStep, asked: Asked, known: Known, constants: set[str], config: EngineConfig, bus_bytes: int
+) -> ProductSketch:
     """The product of `step`, of operands whose shapes alone matter; NotCompiledError where it is not for memory."""
     if (name := computed_parameter(step.node, constants)) is not None:
         raise NotCompiledError(f"{name!r} must be constant, and is computed")
-    operations = [with_zero_points(operation, known, BLANK[0]) for operation in asked.operations]
-    return ProductSketch(
-        step=step,
-        known=known,
-        before=asked.before,
-        after=asked.after,
-        operations=tuple(_operation(operation, known.b, config) for operation in operations),
-    )
+    given = [with_zero_points(operation, known, BLANK[0]) for operation in asked.operations]
+    operations = [_operation(operation, known.b, config) for operation in given]
+    before = asked.before
+    if asked.image is not None and known == Known(b=True, a_zero_point=True, b_zero_point=True):
+        images = _by_address(asked.image, given, operations, config, bus_bytes)
+        if images is not None:
+            operations, before = images, dict(before) | {"a": "pixels of the image, one below the other, all channels"}
+    return ProductSketch(step=step, known=known, before=before, after=asked.after, operations=tuple(operations))
+
+
+def _by_address(
+    image: Image, given: list[Operation], as_rows: list[OperationSketch], config: EngineConfig, bus_bytes: int
+) -> list[OperationSketch] | None:
+    """The operations over the image, where they take less by the cycle model, a byte that the host moves a cycle."""
+    images, height, width, channels = image.pixels.shape
+    pixels, found = Rows.of(images * height * width, channels), []
+    for group, (operation, rows) in enumerate(zip(given, as_rows, strict=True)):
+        maps = maps_of(image, operation, pixels.stride)
+        if maps is None or maps.k(config) > LARGEST:
+            return None
+        whole, pieces = mapped(image, operation, group, maps, config)
+        found.append(
+            dataclasses.replace(
+                rows, operation=dataclasses.replace(whole, a=blank(whole.a)), pieces=pieces,
+                tiles=_tiles(pieces, config), a=pixels, image=True, channel=group * image.kernels.shape[1],
+            )
+        )  # fmt: skip
+    engine = [sum(cycles_of(each.pieces, config, bus_bytes) for each in form) for form in (found, as_rows)]
+    host = pixels.count * pixels.size, sum(each.a.count * each.a.size for each in as_rows)
+    return found if engine[0] + host[0] <= engine[1] + host[1] else None
 
 
 def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple[str, ...] = ("a", "b")) -> Operation:
@@ -117,8 +170,8 @@ def with_zero_points(operation: Operation, known: Known, byte: int, names: tuple
         if value.size > 1:
             what = "row" if name == "a" else "column"
             raise NotCompiledError(f"the zero point of {name.upper()} must be one, and is computed for each {what}")
-        blank = np.full(value.shape, byte, np.uint8).view(value.dtype)
-        operation = dataclasses.replace(operation, **{field: blank})
+        there = np.full(value.shape, byte, np.uint8).view(value.dtype)
+        operation = dataclasses.replace(operation, **{field: there})
     return operation
 
 
@@ -126,28 +179,18 @@ def _operation(operation: Operation, b_known: bool, config: EngineConfig) -> Ope
     pieces = pieces_of(operation, config)
     batches = Batches(operation.a, operation.b)
     _, k, n = operation.shape
-    as_words = b_known or config.depth > 1
+    rows = batches.count * batches.m
     return OperationSketch(
         operation=dataclasses.replace(
             operation, a=blank(operation.a), b=operation.b if b_known else blank(operation.b)
         ),
         pieces=pieces,
-        tiles=_tiles(pieces, config) if as_words else None,
+        tiles=_tiles(pieces, config) if b_known or config.depth > 1 else None,
         result=batches.result,
-        rows=batches.count * batches.m,
-        a_stride=_stride(k),
-        y_stride=_stride(n * operation.bytes_of_y),
-        b_stride=_stride(n),
-        b_rows=len(batches.b) * k,
+        a=Rows.of(rows, k),
+        b=Rows.of(len(batches.b) * k, n),
+        y=Rows.of(rows, n * operation.bytes_of_y),
     )
-
-
-def _stride(size: int) -> int:
-    """Rows begin with a beat of every bus, so that none is read twice."""
-    return -(-size // _BEAT) * _BEAT
-
-
-_BEAT = 16
 
 
 def _tiles(pieces: tuple[Piece, ...], config: EngineConfig) -> tuple[Tile, ...]:
