@@ -86,6 +86,34 @@ def test_convolutions_in_groups(tmp_path):
     assert first.shapes == ((3 * 9, 12, 3),) * 3
 
 
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.slow] * (seed > 3)) for seed in range(20)])
+def test_random_convolutions_one_behind_the_other(seed, tmp_path):
+    """Kernels, strides, dilations, pads, groups, channels and images at random; each takes the one before it."""
+    rng = np.random.default_rng(seed)
+    c, groups = int(rng.integers(1, 7)), 1
+    size = rng.integers(5, 12, 2)
+    net = Builder(["N", c, *map(int, size)])
+    chained = 0
+    for _ in range(3):
+        kernel, strides = rng.integers(1, 4, 2), rng.integers(1, 3, 2)
+        dilations, pads = rng.integers(1, 3, 2), rng.integers(0, 3, 4)
+        spans = (kernel - 1) * dilations + 1
+        after = (size + pads[:2] + pads[2:] - spans) // strides + 1
+        if np.any(size + pads[:2] + pads[2:] < spans):
+            continue
+        groups = int(rng.choice([g for g in (1, 2, 3) if c % g == 0 and c > g]) if c > 1 else 1)
+        out = groups * int(rng.integers(2, 6))
+        options = {"strides": strides, "dilations": dilations, "pads": pads}
+        net.conv(c, out, tuple(map(int, kernel)), groups=groups, **{n: list(map(int, v)) for n, v in options.items()})
+        if rng.random() < 0.5:
+            net.relu()
+        c, size, chained = out, after, chained + 1
+    path = quantized(tmp_path, net, types=["s8s8", "u8u8"][seed // 2 % 2], form=["QDQ", "QOperator"][seed // 4 % 2])
+    config = [CONFIG, FLAT][seed % 2] if seed < 12 else FLAT.replace(b_words=8)  # of which B fits no buffer
+    report = run(path, {"x": images(net.shape, 1 + seed % 2, 3)}, config, stalls=0.1 * (seed % 3)).report
+    assert len(report.steps) == chained
+
+
 CONV_INTEGER = """g (uint8[2, 3, 5, 5] x, uint8 z, uint8 v) => (int32[N, M, H, W] y) {
     y = ConvInteger<pads = [1, 1, 1, 1], auto_pad = "NOTSET">(x, w, z, v) }"""
 
