@@ -238,8 +238,8 @@ def test_a_list_that_never_ends_is_told():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bus": 60}, "bus must be 32, 64 or 128 bits, not 60"),
-        ({"bus": 256}, "bus_bytes must be one of 4, 8, 16, not 32"),
+        ({"bus": 60}, "bus must be one of 32, 64, 128 bits, not 60"),
+        ({"bus": 256}, "bus must be one of 32, 64, 128 bits, not 256"),
         ({"config": CONFIG.replace(dataflow="weight-stationary")}, "dataflow must be output-stationary"),
         ({"stalls": 1.0}, "stalls must be at least 0 and below 1, not 1.0"),
     ],
