@@ -63,6 +63,11 @@ class Convolution:
         shape = (images, height, width, channels)
         return Maps.of(shape, self.window, fill=int(self.x_zero_point), **strides)
 
+    def rows(self, maps: Maps) -> np.ndarray:
+        """The matrix A that the maps' windows are, K in their order."""
+        patches = maps.windows.window.patches(self.x, int(self.x_zero_point)).transpose(0, 2, 3, 4, 5, 1)
+        return np.ascontiguousarray(patches).reshape(maps.rows, -1)
+
     def put(self, image: MemoryImage, gaps: tuple[int, int, int], offset: int, align: int = 1) -> tuple[int, Maps]:
         """The maps in memory, with gaps between pixels, lines and images: (address, maps)."""
         images, channels, height, width = self.x.shape
@@ -111,19 +116,27 @@ class Listed:
     image: MemoryImage
 
     @classmethod
-    def of(cls, found: SelfFed, given: list[Convolution], seed: int, *, ragged: bool) -> Listed:
+    def of(
+        cls, found: SelfFed, given: list[Convolution], seed: int, *, ragged: bool, copied: tuple[int, ...] = ()
+    ) -> Listed:
+        """Those of `copied`, by number, read an im2col matrix."""
         image = MemoryImage(seed)
         rng, jobs, maps, rows = image.generator, [], [], []
         for index, each in enumerate(given):
             gaps = tuple(int(gap) for gap in rng.choice([0, 0, 1, 5, 16], 3)) if ragged else (0, 0, 0)
             at, whole = each.put(image, gaps, int(rng.integers(0, 40)) if ragged else 0, 1 if ragged else 64)
             for offset, part, row, of, job in each.jobs(found.config, whole):
-                jobs.append(job)
-                maps.append((at + offset, part))
+                if index in copied:
+                    a = each.rows(whole)[row : row + part.rows]
+                    jobs.append(dataclasses.replace(job, a=a))
+                    maps.append(None)
+                else:
+                    jobs.append(job)
+                    maps.append((at + offset, part))
                 rows.append((index, row, of))
         places = [
-            dataclasses.replace(place, a=at, a_map=part)
-            for place, (at, part) in zip(found.place(jobs, image, ragged=ragged), maps, strict=True)
+            dataclasses.replace(place, a=of_map[0], a_map=of_map[1]) if of_map else place
+            for place, of_map in zip(found.place(jobs, image, ragged=ragged), maps, strict=True)
         ]
         return cls(jobs, places, rows, image)
 
@@ -137,6 +150,14 @@ class Listed:
             np.testing.assert_array_equal(y, expected[index].reshape(-1, expected[index].shape[-1])[rows, of])
             seen[index].reshape(-1, seen[index].shape[-1])[rows, of] = True
         assert all(each.all() for each in seen)
+
+
+def convolution_of(rng: np.random.Generator, shape: tuple[int, ...], n: int, window: Window) -> Convolution:
+    """A QLinearConv of int8 over x [images, C, H, W], each value as likely as any other."""
+    x, w = values(rng, np.int8, shape), values(rng, np.int8, (n, shape[1], *window.kernel))
+    scale = (np.float32(0.01), np.float32(0.02), np.float32(0.012 * np.sqrt(w[0].size)))
+    zero_points = {"x_zero_point": np.int8(-3), "w_zero_point": np.int8(0), "y_zero_point": np.int8(5)}
+    return Convolution(x=x, w=w, window=window, scale=scale, bias=np.zeros(n, np.int32), **zero_points)
 
 
 def random_convolution(rng: np.random.Generator, most: int = 20_000) -> Convolution:

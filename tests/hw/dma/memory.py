@@ -9,12 +9,16 @@ from collections import deque
 
 @dataclasses.dataclass(kw_only=True)
 class Memory:
-    """`contents` from address 0 on; `chance`: of going on in a cycle; an access to a byte of `broken` is an error."""
+    """`contents` from address 0 on; `chance`: of going on in a cycle; an access to a byte of `broken` is an error.
+
+    Of writes at the most `ahead` addresses are taken before their data.
+    """
 
     contents: bytearray
     rng: random.Random
     chance: float = 1.0
     latency: int = 5
+    ahead: int = 1000
     broken: range = range(0)
     read_beats: int = 0
     bursts: list[tuple[str, int, int]] = dataclasses.field(default_factory=list)
@@ -90,7 +94,7 @@ class Memory:
         bursts, beats, answers, cycle = deque(), deque(), deque(), 0
         offered, kept, kept_beat = False, None, None
         while not self.stopped:
-            awready, wready = self.goes(), self.goes()
+            awready, wready = self.goes() and len(bursts) < self.ahead, self.goes()
             ctx.set(get("awready"), awready)
             ctx.set(get("wready"), wready)
             offered = bool(answers) and (offered or (answers[0][0] <= cycle and self.goes()))

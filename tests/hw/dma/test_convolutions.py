@@ -104,11 +104,11 @@ def test_parts_have_rows(most):
         next(parts(Maps.of(SHAPE, WINDOW), most))
 
 
-def listed(a, maps, address=64, config=EngineConfig()):  # noqa: B008 it is frozen
+def listed(a, maps, address=64, config=EngineConfig(), times=1):  # noqa: B008 it is frozen
     b, zeros = np.zeros((a.shape[1], 2), np.int8), np.zeros(2, np.int8)
     job = Job(a=a, b=b, a_zero_point=np.int8([0]), b_zero_point=zeros, bias=np.zeros(2, np.int32))
     place = Placement(a=address, a_stride=0, b=0, b_stride=None, y=0, y_stride=8, a_map=maps)
-    return command_list([job], [place], config, 8)
+    return command_list([job] * times, [place] * times, config, 8)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,11 @@ def test_a_list_says_that_a_walk_goes_over_maps():
     """Ten words more than that of a matrix: a header and the registers of the map."""
     a, maps = np.zeros((64, 144), np.int8), Maps.of(SHAPE, WINDOW)
     assert len(listed(a, maps).words) == len(listed(a, None).words) + 10
+
+
+def test_settings_that_stay_are_written_once():
+    """Of another job that is the same a wait, its place in the queue, and its settings in the engine are left."""
+    a, maps = np.zeros((64, 144), np.int8), Maps.of(SHAPE, WINDOW)
+    once, twice, thrice = (len(listed(a, maps, times=times).words) for times in (1, 2, 3))
+    assert twice - once == 4 + 2 + 6 * 2
+    assert thrice - twice == twice - once + 4  # and one for the job before the last

@@ -85,12 +85,14 @@ def test_runs_into_memory(bus, chances):
     assert ram.contents == expected
 
 
+@pytest.mark.parametrize("ahead", [1, 2, 1000])
 @pytest.mark.parametrize(("size", "place", "least"), [(4096, 0, 0.95), (16, 0, 0.95), (4096, 5, 0.95)])
-def test_nearly_all_of_the_bus_is_used(size, place, least):
+def test_nearly_all_of_the_bus_is_used(size, place, least, ahead):
+    """Long runs and single beats, even where memory takes an address with its data alone."""
     rng, stopwatch, block = random.Random(1), Stopwatch(), WriteMaster(16, cells="portable")
     count = 8192 // size
     walks = [[(place + index * size, rng.randbytes(size)) for index in range(count)]]
-    ram = Memory(contents=bytearray(1 << 14), rng=rng, latency=20)
+    ram = Memory(contents=bytearray(1 << 14), rng=rng, latency=20, ahead=ahead)
     expected = written(ram.contents, walks)
 
     async def sender(ctx):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -167,6 +168,7 @@ class _Translation:
         self.map = Map.of(config)
         self.commands = CommandList()
         self.started = 0
+        self.held: dict[int, int] = {}  # settings of walks and maps, by offset
         status = self.map.register("STATUS")
         self.status, self.error = status.offset, status.field("error").mask
 
@@ -210,17 +212,25 @@ class _Translation:
         self._dma_wait("a_queued", "b_queued", "y_queued")
         for name, walk in walks.items():
             first = dma_register(f"{name.upper()}_{WALK_WORDS[0][0]}")
-            words = [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS]
-            self.commands.write(BASE + first.offset, words)
+            self._set(first, [getattr(walk, field) % (1 << bits) for _, field, bits, _ in WALK_WORDS])
         if of_map:
             words = [
                 sum(of_map[field.name] << field.lsb & field.mask for field in register.fields)
                 for register in MAP_REGISTERS
             ]
-            self.commands.write(BASE + MAP_REGISTERS[0].offset, words)
+            self._set(MAP_REGISTERS[0], words)
         queue = dma_register("QUEUE")
         flags = (*OPERANDS, "map") if of_map else OPERANDS
         self.commands.write(BASE + queue.offset, [sum(queue.field(name).mask for name in flags)])
+
+    def _set(self, first: Register, words: Sequence[int]) -> None:
+        """Settings from `first` on, those that the list has not left there already."""
+        changed = [(first.offset + 4 * i, word) for i, word in enumerate(words)]
+        changed = [(offset, word) for offset, word in changed if self.held.get(offset) != word]
+        self.held.update(changed)
+        for _, run in itertools.groupby(enumerate(changed), lambda each: each[1][0] - 4 * each[0]):
+            (_, (offset, _)), *_ = together = list(run)
+            self.commands.write(BASE + offset, [word for _, (_, word) in together])
 
     def _dma_wait(self, *names: str) -> None:
         """Until these fields of the masters' status are 0."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -22,8 +22,11 @@ def column_word(size: int) -> data.StructLayout:
     return data.StructLayout({"data": 8 * size, "last": 1})
 
 
+_BLOCKS = 4  # that the memory holds: of two the next one would come a cycle after the last column of one has left
+
+
 class _Rows(NamedTuple):
-    """A row on its way into the memory; of each half its block's elements, less one, and whether it ends a walk."""
+    """A row on its way into the memory; of each part its block's elements, less one, and whether it ends a walk."""
 
     write: Signal
     ends: Signal
@@ -38,7 +41,7 @@ class Transposer(wiring.Component):
 
     A run is one word, and a block is the rows of a step: that with ``mark.step_last`` ends it, and says with ``end``
     how many elements there are (of the last one some bytes may be missing). Of rows that are missing a column holds
-    anything. While one block leaves, the next one comes: a word a cycle each way. A column leaves ``latency`` cycles
+    anything. While one block leaves, others come: a word a cycle each way. A column leaves ``latency`` cycles
     after its block's last word was taken at the earliest.
 
     Bank b of the memory holds element (b - r) mod banks of row r at address r: a row goes into all of them at one
@@ -68,24 +71,24 @@ class Transposer(wiring.Component):
         m = Module()
         read, left = Signal(), Signal()  # a column; a block's last one
         rows = self._rows(m, left)
-        full = Credit(m, 2, name="full", full=False, give=rows.ends, take=left)
+        full = Credit(m, _BLOCKS, name="full", full=False, give=rows.ends, take=left)
         self._columns(m, platform, rows, full.any, read, left)
         return m
 
     def _rows(self, m: Module, left: Value) -> _Rows:
-        """Rows are taken while there is a half of the memory for them, and turned."""
+        """Rows are taken while there is a part of the memory for them, and turned."""
         bits, word = 8 * self.depth, self.i.payload
         slots = 1 << max(self.rows - 1, 1).bit_length()
         taken, ended = Signal(), Signal()
-        free = Credit(m, 2, name="free", full=True, give=left, take=ended)
-        into, row = Signal(), Signal(range(slots))
+        free = Credit(m, _BLOCKS, name="free", full=True, give=left, take=ended)
+        into, row = Signal(range(_BLOCKS)), Signal(range(slots))
         rows = _Rows(
             write=Signal(name="write"),
             ends=Signal(name="write_ends"),
-            address=Signal(range(2 * slots), name="write_address", reset_less=True),
+            address=Signal(range(_BLOCKS * slots), name="write_address", reset_less=True),
             turned=Signal(bits * self.banks, name="turned", reset_less=True),
-            sizes=[Signal(range(self.elements), name=f"elements_{half}", reset_less=True) for half in range(2)],
-            lasts=[Signal(name=f"last_{half}", reset_less=True) for half in range(2)],
+            sizes=[Signal(range(self.elements), name=f"elements_{part}", reset_less=True) for part in range(_BLOCKS)],
+            lasts=[Signal(name=f"last_{part}", reset_less=True) for part in range(_BLOCKS)],
         )
         elements = [word.data[bits * i :][:bits] for i in range(self.elements)]
         elements += elements[:1] * (self.banks - self.elements)  # anything
@@ -104,19 +107,19 @@ class Transposer(wiring.Component):
         with m.If(taken):
             m.d.sync += row.eq(row + 1)
         with m.If(ended):
-            m.d.sync += [row.eq(0), into.eq(~into)]
-        for half in range(2):
-            with m.If(ended & (into == half)):
+            m.d.sync += [row.eq(0), into.eq(into + 1)]
+        for part in range(_BLOCKS):
+            with m.If(ended & (into == part)):
                 m.d.sync += [
-                    rows.sizes[half].eq(word.end >> (self.depth - 1).bit_length()),
-                    rows.lasts[half].eq(word.mark.last),
+                    rows.sizes[part].eq(word.end >> (self.depth - 1).bit_length()),
+                    rows.lasts[part].eq(word.mark.last),
                 ]
         return rows
 
     def _columns(self, m: Module, platform: object, rows: _Rows, full: Value, read: Signal, left: Signal) -> None:
         """Columns of a block are read, turned back, and offered."""
         bits, banks = 8 * self.depth, self.banks
-        step, ends, out_of = Signal(), Signal(), Signal()
+        step, ends, out_of = Signal(), Signal(), Signal(range(_BLOCKS))
         column = Signal(range(banks))
         there, there_last = Signal(), Signal(reset_less=True)
         there_column = Signal.like(column, reset_less=True)
@@ -125,7 +128,7 @@ class Transposer(wiring.Component):
         m.d.comb += [
             step.eq(~offers | self.o.ready),
             read.eq(full & step),
-            ends.eq(column == Mux(out_of, rows.sizes[1], rows.sizes[0])),
+            ends.eq(column == Array(rows.sizes)[out_of]),
             left.eq(read & ends),
             self.o.valid.eq(offers),
             self.o.payload.eq(word),
@@ -133,7 +136,7 @@ class Transposer(wiring.Component):
         with m.If(read):
             m.d.sync += column.eq(Mux(ends, 0, column + 1))
         with m.If(left):
-            m.d.sync += out_of.eq(~out_of)
+            m.d.sync += out_of.eq(out_of + 1)
         found = []
         for bank in range(banks):
             ram = BlockRam(bits, depth=1 << len(rows.address), cells=self.cells, registered=False)
@@ -143,13 +146,13 @@ class Transposer(wiring.Component):
                 ram.write_address.eq(rows.address),
                 ram.write_data.eq(rows.turned[bits * bank :][:bits]),
                 ram.read.eq(step),
-                ram.read_address.eq(Cat((bank - column)[: len(rows.address) - 1], out_of)),
+                ram.read_address.eq(Cat((bank - column)[: len(rows.address) - len(out_of)], out_of)),
             ]
             found.append(Value.cast(ram.read_data))
         with m.If(step):
             m.d.sync += [
                 there.eq(read),
-                there_last.eq(ends & Mux(out_of, rows.lasts[1], rows.lasts[0])),
+                there_last.eq(ends & Array(rows.lasts)[out_of]),
                 there_column.eq(column),
                 offers.eq(there),
                 word.last.eq(there_last),

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
-from .axi4 import INCR, MODIFIABLE, axi4_write
+from .axi4 import ADDRESS_BITS, BURST_BEATS, INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
 from .fifo import Fifo
 from .runs import Run
@@ -17,18 +17,24 @@ from .turn import turn
 __all__ = ["WriteMaster"]
 
 _ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
-_ASKED = 4  # bursts whose data have not all left
+_ASKED = 4  # bursts whose data have not begun to leave
+_OFFERED = 16  # addresses that were not taken: memory may take few ahead of their data, which leave some cycles later
 _UNDER_WAY = 31  # bursts without an answer
+
+
+_Address = data.StructLayout({"address": ADDRESS_BITS, "length": (BURST_BEATS - 1).bit_length()})
+"""Of a burst."""
 
 
 class WriteMaster(wiring.Component):
     """Writes runs, in order, from ``words``: a run's bytes follow those of the run before, from the lowest lane up.
 
-    Behind the run whose ``mark.last`` is 1 the rest of its word is dropped. A beat a cycle. A burst is offered once
-    there is a word of its data, at the most `_ASKED` ahead. ``idle``: no burst is offered or under way; ``empty``: nor
-    is there a run that will be one. From the second cycle of ``halt`` on no new one is offered, and those under way end
-    with beats in which no byte counts. An error response sets ``failed`` until reset, with the same effect. To reset it
-    without one of the bus, halt it and wait until it is idle, not in the first two cycles.
+    Behind the run whose ``mark.last`` is 1 the rest of its word is dropped. A beat a cycle, even where memory takes
+    addresses with their data alone. A burst begins once there is a word of its data: its address is offered, in its
+    turn, and its data leave whether that was taken or not. ``idle``: no burst is under way; ``empty``: nor is there a
+    run that will be one. From the second cycle of ``halt`` on none begins, and those under way end with beats in which
+    no byte counts. An error response sets ``failed`` until reset, with the same effect. To reset it without one of the
+    bus, halt it and wait until it is idle, not in the first two cycles.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str) -> None:
@@ -61,32 +67,33 @@ class WriteMaster(wiring.Component):
         wiring.connect(m, bursts.o, buffer.i)
         asked = Fifo(layout, depth=_ASKED, cells=self.cells, kind=f"begun_fifo_{8 * self.bus_bytes}")
         m.submodules.asked = place(asked, platform)
-        offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
+        asks = Fifo(_Address, depth=_OFFERED, cells=self.cells, kind="address_fifo")
+        m.submodules.asks = place(asks, platform)
         under_way = Signal(range(_UNDER_WAY + 1))
         issue, there, stops = Signal(), Signal(), Signal()  # ``there``: a word of data
         m.d.sync += stops.eq(self.halt | self.failed)
         m.d.comb += [
-            issue.eq(buffer.o.valid & (~offers | self.m_awready) & asked.i.ready & ~under_way.all() & there & ~stops),
+            issue.eq(buffer.o.valid & asks.i.ready & asked.i.ready & ~under_way.all() & there & ~stops),
             buffer.o.ready.eq(issue),
             asked.i.valid.eq(issue),
             asked.i.payload.eq(buffer.o.payload),
-            self.m_awaddr.eq(address),
-            self.m_awlen.eq(length),
+            asks.i.valid.eq(issue),
+            asks.i.payload.address.eq(buffer.o.payload.address),
+            asks.i.payload.length.eq(buffer.o.payload.length),
+            asks.o.ready.eq(self.m_awready),
+            self.m_awaddr.eq(asks.o.payload.address),
+            self.m_awlen.eq(asks.o.payload.length),
             self.m_awsize.eq((self.bus_bytes - 1).bit_length()),
             self.m_awburst.eq(INCR),
             self.m_awcache.eq(MODIFIABLE),
-            self.m_awvalid.eq(offers),
+            self.m_awvalid.eq(asks.o.valid),
             self.m_bready.eq(1),
             self.empty.eq(self.idle & ~run_buffer.o.valid & ~bursts.o.valid & ~buffer.o.valid),
         ]
         m.d.sync += [
             under_way.eq(under_way + issue - self.m_bvalid),
-            self.idle.eq(~(issue | offers | under_way.any())),  # what is under way has no answer
+            self.idle.eq(~(issue | under_way.any())),  # what is under way has no answer
         ]
-        with m.If(issue):
-            m.d.sync += [offers.eq(1), address.eq(buffer.o.payload.address), length.eq(buffer.o.payload.length)]
-        with m.Elif(self.m_awready):
-            m.d.sync += offers.eq(0)
         with m.If(self.m_bvalid & self.m_bresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
         self._pieces(m, platform, asked, there, stops)

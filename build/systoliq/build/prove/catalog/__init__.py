@@ -34,6 +34,7 @@ def properties() -> tuple[Property, ...]:
         status,
         streams,
         system_bus,
+        walks,
     )
 
     modules = (
@@ -61,6 +62,7 @@ def properties() -> tuple[Property, ...]:
         networks,
         ports,
         engine_ports,
+        walks,
     )
     return tuple(prop for module in modules for prop in module.PROPERTIES)
 
