@@ -10,7 +10,7 @@ import pytest
 from systoliq.golden import E4M3FN, matmul_integer
 from systoliq.golden.network import Window
 from systoliq.hw.dma.commands import Placement, command_list
-from systoliq.hw.dma.convolutions import Maps, kernel_rows, parts
+from systoliq.hw.dma.convolutions import Maps, is_copied, kernel_rows, parts
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
 from systoliq.hw.network.image import ImageWindow
@@ -144,3 +144,20 @@ def test_settings_that_stay_are_written_once():
     once, twice, thrice = (len(listed(a, maps, times=times).words) for times in (1, 2, 3))
     assert twice - once == 4 + 2 + 6 * 2
     assert thrice - twice == twice - once + 4  # and one for the job before the last
+
+
+@pytest.mark.parametrize(
+    ("channels", "kernel", "n", "copied"),
+    [
+        (3, 3, 16, True),
+        (1, 10, 64, True),
+        (16, 3, 16, False),
+        (32, 3, 32, False),
+        (16, 1, 32, False),
+        (3, 3, 256, False),
+    ],
+)
+def test_pixels_of_few_channels_are_copied(channels, kernel, n, copied):
+    """On 16 x 16 with a bus of 128 bits; not where many tiles of columns use A again."""
+    maps, config = Maps.of((1, 32, 32, channels), Window(kernel=(kernel, kernel))), EngineConfig(rows=16, cols=16)
+    assert is_copied(maps, config, 16, n) == copied

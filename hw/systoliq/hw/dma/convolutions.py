@@ -21,7 +21,7 @@ from ..network.image import ImageWindow
 from .axi4 import ADDRESS_BITS
 from .map_walk import COORDINATE_BITS, MapSettings
 
-__all__ = ["Maps", "kernel_rows", "map_fields", "parts"]
+__all__ = ["Maps", "is_copied", "kernel_rows", "map_fields", "parts"]
 
 Array = npt.NDArray[Any]
 _FAR = 1 << (COORDINATE_BITS - 1)  # a pixel's coordinates are at least -_FAR, and less than it
@@ -181,6 +181,21 @@ def kernel_rows(kernels: Array, config: EngineConfig, zero_points: Array) -> Arr
     b[:] = np.broadcast_to(zero_points, n)
     b[:, :, :channels] = kernels.transpose(2, 3, 1, 0)
     return b.reshape(-1, n)
+
+
+def is_copied(maps: Maps, config: EngineConfig, bus_bytes: int, n: int) -> bool:
+    """Whether the array waits less for A, of a product of `n` columns, where it is an im2col matrix in memory.
+
+    So where a pixel has few channels: each tap takes a beat of the bus of its own. By the beats of a group of rows,
+    which are read once, whatever the number of tiles of columns; making the matrix is not counted.
+    """
+    channels, k = maps.windows.channels, maps.k(config)
+    steps = -(-channels // bus_bytes)
+    within = 0.0 if maps.strides[0] % bus_bytes == 0 else (channels - steps) / bus_bytes  # beats more, on the average
+    taps = maps.windows.window.kernel[0] * maps.windows.window.kernel[1]
+    by_address = config.rows * taps * (steps + within)
+    needed = k // config.depth * -(-n // config.cols)
+    return by_address > max(needed, config.rows * -(-k // bus_bytes))
 
 
 def map_fields(maps: Maps, bus_bytes: int, address: int) -> tuple[int, dict[str, int]]:

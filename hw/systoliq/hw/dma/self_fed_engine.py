@@ -68,13 +68,6 @@ class SelfFedEngine(wiring.Component):
         m.d.comb += clear.eq(resting | ResetSignal())
         readers = {name: ReadMaster(bus, cells=self.config.cells) for name in ("a", "b", "list")}
         writer = WriteMaster(bus, cells=self.config.cells)
-        rows = self.config.rows
-        a_walk = MapWalk(group=rows, kind="walk_a")
-        walks: dict[str, Walk | MapWalk] = {
-            "a": a_walk,
-            "b": Walk(group=None, kind="walk_b"),
-            "y": Walk(group=rows, kind="walk_y"),
-        }
         m.submodules.engine = place(engine, platform)
         m.submodules.control = place(control, platform)
         m.submodules.switch = place(switch, platform)
@@ -84,16 +77,7 @@ class SelfFedEngine(wiring.Component):
             _export(m, self, f"m_axi_{name}", reader, "m", axi4_read("m", bus))
         m.submodules.write_y = place(writer, platform, clear=clear)
         _export(m, self, "m_axi_y", writer, "m", axi4_write("m", bus))
-        for name, walk in walks.items():
-            m.submodules[f"walk_{name}"] = place(walk, platform, clear=clear)
-            m.d.comb += [
-                walk.settings.eq(getattr(control, name)),
-                walk.start.eq(getattr(control, f"{name}_start")),
-                getattr(control, f"{name}_walks").eq(walk.busy),
-            ]
-            wiring.connect(m, walk.o, writer.i if name == "y" else readers[name].i)
-        m.d.comb += [a_walk.map.eq(control.map), a_walk.maps.eq(control.maps)]
-
+        y_walks = self._walks(m, platform, control, readers, writer, clear)
         _export(m, self, "s_axi_ctrl", switch, "m0", axi_lite("m0", ADDRESS_BITS))
         _join(m, player, "m", switch, "m1", axi_lite("m", ADDRESS_BITS))
         _join(m, switch, "s0", engine, "s_axi_ctrl", axi_lite("s0", ENGINE_ADDRESS_BITS))
@@ -118,12 +102,36 @@ class SelfFedEngine(wiring.Component):
             control.b_failed.eq(readers["b"].failed),
             control.y_failed.eq(writer.failed),
             control.list_failed.eq(readers["list"].failed),
-            control.y_busy.eq(control.queued | walks["y"].busy | ~writer.empty),
+            control.y_busy.eq(control.queued | y_walks | ~writer.empty),
             control.resting.eq(resting & control.halt),
             control.forget.eq(resting),
             self.irq.eq(engine.irq | control.irq),
         ]
         return m
+
+    def _walks(
+        self,
+        m: Module,
+        platform: object,
+        control: Control,
+        readers: dict[str, ReadMaster],
+        writer: WriteMaster,
+        clear: Value,
+    ) -> Value:
+        """Walks that make runs for the masters; whether that of Y does."""
+        rows = self.config.rows
+        of_a = MapWalk(group=rows, kind="walk_a")
+        of_b, of_y = Walk(group=None, kind="walk_b"), Walk(group=rows, kind="walk_y")
+        m.d.comb += [of_a.map.eq(control.map), of_a.maps.eq(control.maps)]
+        for name, walk, runs in (("a", of_a, readers["a"].i), ("b", of_b, readers["b"].i), ("y", of_y, writer.i)):
+            m.submodules[f"walk_{name}"] = place(walk, platform, clear=clear)
+            m.d.comb += [
+                walk.settings.eq(getattr(control, name)),
+                walk.start.eq(getattr(control, f"{name}_start")),
+                getattr(control, f"{name}_walks").eq(walk.busy),
+            ]
+            wiring.connect(m, walk.o, runs)
+        return of_y.busy
 
     def _operands(self, m: Module, platform: object, readers: dict[str, ReadMaster], clear: Value) -> None:
         """A through the transposer, B as it is, but for the order of its columns."""
