@@ -179,7 +179,7 @@ def _bug(module: str, old: str, new: str) -> SeededBug:
 
 
 _MATRIX = (_Shape(steps=2, out=(1, 3), maps=False), _Shape(steps=1, out=(1, 2), maps=False))
-_PADDED = _Shape(images=2, out=(2, 1), taps=(1, 2), size=(1, 2), origin=(-1, 0), strides=(2, 1))
+_PADDED = _Shape(images=2, out=(2, 1), taps=(1, 2), size=(2, 2), origin=(-1, -1), strides=(2, 1))
 _DILATED = _Shape(steps=2, out=(1, 3), taps=(2, 1), size=(3, 3), origin=(0, -1), dilations=(2, 1))
 
 _Y = _bug("map_walk", "Mux(image_ends, of_map.origin_y, place.y + of_map.stride_y)", "place.y + of_map.stride_y")
