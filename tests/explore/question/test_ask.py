@@ -57,6 +57,27 @@ def test_no_plan_of_all_is_smaller(seed, objective):
         assert least == (None if found is None else tuple(map(found.total, OBJECTIVES[objective])))
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_few_memory_blocks_are_kept_to(seed):
+    """By every combination: what is found has room, and is within a tenth of the least."""
+    net, _ = random_network(seed)
+    options = options_of(net, "ecp5")
+    every = [Sized(options=each) for each in itertools.product(*options)]
+    blocks = sorted({sized.total("ram") for sized in every})
+    for cycles in times_of(options)[::7]:
+        for room in ({"ram": blocks[0], "dsp": 20}, {"ram": blocks[len(blocks) // 2], "dsp": 9}):
+            fitting = [
+                sized.total("lut_sites")
+                for sized in every
+                if sized.image_cycles <= cycles and all(sized.total(name) <= most for name, most in room.items())
+            ]
+            found = smallest(options, cycles, room, "area")
+            assert (found is None) == (not fitting)
+            if found is not None:
+                assert all(found.total(name) <= most for name, most in room.items())
+                assert found.total("lut_sites") <= 1.1 * min(fitting)
+
+
 def placer(mhz):
     """Place and route that takes no time, its MHz by the cycles of the plan."""
     placed = []

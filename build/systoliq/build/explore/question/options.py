@@ -1,7 +1,7 @@
 """Options of each stage of a network, with what they cost, and the smallest plan of them for a time an image.
 
-Costs add up over stages, and the time is that of the slowest, so that for a given time the smallest plan is found
-exactly: for each number of multiplier cells the best of all stages so far, stage after stage.
+Costs add up over stages, and the time is that of the slowest, so that for a given time the smallest plan of all is
+found without looking at each.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ OBJECTIVES = {
     "area": ("lut_sites", "dsp", "ram"), "dsp": ("dsp", "lut_sites", "ram"), "ram": ("ram", "lut_sites", "dsp")
 }  # fmt: skip
 """What is made least, by name, and what decides between equal ones."""
+
+_PRICES = (0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 8192)  # LUT sites of a memory block
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,10 +91,13 @@ def _all_of(node: Node, cells: str) -> list[Option]:
     return found
 
 
-def _unbeaten(options: Iterable[Option]) -> list[Option]:
+def _unbeaten(options: Iterable[Option], *, timed: bool = True) -> list[Option]:
+    """Those that no other beats in all of `costs`; not `timed`: in all but cycles."""
     kept: list[Option] = []
-    for option in sorted(options, key=lambda each: each.costs):
-        if not any(all(a <= b for a, b in zip(other.costs, option.costs, strict=True)) for other in kept):
+    first = 0 if timed else 1
+    for option in sorted(options, key=lambda each: each.costs[first:]):
+        own = option.costs[first:]
+        if not any(all(a <= b for a, b in zip(other.costs[first:], own, strict=True)) for other in kept):
             kept.append(option)
     return kept
 
@@ -104,29 +109,47 @@ def times_of(options: Sequence[Sequence[Option]]) -> list[int]:
 
 
 def smallest(options: Sequence[Sequence[Option]], cycles: int, room: Mapping[str, int], objective: str) -> Sized | None:
-    """The plan of at most so many `cycles` an image with the least `objective` that has `room`; None where none has.
+    """The plan of at most `cycles` an image with the least `objective` that has `room`; None where none is found.
 
-    The least in memory blocks is tried, too, where the first has no room for its blocks.
+    It is the least of all, unless that has too many memory blocks. They then have a price in LUT sites, and the answer
+    is the best over a ladder of prices: a smaller plan may lie between two of them.
     """
-    for order in dict.fromkeys((OBJECTIVES[objective], OBJECTIVES["ram"])):
-        found = _least(options, cycles, room.get("dsp"), order)
-        if found is not None and all(found.total(name) <= most for name, most in room.items()):
-            return found
-    return None
+    quick = [
+        unbeaten
+        for stage in options
+        if (unbeaten := _unbeaten((each for each in stage if each.stage.image_cycles <= cycles), timed=False))
+    ]
+    if len(quick) < len(options):
+        return None
+    blocks = room.get("ram")
+    free = _least(quick, {name: most for name, most in room.items() if name != "ram"}, objective, 0)
+    if free is None or blocks is None or free.total("ram") <= blocks:
+        return free
+    found = [each for price in _PRICES if (each := _least(quick, room, objective, price)) is not None]
+    return min(found, key=lambda each: [each.total(name) for name in OBJECTIVES[objective]], default=None)
 
 
-def _least(options: Sequence[Sequence[Option]], cycles: int, most: int | None, order: tuple[str, ...]) -> Sized | None:
-    best: dict[int, tuple[tuple[int, ...], tuple[Option, ...]]] = {0: ((0,) * len(order), ())}  # by multiplier cells
+def _least(options: Sequence[Sequence[Option]], room: Mapping[str, int], objective: str, price: int) -> Sized | None:
+    """The least that has room, where a memory block counts as `price` LUT sites: for each number of multiplier cells
+    the best of all stages so far, stage after stage.
+    """
+
+    def cost(lut_sites: int, ram: int) -> tuple[int, int]:
+        return (ram, lut_sites) if objective == "ram" else (lut_sites + price * ram, ram)
+
+    most = room.get("dsp")
+    best: dict[int, tuple[int, int, tuple[Option, ...]]] = {0: (0, 0, ())}
     for stage in options:
-        following: dict[int, tuple[tuple[int, ...], tuple[Option, ...]]] = {}
+        following: dict[int, tuple[int, int, tuple[Option, ...]]] = {}
         for option in stage:
-            if option.stage.image_cycles > cycles:
-                continue
-            more = tuple(getattr(option, name) for name in order)
-            for taken, (costs, chosen) in best.items():
+            for taken, (lut_sites, ram, chosen) in best.items():
                 dsp = taken + option.dsp
-                total = tuple(a + b for a, b in zip(costs, more, strict=True))
-                if (most is None or dsp <= most) and (dsp not in following or total < following[dsp][0]):
-                    following[dsp] = total, (*chosen, option)
+                if most is not None and dsp > most:
+                    continue
+                total = lut_sites + option.lut_sites, ram + option.ram
+                if dsp not in following or cost(*total) < cost(*following[dsp][:2]):
+                    following[dsp] = *total, (*chosen, option)
         best = following
-    return Sized(options=min(best.values(), key=lambda each: each[0])[1]) if best else None
+    found = [Sized(options=chosen) for _, _, chosen in best.values()]
+    fitting = [each for each in found if all(each.total(name) <= limit for name, limit in room.items())]
+    return min(fitting, key=lambda each: [each.total(name) for name in OBJECTIVES[objective]], default=None)
