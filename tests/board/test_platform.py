@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from systoliq.build.board.boards import BOARDS, open_board
@@ -29,10 +30,13 @@ PINS = {  # clock, rx, tx, LED: of the makers' schematics and pin tables
 CELL = {"ice40": "SB_PLL40_PAD", "ecp5": "EHXPLLL", "gowin": "rPLL"}
 
 
-@pytest.fixture
-def link(arrays):
-    design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware())
-    made = linked(design)
+@pytest.fixture(scope="module")
+def link():
+    layer = MatMulLayer(
+        name="tiny", b=np.ones((3, 2), np.int8), b_scale=np.float32(0.1), b_zero_point=np.int8(0),
+        a_scale=np.float32(0.1), a_zero_point=np.uint8(0), y_scale=np.float32(0.5), y_zero_point=np.int8(0),
+    )  # fmt: skip
+    made = linked(LayerDesign(layer, Hardware()))
     mark_used(made)
     return made
 
