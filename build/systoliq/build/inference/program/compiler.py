@@ -56,9 +56,10 @@ def compile_model(
     for step in division.products:
         placed.add(order[step], sketches[step.node.output[0]])
     placed.settle()
+    check_size(base, placed.working, None, model.path.name)  # lists are made of addresses
     products = {product.number: product for product in map(placed.product, range(len(placed.sketches)))}
     size = placed.working + aligned(len(placed.image))
-    check_size(base, size, memory, f"{model.path.name}")
+    check_size(base, size, memory, model.path.name)
     program = Program(
         name=model.path.stem,
         config=config,
