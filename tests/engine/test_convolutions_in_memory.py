@@ -15,8 +15,8 @@ from systoliq.sim.process import SimulationError
 
 SIZES = {"a_words": 64, "b_words": 2048, "max_columns": 16, "max_rows": 8}
 CASES = {
-    "3 x 4, 32 bits": (EngineConfig(rows=3, cols=4, lanes=2, **SIZES), 4),
     "8 x 4, 64 bits": (EngineConfig(rows=8, cols=4, lanes=4, **SIZES), 8),
+    "3 x 4, 32 bits": (EngineConfig(rows=3, cols=4, lanes=2, **SIZES), 4),
     "4 x 8, 128 bits": (EngineConfig(rows=4, cols=8, lanes=1, **SIZES), 16),
     "depth 2, 64 bits": (EngineConfig(rows=2, cols=4, lanes=2, depth=2, **SIZES), 8),
     "depth 4, 128 bits": (EngineConfig(rows=4, cols=2, lanes=2, depth=4, **SIZES), 16),
@@ -44,7 +44,7 @@ def prepared(found, listed, **options):
     return found.prepare(listed.jobs, listed.places, listed.image, limit=500_000, **options)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions_are_onnxruntimes(name):
     found = self_fed(name)

@@ -189,8 +189,7 @@ PROPERTIES = (
           bug=_bug("runs", "next_group.eq(row_end)", "next_group.eq(step_end)")),
     _walk("a matrix, rows in one group", *_MATRIX, group=None,
           bug=_bug("runs", "step_last.eq(step == 1)", "step_last.eq(step == 2)")),
-    _walk("images, then a matrix, groups of 3 rows", _PADDED, _MATRIX[0], group=3, quick=True,
-          bug=_Y),
+    _walk("images, then a matrix, groups of 3 rows", _PADDED, _MATRIX[0], group=3, bug=_Y),
     _walk("lines of taps, then images, groups of 2 rows", _DILATED, _PADDED, group=2,
           bug=_bug("map_walk", "slot.eq(Mux(row_last, 0, slot + 1))", "slot.eq(slot + 1)")),
 )  # fmt: skip
