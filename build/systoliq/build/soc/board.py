@@ -58,5 +58,6 @@ def constraints(board: Board, config: SocConfig) -> str:
     sites |= {f"leds[{index}]": site for index, site in enumerate(board.leds)}
     lines = [f"# {board.title}"]
     for port, site in sites.items():
-        lines += [f'LOCATE COMP "{port}" SITE "{site}";', f'IOBUF PORT "{port}" IO_TYPE=LVCMOS33;']
+        pull = " PULLMODE=DOWN" if port == "button" else ""  # it is open while nobody presses
+        lines += [f'LOCATE COMP "{port}" SITE "{site}";', f'IOBUF PORT "{port}" IO_TYPE=LVCMOS33{pull};']
     return "\n".join([*lines, f'FREQUENCY PORT "clock" {config.clock_hz / 1e6:g} MHZ;', ""])
