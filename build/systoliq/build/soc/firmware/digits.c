@@ -85,7 +85,7 @@ int main(void) {
     }
     rows.y = (uint32_t)(uintptr_t)of_processor;
     begun = cycles();
-    product(&job, scale, &rows);
+    product(&job, &rows);
     processor_cycles = cycles() - begun;
 
     say("images ", IMAGES);

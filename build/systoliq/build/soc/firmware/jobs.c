@@ -83,7 +83,7 @@ static void run(const systoliq_engine *e, const entry *entries, uint32_t count, 
             systoliq_place place = entries[i].place;
             place.b = entries[i].b_rows;
             place.b_stride = entries[i].n;
-            product(&jobs[i], (const float *)(uintptr_t)entries[i].scale, &place);
+            product(&jobs[i], &place);
             send(&entries[i], "processor ");
         }
     }

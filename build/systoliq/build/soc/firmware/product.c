@@ -29,17 +29,54 @@ static uint32_t sum_of(const void *from, uint32_t stride, uint32_t count, int is
     return sum;
 }
 
-static int32_t rescaled(const systoliq_job *job, int32_t sum, float scale) {
-    int32_t least = job->y_unsigned ? 0 : -128, zero_point = job->y_zero_point;
-    float y = (float)sum * scale, low = (float)(least - zero_point), high = (float)(least + 255 - zero_point);
-    float round = y < 0 ? -8388608.0f : 8388608.0f; /* 2^23: what is added to it is rounded to a whole number */
-    if (y < low) return least;
-    if (y > high) return least + 255;
-    y = (y + round) - round;
-    return (int32_t)y + zero_point;
+/* value / 2^bits, rounded half to even; bits from 1 to 31. */
+static uint32_t halved(uint32_t value, uint32_t bits) {
+    uint32_t whole = value >> bits, half = (uint32_t)1 << (bits - 1), rest = value & (2 * half - 1);
+    return whole + (rest > half || (rest == half && (whole & 1)));
 }
 
-void product(const systoliq_job *job, const float *scale, const systoliq_place *place) {
+/* The product of two mantissas of 24 bits as one, and what it is to be shifted left by. */
+static uint32_t multiplied(uint32_t one, uint32_t other, int32_t *exponent) {
+    uint64_t exact = (uint64_t)one * other;
+    uint32_t bits = exact >> 47 ? 24 : 23, rest = (uint32_t)exact & (((uint32_t)1 << bits) - 1);
+    uint32_t whole = (uint32_t)(exact >> bits), half = (uint32_t)1 << (bits - 1);
+    *exponent += (int32_t)bits;
+    return whole + (rest > half || (rest == half && (whole & 1)));
+}
+
+/* The bits of a number that is not 0. */
+static uint32_t bits_of(uint32_t value) {
+    uint32_t bits = 1, step;
+    for (step = 16; step; step /= 2)
+        if (value >> step) {
+            value >>= step;
+            bits += step;
+        }
+    return bits;
+}
+
+int32_t product_rescale(const systoliq_job *job, uint32_t n, int32_t sum) {
+    int32_t least = job->y_unsigned ? 0 : -128, exponent, y;
+    uint32_t size = sum < 0 ? 0u - (uint32_t)sum : (uint32_t)sum, bits;
+    if (!size || !job->multiplier[n]) return job->y_zero_point;
+    bits = bits_of(size);
+    exponent = (int32_t)bits - 24;
+    size = bits > 24 ? halved(size, bits - 24) : size << (24 - bits); /* 2^24 at the most: then a bit more below */
+    if (size >> 24) {
+        size >>= 1;
+        exponent++;
+    }
+    size = multiplied(size, job->multiplier[n], &exponent);
+    exponent -= job->shift[n];
+    if (exponent >= 0)
+        y = 1 << 24; /* beyond any result */
+    else
+        y = exponent < -25 ? 0 : (int32_t)halved(size, (uint32_t)-exponent);
+    y = (sum < 0 ? -y : y) + job->y_zero_point;
+    return y < least ? least : y > least + 255 ? least + 255 : y;
+}
+
+void product(const systoliq_job *job, const systoliq_place *place) {
     uint32_t (*dot)(const void *, const void *, uint32_t, uint32_t) =
         job->a_unsigned ? (job->b_unsigned ? dot_uu : dot_us) : (job->b_unsigned ? dot_su : dot_ss);
     uint32_t i, j, k = job->k;
@@ -55,7 +92,7 @@ void product(const systoliq_job *job, const float *scale, const systoliq_place *
             if (b_zero)
                 sum -= (uint32_t)b_zero * (sum_of(a, 1, k, job->a_unsigned) - k * (uint32_t)a_zero);
             uint32_t byte;
-            if (!job->y_int32) y[j] = (uint8_t)rescaled(job, (int32_t)sum, scale[j]);
+            if (!job->y_int32) y[j] = (uint8_t)product_rescale(job, j, (int32_t)sum);
             for (byte = 0; job->y_int32 && byte < 4; byte++) y[4 * j + byte] = (uint8_t)(sum >> 8 * byte);
         }
     }
