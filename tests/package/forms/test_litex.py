@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from systoliq.build.package.forms.block import Block
+from systoliq.build.package.forms.litex import litex_module
 from systoliq.sim.tools import find, missing_text
 
 from .written import RESERVED, written
@@ -62,6 +65,16 @@ def test_models_of_cells_come_with_simulation(tmp_path: Path) -> None:
     sources = [folder / f"{name}{end}" for end in (".v", "_models.v")]
     command = ["iverilog", "-g2005-sv", "-t", "null", "-s", "top", gateware / "top.v", *sources]
     subprocess.run([*map(str, command)], check=True)
+
+
+def test_a_stream_with_tuser_is_left_out_of_dma(tmp_path: Path) -> None:
+    name, folder = written("layer", tmp_path)
+    sidecar = json.loads((folder / f"{name}.json").read_text())
+    user = {"name": "s_axis_a_tuser", "direction": "input", "width": 16, "meaning": "zero points"}
+    text = litex_module(Block({**sidecar, "ports": [*sidecar["ports"], user]}))
+    assert "self.s_axis_a = axi.AXIStreamInterface(data_width=32, user_width=16)" in text
+    assert "i_s_axis_a_tuser=self.s_axis_a.user," in text
+    assert "def add_to(self, soc, name, dma=('m_axis_y',)):" in text
 
 
 @pytest.mark.parametrize("name", RESERVED)

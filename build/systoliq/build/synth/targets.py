@@ -110,9 +110,7 @@ def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
 
 
 def _gowin(name: str, title: str, family: str, device: str, clock_pin: str, capacity: Mapping[str, int]) -> Target:
-    """Capacities: apycula's tables of the parts, which agree with Gowin DS102 and DS117. Multipliers are those of 9 x 9
-    bits: one of 18 x 18 takes two.
-    """
+    """Capacities: what nextpnr reports to be there. Multipliers are those of 9 x 9 bits: one of 18 x 18 takes two."""
     return Target(
         name=name,
         family="gowin",

@@ -51,7 +51,8 @@ _ADD = '''
         """Put its registers and masters on the bus of `soc`, and the streams called in `dma` behind DMA with CSRs.
 
         DMA moves words of the bus, the lowest byte first, with `last` on the last one of its length; the width of a
-        stream must divide that of the bus, or be a multiple of it.
+        stream must divide that of the bus, or be a multiple of it. `name` is what the block is called in `soc`, where
+        LiteX looks for its interrupt.
         """
 '''
 
@@ -68,6 +69,8 @@ _IRQ = """\
 _DMA = """\
         for each in dma:
             axis, width = getattr(self, each), soc.bus.data_width
+            if axis.user_width:
+                raise ValueError(f"{each} must be left out of dma, which has nothing for its tuser")
             if max(axis.data_width, width) % min(axis.data_width, width):
                 raise ValueError(
                     f"{each} must have a width that divides the bus's {width} bits or is a multiple of it, "
@@ -107,7 +110,7 @@ def litex_module(block: Block) -> str:
         memories=repr(block.memories),
     )
     text += "".join(f"        {line}\n" for line in _body(block))
-    dma = repr(tuple(each.name for each in streams))
+    dma = repr(tuple(each.name for each in streams if "TUSER" not in each.signals))
     text += _ADD.format(origin="" if control is None else ", origin", dma=dma)
     if control is not None:
         bits = control.signals["AWADDR"].width
@@ -155,8 +158,8 @@ def _interface(each: Interface) -> str:
     """LiteX' object for an interface."""
     width = {name: port.width for name, port in each.signals.items()}
     if each.protocol == "axi4-stream":
-        keep = f", keep_width={width['TKEEP']}" if "TKEEP" in width else ""
-        return f"axi.AXIStreamInterface(data_width={width['TDATA']}{keep})"
+        more = [f", {name.lower()[1:]}_width={width[name]}" for name in ("TKEEP", "TUSER") if name in width]
+        return f"axi.AXIStreamInterface(data_width={width['TDATA']}{''.join(more)})"
     data = width.get("RDATA", width.get("WDATA"))
     if each.protocol == "axi4-lite":
         return f"axi.AXILiteInterface(data_width={data}, address_width=32)"
