@@ -42,6 +42,7 @@ class CList(ctypes.Structure):
         *[(name, c_uint32) for name in ("used", "jobs", "room", "bus_bytes")],
         ("error", c_int),
         ("engine", POINTER(CEngine)),
+        ("walks", c_uint32 * 21),
         ("columns", CRing),
         ("rows", CRing),
     )

@@ -154,16 +154,15 @@ static void put_rows(systoliq_list *list, const systoliq_job *job, uint32_t firs
     }
 }
 
-static void put_walk(systoliq_list *list, uint32_t registers, uint32_t address, uint32_t row_stride,
-                     uint32_t step_stride, uint32_t rows, uint32_t steps, uint32_t bytes, uint32_t last_bytes) {
-    put_head(list, registers, 7);
-    put(list, address);
-    put(list, row_stride);
-    put(list, step_stride);
-    put(list, rows);
-    put(list, steps);
-    put(list, bytes - 1);
-    put(list, last_bytes - 1);
+/* Settings of a walk, those that the job before has not left there already. */
+static void put_walk(systoliq_list *list, int operand, uint32_t registers, const uint32_t words[7]) {
+    uint32_t *held = list->walks[operand], i = 0, end;
+    while (i < 7) {
+        for (end = i; end < 7 && !(list->jobs && held[end] == words[end]); end++) held[end] = words[end];
+        if (end > i) put_head(list, registers + 4 * i, end - i);
+        for (; i < end; i++) put(list, words[i]);
+        i++; /* that one is as it was, or there is none */
+    }
 }
 
 /* A: a step is a beat of the bus. B and Y: a tile of columns. */
@@ -171,17 +170,16 @@ static void put_walks(systoliq_list *list, const systoliq_job *job, const systol
     const systoliq_engine *e = list->engine;
     uint32_t bus = list->bus_bytes, word = e->cols * e->depth, beats = ceil_div(job->k, e->depth);
     uint32_t tiles = ceil_div(job->n, e->cols), last = (job->n - 1) % e->cols + 1, size = job->y_int32 ? 4 : 1;
-    put_walk(list, SYSTOLIQ_DMA_A_ADDRESS, place->a, place->a_stride, bus, job->m, ceil_div(job->k, bus), bus,
-             (job->k - 1) % bus + 1);
-    if (place->b_stride) {
-        put_walk(list, SYSTOLIQ_DMA_B_ADDRESS, place->b, place->b_stride, e->cols, job->k, tiles, e->cols, last);
-    } else {
-        int whole = word % bus == 0 && (uint64_t)beats * word <= TILE_BYTES; /* a tile in one run */
-        uint32_t bytes = whole ? beats * word : word;
-        put_walk(list, SYSTOLIQ_DMA_B_ADDRESS, place->b, bytes, beats * word, whole ? 1 : beats, tiles, bytes, bytes);
-    }
-    put_walk(list, SYSTOLIQ_DMA_Y_ADDRESS, place->y, place->y_stride, e->cols * size, job->m, tiles, e->cols * size,
-             last * size);
+    int whole = word % bus == 0 && (uint64_t)beats * word <= TILE_BYTES; /* a tile in one run */
+    uint32_t run = whole ? beats * word : word;
+    const uint32_t a[7] = {place->a, place->a_stride, bus, job->m, ceil_div(job->k, bus), bus - 1, (job->k - 1) % bus};
+    const uint32_t by_rows[7] = {place->b, place->b_stride, e->cols, job->k, tiles, e->cols - 1, last - 1};
+    const uint32_t as_words[7] = {place->b, run, beats * word, whole ? 1 : beats, tiles, run - 1, run - 1};
+    const uint32_t y[7] = {place->y, place->y_stride, e->cols * size, job->m, tiles, e->cols * size - 1,
+                           last * size - 1};
+    put_walk(list, 0, SYSTOLIQ_DMA_A_ADDRESS, a);
+    put_walk(list, 1, SYSTOLIQ_DMA_B_ADDRESS, place->b_stride ? by_rows : as_words);
+    put_walk(list, 2, SYSTOLIQ_DMA_Y_ADDRESS, y);
     put_write(list, SYSTOLIQ_DMA_QUEUE,
               SYSTOLIQ_DMA_QUEUE_A_MASK | SYSTOLIQ_DMA_QUEUE_B_MASK | SYSTOLIQ_DMA_QUEUE_Y_MASK);
 }

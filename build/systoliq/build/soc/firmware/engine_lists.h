@@ -56,6 +56,7 @@ typedef struct {
     uint32_t room, bus_bytes;
     int error;
     const systoliq_engine *engine;
+    uint32_t walks[3][7]; /* settings that the jobs before have left */
     systoliq_ring columns, rows;
 } systoliq_list;
 
