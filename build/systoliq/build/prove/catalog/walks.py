@@ -75,7 +75,8 @@ class _Shape:
         }  # fmt: skip
 
 
-_FREE = data.StructLayout({"address": 32 - _DIGITS, "extent": 24, "last_extent": 24, "fill": 8})
+_FREE = data.StructLayout({"address": 3, "extent": 2, "last_extent": 2, "fill": 2})
+"""What the walk moves and never looks at, in a few bits."""
 _WHICH = data.StructLayout(dict.fromkeys(_Shape().rounds, 3))
 """One run of a walk, that the solver chooses."""
 
@@ -180,7 +181,7 @@ def _bug(module: str, old: str, new: str) -> SeededBug:
 
 _MATRIX = (_Shape(steps=2, out=(1, 3), maps=False), _Shape(steps=1, out=(1, 2), maps=False))
 _PADDED = _Shape(images=2, out=(2, 1), taps=(1, 2), size=(2, 2), origin=(-1, -1), strides=(2, 1))
-_DILATED = _Shape(steps=2, out=(1, 3), taps=(2, 1), size=(3, 3), origin=(0, -1), dilations=(2, 1))
+_DILATED = _Shape(steps=2, out=(1, 2), taps=(2, 1), size=(3, 3), origin=(0, -1), dilations=(2, 1))
 
 _Y = _bug("map_walk", "Mux(image_ends, of_map.origin_y, place.y + of_map.stride_y)", "place.y + of_map.stride_y")
 
@@ -189,7 +190,7 @@ PROPERTIES = (
           bug=_bug("runs", "next_group.eq(row_end)", "next_group.eq(step_end)")),
     _walk("a matrix, rows in one group", *_MATRIX, group=None,
           bug=_bug("runs", "step_last.eq(step == 1)", "step_last.eq(step == 2)")),
-    _walk("images, then a matrix, groups of 3 rows", _PADDED, _MATRIX[0], group=3, bug=_Y),
-    _walk("lines of taps, then images, groups of 2 rows", _DILATED, _PADDED, group=2,
-          bug=_bug("map_walk", "slot.eq(Mux(row_last, 0, slot + 1))", "slot.eq(slot + 1)")),
+    _walk("images, then a matrix, groups of 3 rows", _PADDED, _MATRIX[1], group=3, bug=_Y),
+    _walk("lines of taps, then a matrix, groups of 2 rows", _DILATED, _MATRIX[1], group=2,
+          bug=_bug("map_walk", "Mux(taps_end, of_map.tap_line_stride, of_map.tap_stride)", "of_map.tap_stride")),
 )  # fmt: skip
