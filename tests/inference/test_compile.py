@@ -94,7 +94,8 @@ def test_c_says_what_the_json_says(model):
 @pytest.mark.simulator
 @pytest.mark.parametrize("config", [CONFIG, pytest.param(FLAT, marks=pytest.mark.slow)], ids=["depth 2", "depth 1"])
 @pytest.mark.parametrize(
-    "kind", ["dynamic attention", pytest.param("convolutions", marks=pytest.mark.slow), "attention"]
+    "kind",
+    ["dynamic attention", *(pytest.param(name, marks=pytest.mark.slow) for name in ("convolutions", "attention"))],
 )
 def test_the_example_in_c_runs_the_model(kind, config, tmp_path):
     """Compiled by gcc, on the RTL: each product's result, and the outputs, are onnxruntime's."""
