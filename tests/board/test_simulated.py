@@ -137,16 +137,16 @@ def test_a_board_that_ends_while_it_is_asked_is_one_error(arrays, tmp_path, call
     process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline().strip() == str(link)
-        result = call("board", "run", "--port", link, "--input", rows, "--output", tmp_path / "y.npz")
+        result = call("board", "run", "--port", link, "--input", rows, "--output", tmp_path / "y.npz", "--seconds", 30)
         assert result.exit_code == 0, result.output
         assert (
             np.load(tmp_path / "y.npz")["y"] == MatMulLayer(name="l", **arrays).golden(np.zeros((3, 9), np.uint8))
         ).all()
-        other = call("board", "run", layer, "--cols", 2, "--port", link, "--input", rows)
+        other = call("board", "run", layer, "--cols", 2, "--port", link, "--input", rows, "--seconds", 30)
         assert (other.exit_code, "the board must hold the design with fingerprint" in other.output) == (1, True)
         with Port(link, 115200) as port:
             process.send_signal(signal.SIGTERM)
-            assert process.wait(20) == 143
+            assert process.wait(60) == 143
             with pytest.raises(Exception, match="went away"):
                 Client(port, seconds=2).identify()
         assert not link.is_symlink()

@@ -11,13 +11,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from systoliq.sim.cache import content_key, obtain
+from systoliq.sim.cache import cache_directory
 
 from ..errors import InputError
+from ..files import json_bytes, write_file
 
 __all__ = ["Record", "find_record", "keep_record"]
-
-_FILE = "record.json"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,23 +28,21 @@ class Record:
 
 
 def keep_record(fingerprint: bytes, record: Record) -> None:
-    """Keep `record`, in which files stand by their full paths, under the fingerprint of its design."""
-
-    def make(folder: Path) -> None:
-        (folder / _FILE).write_text(json.dumps(dataclasses.asdict(record)))
-
-    obtain("board_designs", _key(fingerprint), make)
+    """Keep `record`, with files by their full paths, under the fingerprint of its design; the last one holds."""
+    path = _path(fingerprint)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json_bytes(dataclasses.asdict(record)))
 
 
 def find_record(fingerprint: bytes) -> Record:
     """What made the design with this fingerprint; InputError where that was not on this machine."""
+    try:
+        return Record(**json.loads(_path(fingerprint).read_text()))
+    except (FileNotFoundError, TypeError, ValueError):
+        raise InputError(
+            f"SOURCE must be given: the board's design, {fingerprint.hex()}, was not made on this machine"
+        ) from None
 
-    def make(folder: Path) -> None:
-        raise InputError(f"SOURCE must be given: the board's design, {fingerprint.hex()}, was not made on this machine")
 
-    folder, _ = obtain("board_designs", _key(fingerprint), make)
-    return Record(**json.loads((folder / _FILE).read_text()))
-
-
-def _key(fingerprint: bytes) -> str:
-    return content_key("1", fingerprint)
+def _path(fingerprint: bytes) -> Path:
+    return cache_directory() / "board_designs" / f"{fingerprint.hex()}.json"
