@@ -40,6 +40,7 @@ SOURCE is one of
               (float8 too: the dtype of systoliq.golden.E4M3FN and its like). Without
               y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums;
               a_format, e.g. uint8, in place of a_zero_point, which then comes with A
+  FILE.npz    a network file, as packages of networks and explore --bits have it
   FILE.onnx   a quantized ONNX model as a whole: a network, or its product where it is
               one alone
   FILE.onnx#NODE  one product of it: systoliq layers FILE.onnx lists them"""
