@@ -113,7 +113,7 @@ def _known_files(name: str, is_network: bool) -> re.Pattern[str]:
     more = r"_(network|stages)\.npz|_plan\.json" if is_network else r"_layer\.npz"
     report = r"|report\.html" if is_network else ""
     of_both = rf"\.v|_tb\.v|_models\.v|\.vlt|\.json|_vectors\.npz|_\w+{re.escape(SUFFIX)}"
-    forms = r"\.core|\.sdc|\.xdc|_vivado\.tcl|\.xml|_constants\.(h|py)"  # none of them is read here
+    forms = r"\.core|\.sdc|\.xdc|_vivado\.tcl|\.xml|_litex\.py|_constants\.(h|py)"  # none of them is read here
     return re.compile(rf"{re.escape(name)}({of_both}|{forms}|{more})|Makefile{report}", re.ASCII)
 
 

@@ -31,7 +31,6 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
     keep = width["m_axis_y_tkeep"]
     control = next(register for register in map_of(config).registers if register.name == "CONTROL")
     receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1})
-    stop = "\n".join(sender.reset for sender in senders)
     steps = list(program.steps())
     y_bytes = program.y_bytes
     longest = max(job.cycles + len(job.a_beats) + len(job.b_beats) for job in jobs)
@@ -45,17 +44,13 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         bytes=-(-len(y_bytes) // 32) * 32,
         declarations="\n".join([*(sender.declarations for sender in senders), receiver.declarations]),
         tasks="\n".join(sender.task for sender in senders),
-        wires="\n".join(
-            port_nets(
-                port for port in design.ports if port["name"] not in ("clk", "rst") and "axis" not in port["name"]
-            )
-        ),
+        wires="\n".join(port_nets(port for port in design.ports if _is_driven(port["name"]))),
         connections=",\n".join(f"    .{name}({name})" for name in width),
         control=", ".join(_control(design)),
         address_top=ADDRESS_BITS - 1,
         control_register=literal(control.offset, ADDRESS_BITS),
         reset="\n".join([*(sender.in_reset for sender in senders), receiver.reset]),
-        stop=stop,
+        stop="\n".join(sender.reset for sender in senders),
         step="\n".join([*(sender.step for sender in senders), receiver.step]),
         contents="\n".join(
             [
@@ -83,6 +78,11 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         "and OUTPUT_STALLS with what is counted here."
     )
     return shell(name=design.name, story=story, phases=PHASES, body=body)
+
+
+def _is_driven(name: str) -> bool:
+    """Whether the program drives or reads a port: it does not those of streams, and of clock and reset."""
+    return name not in ("clk", "rst") and "axis" not in name
 
 
 def _sender(beats: list[Beat], letter: str, random_bit: int, width: dict[str, int]) -> Sender:
