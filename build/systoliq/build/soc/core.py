@@ -1,0 +1,60 @@
+"""The system's form for FuseSoC: a core description, CAPI2 with the flow API."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..package.forms.block import VENDOR, VERSION
+
+__all__ = ["SYSTEMS", "soc_core"]
+
+SYSTEMS = "systems"
+"""FuseSoC's library of whole systems."""
+
+
+def soc_core(name: str, memory: str, verilog: Sequence[str], constraints: str) -> str:
+    """The text of the core `systoliq:systems:NAME`.
+
+    `verilog` are the files of the system, which reads `memory` by its name where the tool runs; `constraints` are those
+    of the board, whose top is NAME_ulx3s.
+    """
+    core = f"{VENDOR}:{SYSTEMS}:{name}"
+    sources = ", ".join(f"{file}: {{file_type: verilogSource-2005}}" for file in verilog)
+    return f"""\
+CAPI=2:
+# fusesoc --cores-root . run --target sim {core}    (sim_verilator, ulx3s)
+# The testbench prints what the UART sends: PASS, or FAIL and what differs. Written by systoliq.
+name: {core}:{VERSION}
+description: a RISC-V, memory, a UART and an engine of systoliq's on one AXI4 bus
+filesets:
+  rtl:
+    files: [{sources}]
+  memory:  # read by name where the tool runs; `make firmware` makes another
+    files:
+      - {memory}: {{file_type: user, copyto: {memory}}}
+  testbench:
+    files: [{name}_tb.v: {{file_type: verilogSource-2005}}]
+  ulx3s:
+    files: [{name}_ulx3s.v: {{file_type: verilogSource-2005}}, {constraints}: {{file_type: LPF}}]
+targets:
+  default:
+    filesets: [rtl, memory]
+  sim:
+    description: the whole system under Icarus Verilog, slowly
+    flow: sim
+    flow_options: {{tool: icarus, iverilog_options: [-g2005], vvp_options: [-N]}}
+    filesets: [rtl, memory, testbench]
+    toplevel: "{name}_tb"
+  sim_verilator:
+    description: the whole system under Verilator 5
+    flow: sim
+    flow_options: {{tool: verilator, mode: binary, verilator_options: [--timing, -Wno-fatal, -O3]}}
+    filesets: [rtl, memory, testbench]
+    toplevel: "{name}_tb"
+  ulx3s:
+    description: a bitstream for the ULX3S-85F, by Yosys and nextpnr
+    flow: trellis
+    flow_options: {{nextpnr_options: [--85k, --speed, "6", --package, CABGA381]}}
+    filesets: [rtl, memory, ulx3s]
+    toplevel: "{name}_ulx3s"
+"""
