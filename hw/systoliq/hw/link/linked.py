@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out, connect
 
 from ..block_ram import BlockRam
 from ..hierarchy import place
+from ..skid_buffer import SkidBuffer
 from .answerer import Answerer
 from .feeder import Feeder
 from .frame_receiver import TIMEOUT_BITS, FrameReceiver
@@ -66,13 +67,16 @@ class Linked(wiring.Component):
         design, ram, feeder = self.design, self.ram, self.feeder
         answerer, receiver = self.answerer, self.receiver
         uart_receiver, uart_transmitter, transmitter = UartReceiver(), UartTransmitter(), FrameTransmitter()
+        answers = SkidBuffer(answerer.o.payload.shape(), kind="answer_buffer")  # both sides' decisions are long
         for name, part in {
             "design": design, "ram": ram, "feeder": feeder, "answerer": answerer, "receiver": receiver,
             "uart_receiver": uart_receiver, "uart_transmitter": uart_transmitter, "transmitter": transmitter,
+            "answers": answers,
         }.items():  # fmt: skip
             m.submodules[name] = place(part, platform)
         connect(m, receiver.o, answerer.ended)
-        connect(m, answerer.o, transmitter.i)
+        connect(m, answerer.o, answers.i)
+        connect(m, answers.o, transmitter.i)
         connect(m, transmitter.o, uart_transmitter.i)
         m.d.comb += [
             uart_receiver.rx.eq(self.rx),
@@ -83,7 +87,7 @@ class Linked(wiring.Component):
             receiver.byte.eq(uart_receiver.byte),
             receiver.valid.eq(uart_receiver.valid),
             # An answer has gone when its last flag is on the line: what comes before is read in vain.
-            receiver.hold.eq(answerer.busy | feeder.busy | ~transmitter.idle),
+            receiver.hold.eq(answerer.busy | feeder.busy | answers.o.valid | ~transmitter.idle),
             ram.write.eq(receiver.write),
             ram.write_address.eq(receiver.address),
             ram.write_data.eq(receiver.operand),
