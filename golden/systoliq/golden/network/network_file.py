@@ -67,11 +67,13 @@ def load_network(path: str | Path) -> Network:
 
 
 def is_network_file(path: str | Path) -> bool:
-    """Whether the archive `path` says that it describes a network; False for what is no archive."""
+    """Whether the archive `path` says that it describes a network; False for what is no archive, or no regular file."""
+    if not Path(path).is_file():
+        return False  # a pipe would keep us waiting
     try:
         with zipfile.ZipFile(path) as archive:
             return f"{_DESCRIPTION}.npy" in archive.namelist()
-    except (OSError, zipfile.BadZipFile):
+    except (OSError, ValueError, NotImplementedError, zipfile.BadZipFile):
         return False
 
 
