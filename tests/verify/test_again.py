@@ -145,7 +145,7 @@ def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
     open_source(str(source), Hardware(), name=NAME).write(tmp_path / "out")
     result = call("verify", tmp_path / "out", "--layer", source)
     assert result.exit_code == 0, result.output
-    assert "compared: 14 files are what systoliq" in result.output
+    assert "compared: 15 files are what systoliq" in result.output
     (tmp_path / "out" / "more.v").write_text("module more; endmodule\n")
     result = call("verify", tmp_path / "out")
     assert result.exit_code == 1

@@ -161,7 +161,6 @@ CELL_TAMPERINGS = {
     ),
     "a mode of iCE40": (
         "ice40",
-        "gowin",
         r"_multiplier_16x16\(.*?TOPOUTPUT_SELECT\(2'h(3)",
         "0",
         "TOPOUTPUT_SELECT = 0, a mode",

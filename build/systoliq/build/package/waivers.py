@@ -13,6 +13,7 @@ WAIVERS = {
     "WIDTHEXPAND": "operands are extended to the width of their context, by the rules that Yosys writes for",
     "WIDTHTRUNC": "`!vector` stands for `vector == 0`, and a shift that selects a part is wider than the part",
     "CASEOVERLAP": "Yosys writes a priority as `casez` in which earlier items win",
+    "VARHIDDEN": "Yosys names the inputs of a function that chooses a, b and s, whatever the ports of its module are",
 }
 
 _OF_VENDOR_CELLS = {"PINMISSING": "vendor cells have outputs, and inputs with a default, that nobody needs here"}
