@@ -35,7 +35,7 @@ _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
 _OF_BITS = ("mixed", "seconds")
 _WITH_BITS = ("source", "data", "target", "objective")
-_WITH_QUESTION = ("source", "target", "objective", "place", "seeds")
+_WITH_QUESTION = ("source", "target", "objective", "place", "seeds", "data", "simulator")
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -141,7 +141,7 @@ def explore(
     subject = _questioned(options["source"], smallest)
     if subject is not None:
         _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
-        shared = {name: options[name] for name in ("source", "target", "objective", "place", "seeds")}
+        shared = {name: options[name] for name in _WITH_QUESTION}
         return explore_question(subject, out=out, requirements=requirements, **shared, **own)
     if own["seconds"] is not None:
         raise InputError("seconds must be given with --bits, with --smallest or for a network only")

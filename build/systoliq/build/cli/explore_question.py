@@ -11,10 +11,12 @@ from rich.console import Console
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
+from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError
 from ..explore.files import check_directory
 from ..explore.question.ask import ask
+from ..explore.question.check import check_design, given_inputs
 from ..explore.question.files import write_answer
 from ..explore.question.show import show_answer
 from .shell import tell_link
@@ -37,9 +39,14 @@ def explore_question(
     place: int,
     seeds: int,
     seconds: float | None,
+    data: Path | None,
+    simulator: SimulatorName,
     requirements: Mapping[str, float],
 ) -> int:
-    """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given."""
+    """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given.
+
+    What was placed, or has `data`, is cosimulated; 1 where that finds a difference.
+    """
     if out is not None:
         check_directory(out)
         tell_link(out)
@@ -48,6 +55,7 @@ def explore_question(
     for name, value in {"place": place, "seeds": seeds - 1}.items():
         if value < 0:
             raise InputError(f"{name} must be at least {int(name == 'seeds')}, not {value + (name == 'seeds')}")
+    given = None if data is None else given_inputs(data, subject)
     answer = ask(
         subject,
         target=target or _TARGET,
@@ -59,6 +67,11 @@ def explore_question(
         limits={_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS},
         advance=lambda text: click.echo(f"placing {text}", err=True),
     )
+    if answer.chosen is not None and (place or given is not None):
+        answer.checked = check_design(
+            answer.design(), subject, answer.chosen.image_cycles, given=given, simulator=simulator,
+            progress=lambda text: click.echo(f"cosimulating: {text}", err=True),
+        )  # fmt: skip
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show_answer(answer, console)
     if out is not None:
@@ -67,4 +80,4 @@ def explore_question(
         if answer.chosen is not None and isinstance(subject, Network):
             command = f"systoliq emit {source} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
             console.print(f"  {command}", soft_wrap=True, markup=False)
-    return 0
+    return 0 if answer.checked is None or answer.checked.passed else 1

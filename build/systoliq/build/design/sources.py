@@ -117,7 +117,7 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
         trained = train_digits()
         return trained.layer, trained.origin
     if source in ("digits-cnn", "engine"):
-        raise InputError(f"SOURCE must be one layer here, not {source}")
+        raise InputError(f"SOURCE must be one layer here, not {'the network ' * (source != 'engine')}{source}")
     if is_model(source):
         return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():

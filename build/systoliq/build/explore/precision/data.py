@@ -15,7 +15,7 @@ from systoliq.golden.network import Network, Source
 
 from ...errors import InputError
 
-__all__ = ["NetworkData", "digits_data", "read_network_data"]
+__all__ = ["NetworkData", "digits_data", "network_inputs", "read_network_data"]
 
 _ONE_INPUT = ("inputs", "a", "x")
 _REFERENCES = ("outputs", "y")
@@ -50,6 +50,21 @@ def read_network_data(path: Path, net: Network) -> NetworkData:
     arrays = read_arrays(path)
     classes = outputs_of(net)
     labels = arrays.get("labels")
+    inputs = network_inputs(path, arrays, net)
+    count = len(next(iter(inputs.values())))
+    reference = next((arrays[name] for name in _REFERENCES if name in arrays), None)
+    if (labels is None) == (reference is None):
+        raise InputError(f"{path}: must have 'labels' or reference 'outputs' (or 'y'), one of them")
+    if labels is not None:
+        right = _labels(path, labels, count, classes)
+    else:
+        assert reference is not None  # noqa: S101 - one of the two is there
+        right = _reference(path, reference, count, classes)
+    return NetworkData(inputs=inputs, classes=right, origin=f"{count} images of {path.name}")
+
+
+def network_inputs(path: Path, arrays: Mapping[str, npt.NDArray[Any]], net: Network) -> dict[str, npt.NDArray[Any]]:
+    """Of the `arrays` of the archive `path` those that are inputs of `net`, as `Network.golden` takes them."""
     inputs = {}
     for source in net.sources:
         names = [source.tensor.name, source.name, *(_ONE_INPUT if len(net.sources) == 1 else ())]
@@ -63,16 +78,7 @@ def read_network_data(path: Path, net: Network) -> NetworkData:
     counts = {len(array) for array in inputs.values()}
     if len(counts) > 1 or not min(counts):
         raise InputError(f"{path}: all inputs must have as many images, at least one, not {sorted(counts)}")
-    (count,) = counts
-    reference = next((arrays[name] for name in _REFERENCES if name in arrays), None)
-    if (labels is None) == (reference is None):
-        raise InputError(f"{path}: must have 'labels' or reference 'outputs' (or 'y'), one of them")
-    if labels is not None:
-        right = _labels(path, labels, count, classes)
-    else:
-        assert reference is not None  # noqa: S101 - one of the two is there
-        right = _reference(path, reference, count, classes)
-    return NetworkData(inputs=inputs, classes=right, origin=f"{count} images of {path.name}")
+    return inputs
 
 
 def outputs_of(net: Network) -> int:

@@ -25,10 +25,13 @@ from ...design.network.plan import Plan
 from ...errors import InputError, need
 from ...synth import DoesNotFitError, SynthReport
 from ...synth.targets import TARGETS, Target
+from .check import Checked
 from .frequency import Frequency, Placed, frequency_of, keep
 from .options import OBJECTIVES, Option, Sized, options_of, options_of_layer, smallest, times_of
 
-__all__ = ["Answer", "Candidate", "ask", "design_of"]
+__all__ = ["LARGER", "TOO_SLOW", "Answer", "Candidate", "ask", "design_of"]
+
+TOO_SLOW, LARGER = "ruled out: too slow at the model's best", "ruled out: larger"
 
 Synthesize = Callable[[Design, Target, Sequence[int]], SynthReport]
 
@@ -81,7 +84,8 @@ class Candidate:
 @dataclass(kw_only=True, eq=False)
 class Answer:
     """What was found: `candidates`, the smallest first; `chosen` of them, and whether it is `proven` the smallest
-    within the models' errors. `stopped` says why the search ended before that.
+    within the models' errors. `stopped` says why the search ended before that; `checked` what cosimulation of the
+    chosen one found, where it was asked for.
     """
 
     subject: Network | MatMulLayer
@@ -95,6 +99,7 @@ class Answer:
     stopped: str = ""
     plans: int = 0
     front: list[Candidate] = field(default_factory=list)
+    checked: Checked | None = None
 
     def design(self, candidate: Candidate | None = None) -> Design:
         """The design of a candidate, by default the chosen one; it can be written at once."""
@@ -247,7 +252,7 @@ def _search(
     able = [each for each in answer.candidates if each.most >= throughput]
     for each in answer.candidates:
         if each not in able:
-            each.verdict = "ruled out: too slow at the model's best"
+            each.verdict = TOO_SLOW
     expected = next((each for each in able if each.throughput >= throughput), able[-1])
     best: Candidate | None = None
     for count in range(place + 1):
@@ -278,14 +283,14 @@ def _search(
             best = following
         for each in list(able):
             if each.placed is None and (each.most < throughput):
-                each.verdict = "ruled out: too slow at the model's best"
+                each.verdict = TOO_SLOW
                 able.remove(each)
     answer.chosen = best or expected
     smaller = [each for each in able[: able.index(answer.chosen)] if each.placed is None]
     for each in smaller:
         each.verdict = "open: smaller, reaches it only at the model's best"
     for each in able[able.index(answer.chosen) + 1 :]:
-        each.verdict = each.verdict or "ruled out: larger"
+        each.verdict = each.verdict or LARGER
     answer.proven = best is not None and not smaller
 
 

@@ -33,6 +33,7 @@ def write_answer(answer: Answer, directory: Path) -> list[Path]:
                 "throughput": answer.required,
                 "proven": answer.proven,
                 "stopped": answer.stopped,
+                "cosimulation": None if answer.checked is None else answer.checked.as_json,
                 "candidates": rows,
             }
         ),

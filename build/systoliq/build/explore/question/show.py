@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...synth.targets import TARGETS
-from .ask import Answer, Candidate
+from .ask import LARGER, TOO_SLOW, Answer, Candidate
 
 __all__ = ["answer_lines", "show_answer"]
 
@@ -41,9 +41,11 @@ def answer_lines(answer: Answer) -> list[str]:
         )
         lines.append(f"{head} for {answer.required:g} images a second on {answer.target}: {sizes}; {rate}")
         lines.append(_sure(answer))
+    if answer.checked is not None:
+        lines.append(answer.checked.line)
     counts = Counter(each.verdict for each in answer.candidates if each.verdict)
     for verdict, count in counts.most_common():
-        lines.append(f"  {count} plans {verdict}")
+        lines.append(f"  {count} plans {verdict}{_bound(answer, verdict)}")
     model = answer.frequency
     lines.append(
         f"{len(answer.candidates)} plans, each the smallest of its time an image, stand for all {answer.plans:,}; "
@@ -51,6 +53,16 @@ def answer_lines(answer: Answer) -> list[str]:
         f"worst {model.worst:.1%}"
     )
     return lines
+
+
+def _bound(answer: Answer, verdict: str) -> str:
+    """The figures behind a verdict: how near the best of them comes."""
+    same = [each for each in answer.candidates if each.verdict == verdict]
+    if verdict == TOO_SLOW:
+        return f": {max(each.most for each in same):.4g} images a second at the most"
+    if verdict == LARGER:
+        return f": {min(each.sized.total('lut_sites') for each in same)} LUT sites and more, about"
+    return ""
 
 
 def _sure(answer: Answer) -> str:
