@@ -128,6 +128,8 @@ def test_equivalence_is_decided(change, tmp_path):
     old, new, answer = CHANGES[change]
     mutant = changed(VERILOG, "top_half_0", old, new)
     assert equivalent(VERILOG, mutant, tmp_path, seconds=20) is answer
+    alone = equivalent(VERILOG, mutant, tmp_path, seconds=20, whole=False)
+    assert alone is (change == "equal in the module")
 
 
 LEFT_OVER = """\

@@ -1,6 +1,7 @@
 """Mutations of Python: small changes of an expression or a statement, found in a module's syntax tree.
 
-Left alone: docstrings and all other text, annotations, what an error says, `__all__`, what only type checkers read.
+Left alone: docstrings and all other text, annotations, what an error says, assertions (`strict=True` is one),
+`__all__`, what only type checkers read.
 """
 
 from __future__ import annotations
@@ -125,6 +126,8 @@ class _Finder:
 def _left_alone(node: ast.AST) -> bool:
     """Whether nothing of `node` is mutated."""
     if isinstance(node, ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
+        return True
+    if isinstance(node, ast.keyword) and node.arg == "strict":
         return True
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"

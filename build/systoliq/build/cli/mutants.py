@@ -31,6 +31,7 @@ mutant that survives with its line. Exit status is 1 where there is one.
 Examples
   systoliq mutants out/fc
   systoliq mutants out/fc --count 1000 --seed 16 --processes 2
+  systoliq mutants out/engine --count 200 --alone
 """
 )
 @click.argument("directory", metavar="DIR", type=PATH)
@@ -39,14 +40,17 @@ Examples
 @click.option(
     "--seconds", default=20, show_default=True, type=click.IntRange(1), help="Limit of a proof of equivalence."
 )
+@click.option(
+    "--alone", is_flag=True, help="Ask about the changed module alone: quick for an engine, and decides less."
+)
 @click.option("--processes", default=1, show_default=True, type=click.IntRange(1), help="Mutants at a time.")
 @debug_option
-def mutants(directory: Path, count: int, seed: int, seconds: int, processes: int) -> int:
+def mutants(directory: Path, count: int, seed: int, seconds: int, alone: bool, processes: int) -> int:
     """See the help above."""
     if missing := [tool for tool in proof_tools() if not tool.found and tool.name == "pyosys"]:
         click.echo(f"error: {missing_text(missing[0])}", err=True)
         return 1
-    campaign = Campaign(directory, seconds=seconds)
+    campaign = Campaign(directory, seconds=seconds, alone=alone)
     done: list[Result] = []
     with Console(stderr=True).status("") as status:
 

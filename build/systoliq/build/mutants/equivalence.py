@@ -69,17 +69,21 @@ _AROUND = "systoliq_environment"
 _READING = 120  # seconds
 
 
-def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int) -> bool:
+def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
     """Whether `mutant` is proven to equal `original`, the whole text of a design's Verilog, its top first.
 
     It is from power-up on, for whoever keeps to AXI's rules. `seconds` is the limit of a question about the design as
-    it is, a quarter of it that of one with any sums and products. Files go to `folder`.
+    it is, a quarter of it that of one with any sums and products. Without `whole` the changed module is asked about
+    alone, for any inputs: seconds for what takes minutes of an engine. Files go to `folder`.
     """
     text = mutant.applied(original.splitlines())
     if _plainly_same(original, text, mutant.module, folder, seconds):
         return True
+    line = merged_line(original, mutant)
+    if not whole:
+        return line is not None and _none_seen(line, mutant.module, folder, "", seconds)
     around = environment(original, next(iter(modules_of(original))), _AROUND)
-    line, module = merged_line(original, mutant), merged_modules(original, text, mutant.module)
+    module = merged_modules(original, text, mutant.module)
     short = seconds // 4 + 1
     asked = [(module, _AROUND, _FREE, short), (module, _AROUND, "", seconds)]
     if line is not None:
