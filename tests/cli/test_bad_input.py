@@ -274,6 +274,6 @@ def test_without_scikit_learn_the_error_says_what_to_install(call, tmp_path, mon
     assert "pip install 'systoliq[demo]'" in result.stderr
 
 
-def test_an_engine_is_not_explored(call, tmp_path):
+def test_an_engine_is_explored_with_a_workload(call, tmp_path):
     result = call("explore", "engine", "--out", tmp_path / "out")
-    assert_refused(result, "SOURCE must be one layer here, not engine")
+    assert_refused(result, "workload must be given for the engine: FILE.csv, MODEL.onnx, or the name of a network")

@@ -25,14 +25,14 @@ class FakeSynthesizer:
 
     def area(self, design: Any, target: str) -> dict[str, Any]:
         self._called("area")
-        config = design.dense.config
-        lut_sites = 100 + 10 * config.macs_per_cycle * config.a.bits + 20 * design.requantization.multiplier_bits
-        figures = {"lut_sites": lut_sites, "ff": 2 * lut_sites, "dsp": config.macs_per_cycle, "ram": 0}
+        bits = design.requantization.multiplier_bits if design.kind == "layer" else 24
+        lut_sites = 100 + 80 * design.macs_per_cycle + 20 * bits
+        figures = {"lut_sites": lut_sites, "ff": 2 * lut_sites, "dsp": design.macs_per_cycle, "ram": 0}
         return {**figures, "blocks": {"array": lut_sites - 60, "lane": 60}}
 
     def frequency(self, design: Any, target: str, seeds: int) -> dict[str, Any]:
         self._called("frequency")
-        speeds = [200.0 - design.dense.config.macs_per_cycle - seed for seed in range(seeds)]
+        speeds = [200.0 - design.macs_per_cycle - seed for seed in range(seeds)]
         return {"fmax_mhz": speeds[seeds // 2], "fmax_mhz_per_seed": speeds, "critical_path": "<a> & b"}
 
     def _called(self, what: str) -> None:

@@ -11,8 +11,9 @@ import pytest
 from systoliq import children, moved
 from systoliq.build.explore.cache import stage_key
 from systoliq.build.explore.code_key import code_files, code_key
-from systoliq.build.explore.evaluate import STAGES, Settings
-from systoliq.build.explore.space import Point
+from systoliq.build.explore.evaluate import STAGES
+from systoliq.build.explore.settings import Settings
+from systoliq.build.explore.subjects.layer import LayerPoint
 from systoliq.build.explore.synthesizer import NoSynthesizer
 
 EVALUATION = "systoliq.build.explore.evaluate"
@@ -25,7 +26,7 @@ print(*(module.__file__ for name, module in sys.modules.items() if name.startswi
 
 def key(stage: str) -> str:
     code_key.cache_clear()
-    point = Point(rows=1, cols=1, depth=1, a_bits=8, b_bits=8)
+    point = LayerPoint(rows=1, cols=1, depth=1, a_bits=8, b_bits=8)
     return stage_key(stage, "subject", point, Settings(synthesizer=NoSynthesizer()))
 
 

@@ -21,9 +21,9 @@ from systoliq.build.errors import InputError
 from systoliq.build.explore import cache as cache_module
 from systoliq.build.explore import explore
 from systoliq.build.explore.cache import Store, StoreError
-from systoliq.build.explore.emit import emit_arguments, layer_files
-from systoliq.build.explore.evaluate import Finding, Settings, Task, design_at, run_task
+from systoliq.build.explore.evaluate import Finding, Task, run_task
 from systoliq.build.explore.files import write_directory
+from systoliq.build.explore.settings import Settings
 from systoliq.build.explore.synthesizer import NoSynthesizer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.rescale import requantize_float32
@@ -204,17 +204,17 @@ def test_the_emit_command_emits_the_point_that_was_measured(run, subject, tmp_pa
     np.savez(tmp_path / "small.npz", **subject.layer.arrays())
     exploration = run(synthesis=8, place=8)
     out = tmp_path / "out"
-    for name, content in layer_files(exploration, exploration.rows[:32]).items():
+    for name, content in subject.files(exploration.rows[:32]).items():
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         (out / name).write_bytes(content)
     for index in (0, 7, 12, 31):
         row, point = exploration.rows[index], exploration.points_of_rows[index]
-        arguments = emit_arguments(exploration, row, out)
+        arguments = subject.emit_arguments(row, out)
         arguments[0] = str(tmp_path / "small.npz") if arguments[0] == "small.npz" else arguments[0]
         result = CliRunner().invoke(cli, ["emit", *arguments])
         assert result.exit_code == 0, result.output
         (verilog,) = [path for path in Path(arguments[2]).glob("*.v") if not path.stem.endswith(("_tb", "_models"))]
-        design = design_at(subject, point)
+        design = subject.design(point)
         assert strip(verilog.read_text()) == strip(design.verilog.replace(design.name, verilog.stem))
 
 
@@ -241,7 +241,7 @@ def test_files(run, tmp_path):
     rows = list(csv.DictReader((tmp_path / "out" / "points.csv").read_text().splitlines()))
     assert [int(row["cols"]) for row in rows] == [row["cols"] for row in exploration.rows]
     content = json.loads((tmp_path / "out" / "points.json").read_text())
-    assert content["points"] == exploration.rows
+    assert content["points"] == [{name: row[name] for name in content["columns"]} for row in exploration.rows]
     assert all(shlex.split(row["emit"])[:2] == ["systoliq", "emit"] for row in content["front"])
     report = (tmp_path / "out" / "report.html").read_text()
     assert not re.search(r"""<(script|link|img)[^>]+(src|href)=["']?http""", report)

@@ -5,16 +5,15 @@ from __future__ import annotations
 import pytest
 
 from systoliq.build.errors import InputError
-from systoliq.build.explore.evaluate import design_at
 from systoliq.build.explore.measured import MeasuredSynthesizer
-from systoliq.build.explore.space import Point
+from systoliq.build.explore.subjects.layer import LayerPoint
 
 
 @pytest.mark.slow
 def test_area_and_frequency_of_a_small_design(subject):
     pytest.importorskip("pyosys")
-    point = Point(rows=1, cols=2, depth=1, a_bits=4, b_bits=4, requantizer_bits=6, target="ice40-hx8k")
-    design = design_at(subject, point)
+    point = LayerPoint(rows=1, cols=2, depth=1, a_bits=4, b_bits=4, requantizer_bits=6, target="ice40-hx8k")
+    design = subject.design(point)
     synthesizer = MeasuredSynthesizer()
     area = synthesizer.area(design, point.target)
     assert area["lut_sites"] > 0
@@ -31,6 +30,8 @@ def test_area_and_frequency_of_a_small_design(subject):
 @pytest.mark.slow
 def test_a_frequency_that_leaves_cells_out_is_none(subject):
     pytest.importorskip("pyosys")
-    point = Point(rows=1, cols=2, depth=2, a_bits=4, b_bits=4, requantizer_bits=6, target="ecp5-25k", cells="ecp5-alu")
+    point = LayerPoint(
+        rows=1, cols=2, depth=2, a_bits=4, b_bits=4, requantizer_bits=6, target="ecp5-25k", cells="ecp5-alu"
+    )
     with pytest.raises(InputError, match="cells must be timed by nextpnr to be compared by MHz, which ALU54B is not"):
-        MeasuredSynthesizer().frequency(design_at(subject, point), point.target, 1)
+        MeasuredSynthesizer().frequency(subject.design(point), point.target, 1)

@@ -5,6 +5,7 @@ import pytest
 from systoliq.build.errors import InputError
 from systoliq.build.explore.ranges import parse_range, parse_words
 from systoliq.build.explore.space import Space
+from systoliq.build.explore.subjects.layer import LayerPoint, LayerSubject
 
 GOOD = {
     "1,2,4": (1, 2, 4),
@@ -60,13 +61,14 @@ def test_words():
         parse_words("target", "a,c", ("a", "b"))
 
 
-def axes(**changes):
+def parsed(**changes):
     axes = {"rows": "1", "cols": "1,2", "depth": "1", "a_bits": "8", "b_bits": "8", "requantizer": "near-tie,auto"}
-    return {**axes, "requantizer_bits": "8,24", "cells": "portable", "target": "ecp5-85k", **changes}
+    given = {**axes, "requantizer_bits": "8,24", "cells": "portable", "target": "ecp5-85k", **changes}
+    return Space.parse(LayerSubject.axes, LayerPoint.of, given)
 
 
 def test_a_requantizer_that_chooses_its_width_is_one_point():
-    space = Space.parse(**axes())
+    space = parsed()
     assert space.size == 8
     assert len(list(space.points())) == 6
     assert {point.requantizer_bits for point in space.points() if point.requantizer == "auto"} == {0}
@@ -83,4 +85,4 @@ def test_a_requantizer_that_chooses_its_width_is_one_point():
 )
 def test_bad_axes_are_named(axis, value, message):
     with pytest.raises(InputError, match=message):
-        Space.parse(**axes(**{axis: value}))
+        parsed(**{axis: value})

@@ -16,9 +16,10 @@ from explore_fakes import FakeSynthesizer, small_layer
 from systoliq.build.explore import explore
 from systoliq.build.explore.code_key import code_key
 from systoliq.build.explore.dask_cluster import ClusterError, DaskCluster
-from systoliq.build.explore.evaluate import Settings, Task
+from systoliq.build.explore.evaluate import Task
 from systoliq.build.explore.executor import LocalProcesses
-from systoliq.build.explore.subject import Subject
+from systoliq.build.explore.settings import Settings
+from systoliq.build.explore.subjects.layer import LayerSubject
 from systoliq.build.explore.synthesizer import NoSynthesizer
 
 HERE = Path(__file__).parent
@@ -43,10 +44,10 @@ def interruptible():
     signal.signal(signal.SIGINT, before)
 
 
-def small_subject() -> Subject:
+def small_subject() -> LayerSubject:
     layer = small_layer()
     inputs = (layer.b.T[:, :].astype("float32") / 40).repeat(3, axis=0)
-    return Subject(source="small.npz", origin="the tests", layer=layer, inputs=inputs)
+    return LayerSubject(source="small.npz", origin="the tests", layer=layer, inputs=inputs)
 
 
 def run(folder: Path, seconds: float, **options):

@@ -19,7 +19,7 @@ from systoliq.build.explore.precision.data import NetworkData, digits_data, read
 from systoliq.build.explore.precision.narrowing import products_of
 from systoliq.build.explore.precision.run import precision
 from systoliq.build.explore.precision.study import parse_bits
-from systoliq.build.explore.subject import open_subject
+from systoliq.build.explore.subjects.opened import open_subject
 from systoliq.build.synth import open_target
 from systoliq.golden.network import load_network
 

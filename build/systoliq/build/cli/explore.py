@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -19,14 +18,14 @@ from ..errors import InputError, need
 from ..explore.cache import StoreError
 from ..explore.console import Bars, show
 from ..explore.emit import emit_command
-from ..explore.exploration import DEFAULTS
 from ..explore.exploration import explore as run_exploration
 from ..explore.files import check_directory, write_directory
 from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
-from ..synth.targets import TARGETS
+from .explore_axes import AXES_OPTIONS
 from .explore_precision import explore_precision
 from .explore_question import explore_question
+from .options import add_options
 from .shell import debug_option, tell_link
 
 __all__ = ["explore"]
@@ -37,24 +36,19 @@ _OF_BITS = ("mixed", "seconds")
 _WITH_BITS = ("source", "data", "target", "objective")
 _WITH_QUESTION = ("source", "target", "objective", "place", "seeds", "data", "simulator")
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
-_Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
-def _axis(name: str, text: str) -> Callable[[_Function], _Function]:
-    option = f"--{name.replace('_', '-')}"
-    return click.option(option, name, metavar="RANGE", help=f"{text}  [{DEFAULTS[name]}]")
 
 
 @click.command(
     "explore",
-    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE): cycles, area,
+    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE; or
+engine with a --workload): cycles, area,
 frequency, accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
 
 \b
 RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by commas. The stages:
   cycle model, accuracy, exactness   every point       milliseconds
   synthesis                          --synthesis best  seconds
-  place and route                    --place best      minutes
+  place and route, or OpenSTA        --place best      minutes
   cosimulation                       the front         seconds
 For a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
 --require throughput=X, by models first; --place N measures only what can still win.
@@ -70,6 +64,8 @@ Examples
   systoliq explore model.onnx --data test.npz --bits 4
   systoliq explore digits-cnn --bits 8,6,4,3 --require accuracy=0.97 --objective weights --out out/e
   systoliq explore layer.npz --data test.npz --a-bits 4:8 --b-bits 2:8 --requantizer-bits 8:24:4 --out out/e
+  systoliq explore engine --workload model.onnx --rows 4:8 --cols 4:8 --synthesis 8 --place 3 --out out/e
+  systoliq explore digits --target osu018 --synthesis 8 --place 8 --out out/e
   systoliq explore digits --scheduler tcp://10.0.0.2:8786 --out out/e
 """,
 )
@@ -88,19 +84,18 @@ Examples
 @click.option("--smallest", is_flag=True, help="layer: the smallest plan for --require throughput=X, by models first.")
 @click.option("--mixed", type=int, metavar="N", help="with --bits: mixed widths to try.  [0; 200 with accuracy=X]")
 @click.option("--seconds", type=float, metavar="S", help="Time for mixed widths, or for placing plans.  [no limit]")
-@_axis("rows", "Rows of the array.")
-@_axis("cols", "Columns of the array.")
-@_axis("depth", "Pairs that an element multiplies in a cycle.")
-@_axis("a_bits", "Widths of A.")
-@_axis("b_bits", "Widths of B.")
-@_axis("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24.")
-@click.option("--requantizer", metavar="WORDS", help="near-tie, nearest, floor, auto.  [near-tie]")
-@click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]")
-@click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{DEFAULTS['target']}]")
+@add_options(*AXES_OPTIONS)
+@click.option(
+    "--workload",
+    metavar="FILE",
+    help="engine: its products: FILE.csv (workload, M, K, N, count), FILE.csv#NAME, MODEL.onnx, or resnet8, ...",
+)
+@click.option("--liberty", type=_PATH, metavar="FILE", help="Standard cells for the target generic.")
 @click.option(
     "--objective",
     metavar="WORDS",
-    help=f"What the front is about: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness]",
+    help=f"What the front is about: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness; "
+    "engine: throughput,area,ram]",
 )
 @click.option("--data", type=_PATH, metavar="X.npz", help="inputs [M, K] with labels [M] or outputs [M, N].")
 @click.option("--weights", type=_PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take.")
@@ -154,10 +149,12 @@ def explore(
     if memory is not None and not memory >= 0:
         raise InputError(f"memory must be a number of GiB, not {memory}")
     options["memory"] = None if memory is None else int(memory * _GIB)
-    exploration = run_exploration(**options, progress=Bars())
+    if options["source"] == "engine":
+        _refuse_others(options, tuple(name for name in options if name != "batch"), "for the engine")
+    exploration = run_exploration(**options, progress=Bars(), require=requirements)
     if not exploration.front_rows:
         raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
-    chosen = exploration.choose(requirements) if requirements else None
+    chosen = exploration.chosen
     try:
         written = write_directory(exploration, out, chosen=chosen)
     except OSError as error:
@@ -171,9 +168,7 @@ def explore(
         console.print(f"wrote {path}", soft_wrap=True)
     differing = [row for row in exploration.front_rows if row["cosim"] != "equal"]
     for row in differing:
-        click.echo(
-            f"not verified: {row['rows']} x {row['cols']} x {row['depth']}: {row['reason'] or 'differs'}", err=True
-        )
+        click.echo(f"not verified: {exploration.subject.label(row)[0]}: {row['reason'] or 'differs'}", err=True)
     return 1 if differing else 0
 
 

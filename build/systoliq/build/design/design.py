@@ -115,6 +115,11 @@ class Design:
         """Whether its package holds a certificate of exactness."""
         return False
 
+    @property
+    def explored(self) -> object:
+        """What `systoliq.build.explore.explore` explores for it: the layer, the configuration of the engine."""
+        raise InputError(f"source must be a layer or an engine to be explored, not {self.kind}")
+
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
         """What the hardware answers, bit for bit."""
         raise NotImplementedError

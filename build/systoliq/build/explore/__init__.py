@@ -1,6 +1,6 @@
-"""Exploration: from a layer to the measured Pareto front of throughput, area and accuracy.
+"""Exploration: from a layer or an engine's workload to the measured Pareto front of throughput, area and accuracy.
 
-`explore` measures every point of a layer's space; `ask` looks for the smallest plan that reaches a throughput, and
+`explore` measures every point of a subject's space; `ask` looks for the smallest plan that reaches a throughput, and
 `explore_precision` for what fewer bits cost a network.
 
 axes --space--> points --evaluate, executor, cache--> records --exploration--> table, front --report--> files
@@ -9,6 +9,13 @@ axes --space--> points --evaluate, executor, cache--> records --exploration--> t
 from .exploration import Exploration, explore
 from .precision.run import precision as explore_precision  # its package has the shorter name
 from .question.ask import ask
-from .space import AXES, Point, Space
+from .space import Axis, Point, Space
+from .subjects.engine import EngineSubject
+from .subjects.layer import LayerSubject
+from .subjects.subject import Subject
+from .subjects.workload import Workload, open_workload
 
-__all__ = ["AXES", "Exploration", "Point", "Space", "ask", "explore", "explore_precision"]
+__all__ = [
+    "Axis", "EngineSubject", "Exploration", "LayerSubject", "Point", "Space", "Subject", "Workload", "ask", "explore",
+    "explore_precision", "open_workload",
+]  # fmt: skip

@@ -16,9 +16,10 @@ from typing import Any
 from systoliq.sim.cache import cache_directory, content_key
 
 from .code_key import code_key
-from .evaluate import Finding, Settings
+from .evaluate import Finding
+from .settings import Settings
 from .space import Point
-from .subject import Subject
+from .subjects.subject import Subject
 
 __all__ = ["FORMAT", "Store", "StoreError", "stage_key", "subject_key"]
 
@@ -90,24 +91,17 @@ _CODE = {
 
 
 def subject_key(subject: Subject) -> str:
-    """Content of a subject: its layer and data."""
-    layer = subject.layer
-    parts: list[str | bytes] = [layer.a_format.name, layer.b_format.name, layer.y_format.name, layer.name]
-    arrays = {**layer.arrays(), "inputs": subject.inputs, "labels": subject.labels, "reference": subject.reference}
-    if subject.trained is not None:
-        arrays |= {"weights": subject.trained.weights, "float_bias": subject.trained.bias}
-        parts.append(repr(subject.trained.a_range))
-    for name, array in arrays.items():
-        if array is not None:
-            parts += [name, array.dtype.str, str(array.shape), array.tobytes()]
-    return content_key(*parts)
+    """Content of a subject, and of the code of its kind."""
+    return content_key(type(subject).__name__, code_key(type(subject).__module__), *subject.content)
 
 
-def stage_key(stage: str, subject: str, point: Point, settings: Settings) -> str:
+def stage_key(stage: str, subject: str, point: Point, settings: Settings, *, model_knows_target: bool = False) -> str:
     """Content of all that the finding of a stage depends on; `subject` is a `subject_key`."""
     depends = point.as_dict()
-    if stage in ("model", "cosimulation"):  # the device does not matter here beyond its cells
-        depends |= {"cells": point.hardware_cells, "target": "", "batch": settings.batch}
+    if stage in ("model", "cosimulation"):
+        depends |= {"cells": point.hardware_cells, "batch": settings.batch}
+        if stage == "cosimulation" or not model_knows_target:  # the device does not matter here beyond its cells
+            depends["target"] = ""
     if stage == "cosimulation":
         depends["simulator"] = settings.simulator
     if stage in ("synthesis", "place"):

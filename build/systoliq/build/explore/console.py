@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .exploration import Exploration
+from .requirements import area_text
 
 __all__ = ["Bars", "show"]
 
@@ -122,10 +123,6 @@ def _show_choice(
         hint = "" if measured else "; it takes a frequency, from place and route: --place N"
         console.print(f"[yellow]no point that was measured meets {wanted}[/yellow]{hint}", soft_wrap=True)
         return
-    size = f"{chosen['rows']} x {chosen['cols']} x {chosen['depth']}"
-    widths = f"a {chosen['a_bits']}, b {chosen['b_bits']}, requantizer {chosen['requantizer_bits'] or 'auto'} bits"
-    area = chosen["lut_sites"]
-    cost = f"{chosen['bit_products']} bit products" if area is None else f"{area} LUT sites"
-    console.print(
-        f"smallest with {wanted}: [bold]{size}[/bold], {widths}, on {chosen['target']}: {cost}", soft_wrap=True
-    )
+    size, rest = exploration.subject.label(chosen)
+    cost = area_text(chosen) or f"{chosen['bit_products']} bit products"
+    console.print(f"smallest with {wanted}: [bold]{size}[/bold], {rest}, on {chosen['target']}: {cost}", soft_wrap=True)

@@ -3,49 +3,41 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from systoliq.golden.layer import MatMulLayer
 from systoliq.sim.runner import SimulatorName
 
+from ..design import Design
+from ..design.engine.workloads import Product
 from ..errors import InputError
 from . import table
 from .cache import Store
-from .evaluate import STAGES, Settings
+from .evaluate import STAGES
 from .executor import Executor, LocalProcesses
 from .funnel import Funnel, NoProgress, Progress
 from .pareto import OBJECTIVES, best_first, front_mask
 from .ranges import parse_words
-from .requirements import meets, size
+from .requirements import meets, parse_requirements, size
 from .sampler import sample
+from .settings import Settings
 from .space import Point, Space
-from .subject import Subject, open_subject
+from .subjects.opened import open_subject
+from .subjects.subject import Subject
 from .synthesizer import NoSynthesizer, Synthesizer
 
-__all__ = ["DEFAULTS", "Exploration", "explore"]
-
-DEFAULTS: Mapping[str, Any] = {
-    "rows": "1",
-    "cols": "1,2,5,10",
-    "depth": "1:8:x2",
-    "a_bits": "4:8:2",
-    "b_bits": "3,4,6,8",
-    "requantizer": "near-tie",
-    "requantizer_bits": "8:24:8",
-    "cells": "auto",
-    "target": "ecp5-85k",
-}
-"""The axes where nothing is said."""
+__all__ = ["Exploration", "explore"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Exploration:
     """What was found: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
 
-    `objectives` maps each objective to the column that stood for it; `computed` says how many points each stage
+    `objectives` maps each objective to the column that stood for it, of the first device where they differ;
+    `requirements` are what was asked for, by name; `computed` says how many points each stage
     worked on, the others having been in the cache; `blocks` gives the LUT sites of each kind of block where the
     synthesizer gives them.
     """
@@ -55,6 +47,7 @@ class Exploration:
     rows: list[dict[str, Any]]
     points_of_rows: list[Point]
     objectives: dict[str, str]
+    requirements: dict[str, float]
     computed: dict[str, int]
     blocks: dict[Point, dict[str, int]]
     sampled: bool
@@ -62,23 +55,27 @@ class Exploration:
     @property
     def points(self) -> Any:
         """All points, as a polars DataFrame."""
-        return table.frame(self.rows)
+        return table.frame(self.rows, table.columns_of(self.subject))
 
     @property
     def front_rows(self) -> list[dict[str, Any]]:
         """Rows of the front, the cheapest first."""
-        column = self.objectives.get("area") or "bit_products"
-        return sorted((row for row in self.rows if row["front"]), key=lambda row: (row["target"], row[column]))
+        return sorted((row for row in self.rows if row["front"]), key=lambda row: (row["target"], size(row)))
 
     @property
     def front(self) -> Any:
         """The front, as a polars DataFrame, the cheapest first."""
-        return table.frame(self.front_rows)
+        return table.frame(self.front_rows, table.columns_of(self.subject))
 
     @property
     def verified(self) -> bool:
         """Whether every point of the front did in cosimulation what the models say."""
         return all(row["cosim"] == "equal" for row in self.front_rows)
+
+    @property
+    def chosen(self) -> dict[str, Any] | None:
+        """The row that `choose` takes for the requirements that were asked for; None where there were none."""
+        return self.choose(self.requirements) if self.requirements else None
 
     def choose(self, requirements: Mapping[str, float]) -> dict[str, Any] | None:
         """The smallest point that meets the requirements (see `requirements.parse_requirements`); None where none does.
@@ -95,16 +92,20 @@ class Exploration:
         reached = [STAGES.index(row["stage"]) for row in self.rows if row["stage"]]
         return STAGES[max(reached)] if reached else None
 
-    def layer_of(self, row: Mapping[str, Any]) -> MatMulLayer:
-        """The layer at the widths of a row."""
-        return self.subject.at(row["a_bits"], row["b_bits"])
+    def design(self, row: table.Row) -> Design:
+        """The design of a row, also of one of the table (`row(..., named=True)`): `.write(DIR)` writes its package."""
+        return self.subject.design(self.subject.point(row))
 
 
 def explore(
-    source: str | Subject,
+    source: object,
+    space: Mapping[str, Any] | None = None,
     *,
+    require: str | Mapping[str, float] | None = None,
     data: Path | None = None,
     weights: Path | None = None,
+    workload: str | Path | Sequence[Product] | None = None,
+    liberty: Path | None = None,
     objective: str | Sequence[str] | None = None,
     synthesis: int = 0,
     place: int = 0,
@@ -121,10 +122,19 @@ def explore(
     progress: Progress | None = None,
     **axes: Any,
 ) -> Exploration:
-    """Explore the layer `source` over `axes` (ranges as `ranges.parse_range` reads them; `DEFAULTS` for the rest).
+    """Explore `source` over `space`, or `axes` one by one: ranges as `ranges.parse_range` reads them, or words.
 
     Parameters
     ----------
+    source
+        a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig, a Network, or a design of
+        one of them. What an EngineConfig says are its axes' values where nothing else is said.
+    require
+        `throughput=1e6,area=2000`, or by name: see `Exploration.chosen`.
+    workload
+        of an engine: see `workload.open_workload`.
+    liberty
+        standard cells for the target `generic`.
     data
         archive with `inputs` and `labels`, or `inputs` and reference `outputs`.
     objective
@@ -142,28 +152,23 @@ def explore(
     synthesizer
         who measures area and frequency; `systoliq.build.synth` by default.
     """
-    space = _space(axes)
+    given = {**(space or {}), **axes}
+    requirements = parse_requirements([require]) if isinstance(require, str) else dict(require or {})
     _check_least(1, batch=batch, seeds=seeds, budget=budget)
     _check_least(0, synthesis=synthesis, place=place)
-    subject = source if isinstance(source, Subject) else open_subject(source, data=data, weights=weights)
-    names = _objectives(objective, subject)
+    subject = open_subject(source, data=data, weights=weights, workload=workload)
+    grid = Space.parse(subject.axes, subject.point, given)
+    names = subject.objectives if objective is None else parse_words("objective", objective, OBJECTIVES)
     if synthesizer is None:
-        synthesizer = _real_synthesizer() if synthesis or place else NoSynthesizer()
+        synthesizer = _synthesizer(grid.axes["target"], synthesis, place, liberty)
     settings = Settings(batch=batch, seeds=seeds, simulator=simulator, synthesizer=synthesizer)
     executor, progress = _executor(jobs, memory, scheduler), progress or NoProgress()
     funnel = Funnel(subject=subject, settings=settings, store=Store(cache), open_executor=executor, progress=progress)
     with contextlib.closing(funnel):
-        points, sampled = _points(space, funnel, names, budget)
+        points, sampled = _points(grid, funnel, names, budget)
         stages = {"synthesis": max(synthesis, place), "place": place}
-        return _narrow(funnel, points, names, sampled, stages=stages, cosimulate_front=cosimulate_front)
-
-
-def _space(axes: Mapping[str, Any]) -> Space:
-    """The space of `axes`, those that are not given (or None) at their defaults."""
-    unknown = sorted(set(axes) - set(DEFAULTS))
-    if unknown:
-        raise TypeError(f"axes must be among {', '.join(DEFAULTS)}, not {unknown[0]!r}")
-    return Space.parse(**{**DEFAULTS, **{name: value for name, value in axes.items() if value is not None}})
+        found = _narrow(funnel, points, names, sampled, stages=stages, cosimulate_front=cosimulate_front)
+        return dataclasses.replace(found, requirements=requirements)
 
 
 def _points(space: Space, funnel: Funnel, names: tuple[str, ...], budget: int) -> tuple[Sequence[Point], bool]:
@@ -204,16 +209,14 @@ def _narrow(
     return exploration
 
 
-def _objectives(asked: str | Sequence[str] | None, subject: Subject) -> tuple[str, ...]:
-    if asked is None:
-        return ("throughput", "area", "accuracy") if subject.scored else ("throughput", "area", "exactness")
-    return parse_words("objective", asked, OBJECTIVES)
+def _synthesizer(targets: Sequence[str], synthesis: int, place: int, liberty: Path | None) -> Synthesizer:
+    if liberty is not None and targets != ("generic",):
+        raise InputError(f"liberty must be given for the target generic alone, not for {', '.join(targets)}")
+    if not synthesis and not place:
+        return NoSynthesizer()
+    from .measured import measured_synthesizer  # needs Yosys and nextpnr, which only these stages ask for
 
-
-def _real_synthesizer() -> Synthesizer:
-    from .measured import MeasuredSynthesizer  # needs Yosys and nextpnr, which only these stages ask for
-
-    return MeasuredSynthesizer()
+    return measured_synthesizer(targets, timed=place > 0, liberty=liberty)
 
 
 def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Callable[[], Executor]:
@@ -227,8 +230,7 @@ def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Ca
 
 
 def _row(funnel: Funnel, point: Point) -> dict[str, Any]:
-    layer = funnel.subject.layer
-    return table.row(point, funnel.findings.get(point, {}), layer.k * layer.n)
+    return table.row(point, funnel.findings.get(point, {}), funnel.subject.work)
 
 
 def _best(funnel: Funnel, points: Sequence[Point], names: tuple[str, ...], count: int) -> list[Point]:
@@ -251,11 +253,11 @@ def _assemble(
     reached = set(last)
     columns: dict[str, str] = {}
     candidates = [i for i, point in enumerate(points) if point in reached and _counts(rows[i])]
-    if candidates:
-        columns = table.objective_columns(names, [rows[i] for i in candidates])
     for target in dict.fromkeys(points[i].target for i in candidates):
         same = [i for i in candidates if points[i].target == target]
-        for i, best in zip(same, front_mask(table.costs([rows[i] for i in same], columns)), strict=True):
+        own = table.objective_columns(names, [rows[i] for i in same])
+        columns = columns or own
+        for i, best in zip(same, front_mask(table.costs([rows[i] for i in same], own)), strict=True):
             rows[i]["front"] = bool(best)
     blocks = {
         point: dict(stages["synthesis"].values["blocks"])
@@ -268,6 +270,7 @@ def _assemble(
         rows=rows,
         points_of_rows=list(points),
         objectives=columns,
+        requirements={},
         computed=dict(funnel.computed),
         blocks=blocks,
         sampled=sampled,

@@ -1,4 +1,4 @@
-"""The output directory: points.csv, points.json, report.html, front.png, and the layers of the front's points."""
+"""The output directory: points.csv, points.json, report.html, front.png, and what the front's points need."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 from ..errors import InputError
 from ..files import write_file
 from ..generator import GENERATOR
-from .emit import emit_command, layer_files
+from .emit import emit_command
 from .exploration import Exploration
-from .table import COLUMNS
+from .table import columns_of
 
 __all__ = ["check_directory", "write_directory"]
 
@@ -52,8 +52,8 @@ def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[s
     commands = [emit_command(exploration, row, directory) for row in exploration.front_rows]
     files = {
         "points.json": _json(exploration, commands),
-        "points.csv": _csv(exploration.rows),
-        **layer_files(exploration, [*exploration.front_rows, *([chosen] if chosen else [])]),
+        "points.csv": _csv(exploration),
+        **exploration.subject.files([*exploration.front_rows, *([chosen] if chosen else [])]),
         "report.html": report_html(exploration, commands, chosen).encode(),
         "front.png": front_png(exploration),
     }
@@ -67,32 +67,34 @@ def write_directory(exploration: Exploration, directory: Path, *, chosen: dict[s
 
 
 def _json(exploration: Exploration, commands: list[str]) -> bytes:
-    subject, settings = exploration.subject, exploration.settings
+    subject, settings, columns = exploration.subject, exploration.settings, columns_of(exploration.subject)
     content = {
         "generator": GENERATOR,
         "source": subject.source,
         "origin": subject.origin,
-        "layer": {"name": subject.layer.name, "k": subject.layer.k, "n": subject.layer.n},
+        **subject.facts,
         "float_accuracy": subject.float_accuracy,
         "batch": settings.batch,
         "seeds": settings.seeds,
         "simulator": settings.simulator,
         "tools": settings.synthesizer.identity(),
         "objectives": exploration.objectives,
-        "columns": COLUMNS,
-        "points": exploration.rows,
+        "columns": columns,
+        "points": [{name: row[name] for name in columns} for row in exploration.rows],
         "front": [
-            row | {"emit": command} for row, command in zip(exploration.front_rows, commands, strict=True)
+            {name: row[name] for name in columns} | {"emit": command}
+            for row, command in zip(exploration.front_rows, commands, strict=True)
         ],
     }  # fmt: skip
     return (json.dumps(content, indent=1) + "\n").encode()
 
 
-def _csv(rows: list[dict[str, Any]]) -> bytes:
+def _csv(exploration: Exploration) -> bytes:
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(COLUMNS), lineterminator="\n")
+    columns = list(columns_of(exploration.subject))
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
-    for row in rows:
+    for row in exploration.rows:
         seeds = row["fmax_mhz_per_seed"]
         writer.writerow(row | {"fmax_mhz_per_seed": None if seeds is None else " ".join(map(str, seeds))})
     return text.getvalue().encode()

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from .cache import Store, stage_key, subject_key
-from .evaluate import Finding, Settings, Task
+from .evaluate import Finding, Task
 from .executor import Executor
+from .settings import Settings
 from .space import Point
-from .subject import Subject
+from .subjects.subject import Subject
 
 __all__ = ["Funnel", "NoProgress", "Progress"]
 
@@ -61,7 +62,11 @@ class Funnel:
 
     def run(self, stage: str, points: Sequence[Point]) -> None:
         """Take the points through the stage; each finding is kept the moment it is there."""
-        keys = {point: stage_key(stage, self._subject_key, point, self.settings) for point in points}
+        knows = self.subject.model_knows_target
+        keys = {
+            point: stage_key(stage, self._subject_key, point, self.settings, model_knows_target=knows)
+            for point in points
+        }
         missing: dict[str, list[Point]] = {}  # points of one key are the same work
         for point, key in keys.items():
             kept = self.store.get(key)

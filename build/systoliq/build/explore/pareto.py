@@ -21,11 +21,11 @@ class Objective:
 OBJECTIVES = {
     "throughput": Objective(columns=("inferences_per_s", "inferences_per_kcycle"), most=True),
     "latency": Objective(columns=("latency_us", "latency_cycles")),
-    "area": Objective(columns=("lut_sites", "bit_products")),
+    "area": Objective(columns=("lut_sites", "cell_area", "gates", "bit_products")),
     "accuracy": Objective(columns=("accuracy",), most=True),
     "exactness": Objective(columns=("inexact",)),
     "dsp": Objective(columns=("dsp", "macs_per_cycle")),
-    "ram": Objective(columns=("ram", "bit_products")),
+    "ram": Objective(columns=("ram", "memory_bits", "bit_products")),
     "ff": Objective(columns=("ff", "bit_products")),
     "efficiency": Objective(columns=("macs_per_s_per_lut", "utilization"), most=True),
     "utilization": Objective(columns=("utilization",), most=True),

@@ -15,6 +15,7 @@ _TITLES = {
     "inferences_per_s": "throughput, inferences/s",
     "inferences_per_kcycle": "throughput, inferences per 1000 cycles",
     "lut_sites": "area, LUT sites",
+    "cell_area": "area of standard cells",
     "bit_products": "area estimate, bit products",
     "accuracy": "accuracy",
     "inexact": "accumulators that differ from float32",
@@ -63,7 +64,7 @@ def front_png(exploration: Exploration) -> bytes:
     for axis, column in ((axes.xaxis, x), (axes.yaxis, y)):
         axis.set_label_text(axis_title(column))
         _scale(axis, [row[column] for row in rows])
-    axes.set_title(f"{exploration.subject.layer.name}: {len(exploration.rows)} points", loc="left", fontsize=11)
+    axes.set_title(f"{exploration.subject.name}: {len(exploration.rows)} points", loc="left", fontsize=11)
     axes.grid(visible=True, which="both", alpha=0.2)
     axes.spines[["top", "right"]].set_visible(False)
     if front:

@@ -11,18 +11,16 @@ from typing import Any
 from ..errors import need
 from .exploration import Exploration
 from .picture import axis_columns, axis_title
-from .table import COLUMNS
+from .table import COLUMNS, TEXTS
 
 __all__ = ["report_html"]
-
-_TEXT_COLUMNS = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim", "critical_path")
 
 
 def report_html(exploration: Exploration, commands: Sequence[str], chosen: Mapping[str, Any] | None) -> str:
     """The report; `commands` emit the points of the front, one each, and `chosen` is the point that --require chose."""
     plotly = need("plotly.offline", "plotly", "the report of explore", extra="explore")
     template = (files(__package__) / "report.html").read_text(encoding="utf-8")
-    title = f"{exploration.subject.layer.name}: design space"
+    title = f"{exploration.subject.name}: design space"
     parts = {
         "TITLE": html.escape(title),
         "SUBTITLE": html.escape(_subtitle(exploration)),
@@ -37,9 +35,8 @@ def report_html(exploration: Exploration, commands: Sequence[str], chosen: Mappi
 
 
 def _subtitle(exploration: Exploration) -> str:
-    subject, settings = exploration.subject, exploration.settings
-    layer = subject.layer
-    facts = [f"{layer.k} → {layer.n}", subject.origin, f"batches of {settings.batch}"]
+    settings = exploration.settings
+    facts = exploration.subject.subtitle(settings)
     if (tools := settings.synthesizer.identity()) != "none":
         facts.append(tools)
     return " · ".join(facts)
@@ -47,7 +44,7 @@ def _subtitle(exploration: Exploration) -> str:
 
 def _data(exploration: Exploration, commands: Sequence[str], chosen: Mapping[str, Any] | None) -> dict[str, Any]:
     used = [name for name in COLUMNS if any(row[name] not in (None, "") for row in exploration.rows)]
-    numeric = [name for name in used if name not in (*_TEXT_COLUMNS, "front", "fmax_mhz_per_seed")]
+    numeric = [name for name in used if name not in (*TEXTS, "front", "fmax_mhz_per_seed")]
     index = {id(row): i for i, row in enumerate(exploration.rows)}
     front = exploration.front_rows
     blocks = [exploration.blocks.get(exploration.points_of_rows[index[id(row)]], {}) for row in front]
@@ -58,6 +55,7 @@ def _data(exploration: Exploration, commands: Sequence[str], chosen: Mapping[str
         "numeric": numeric,
         "axes": {"x": x, "y": y, "colour": colour or y},
         "rows": [{name: row[name] for name in used} for row in exploration.rows],
+        "names": [", ".join(exploration.subject.label(row)) for row in exploration.rows],
         "front": [index[id(row)] for row in front],
         "commands": list(commands),
         "blocks": blocks,

@@ -7,27 +7,40 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import InputError
+from .pareto import OBJECTIVES
 
-__all__ = ["meets", "parse_requirements", "size"]
+__all__ = ["area_text", "measured_area", "meets", "parse_requirements", "size"]
 
 _REQUIREMENTS = {
     "throughput": "inferences_per_s", "accuracy": "accuracy", "fmax": "fmax_mhz", "efficiency": "macs_per_s_per_lut"
 }  # fmt: skip
 _LIMITS = {
-    "latency": "latency_us", "area": "lut_sites", "dsp": "dsp", "ram": "ram", "ff": "ff", "exactness": "inexact",
+    "latency": "latency_us", "area": "area", "dsp": "dsp", "ram": "ram", "ff": "ff", "exactness": "inexact",
     "bandwidth": "io_mb_per_s",
 }  # fmt: skip
+_AREAS = tuple(name for name in OBJECTIVES["area"].columns if name != "bit_products")
 
 
 def size(row: Mapping[str, Any]) -> tuple[float, float, float]:
     """What the smallest is the least of: area, then DSPs, then lack of accuracy."""
-    area = row["lut_sites"] if row["lut_sites"] is not None else row["bit_products"]
-    return area, row["dsp"] or 0, -(row["accuracy"] or 0)
+    area = measured_area(row)
+    return row["bit_products"] if area is None else area, row["dsp"] or 0, -(row["accuracy"] or 0)
+
+
+def measured_area(row: Mapping[str, Any]) -> float | None:
+    """LUT sites, or the area of standard cells, or gates; None before synthesis."""
+    return next((row[name] for name in _AREAS if row[name] is not None), None)
+
+
+def area_text(row: Mapping[str, Any]) -> str:
+    """Area as it was measured, with its unit; empty before synthesis."""
+    units = {"lut_sites": "LUT sites", "cell_area": "in the library's unit", "gates": "gates"}
+    return next((f"{row[name]:.0f} {unit}" for name, unit in units.items() if row[name] is not None), "")
 
 
 def meets(row: Mapping[str, Any], name: str, value: float) -> bool:
     """Whether a row reaches, or stays within, one requirement; not where that was not measured."""
-    found = row[_REQUIREMENTS.get(name) or _LIMITS[name]]
+    found = measured_area(row) if name == "area" else row[_REQUIREMENTS.get(name) or _LIMITS[name]]
     if found is None:
         return False
     return bool(found >= value if name in _REQUIREMENTS else found <= value)

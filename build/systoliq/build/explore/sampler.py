@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..errors import need
 from . import table
 from .funnel import Funnel
 from .pareto import OBJECTIVES
-from .space import AXES, Point, Space
+from .space import Point, Space
 
 __all__ = ["sample"]
 
@@ -25,12 +23,12 @@ def sample(space: Space, funnel: Funnel, objectives: tuple[str, ...], budget: in
         directions=["minimize"] * len(objectives),
         sampler=optuna.samplers.NSGAIISampler(seed=_SEED, population_size=_GENERATION),
     )
-    distributions = {name: optuna.distributions.IntDistribution(0, len(space.axes[name]) - 1) for name in AXES}
+    distributions = {name: optuna.distributions.IntDistribution(0, len(space.axes[name]) - 1) for name in space.axes}
     found: dict[Point, None] = {}
     idle = 0
     while len(found) < budget and idle < _GIVE_UP:
         trials = [study.ask(distributions) for _ in range(_GENERATION)]
-        points = [space.point({name: space.axes[name][trial.params[name]] for name in AXES}) for trial in trials]
+        points = [space.point({name: space.axes[name][trial.params[name]] for name in space.axes}) for trial in trials]
         new = list(dict.fromkeys(point for point in points if point not in found))[: budget - len(found)]
         idle = 0 if new else idle + 1
         funnel.run("model", new)
@@ -45,8 +43,7 @@ def sample(space: Space, funnel: Funnel, objectives: tuple[str, ...], budget: in
 
 
 def _costs(funnel: Funnel, point: Point, objectives: tuple[str, ...]) -> list[float] | None:
-    layer = funnel.subject.layer
-    row: dict[str, Any] = table.row(point, funnel.findings[point], layer.k * layer.n)
+    row = table.row(point, funnel.findings[point], funnel.subject.work)
     if row["status"] != "done":
         return None
     columns = table.objective_columns(objectives, [row])

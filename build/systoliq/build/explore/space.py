@@ -5,42 +5,44 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from systoliq.golden.requantization import MANTISSA_BITS
 from systoliq.hw.cells import CELLS
 
-from ..design.choose import REQUANTIZERS
-from ..errors import InputError
 from ..synth.targets import TARGETS
 from .ranges import parse_range, parse_words
 
-__all__ = ["AXES", "Point", "Space"]
-
-AXES = ("rows", "cols", "depth", "a_bits", "b_bits", "requantizer", "requantizer_bits", "cells", "target")
-_COUNTS = ("rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits")
-_WORDS = {"requantizer": REQUANTIZERS, "cells": ("auto", *CELLS), "target": tuple(TARGETS)}
+__all__ = ["CELLS_AXIS", "TARGET_AXIS", "Axis", "Point", "Space"]
 
 
-@dataclass(frozen=True, kw_only=True, order=True)
+@dataclass(frozen=True, kw_only=True)
+class Axis:
+    """One axis: its range where nothing is said, and its `words`; without words its values are whole numbers."""
+
+    name: str
+    default: str
+    words: tuple[str, ...] = ()
+
+    def parse(self, given: Any) -> tuple[Any, ...]:
+        """The values that a range (`ranges.parse_range`) or words name."""
+        return parse_words(self.name, given, self.words) if self.words else parse_range(self.name, given)
+
+
+CELLS_AXIS = Axis(name="cells", default="auto", words=("auto", *CELLS))
+TARGET_AXIS = Axis(name="target", default="ecp5-85k", words=tuple(TARGETS))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Point:
-    """One design: the array, the operand widths, the requantizer, the cells and the device.
+    """One design on a device; each kind of subject has its own axes beside these two.
 
-    `requantizer_bits` is the width of the multiplier; 0 where the requantizer "auto" chooses it. `cells` "auto" are
-    those of the device's family where `systoliq.hw` has them.
+    `cells` "auto" are those of the device's family where `systoliq.hw` has them.
     """
 
-    rows: int
-    cols: int
-    depth: int
-    a_bits: int
-    b_bits: int
-    requantizer: str = "near-tie"
-    requantizer_bits: int = MANTISSA_BITS
-    cells: str = "auto"
-    target: str = "ecp5-85k"
+    cells: str = CELLS_AXIS.default
+    target: str = TARGET_AXIS.default
 
     @property
     def hardware_cells(self) -> str:
@@ -56,22 +58,21 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Space:
-    """The values of every axis."""
+    """The values of every axis, and who makes a point of one of each."""
 
     axes: Mapping[str, tuple[Any, ...]]
+    point: Callable[[Mapping[str, Any]], Point]
 
     @classmethod
-    def parse(cls, **axes: Any) -> Space:
-        """From ranges (`ranges.parse_range`) and words, axis by axis; every axis of `AXES` must be there."""
-        parsed: dict[str, tuple[Any, ...]] = {}
-        for name in AXES:
-            if name in _WORDS:
-                parsed[name] = parse_words(name, axes[name], _WORDS[name])
-            else:
-                parsed[name] = parse_range(name, axes[name])
-        if parsed["requantizer_bits"][0] < 1 or parsed["requantizer_bits"][-1] > MANTISSA_BITS:
-            raise InputError(f"requantizer_bits must be within 1 to {MANTISSA_BITS}, not {axes['requantizer_bits']!r}")
-        return cls(axes=parsed)
+    def parse(
+        cls, axes: Sequence[Axis], point: Callable[[Mapping[str, Any]], Point], given: Mapping[str, Any]
+    ) -> Space:
+        """From ranges and words by the names of the axes; those that are not given, or None, have their defaults."""
+        names = [axis.name for axis in axes]
+        if unknown := sorted({name for name, value in given.items() if value is not None} - set(names)):
+            raise TypeError(f"axes must be among {', '.join(names)}, not {unknown[0]!r}")
+        values = {axis.name: axis.default if given.get(axis.name) is None else given[axis.name] for axis in axes}
+        return cls(axes={axis.name: axis.parse(values[axis.name]) for axis in axes}, point=point)
 
     @property
     def size(self) -> int:
@@ -81,14 +82,8 @@ class Space:
     def points(self) -> Iterator[Point]:
         """The grid, each point once."""
         seen = set()
-        for values in itertools.product(*(self.axes[name] for name in AXES)):
-            point = self.point(dict(zip(AXES, values, strict=True)))
+        for values in itertools.product(*self.axes.values()):
+            point = self.point(dict(zip(self.axes, values, strict=True)))
             if point not in seen:
                 seen.add(point)
                 yield point
-
-    @staticmethod
-    def point(values: Mapping[str, Any]) -> Point:
-        """The point with these values of the axes."""
-        point = Point(**values)
-        return dataclasses.replace(point, requantizer_bits=0) if point.requantizer == "auto" else point

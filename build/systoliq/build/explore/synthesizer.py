@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ..design import LayerDesign
+from ..design import Design
 
 __all__ = ["NoSynthesizer", "Synthesizer"]
 
@@ -15,10 +15,10 @@ class Synthesizer(Protocol):
     def identity(self) -> str:
         """Name and versions of the tools: part of every cache key."""
 
-    def area(self, design: LayerDesign, target: str) -> dict[str, Any]:
+    def area(self, design: Design, target: str) -> dict[str, Any]:
         """`lut_sites`, `ff`, `dsp`, `ram`, and `blocks`, a mapping from kind of block to its LUT sites."""
 
-    def frequency(self, design: LayerDesign, target: str, seeds: int) -> dict[str, Any]:
+    def frequency(self, design: Design, target: str, seeds: int) -> dict[str, Any]:
         """`fmax_mhz` over seeds 1..seeds, `fmax_mhz_per_seed`, and the areas again as place and route counts them."""
 
 
@@ -29,10 +29,10 @@ class NoSynthesizer:
         """Nothing."""
         return "none"
 
-    def area(self, design: LayerDesign, target: str) -> dict[str, Any]:
+    def area(self, design: Design, target: str) -> dict[str, Any]:
         """Never asked for."""
         raise RuntimeError(f"no synthesizer for {design.name} on {target}")
 
-    def frequency(self, design: LayerDesign, target: str, seeds: int) -> dict[str, Any]:
+    def frequency(self, design: Design, target: str, seeds: int) -> dict[str, Any]:
         """Never asked for."""
         raise RuntimeError(f"no synthesizer for {design.name} on {target} with {seeds} seeds")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,14 @@ from ..errors import InputError, need
 from .evaluate import STAGES, Finding
 from .pareto import OBJECTIVES
 from .space import Point
+from .subjects.subject import Subject
 
-__all__ = ["COLUMNS", "costs", "frame", "objective_columns", "row"]
+__all__ = ["COLUMNS", "TEXTS", "Row", "columns_of", "costs", "frame", "objective_columns", "row"]
 
-# Column -> unit and meaning; the order is that of the files.
+Row = Mapping[str, Any]
+"""The row of a point: a value, or None, for each column of `COLUMNS`."""
+
+# Column -> unit and meaning; the order is that of the files. A kind of subject has some of them: see `columns_of`.
 COLUMNS = {
     "status": "done, impossible or failed",
     "reason": "why, where not done",
@@ -29,43 +33,82 @@ COLUMNS = {
     "requantizer": "rounding",
     "requantizer_bits": "width asked for the multiplier of the requantizer; 0: auto",
     "multiplier_bits": "width of the widest multiplier of the requantizer",
+    "lanes": "requantizers",
+    "a_words": "words of A's buffer",
+    "b_words": "words of B's buffer",
+    "max_columns": "N of a job at the most",
+    "max_rows": "M of a job with a zero point per row at the most",
+    "dataflow": "what stays in the array",
+    "bus": "bits of the AXI4 masters; 0: streams",
     "cells": "multiplier cells",
     "target": "device",
     "macs_per_cycle": "multiply-accumulates that the array does in a cycle",
     "accumulator_bits": "width of the sums",
-    "lanes": "requantizers",
+    "memory_bits": "of the operand buffers",
+    "products": "matrix products of a pass through the workload",
+    "jobs": "into which they are cut",
     "latency_cycles": "cycles from the first beat of one input to the last of its output",
     "cycles": "cycles of a whole batch, by the cycle model",
-    "cycles_per_inference": "cycles / batch",
+    "cycles_per_inference": "cycles / batch; of an engine those of a pass through the workload",
     "utilization": "useful multiply-accumulates per possible one",
+    "edge_limit": "utilization that ragged edges of the products allow",
     "accuracy": "share of inputs whose greatest output is the right one",
     "rms_error": "of the outputs against the reference, in real units",
     "inexact": "reachable accumulators that differ from the float32 formula, counted",
     "reachable": "reachable accumulators, all columns",
     "inexact_share": "inexact / reachable",
-    "io_bits_per_cycle": "A in and Y out",
+    "io_bits_per_cycle": "A in and Y out; of an engine B in, too",
     "weight_bits_per_cycle": "from the weight memories on the chip",
     "bit_products": "estimate of area before synthesis: one-bit products and accumulator bits",
     "lut_sites": "LUT sites, carry and distributed memory included; on iCE40 logic cells",
+    "cell_area": "of standard cells, in the unit of their library",
+    "gates": "gates or standard cells, registers included",
     "ff": "flip-flops",
     "dsp": "multiplier cells of the device",
     "ram": "block memories of the device",
-    "fmax_mhz": "frequency after place and route, median over seeds",
+    "fmax_mhz": "frequency after place and route, median over seeds; of standard cells before layout",
     "fmax_mhz_per_seed": "frequency of each seed",
     "fmax_min_mhz": "frequency of the worst seed",
     "critical_path": "of the typical seed",
     "inferences_per_kcycle": "1000 / cycles_per_inference",
     "inferences_per_s": "fmax_mhz / cycles_per_inference",
+    "products_per_s": "matrix products of the workload a second",
+    "macs_per_s": "useful multiply-accumulates per second",
     "latency_us": "latency_cycles / fmax_mhz",
     "macs_per_s_per_lut": "useful multiply-accumulates per second per LUT site",
-    "io_mb_per_s": "10^6 bytes per second of A in and Y out",
+    "io_mb_per_s": "10^6 bytes per second of what io_bits_per_cycle counts",
     "weight_mb_per_s": "10^6 bytes per second from the weight memories",
     "cosim": "equal: outputs equal golden and cycles equal the model under a simulator",
     "cosim_rows": "inputs of the cosimulation",
+    "cosim_product": "M x K x N of the product of the cosimulation",
     "cosim_cycles": "cycles counted there",
     "cosim_mismatches": "outputs and rules that were wrong there",
     "cosim_float32_mismatches": "outputs there that differ from the float32 formula",
 }
+
+TEXTS = (
+    "status", "reason", "stage", "requantizer", "dataflow", "cells", "target", "cosim", "cosim_product",
+    "critical_path",
+)  # fmt: skip
+_WHOLE = (
+    "rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits", "multiplier_bits", "lanes", "a_words", "b_words",
+    "max_columns", "max_rows", "bus", "macs_per_cycle", "accumulator_bits", "memory_bits", "products",
+    "jobs", "latency_cycles",
+    "cycles", "inexact", "reachable", "weight_bits_per_cycle", "bit_products", "lut_sites", "gates", "ff", "dsp", "ram",
+    "cosim_rows", "cosim_cycles", "cosim_mismatches", "cosim_float32_mismatches",
+)  # fmt: skip
+_OF_ALL = frozenset((
+    "status", "reason", "stage", "front", "cells", "target", "macs_per_cycle", "latency_cycles", "cycles",
+    "cycles_per_inference", "utilization", "io_bits_per_cycle", "bit_products", "lut_sites", "cell_area", "gates", "ff",
+    "dsp", "ram", "fmax_mhz", "fmax_mhz_per_seed", "fmax_min_mhz", "critical_path", "inferences_per_kcycle",
+    "inferences_per_s", "macs_per_s", "latency_us", "macs_per_s_per_lut", "io_mb_per_s", "cosim", "cosim_cycles",
+    "cosim_mismatches",
+))  # fmt: skip
+
+
+def columns_of(subject: Subject) -> dict[str, str]:
+    """The columns of a kind of subject, in their order: those of all kinds, and its own."""
+    return {name: text for name, text in COLUMNS.items() if name in _OF_ALL or name in subject.columns}
 
 
 def row(point: Point, findings: Mapping[str, Finding], work: int) -> dict[str, Any]:
@@ -95,11 +138,15 @@ def _derive(cells: dict[str, Any], work: int) -> None:
         return
     cells["fmax_min_mhz"] = min(cells["fmax_mhz_per_seed"] or [fmax])
     cells["inferences_per_s"] = fmax * 1e6 / per_inference
+    if cells["products"] is not None:
+        cells["products_per_s"] = cells["inferences_per_s"] * cells["products"]
+    cells["macs_per_s"] = cells["inferences_per_s"] * work
     cells["latency_us"] = cells["latency_cycles"] / fmax
     cells["io_mb_per_s"] = cells["io_bits_per_cycle"] * fmax / 8
-    cells["weight_mb_per_s"] = cells["weight_bits_per_cycle"] * fmax / 8
+    if cells["weight_bits_per_cycle"] is not None:
+        cells["weight_mb_per_s"] = cells["weight_bits_per_cycle"] * fmax / 8
     if cells["lut_sites"]:
-        cells["macs_per_s_per_lut"] = cells["inferences_per_s"] * work / cells["lut_sites"]
+        cells["macs_per_s_per_lut"] = cells["macs_per_s"] / cells["lut_sites"]
 
 
 def objective_columns(names: tuple[str, ...], rows: list[dict[str, Any]]) -> dict[str, str]:
@@ -121,22 +168,16 @@ def costs(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> npt.NDArray
     return np.array(table).reshape(len(rows), len(columns))
 
 
-def frame(rows: list[dict[str, Any]]) -> Any:
-    """The rows as a polars DataFrame."""
+def frame(rows: Sequence[Row], columns: Iterable[str]) -> Any:
+    """Those columns of the rows as a polars DataFrame."""
     polars = need("polars", "polars", "explore", extra="explore")
-    texts = ("status", "reason", "stage", "requantizer", "cells", "target", "cosim", "critical_path")
-    whole = (
-        "rows", "cols", "depth", "a_bits", "b_bits", "requantizer_bits", "multiplier_bits", "macs_per_cycle",
-        "accumulator_bits", "lanes", "latency_cycles", "cycles", "inexact", "reachable", "weight_bits_per_cycle",
-        "bit_products", "lut_sites", "ff", "dsp", "ram", "cosim_rows", "cosim_cycles", "cosim_mismatches",
-        "cosim_float32_mismatches",
-    )  # fmt: skip
+    names = list(columns)
     types = {
-        name: polars.String if name in texts
+        name: polars.String if name in TEXTS
         else polars.Boolean if name == "front"
         else polars.List(polars.Float64) if name == "fmax_mhz_per_seed"
-        else polars.Int64 if name in whole
+        else polars.Int64 if name in _WHOLE
         else polars.Float64
-        for name in COLUMNS
+        for name in names
     }  # fmt: skip
-    return polars.DataFrame(rows, schema=types, orient="row")
+    return polars.DataFrame([{name: one[name] for name in names} for one in rows], schema=types, orient="row")

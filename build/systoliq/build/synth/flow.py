@@ -44,6 +44,7 @@ def synthesize(
     mhz: float | None = None,
     liberty: Path | None = None,
     part_of: Callable[[str], str] | None = None,
+    blocks: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> SynthReport:
     """Synthesize `design`, a component or its Verilog, as module `name`, and place and route it where that is possible.
@@ -60,6 +61,8 @@ def synthesize(
         a Liberty file whose cells to use; for the target `generic` only.
     part_of
         the part of the design that a cell of this name lies in, for the report's `parts`.
+    blocks
+        whether standard cells are also counted module by module, which takes about as long again.
     progress
         called with the name of each stage that takes time.
 
@@ -84,13 +87,13 @@ def synthesize(
         check_fit(figures, target)
         placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
-    blocks = {}
-    if library is not None:
+    modules = {}
+    if library is not None and blocks:
         say("blocks")
-        blocks = _blocks(verilog, name, target, library, asked)
+        modules = _blocks(verilog, name, target, library, asked)
     report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
     parts = figures_of_parts(folder, part_of) if part_of else {}
-    return dataclasses.replace(report, parts=parts, blocks=blocks, seconds=round(time.monotonic() - started, 1))
+    return dataclasses.replace(report, parts=parts, blocks=modules, seconds=round(time.monotonic() - started, 1))
 
 
 def synthesized(

@@ -12,7 +12,7 @@ from ..float8_hardware import parse_format
 from ..hardware import Hardware
 from .workloads import OWN, choose_dataflow, read_workloads
 
-__all__ = ["AUTO", "LANES_LIMIT", "engine_config"]
+__all__ = ["AUTO", "LANES_LIMIT", "chosen_lanes", "engine_config"]
 
 AUTO = "auto"  # of the dataflow: whichever takes fewer cycles
 LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
@@ -41,7 +41,7 @@ def engine_config(hardware: Hardware) -> EngineConfig:
         raise InputError("workload must be left out where dataflow is not auto")
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
-    given.setdefault("lanes", _lanes(given.get("cols", EngineConfig.cols)))
+    given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
     config = EngineConfig(**given | _formats(hardware), cells=hardware.cells)
     if hardware.dataflow == AUTO:
         return choose_dataflow(config, OWN if hardware.workload is None else read_workloads(hardware.workload))
@@ -61,5 +61,6 @@ def _formats(hardware: Hardware) -> dict[str, Float8Format]:
     return {name[0]: parse_format(name, text) for name, text in texts.items()}
 
 
-def _lanes(cols: int) -> int:
+def chosen_lanes(cols: int) -> int:
+    """The largest divisor of `cols` that is at most `LANES_LIMIT`."""
     return next(lanes for lanes in range(min(LANES_LIMIT, max(cols, 1)), 0, -1) if cols % lanes == 0)

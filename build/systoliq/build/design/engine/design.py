@@ -67,6 +67,11 @@ class EngineDesign(Design):
         return self.config.cells
 
     @property
+    def explored(self) -> EngineConfig:
+        """See `Design.explored`."""
+        return self.config
+
+    @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates that its array does in a cycle; the row and column of ones do not count."""
         return self.config.rows * self.config.cols * self.config.depth

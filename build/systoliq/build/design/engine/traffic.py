@@ -61,7 +61,7 @@ def beats_of(shape: JobShape, bus_bytes: int) -> tuple[int, int, int]:
 
 def traffic(products: Sequence[Product], config: EngineConfig, bus_bytes: int) -> Traffic:
     """What the products of one network move and take."""
-    engine = engine_of(_buffered(config, LARGEST_WORDS, LARGEST_WORDS))  # one for all: buffers take no cycles
+    engine = engine_of(config)
     jobs = macs = cycles = edges = beats = 0
     for product in products:
         for shape, count in jobs_of(config, product):

@@ -114,9 +114,13 @@ class Figures:
         return self.utilization / self.limit
 
 
-@functools.cache
 def engine_of(config: EngineConfig) -> AxiEngine:
-    """The engine, for its cycle model alone."""
+    """The engine, for its cycle model alone: its buffers, which take no cycles, are other ones."""
+    return _engine_of(config.replace(a_words=EngineConfig.a_words, b_words=EngineConfig.b_words))
+
+
+@functools.cache
+def _engine_of(config: EngineConfig) -> AxiEngine:
     engine = AxiEngine(config)
     mark_used(engine)
     return engine

@@ -109,6 +109,11 @@ class LayerDesign(Design):
         return self.config.cells
 
     @property
+    def explored(self) -> MatMulLayer:
+        """See `Design.explored`."""
+        return self.layer
+
+    @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates that its array does in a cycle."""
         return self.config.macs_per_cycle

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from systoliq.sim.dma_bench import PORTS
 from systoliq.sim.engine import Engine
 from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.runner import SimulatorName
@@ -34,7 +35,7 @@ def run_self_fed(
     hardware = SelfFed(design.config, bus_bytes=design.top.bus_bytes, simulator=simulator)
     plan, reports, begun = plan_of(Engine(design.config), operation), [], time.monotonic()
     while True:
-        results, went = hardware.run(plan.jobs, seed=seed, stalls=stalls)
+        results, went = hardware.run(plan.jobs, seed=seed, stalls=(stalls,) * len(PORTS))
         reports.append(went)
         y = plan.assemble(results)
         if plan.then is None:

@@ -1,0 +1,58 @@
+"""Axes of `systoliq explore` as options: those of layers, and those of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from systoliq.hw.dma.axi4 import BUS_BYTES
+
+from ..explore.subjects.engine import EngineSubject
+from ..explore.subjects.layer import LayerSubject
+from ..synth.targets import TARGETS
+
+__all__ = ["AXES_OPTIONS"]
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+_LAYER: Mapping[str, str] = {axis.name: axis.default for axis in LayerSubject.axes}
+_ENGINE: Mapping[str, str] = EngineSubject.defaults
+
+
+def _axis(name: str, text: str, default: str, metavar: str = "RANGE") -> Callable[[_Command], _Command]:
+    return click.option(f"--{name.replace('_', '-')}", name, metavar=metavar, help=f"{text}  [{default}]")
+
+
+def _of_both(name: str, text: str) -> Callable[[_Command], _Command]:
+    return _axis(name, text, f"{_LAYER[name]}; engine: {_ENGINE[name]}")
+
+
+def _of_layer(name: str, text: str, metavar: str = "RANGE") -> Callable[[_Command], _Command]:
+    return _axis(name, text, _LAYER[name], metavar)
+
+
+def _of_engine(name: str, text: str, metavar: str = "RANGE") -> Callable[[_Command], _Command]:
+    return _axis(name, f"engine: {text}", _ENGINE[name], metavar)
+
+
+AXES_OPTIONS: tuple[Callable[[Any], Any], ...] = (
+    _of_both("rows", "Rows of the array."),
+    _of_both("cols", "Columns of the array."),
+    _of_both("depth", "Pairs that an element multiplies in a cycle."),
+    _of_layer("a_bits", "Widths of A."),
+    _of_layer("b_bits", "Widths of B."),
+    _of_layer("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24."),
+    _of_layer("requantizer", "near-tie, nearest, floor, auto.", "WORDS"),
+    _of_engine("lanes", "results a cycle; 0: the largest divisor of the columns up to 4."),
+    _of_engine("a_words", "words of A's buffer, powers of two."),
+    _of_engine("b_words", "words of B's buffer, powers of two."),
+    _of_engine("max_columns", "N of a job at the most."),
+    _of_engine("max_rows", "M of a job with a zero point per row at the most."),
+    _of_engine("dataflow", "what stays in the array.", "WORDS"),
+    _of_engine(
+        "bus", f"bits of AXI4 masters that feed it: {', '.join(str(8 * size) for size in BUS_BYTES)}; 0: streams."
+    ),
+    click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]"),
+    click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{_LAYER['target']}]"),
+)

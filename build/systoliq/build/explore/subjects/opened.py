@@ -1,0 +1,55 @@
+"""Opening of subjects: SOURCE of the command line, or objects of a program's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.hw.engine import EngineConfig
+
+from ...design.engine.workloads import Product
+from ...errors import InputError
+from .engine import EngineSubject
+from .layer_data import layer_subject, open_layer_subject
+from .subject import Subject
+from .workload import Workload, open_workload
+
+__all__ = ["open_subject"]
+
+_IN_PYTHON = "given in Python"
+
+
+def open_subject(
+    source: object,
+    *,
+    data: Path | None = None,
+    weights: Path | None = None,
+    workload: str | Path | Sequence[Product] | None = None,
+) -> Subject:
+    """The subject that `source` is; see `exploration.explore` for what it may be."""
+    given = getattr(source, "explored", source)  # a design says what of it can be explored
+    if isinstance(given, Subject):
+        return given
+    if weights is not None and given != "resnet8-fc":
+        raise InputError(f"weights must be given for the source resnet8-fc only, not for {given!r}")
+    if given == "engine" or isinstance(given, EngineConfig):
+        if data is not None:
+            raise InputError("data must be left out for the engine: its products are those of --workload")
+        config = given if isinstance(given, EngineConfig) else None
+        return EngineSubject(workload=_workload(workload), config=config)
+    if workload is not None:
+        raise InputError(f"workload must be given for the source engine only, not for {given!r}")
+    if isinstance(given, MatMulLayer):
+        return layer_subject(given, origin=_IN_PYTHON, data=data)
+    if not isinstance(given, str):
+        raise TypeError(f"source must be a SOURCE of the command line, a layer or an engine, not {given!r}")
+    return open_layer_subject(given, data=data, weights=weights)
+
+
+def _workload(given: str | Path | Sequence[Product] | None) -> Workload:
+    if given is None:
+        raise InputError("workload must be given for the engine: FILE.csv, MODEL.onnx, or the name of a network")
+    if isinstance(given, str | Path):
+        return open_workload(str(given))
+    return Workload(name=_IN_PYTHON, products=tuple(given))
