@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from systoliq.build.design import Hardware, open_source
+from systoliq.build.design.digits_cnn import digits_cnn
 from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
 from systoliq.build.design.network.memories import Memory, memories_of
 from systoliq.build.design.network.plan import stages_of
@@ -100,6 +101,20 @@ def test_dense_layers_whose_columns_have_scales_of_their_own(tmp_path):
         check(estimate(node, Parallelism(cols=cols), "ecp5"), lut_sites, ram)
 
 
+# Stages of digits-cnn that take several pixels of a window in a cycle, in Yosys' netlists: cols, depth, sites, blocks.
+WIDE = [
+    ("conv1", 4, 3, 814, 0), ("conv1", 2, 9, 1034, 9), ("conv1", 4, 9, 1433, 9), ("conv2", 2, 12, 1294, 6),
+    ("conv2", 2, 36, 2663, 18),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", WIDE, ids=str)
+def test_several_pixels_of_a_window_at_a_time(row):
+    name, cols, depth, lut_sites, ram = row
+    (node,) = (each for each in digits_cnn()[0].nodes if each.name == name)
+    check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5"), lut_sites, ram)
+
+
 # One product with its accumulator, by the table of docs/silicon.md: bits of A and B, sites in `ecp5`, `ecp5-pair` and
 # `ecp5-lut`.
 PRODUCTS = [(8, 8, 26, 52.5, 108), (8, 4, 22, 25, 56), (4, 4, 18, 21.5, 40), (8, 2, 20, 21.5, 31)]
@@ -174,7 +189,7 @@ def test_window_and_replay_buffers_are_those_that_are_built():
         component = by_name[node.output.name]
         expected = []
         if (buffer := getattr(component, "buffer", None)) is not None:
-            expected.append((buffer.ram.depth, buffer.ram.width))
+            expected.append((buffer.rams[0].depth, buffer.rams[0].width))
         if replay := getattr(getattr(component, "dense", None), "_replay_buffer", None):
             expected.append((replay.ram.depth, replay.ram.width))
         replays = getattr(component, "replays", ())

@@ -20,6 +20,11 @@ def net():
     return small.residual()
 
 
+def narrow(node):
+    """What a stage can be without several pixels of a window in a cycle, which only short times bring."""
+    return [each for each in rate.choices(node) if not rate.is_wide(node, each)]
+
+
 def test_fewest_multipliers_for_a_time():
     """No other choice of a stage that is quick enough takes fewer cells."""
     for cycles in (700, 300, 180):
@@ -27,7 +32,7 @@ def test_fewest_multipliers_for_a_time():
         assert plan.image_cycles <= cycles
         for stage in plan.stages:
             assert stage.image_cycles == rate.image_cycles(stage.node, stage.parallelism)
-            enough = [each for each in rate.choices(stage.node) if rate.image_cycles(stage.node, each) <= cycles]
+            enough = [each for each in narrow(stage.node) if rate.image_cycles(stage.node, each) <= cycles]
             assert stage.multipliers == min(rate.multipliers(stage.node, each) for each in enough)
         assert 0 < plan.utilization <= 1
         assert plan.parallelism == {stage.node.name: stage.parallelism for stage in plan.stages}
@@ -39,8 +44,8 @@ def test_fewest_cycles_for_a_budget():
     for budget in (60, 100, 200, 400):
         plan = plan_for_budget(network, budget, 0, cells=CELLS)
         assert plan.dsp <= budget
-        slowest = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(network))
-        times = {rate.image_cycles(node, each) for node in stages_of(network) for each in rate.choices(node)}
+        slowest = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(network))
+        times = {rate.image_cycles(node, each) for node in stages_of(network) for each in narrow(node)}
         quicker = [time for time in times if slowest <= time < plan.image_cycles]
         assert all(plan_for_cycles(network, time, cells=CELLS).dsp > budget for time in quicker)
 
@@ -61,12 +66,12 @@ def test_forms_of_products(dsp, luts, pairs):
     both budgets; for the next shorter time there is no way.
     """
     plan = plan_for_budget(net(), dsp, luts, cells="ecp5", pairs=pairs)
-    times = {rate.image_cycles(node, each) for node in stages_of(net()) for each in rate.choices(node)}
+    times = {rate.image_cycles(node, each) for node in stages_of(net()) for each in narrow(node)}
     shorter = max((time for time in times if time < plan.image_cycles), default=None)
     assert plan.dsp <= dsp
     taken = sum(SITES[stage.parallelism.cells] * stage.multipliers for stage in plan.stages)
     assert taken == min(fewest_sites(plan_for_cycles(net(), plan.image_cycles, cells="ecp5"), dsp, luts, pairs=pairs))
-    slowest = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(net()))
+    slowest = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(net()))
     if shorter is not None and shorter >= slowest:
         assert not fewest_sites(plan_for_cycles(net(), shorter, cells="ecp5"), dsp, luts, pairs=pairs)
 
@@ -95,6 +100,22 @@ def test_pairs_are_chosen_where_they_help():
     assert "ecp5-pair" in {stage.parallelism.cells for stage in few.stages}
     assert {stage.parallelism.cells for stage in many.stages} == {""}
     assert few.image_cycles < plan_for_budget(net(), 9, 300, cells="ecp5").image_cycles
+
+
+def test_several_pixels_at_a_time_where_nothing_else_is_enough():
+    network = net()
+    usual = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(network))
+    plan = plan_for_cycles(network, usual - 1, cells=CELLS)
+    assert plan.image_cycles < usual
+    for stage in plan.stages:
+        possible = [each for each in narrow(stage.node) if rate.image_cycles(stage.node, each) < usual]
+        wide = rate.is_wide(stage.node, stage.parallelism)
+        assert wide == (not possible)
+        possible = possible or [
+            each for each in rate.choices(stage.node) if rate.image_cycles(stage.node, each) < usual
+        ]
+        assert stage.multipliers == min(rate.multipliers(stage.node, each) for each in possible)
+    assert any(rate.is_wide(stage.node, stage.parallelism) for stage in plan.stages)
 
 
 def test_what_cannot_be_planned():
@@ -149,7 +170,7 @@ BAD = {
     "missing": (GOOD[1:], "must name each stage once; missing: convolution0"),
     "twice": ([*GOOD, GOOD[0]], "must name each stage once; twice: convolution0"),
     "too many cols": (changed(cols=99), "cols of node 'convolution0' must be one of 1, 2, 3, 4, not 99"),
-    "no divisor": (changed(depth=3), "depth of node 'convolution0' must be one of 1, 2, not 3"),
+    "no divisor": (changed(depth=3), "depth of node 'convolution0' must be one of 1, 2, 6, 18, not 3"),
     "cells": (changed(cells="asic"), "cells"),
     "cells that are a list": (changed(cells=["ecp5"]), "cells"),
 }
@@ -176,6 +197,6 @@ def test_every_choice_is_one_that_a_file_may_ask_for(tmp_path):
     network = net()
     convolution = stages_of(network)[0]
     path = tmp_path / "plan.json"
-    for each in itertools.islice(rate.choices(convolution), 6):
+    for each in itertools.islice(narrow(convolution), 6):
         path.write_text(json.dumps(changed(cols=each.cols, depth=each.depth)))
         assert read_plan(network, path, cells=CELLS).stages[0].parallelism == each

@@ -182,7 +182,7 @@ def test_the_stored_model_is_that_of_its_points():
     [
         (
             {"throughput": 1e9},
-            r"throughput must be at most about \S+ on ecp5-85k, not 1e\+09: the quickest plan takes 576",
+            r"throughput must be at most about \S+ on ecp5-85k, not 1e\+09: the quickest plan takes 64",
         ),
         ({"target": "xilinx-xc7"}, "target must be one of ecp5-25k, .*, whose frequencies were learned"),
         ({"objective": "speed"}, "objective must be among area, dsp, ram for a network, not 'speed'"),

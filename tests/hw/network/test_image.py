@@ -55,6 +55,21 @@ def test_loops_walk_over_the_pixels_of_the_windows(seed, groups):
     assert (windows.pixels, windows.out) == (height * width, patches.shape[1:3])
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_depths_are_parts_of_a_pixel_or_of_a_row_or_whole_rows(seed):
+    windows = drawn(seed)
+    down, across = windows.window.kernel
+    found = {depth: windows.taps(depth) for depth in windows.depths}
+    for depth in set(range(1, 2 * windows.elements + 1)) - set(found):
+        with pytest.raises(ValueError, match=rf"depth must be part of {windows.channels} channels, .*, not {depth}$"):
+            windows.taps(depth)
+    for depth, (rows, columns) in found.items():
+        assert rows * columns * windows.word(depth) == depth
+        assert windows.channels % windows.word(depth) == down % rows == across % columns == 0
+        assert rows == 1 or columns == across
+    assert max(found) == windows.elements
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_lines(seed):
     """A row of windows waits for its pixels' lines, none is freed that a later row sees, and all are in the end."""

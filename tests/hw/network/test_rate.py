@@ -14,6 +14,8 @@ from systoliq.hw.network.rate import (
     Parallelism,
     choices,
     image_cycles,
+    is_product,
+    is_wide,
     lanes,
     multipliers,
     requantizer_factors,
@@ -71,6 +73,19 @@ def test_rate_of_windows_that_leave_as_quickly_as_lines_come(image, window):
         assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
 
 
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("make", [bench.convolution, bench.grouped], ids=lambda make: make.__name__)
+def test_rate_of_several_pixels_of_a_window_at_a_time(make, seed):
+    """All of it at once among them."""
+    rng = random.Random(f"wide {make.__name__} {seed}")
+    wide = []
+    while not wide:
+        node = make(rng)
+        wide = [each for each in choices(node) if is_wide(node, each) and not windows_of(node).leaves_image]
+    for parallelism in {rng.choice(wide), wide[-1]}:
+        assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
+
+
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 def test_all_choices_build(make):
     rng = random.Random(f"choices {make.__name__}")
@@ -82,7 +97,7 @@ def test_all_choices_build(make):
             built = bench.stage(node, parallelism)
             mark_used(built)
             inputs = [built.i] if len(node.inputs) == 1 else [getattr(built, f"i_{i}") for i in range(len(node.inputs))]
-            taken = parallelism.depth if found[-1].depth > 1 else bench.lanes_of(inputs[0])
+            taken = windows_of(node).word(parallelism.depth) if is_product(node) else parallelism.cols
             assert [bench.lanes_of(port) for port in inputs] == [taken] * len(inputs)
             assert bench.lanes_of(built.o) == lanes(node, parallelism)
             assert windows_of(node).channels % bench.lanes_of(inputs[0]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
+import re
 
 import numpy as np
 import pytest
@@ -51,11 +52,11 @@ def bits(word):
     return sum(int(element) << 8 * i for i, element in enumerate(word))
 
 
-def drive(window, word, *, count=3, comes=1.0, goes=1.0):
+def drive(window, word, *, count=3, comes=1.0, goes=1.0, taps=(1, 1)):
     images = np.random.default_rng(word).integers(0, 256, (count, *window.image, window.channels))
-    block = WindowBuffer(window, SHAPE, word=word, padding=77, cells="portable", kind="w")
+    block = WindowBuffer(window, SHAPE, word=word, padding=77, cells="portable", kind="w", taps=taps)
     beats = [{"data": list(map(int, beat)), "last": 0} for beat in images.reshape(-1, word)]
-    expected = elements_of(images, window, 77, word)
+    expected = elements_of(images, window, 77, word * taps[0] * taps[1])
     words = [bits(word) | (i == len(image) - 1) << 8 * len(word) for image in expected for i, word in enumerate(image)]
     taken = []
 
@@ -146,6 +147,28 @@ def test_word_divides_the_channels():
     two = dataclasses.replace(images, groups=2)
     with pytest.raises(ValueError, match="word must divide the 2 channels of a group, not 4"):
         WindowBuffer(two, SHAPE, word=4, padding=0, cells="portable", kind="w")
+
+
+def test_several_pixels_are_all_of_their_channels():
+    images = images_of(height=3, width=3, channels=4, kernel=(3, 3))
+    with pytest.raises(ValueError, match=re.escape("word must be all 4 channels for (1, 3) taps, not 2")):
+        WindowBuffer(images, SHAPE, word=2, padding=0, cells="portable", kind="w", taps=(1, 3))
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seed", range(16))
+def test_several_pixels_at_a_time(seed):
+    rng = random.Random(f"taps {seed}")
+    wide = []
+    while not wide:
+        image = bench.image_of(rng)
+        channels = rng.choice([1, 2, 4])
+        groups = rng.choice([each for each in (1, 2, 4) if each <= channels])
+        window = ImageWindow(window=bench.window_of(rng, image), image=image, channels=channels, groups=groups)
+        wide = [depth for depth in window.depths if depth > channels // groups]
+    comes, goes = rng.choice(bench.PACES)
+    for depth in {rng.choice(wide), wide[-1]}:
+        drive(window, channels // groups, comes=comes, goes=goes, taps=window.taps(depth))
 
 
 @pytest.mark.parametrize("seed", range(6))

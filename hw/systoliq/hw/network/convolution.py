@@ -20,8 +20,9 @@ __all__ = ["Convolution"]
 class Convolution(wiring.Component):
     """``dense`` for each window of ``windows``: its K is the elements of a group, pixel by pixel, channels innermost.
 
-    ``dense`` takes one row at a time; its depth divides the channels, and its lanes the output channels. ``i`` gives
-    images in beats of depth channels, ``o`` those of the outputs in beats of its lanes.
+    ``dense`` takes one row at a time; its depth divides the channels, or is several whole pixels of a window
+    (`ImageWindow.taps`), and its lanes divide the output channels. ``i`` gives images in beats of depth channels, or of
+    all where depth is more, ``o`` those of the outputs in beats of its lanes.
 
     Raises ValueError for any other layer.
     """
@@ -45,14 +46,16 @@ class Convolution(wiring.Component):
         self.kind = kind
         element = operand_shape(config.a)
         self.buffer: WindowBuffer | None = None
+        word = windows.word(config.depth)
         if windows.moves:
+            taps = windows.taps(config.depth)
             self.buffer = WindowBuffer(
-                windows, element, word=config.depth, padding=padding, cells=config.cells, kind="window"
+                windows, element, word=word, padding=padding, cells=config.cells, kind="window", taps=taps
             )
         result = dense.y.payload.data.shape()
         super().__init__(
             {
-                "i": In(stream.Signature(y_beat(element, config.depth))),
+                "i": In(stream.Signature(y_beat(element, word))),
                 "o": Out(stream.Signature(y_beat(Shape.cast(result.elem_shape), result.length))),
             }
         )

@@ -56,21 +56,50 @@ class ImageWindow:
         """Whether a whole row or column of windows may lie in the padding."""
         return any(pad >= span for pad, span in zip(self.window.pads, self.window.spans * 2, strict=True))
 
+    def word(self, depth: int) -> int:
+        """Channels of a beat of the image where windows come ``depth`` elements at a time: those of a group at most."""
+        return min(depth, self.channels // self.groups)
+
+    def taps(self, depth: int) -> tuple[int, int]:
+        """Rows and columns of a window's pixels that come at a time, ``depth`` elements of them: parts of one pixel, of
+        one row of the window, or whole rows.
+
+        Raises ValueError where they are none of these.
+        """
+        channels, (down, across) = self.channels // self.groups, self.window.kernel
+        pixels = -(-depth // channels)
+        rows, columns = max(pixels // across, 1), min(pixels, across)
+        whole = depth % channels == 0 or (pixels == 1 and channels % depth == 0)
+        if not whole or rows * columns != pixels or down % rows or across % columns:
+            raise ValueError(
+                f"depth must be part of {channels} channels, or all of some pixels that divide a window's row of "
+                f"{across}, or of rows that divide its {down}, not {depth}"
+            )
+        return rows, columns
+
+    @property
+    def depths(self) -> list[int]:
+        """All that `taps` takes, the least first: those of more than a pixel behind those of one."""
+        channels, (down, across) = self.channels // self.groups, self.window.kernel
+        pixels = [*_divisors(across), *(across * rows for rows in _divisors(down))]
+        return [*_divisors(channels), *(channels * each for each in sorted(set(pixels)) if each > 1)]
+
     @property
     def elements(self) -> int:
         """Elements of one window, padding and all groups included."""
         return math.prod(self.window.kernel) * self.channels
 
-    def loops(self, words: int) -> tuple[Loop, ...]:
+    def loops(self, words: int, taps: tuple[int, int] = (1, 1)) -> tuple[Loop, ...]:
         """The walk over all windows of an image, the innermost loop first, a pixel being ``words`` words, some to each
-        group.
+        group; ``taps`` are rows and columns of a window's pixels that one step takes.
         """
         line = self.image[1] * words
         (down, across), (by_y, by_x) = self.window.dilations, self.window.strides
         each = words // self.groups
         pixel, group = Loop(each, 1), Loop(self.groups, each)
-        column = Loop(self.window.kernel[1], across * words, x=across)
-        row = Loop(self.window.kernel[0], down * line, y=down)
+        rows, columns = taps
+        column = Loop(self.window.kernel[1] // columns, columns * across * words, x=columns * across)
+        row = Loop(self.window.kernel[0] // rows, rows * down * line, y=rows * down)
         out_down, out_across = self.out
         return (
             *((pixel,) if each > 1 or self.groups == 1 else ()),
@@ -105,3 +134,7 @@ class ImageWindow:
         held = [sum(needed[: row + 1]) - sum(freed[:row]) for row in range(len(needed))]
         coming = [*needed[1:], needed[0]]
         return max(have + max(more, self.window.strides[0]) for have, more in zip(held, coming, strict=True))
+
+
+def _divisors(number: int) -> list[int]:
+    return [each for each in range(1, number + 1) if number % each == 0]

@@ -28,6 +28,7 @@ __all__ = [
     "image_cycles",
     "is_product",
     "is_stage",
+    "is_wide",
     "lanes",
     "multipliers",
     "needs_row_sums",
@@ -45,8 +46,8 @@ _ROW = 2  # cycles from one row of windows to the next, at the least
 class Parallelism:
     """How much a stage does in a cycle: ``cols`` output channels, each of ``depth`` products of its own.
 
-    Where an operator has no products of many channels, depth is 1, and cols are its lanes. ``cells`` make its products
-    where they are not those of the whole pipeline.
+    More depth than channels are several pixels of a window. Where an operator has no products of many channels, depth
+    is 1, and cols are its lanes. ``cells`` make its products where they are not those of the whole pipeline.
     """
 
     cols: int = 1
@@ -90,6 +91,11 @@ def common_channels(node: network.Node) -> int:
     return windows_of(node).channels
 
 
+def is_wide(node: network.Node, parallelism: Parallelism) -> bool:
+    """Whether the stage takes several pixels of a window in a cycle."""
+    return is_product(node) and parallelism.depth > windows_of(node).word(parallelism.depth)
+
+
 def is_product(node: network.Node) -> bool:
     """Whether outputs are products of all channels, or of a group's: cols and depth are both free.
 
@@ -103,15 +109,15 @@ def is_product(node: network.Node) -> bool:
 def choices(node: network.Node) -> Iterator[Parallelism]:
     """All that a stage of the node can be: depths that divide the channels, columns up to those of the output.
 
-    Of groups both must divide what one has.
+    Of groups both must divide what one has. After those of a pixel the depths of several in a window come, as
+    `ImageWindow.taps` has them.
     """
     channels, groups = common_channels(node), _groups(node)
-    depths = [depth for depth in range(1, channels // groups + 1) if channels // groups % depth == 0]
     if not is_product(node):
-        yield from (Parallelism(cols=lanes) for lanes in depths)
+        yield from (Parallelism(cols=lanes) for lanes in range(1, channels + 1) if channels % lanes == 0)
         return
     layer = _layer(node)
-    for depth in depths:
+    for depth in windows_of(node).depths:
         for cols in range(1, layer.n // groups + 1):
             if groups > 1 and layer.n // groups % cols:
                 continue
@@ -132,7 +138,7 @@ def image_cycles(node: network.Node, parallelism: Parallelism) -> int:
         slides = windows.moves
         schedule = schedule_of(node, parallelism)
         made = count * schedule.column_tiles * schedule.tile_cycles
-        taken = windows.pixels * windows.channels // parallelism.depth if windows.moves else 0
+        taken = windows.pixels * windows.channels // windows.word(parallelism.depth) if windows.moves else 0
     else:
         taken = windows.pixels * windows.channels // parallelism.cols
         made = count * math.prod(windows.window.kernel) * (windows.channels // parallelism.cols)

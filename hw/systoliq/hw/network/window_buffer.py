@@ -29,6 +29,9 @@ class WindowBuffer(wiring.Component):
     channels, each pixel by pixel. ``padding`` stands for what is outside of the image. ``last`` marks an image's last
     beat.
 
+    ``taps`` are the rows and columns of a window's pixels that come in one beat, in their order, each with ``word``
+    channels, which are then all of a group's: as many copies of the lines are kept, and each is read by itself.
+
     A row of windows begins when all lines that it needs have come, and two cycles after the one before it. While lines
     come in time a beat leaves each cycle, without a gap between windows, rows of two beats or more, or images.
     """
@@ -42,24 +45,31 @@ class WindowBuffer(wiring.Component):
         padding: int,
         cells: str,
         kind: str,
+        taps: tuple[int, int] = (1, 1),
     ) -> None:
         if windows.channels // windows.groups % word:
             group = " of a group" if windows.groups > 1 else ""
             raise ValueError(f"word must divide the {windows.channels // windows.groups} channels{group}, not {word!r}")
+        channels = windows.channels // windows.groups
+        if taps != (1, 1) and channels != word:
+            raise ValueError(f"word must be all {channels} channels for {taps} taps, not {word!r}")
         self.windows = windows
+        self.taps = taps
         self.padding = padding
         self.kind = kind
         self.words = windows.channels // word  # of a pixel
         self._line = windows.image[1] * self.words
-        self.ram = BlockRam(shape.width * word, depth=self.depth_of(windows, word), cells=cells)
-        beat = y_beat(shape, word)
-        super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+        count = taps[0] * taps[1]
+        depth = self.depth_of(windows, word, count)
+        self.rams = [BlockRam(shape.width * word, depth=depth, cells=cells) for _ in range(count)]
+        given, made = y_beat(shape, word), y_beat(shape, word * count)
+        super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
 
     @staticmethod
-    def depth_of(windows: ImageWindow, word: int) -> int:
-        """Words of the memory, of so many channels each: a power of two."""
+    def depth_of(windows: ImageWindow, word: int, pixels: int = 1) -> int:
+        """Words of the memory, of so many channels each: a power of two. A beat takes them of so many ``pixels``."""
         line = windows.image[1] * (windows.channels // word)
-        row = windows.out[1] * windows.elements // word  # beats
+        row = windows.out[1] * windows.elements // (word * pixels)  # beats
         late = row < max(windows.lines_needed()) * line + _LAG
         lines = windows.lines + (-(-_LAG // line) if late else 0)
         return 1 << max(lines * line - 1, 1).bit_length()
@@ -67,25 +77,26 @@ class WindowBuffer(wiring.Component):
     @property
     def lines(self) -> int:
         """Lines that the memory has room for."""
-        return self.ram.depth // self._line
+        return self.rams[0].depth // self._line
 
     @property
     def beats(self) -> int:
         """Beats of one window."""
-        return self.windows.elements // len(self.i.payload.data)
+        return self.windows.elements // len(self.o.payload.data)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        windows, ram = self.windows, self.ram
-        m.submodules.ram = place(ram, platform)
+        windows, rams = self.windows, self.rams
+        for index, ram in enumerate(rams):
+            m.submodules[f"ram_{index}" if index else "ram"] = place(ram, platform)
         freed = Signal(range(max(windows.lines_freed()) + 1))
         came = delay(m, self._take(m, freed), 1, name="came", reset_less=False)
 
         granted, begins = Signal(), Signal()
         self._grant(m, granted, came, begins)
         reading = Signal()
-        out = way_out(m, available=reading, ready=self.o.ready, latency=ram.latency)
-        loops = windows.loops(self.words)
+        out = way_out(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
+        loops = windows.loops(self.words, self.taps)
         walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
         row_ends, image_ends = walk.last[-2], walk.last[-1]
         m.d.comb += begins.eq(granted & (~reading | (out.fetch & row_ends)))
@@ -96,48 +107,55 @@ class WindowBuffer(wiring.Component):
         freed_now = self._of_row(m, walk.counts[-1].value, windows.lines_freed(), name="freed_now")
         m.d.sync += freed.eq(Mux(out.fetch & row_ends, freed_now, 0))
 
-        top, left, *_ = windows.window.pads
-        start = -(top * windows.image[1] + left) * self.words
-        address = walk.place(
-            [*(loop.words for loop in loops), windows.pixels * self.words], start, len(ram.read_address), name="address"
-        )
-        flags = Cat(image_ends, self._outside(m, walk, loops))
-        for step in range(ram.latency):  # with the word, step by step
+        outside = self._outside(walk, loops)
+        flags = Cat(image_ends, *outside.values())
+        for step in range(rams[0].latency):  # with the words, step by step
             now = Signal.like(flags, name=f"flags_{step + 1}", reset_less=True)
             with m.If((out.fetch, out.show)[step]):
                 m.d.sync += now.eq(flags)
             flags = now
-        m.d.comb += [
-            ram.read.eq(out.fetch),
-            ram.read_address.eq(address),
-            ram.show.eq(out.show),
-            self.o.valid.eq(out.valid),
-            self.o.payload.last.eq(flags[0]),
-        ]
+        m.d.comb += [self.o.valid.eq(out.valid), self.o.payload.last.eq(flags[0])]
         element = self.o.payload.data.shape().elem_shape
-        for index in range(len(self.o.payload.data)):
-            stored = ram.read_data[index * element.width : (index + 1) * element.width]
-            m.d.comb += Value.cast(self.o.payload.data[index]).eq(Mux(flags[1], self.padding, stored))
+        word = len(self.i.payload.data)
+        for index, (ram, tap) in enumerate(zip(rams, outside, strict=True)):
+            m.d.comb += [
+                ram.read.eq(out.fetch),
+                ram.read_address.eq(self._address(walk, loops, tap)),
+                ram.show.eq(out.show),
+            ]
+            for channel in range(word):
+                stored = ram.read_data[channel * element.width : (channel + 1) * element.width]
+                made = Value.cast(self.o.payload.data[index * word + channel])
+                m.d.comb += made.eq(Mux(flags[1 + index], self.padding, stored))
         return m
+
+    def _address(self, walk: Walk, loops: Sequence[Loop], tap: tuple[int, int]) -> Value:
+        """Of the pixel at hand of the row and column ``tap`` among those of a beat."""
+        windows = self.windows
+        (top, left, *_), (down, across) = windows.window.pads, windows.window.dilations
+        start = ((tap[0] * down - top) * windows.image[1] + tap[1] * across - left) * self.words
+        moves = [*(loop.words for loop in loops), windows.pixels * self.words]
+        return walk.place(moves, start, len(self.rams[0].read_address), name=f"address{_suffix(*tap)}")
 
     def _take(self, m: Module, freed: Value) -> Value:
         """Words into the memory, where there is room for their line; whether one that ends a line came."""
-        ram = self.ram
         # Lines, but for the one that is written. Those that strides leap over are free before they come.
         room = Signal(range(self.lines + max(self.windows.lines_freed()) + 1), init=self.lines - 1)
         open_ = Signal(init=1)
-        ends = Walk(m, [self._line], step=ram.write, name="taken").last[0]
-        newest = Signal(range(ram.depth))
-        m.d.comb += [
-            self.i.ready.eq(open_),
-            ram.write.eq(self.i.valid & open_),
-            ram.write_address.eq(newest),
-            ram.write_data.eq(Value.cast(self.i.payload.data)),
-        ]
-        with m.If(ram.write):
+        write = self.i.valid & open_
+        ends = Walk(m, [self._line], step=write, name="taken").last[0]
+        newest = Signal(range(self.rams[0].depth))
+        m.d.comb += self.i.ready.eq(open_)
+        for ram in self.rams:
+            m.d.comb += [
+                ram.write.eq(write),
+                ram.write_address.eq(newest),
+                ram.write_data.eq(Value.cast(self.i.payload.data)),
+            ]
+        with m.If(write):
             m.d.sync += newest.eq(newest + 1)
         opens = Signal()
-        came = ram.write & ends
+        came = write & ends
         m.d.comb += opens.eq((came | ~open_) & (room != 0))
         m.d.sync += room.eq(room + freed - opens)
         with m.If(opens):
@@ -172,14 +190,24 @@ class WindowBuffer(wiring.Component):
                         m.d.comb += number.eq(each)
         return number
 
-    def _outside(self, m: Module, walk: Walk, loops: Sequence[Loop]) -> Value:
-        """Whether the pixel at hand is padding."""
+    def _outside(self, walk: Walk, loops: Sequence[Loop]) -> dict[tuple[int, int], Value]:
+        """Whether the pixel at hand is padding, for each of the `taps`, row by row."""
         window, image = self.windows.window, self.windows.image
-        found = []
+        found: list[list[Value]] = []
         for axis, name in enumerate("yx"):
             before, after = window.pads[axis], window.pads[axis + 2]
-            if before or after:
-                bits = (image[axis] + before + after + window.spans[axis]).bit_length()
-                at = walk.place([*(getattr(loop, name) for loop in loops), 0], -before, bits, name=name)
-                found.append(at >= image[axis])  # what lies before the image, too
-        return Cat(found).any() if found else Const(0, 1)
+            if not (before or after):
+                found.append([Const(0, 1)] * self.taps[axis])
+                continue
+            bits = (image[axis] + before + after + window.spans[axis]).bit_length()
+            moves = [*(getattr(loop, name) for loop in loops), 0]
+            starts = [tap * window.dilations[axis] - before for tap in range(self.taps[axis])]
+            places = [walk.place(moves, start, bits, name=f"{name}{_suffix(tap)}") for tap, start in enumerate(starts)]
+            found.append([at >= image[axis] for at in places])  # what lies before the image, too
+        rows, columns = found
+        return {(y, x): rows[y] | columns[x] for y in range(len(rows)) for x in range(len(columns))}
+
+
+def _suffix(*tap: int) -> str:
+    """Of names of all taps but the first."""
+    return "".join(f"_{each}" for each in tap) if any(tap) else ""

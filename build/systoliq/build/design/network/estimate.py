@@ -32,6 +32,7 @@ class _Sites:
     """LUT sites of the parts of a stage in one family of cells."""
 
     product: int  # of bytes in a multiplier cell, with its accumulator
+    wide_product: int  # the same where windows come several pixels at a time: many share an accumulator
     pair_product: int  # one of two in a cell, with its accumulator
     lut_product: int  # the same in lookup tables
     pair_narrow: int  # what one of two takes beyond `product` where one operand has 4 bits or fewer
@@ -48,11 +49,11 @@ class _Sites:
 
 _FAMILIES = {
     "ecp5": _Sites(
-        product=28, pair_product=54, lut_product=108, pair_narrow=4, sequence=80, window_bit=60, lane=310,
-        shift_lane=140, varying_lane=350, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
+        product=28, wide_product=20, pair_product=54, lut_product=108, pair_narrow=4, sequence=80, window_bit=60,
+        lane=310, shift_lane=140, varying_lane=350, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
     ),
     "ice40": _Sites(
-        product=20, pair_product=0, lut_product=0, pair_narrow=0, sequence=90, window_bit=40, lane=80,
+        product=20, wide_product=20, pair_product=0, lut_product=0, pair_narrow=0, sequence=90, window_bit=40, lane=80,
         shift_lane=250, varying_lane=0, lane_bit=1, row_sums=900, constant_bit=1, written_bit=16,
     ),
 }  # fmt: skip
@@ -94,6 +95,8 @@ def estimate(
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
+    if rate.is_wide(node, parallelism):
+        sites = dataclasses.replace(sites, product=sites.wide_product)
     count += _logic(node, parallelism, sites, _product_sites(node, parallelism.cells or cells, sites))
     return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
 
@@ -156,5 +159,7 @@ def _lane(node: network.Node, sites: _Sites) -> float:
 
 
 def _in_tables(memory: Memory, sites: _Sites) -> float:
+    if memory.constant and memory.words == 1:
+        return 0  # wires
     each = sites.constant_bit if memory.constant else sites.written_bit
     return memory.count * memory.bits * -(-memory.words // 16) * each

@@ -82,13 +82,15 @@ def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None
     """Lines of the image, where windows need them again."""
     windows = rate.windows_of(node)
     if rate.is_product(node):
-        word = parallelism.depth
+        word = windows.word(parallelism.depth)
+        taps = parallelism.depth // word
     else:
-        word = parallelism.cols
+        word, taps = parallelism.cols, 1
         windows = dataclasses.replace(windows, groups=windows.channels // word)
     slides = isinstance(node, network.Convolution | network.MaxPool | network.WholeAverage)
     if slides and (windows.moves or not rate.is_product(node)):
-        return Memory(WindowBuffer.depth_of(windows, word), node.inputs[0].format.bits * word)
+        depth = WindowBuffer.depth_of(windows, word, taps)
+        return Memory(depth, node.inputs[0].format.bits * word, count=taps)
     return None
 
 

@@ -127,21 +127,23 @@ def stages_of_layer(node: network.Dense, cells: str, products: str) -> Iterator[
 
 def forms_of_stage(node: network.Node, cells: str) -> Iterator[StagePlan]:
     """All that the stage of `node` can be: each parallelism, its products in each form that `cells` have."""
-    for stage in _choices(node, cells):
+    for stage in (*_choices(node, cells), *_wide(node, cells)):
         for form, _ in _forms(stage, cells, pairs=True):
             yield form
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
-    """The plan with the fewest multipliers that takes at most so many cycles from one image to the next.
+    """The plan with the fewest multipliers that takes at most so many cycles from one image to the next. A stage takes
+    several pixels of a window in a cycle only where no other parallelism is enough.
 
     Raises InputError where no parallelism of a stage is enough, with the fewest cycles that are.
     """
     chosen = []
     for node in stages_of(net):
         fitting = [stage for stage in _choices(node, cells) if stage.image_cycles <= cycles]
+        fitting = fitting or [stage for stage in _wide(node, cells) if stage.image_cycles <= cycles]
         if not fitting:
-            least = min(stage.image_cycles for stage in _choices(node, cells))
+            least = min(stage.image_cycles for stage in (*_choices(node, cells), *_wide(node, cells)))
             raise InputError(
                 f"an image must have at least {least} cycles for node {node.name!r}, whatever its parallelism, not "
                 f"{cycles}"
@@ -152,7 +154,8 @@ def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
 
 def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str, pairs: bool = False) -> Plan:
     """The plan with the fewest cycles from one image to the next within so many multiplier cells, and so many sites of
-    lookup tables for products that find no cell (on ECP5), or half of one alone, where `pairs` are allowed.
+    lookup tables for products that find no cell (on ECP5), or half of one alone, where `pairs` are allowed. No stage
+    takes more than a pixel of a window in a cycle.
 
     Raises InputError where even the smallest takes more.
     """
@@ -254,8 +257,17 @@ def _possible(node: network.Node, parallelism: Parallelism, path: Path) -> Paral
 
 @functools.cache
 def _choices(node: network.Node, cells: str) -> Sequence[StagePlan]:
-    """All that a stage can be, the cheapest first; of those as cheap the narrowest, then the quickest."""
-    stages = [_stage(node, each, cells) for each in rate.choices(node)]
+    """All that a stage can be with one pixel a cycle, the cheapest first; of those as cheap the narrowest, then the
+    quickest.
+    """
+    stages = [_stage(node, each, cells) for each in rate.choices(node) if not rate.is_wide(node, each)]
+    return sorted(stages, key=_price)
+
+
+@functools.cache
+def _wide(node: network.Node, cells: str) -> Sequence[StagePlan]:
+    """The same with several pixels of a window, whose lines are then kept several times."""
+    stages = [_stage(node, each, cells) for each in rate.choices(node) if rate.is_wide(node, each)]
     return sorted(stages, key=_price)
 
 
