@@ -2,12 +2,12 @@
 #ifndef SYSTOLIQ_DMA_H
 #define SYSTOLIQ_DMA_H
 
-/* Where the list of commands begins; a multiple of 4. */
+/* Where the list of commands begins; what is no multiple of 4 is refused. */
 #define SYSTOLIQ_DMA_LIST_ADDRESS 0x200000u
 #define SYSTOLIQ_DMA_LIST_ADDRESS_ADDRESS_SHIFT 0
 #define SYSTOLIQ_DMA_LIST_ADDRESS_ADDRESS_MASK 0xFFFFFFFFu
 
-/* How long it is. */
+/* How long it is; what is not whole words is refused. */
 #define SYSTOLIQ_DMA_LIST_EXTENT 0x200004u
 #define SYSTOLIQ_DMA_LIST_EXTENT_EXTENT_SHIFT 0
 #define SYSTOLIQ_DMA_LIST_EXTENT_EXTENT_MASK 0x00FFFFFFu
@@ -86,12 +86,12 @@
 #define SYSTOLIQ_DMA_A_STEP_STRIDE_STEP_STRIDE_SHIFT 0
 #define SYSTOLIQ_DMA_A_STEP_STRIDE_STEP_STRIDE_MASK 0xFFFFFFFFu
 
-/* Walk of A: rows, at least 1. */
+/* Walk of A: rows, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_A_ROWS 0x20002Cu
 #define SYSTOLIQ_DMA_A_ROWS_ROWS_SHIFT 0
 #define SYSTOLIQ_DMA_A_ROWS_ROWS_MASK 0x0000FFFFu
 
-/* Walk of A: steps, at least 1. */
+/* Walk of A: steps, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_A_STEPS 0x200030u
 #define SYSTOLIQ_DMA_A_STEPS_STEPS_SHIFT 0
 #define SYSTOLIQ_DMA_A_STEPS_STEPS_MASK 0x0000FFFFu
@@ -121,12 +121,12 @@
 #define SYSTOLIQ_DMA_B_STEP_STRIDE_STEP_STRIDE_SHIFT 0
 #define SYSTOLIQ_DMA_B_STEP_STRIDE_STEP_STRIDE_MASK 0xFFFFFFFFu
 
-/* Walk of B: rows, at least 1. */
+/* Walk of B: rows, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_B_ROWS 0x20004Cu
 #define SYSTOLIQ_DMA_B_ROWS_ROWS_SHIFT 0
 #define SYSTOLIQ_DMA_B_ROWS_ROWS_MASK 0x0000FFFFu
 
-/* Walk of B: steps, at least 1. */
+/* Walk of B: steps, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_B_STEPS 0x200050u
 #define SYSTOLIQ_DMA_B_STEPS_STEPS_SHIFT 0
 #define SYSTOLIQ_DMA_B_STEPS_STEPS_MASK 0x0000FFFFu
@@ -156,12 +156,12 @@
 #define SYSTOLIQ_DMA_Y_STEP_STRIDE_STEP_STRIDE_SHIFT 0
 #define SYSTOLIQ_DMA_Y_STEP_STRIDE_STEP_STRIDE_MASK 0xFFFFFFFFu
 
-/* Walk of Y: rows, at least 1. */
+/* Walk of Y: rows, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_Y_ROWS 0x20006Cu
 #define SYSTOLIQ_DMA_Y_ROWS_ROWS_SHIFT 0
 #define SYSTOLIQ_DMA_Y_ROWS_ROWS_MASK 0x0000FFFFu
 
-/* Walk of Y: steps, at least 1. */
+/* Walk of Y: steps, at least 1: 0 is refused. */
 #define SYSTOLIQ_DMA_Y_STEPS 0x200070u
 #define SYSTOLIQ_DMA_Y_STEPS_STEPS_SHIFT 0
 #define SYSTOLIQ_DMA_Y_STEPS_STEPS_MASK 0x0000FFFFu
@@ -196,7 +196,7 @@
 #define SYSTOLIQ_DMA_A_TAP_LINE_STRIDE_TAP_LINE_STRIDE_SHIFT 0
 #define SYSTOLIQ_DMA_A_TAP_LINE_STRIDE_TAP_LINE_STRIDE_MASK 0xFFFFFFFFu
 
-/* Map of A: windows of an image, at least 1 by 1. */
+/* Map of A: windows of an image, at least 1 by 1: 0 is refused. */
 #define SYSTOLIQ_DMA_A_OUT_SIZE 0x200090u
 #define SYSTOLIQ_DMA_A_OUT_SIZE_OUT_WIDTH_SHIFT 0
 #define SYSTOLIQ_DMA_A_OUT_SIZE_OUT_WIDTH_MASK 0x0000FFFFu
@@ -217,7 +217,7 @@
 #define SYSTOLIQ_DMA_A_ORIGIN_ORIGIN_Y_SHIFT 16
 #define SYSTOLIQ_DMA_A_ORIGIN_ORIGIN_Y_MASK 0xFFFF0000u
 
-/* Map of A: taps of a window, at least 1 by 1, and what stands for pixels outside of the image. */
+/* Map of A: taps of a window, at least 1 by 1, or refused, and what stands for pixels outside of the image. */
 #define SYSTOLIQ_DMA_A_TAPS 0x20009Cu
 #define SYSTOLIQ_DMA_A_TAPS_TAPS_X_SHIFT 0
 #define SYSTOLIQ_DMA_A_TAPS_TAPS_X_MASK 0x000000FFu

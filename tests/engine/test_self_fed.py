@@ -57,6 +57,7 @@ def check(found, jobs, places, outcome):
     return report
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_lists_are_right(name, simulator):
     found = self_fed(name, simulator)

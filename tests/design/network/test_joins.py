@@ -64,6 +64,7 @@ def test_golden_is_onnxruntimes(path):
     assert operators >= {"QLinearMul", "QLinearConcat", "QLinearConv", "Resize"}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("cells", ["portable", pytest.param("ecp5", marks=pytest.mark.slow)])
 def test_every_tensor_is_goldens(path, cells, icarus):

@@ -16,7 +16,7 @@ SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
 CONFIGS = {
     "32 bits": Hardware(rows=2, cols=2, lanes=2, bus=32, **SMALL),
     "64 bits, two deep, one lane": Hardware(rows=2, cols=4, depth=2, lanes=1, bus=64, **SMALL),
-    "128 bits, odd sizes": Hardware(rows=3, cols=5, lanes=1, bus=128),
+    "128 bits, odd sizes": Hardware(rows=3, cols=5, lanes=1, bus=128, **SMALL),
     "128 bits, one row": Hardware(rows=1, cols=4, lanes=2, bus=128, **SMALL),
     "128 bits, four deep": Hardware(rows=4, cols=4, depth=4, bus=128, **SMALL),
     "float8, ecp5 cells": Hardware(

@@ -8,6 +8,7 @@ import pytest
 from amaranth.hdl import Value
 
 from systoliq.hw.dma.control import Control
+from systoliq.hw.dma.map_walk import COUNTS
 from systoliq.hw.dma.registers import DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 
 from ..bench import simulate, wait
@@ -37,6 +38,7 @@ def test_registers_keep_what_is_written():
     kept = [register.name for register in DMA_REGISTERS if register.access == "rw"]
     of_walks = (*WALK_REGISTERS, *MAP_REGISTERS)
     written = {name: rng.getrandbits(32) for name in (*kept, *(register.name for register in of_walks))}
+    written |= {"LIST_ADDRESS": 0x1234_5678, "LIST_EXTENT": 0x9ABC_DEFF}
 
     async def testbench(ctx):
         for name, word in written.items():
@@ -55,6 +57,47 @@ def test_registers_keep_what_is_written():
                 assert found == (written[register.name] & field.mask) >> field.lsb
         assert ctx.get(block.list_address) == written["LIST_ADDRESS"]
         assert ctx.get(block.list_extent) == written["LIST_EXTENT"] % (1 << 24)
+
+    simulate(block, testbench)
+
+
+COUNTED = {f"{name}_{word}": (0, 16) for name in "ABY" for word in ("ROWS", "STEPS")}
+WRONG = {
+    **{name: [0, 0xFFFF_0000] for name in COUNTED},
+    "A_OUT_SIZE": [0, 0x0000_0001, 0xFFFF_0000],
+    "A_TAPS": [0, 0xFFFF_FF00, 0x0000_00FF],
+    "LIST_ADDRESS": [1, 2, 3, 0xFFFF_FFFD],
+    "LIST_EXTENT": [0, 1, 2, 0x8000_0000],
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_would_never_end_is_refused_and_changes_nothing(name):
+    """No count of none, and no list of parts of words; right ones are taken before, between and after."""
+    block = Control(BITS)
+    right = {"LIST_ADDRESS": 0x7654_3210, "LIST_EXTENT": 0x0012_3457}.get(name, 0x0302_0301)
+    register = next(register for register in DMA_REGISTERS if register.name == name)
+    settings = {"A": block.a, "B": block.b, "Y": block.y}.get(name[0]) if name in COUNTED else block.map
+
+    def kept(ctx):
+        if name in ("LIST_ADDRESS", "LIST_EXTENT"):
+            return [ctx.get(getattr(block, name.lower()))]
+        return [ctx.get(Value.cast(getattr(settings, field.name))) for field in register.fields]
+
+    async def testbench(ctx):
+        if settings is not block.map or name.startswith("A_"):
+            least = [field.name in COUNTS for field in register.fields]
+            assert [value >= 1 for value in kept(ctx)] == least, "a count is 1 from reset on"
+        await put(ctx, block, name, right)
+        for word in WRONG[name]:
+            before = kept(ctx)
+            assert await transfer(ctx, block, "s", OFFSETS[name], word) == (2, 2)
+            await wait(ctx, 3)
+            assert kept(ctx) == before
+            await put(ctx, block, name, right + (1 << 8))
+            await wait(ctx, 3)
+            assert kept(ctx) != before
+            await put(ctx, block, name, right)
 
     simulate(block, testbench)
 

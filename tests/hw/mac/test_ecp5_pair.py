@@ -38,6 +38,7 @@ def test_depth_and_width(tmp_path, cells):
     check_macs(depths + widths + large, cells=cells, folder=tmp_path)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize("depth", [1, 5])
 def test_narrow_operands(tmp_path, cells, depth):
@@ -52,6 +53,7 @@ def test_overlapping_operands(tmp_path, cells):
     check_macs(depths, cells=cells, folder=tmp_path)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cells", with_models("ecp5-pair"))
 @pytest.mark.parametrize(("a", "b"), BYTES)
 def test_bytes(tmp_path, cells, a, b):

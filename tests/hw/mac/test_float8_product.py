@@ -38,6 +38,7 @@ def test_every_code_with_codes_of_all_kinds(a, b):
     check(a, b, [(x, y) for x in range(256) for y in KINDS])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", [E4M3FN, E5M2, E5M2FNUZ], ids=str)
 @pytest.mark.parametrize("integer", [UINT8, INT8, IntFormat(9, signed=True)], ids=str)
 def test_every_integer_with_codes_of_all_kinds(form, integer):

@@ -27,6 +27,7 @@ def node(scales, form):
     return Addition(name="sum", inputs=tuple(tensors[:2]), output=tensors[2]), pairs
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("form", [INT8, UINT8], ids=str)
 @pytest.mark.parametrize("scales", SCALES)
 def test_lane_gives_the_sum_of_all_pairs(scales, form):

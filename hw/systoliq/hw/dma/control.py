@@ -11,8 +11,8 @@ from amaranth.lib.wiring import In, Out
 from ..engine.axi_lite import AxiLite, axi_lite
 from ..engine.registers import Register
 from ..hierarchy import place
-from .map_walk import MapSettings
-from .registers import DMA_REGISTERS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
+from .map_walk import COUNTS, MapSettings
+from .registers import DMA_REGISTERS, LIST_ENDS, MAP_REGISTERS, OPERANDS, WALK_REGISTERS, WALK_WORDS
 from .runs import EXTENT_BITS, WalkSettings
 
 __all__ = ["Control"]
@@ -28,8 +28,9 @@ class Control(wiring.Component):
 
     ``a``, ``b`` and ``y`` are settings of walks, ``a_start``... begin one where ``a_walks``... is 0 and it was queued:
     its settings must stay meanwhile, as must ``map``, over which that of A goes where ``maps`` is 1. ``play`` is 1 for
-    a cycle. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a cycle after
-    ``playing`` ended without an error.
+    a cycle. A write of 0 to one of `COUNTS`, or to what a list's address or extent cannot be, is answered with an error
+    and does nothing. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a cycle
+    after ``playing`` ended without an error.
     """
 
     kind = "dma_control"
@@ -82,7 +83,7 @@ class Control(wiring.Component):
         here = {register.name: Signal(name=f"at_{register.name}".lower()) for register in DMA_REGISTERS}
         known = Signal()
         m.d.sync += known.eq(_is_one_of(bus.write_address, [register.offset for register in DMA_REGISTERS]))
-        m.d.comb += bus.write_known.eq(known)
+        m.d.comb += bus.write_known.eq(known & ~self._refused(m, bus.write_data, here))
         written = {}
         for register in DMA_REGISTERS:
             strobe = written[register.name] = Signal(name=f"write_{register.name}".lower())
@@ -93,6 +94,24 @@ class Control(wiring.Component):
                     for field in register.fields:
                         m.d.sync += kept[register.name][field.name].eq(bus.write_data[field.lsb :][: field.bits])
         return written
+
+    def _refused(self, m: Module, word: Value, here: dict[str, Signal]) -> Value:
+        """Whether the ``word``, since the cycle before, is none that the register ``here`` takes."""
+        none: dict[tuple[int, int], Signal] = {}  # bits from a first one up: whether all are 0
+        refused = []
+        for register in _KEPT:
+            for field in register.fields:
+                if field.name in COUNTS:
+                    at = (field.lsb, field.bits)
+                    fault = none.setdefault(at, Signal(name=f"none_in_{field.lsb + field.bits - 1}_{field.lsb}"))
+                    refused.append(here[register.name] & fault)
+        for (lsb, bits), fault in none.items():
+            m.d.sync += fault.eq(~word[lsb:][:bits].any())
+        for name, ends in LIST_ENDS.items():
+            fault = Signal(name=f"not_{name}".lower())
+            m.d.sync += fault.eq(word[:2] != ends)
+            refused.append(here[name] & fault)
+        return Cat(refused).any()
 
     def _state(self, m: Module, bus: AxiLite, written: dict[str, Signal]) -> dict[str, Value]:
         """Fields of the status that are made here, and the starts of walks."""
@@ -143,8 +162,11 @@ def _is_one_of(address: Value, offsets: list[int]) -> Value:
 
 
 def _storage(register: Register) -> dict[str, Signal]:
-    """A signal for each field."""
-    return {field.name: Signal(field.bits, name=f"{register.name}_{field.name}".lower()) for field in register.fields}
+    """A signal for each field; a count is 1 until it is written."""
+    return {
+        field.name: Signal(field.bits, name=f"{register.name}_{field.name}".lower(), init=field.name in COUNTS)
+        for field in register.fields
+    }
 
 
 def _packed(register: Register, values: Mapping[str, Value]) -> Value:

@@ -32,8 +32,9 @@ class Fifo(wiring.Component):
         m = Module()
         ram = BlockRam(self.i.payload.shape(), depth=self.depth, cells=self.cells)
         m.submodules.ram = place(ram, platform)
-        put, fetch = Signal(), Signal()
-        room = Credit(m, self.depth, name="room", full=True, give=fetch, take=put)
+        put, fetch, fetched = Signal(), Signal(), Signal()
+        m.d.sync += fetched.eq(fetch)  # a cycle later does: what decides on it comes from far
+        room = Credit(m, self.depth, name="room", full=True, give=fetched, take=put)
         held = Credit(m, self.depth, name="held", full=False, give=put, take=fetch)
         out = way_out(m, available=held.any, ready=self.o.ready, latency=ram.latency)
         newest, oldest = (Signal(range(self.depth), name=name) for name in ("newest", "oldest"))

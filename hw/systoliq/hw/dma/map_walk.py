@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from .axi4 import ADDRESS_BITS
 from .runs import Run, WalkSettings, filling
 
-__all__ = ["COORDINATE_BITS", "MapSettings", "MapWalk"]
+__all__ = ["COORDINATE_BITS", "COUNTS", "MapSettings", "MapWalk"]
 
 COORDINATE_BITS = 16
 
@@ -76,7 +76,8 @@ _Step = data.StructLayout(
 )
 """A step: how many are left at its tap, taps of its line, and lines; what it adds to a row's address and pixel."""
 
-_COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
+COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
+"""Settings that must be at least 1."""
 
 
 class MapWalk(wiring.Component):
@@ -244,12 +245,12 @@ class _Kept:
         self.plain = Signal(WalkSettings, name="plain", reset_less=True)
         self.map = Signal(MapSettings, name="map", reset_less=True)
         self.maps = Signal(name="over_maps", reset_less=True)
-        self.single = {name: Signal(name=f"single_{name}", reset_less=True) for name in _COUNTS}
+        self.single = {name: Signal(name=f"single_{name}", reset_less=True) for name in COUNTS}
 
     @property
     def counts(self) -> dict[str, Value]:
         """All counts by name."""
-        return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in _COUNTS}
+        return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in COUNTS}
 
 
 def _count(m: Module, after: data.View, name: str, now: data.View, *, ends: Value, count: Value, single: Value) -> None:

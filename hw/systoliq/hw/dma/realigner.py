@@ -64,12 +64,12 @@ class Realigner(wiring.Component):
         exit_ = SkidBuffer(self.o.payload.shape(), kind=f"aligned_buffer_{8 * width}")
         m.submodules.exit = place(exit_, platform)
         wiring.connect(m, exit_.o, wiring.flipped(self.o))
-        step, there_beat = Signal(), Signal()
-        beat = Signal(self.i.payload.shape(), reset_less=True)
+        entry = SkidBuffer(self.i.payload.shape(), kind=f"unaligned_buffer_{8 * width}")
+        m.submodules.entry = place(entry, platform)
+        wiring.connect(m, wiring.flipped(self.i), entry.i)
+        step, there_beat, beat = Signal(), entry.o.valid, entry.o.payload
         rest = Signal()  # what a run's last beat left over makes a word of its own
-        m.d.comb += [step.eq(exit_.i.ready), self.i.ready.eq(~there_beat | (step & ~rest))]
-        with m.If(self.i.ready):
-            m.d.sync += [there_beat.eq(self.i.valid), beat.eq(self.i.payload)]
+        m.d.comb += [step.eq(exit_.i.ready), entry.o.ready.eq(step & ~rest)]
         coming, leaves = self._token(m, beat, rest)
         turned = [Signal(self._token_layout, name=f"turned_{half}", reset_less=True) for half in range(2)]
         with m.If(rest):

@@ -5,18 +5,29 @@ from __future__ import annotations
 from ..engine.registers import Field, Register, whole
 from .list_player import ADDRESS_BITS
 
-__all__ = ["BASE", "DMA_REGISTERS", "HALT_BIT", "MAP_REGISTERS", "OPERANDS", "WALK_REGISTERS", "WALK_WORDS"]
+__all__ = [
+    "BASE",
+    "DMA_REGISTERS",
+    "HALT_BIT",
+    "LIST_ENDS",
+    "MAP_REGISTERS",
+    "OPERANDS",
+    "WALK_REGISTERS",
+    "WALK_WORDS",
+]
 
 BASE = 1 << (ADDRESS_BITS - 1)
 """Address of the first one; the engine's own registers are below."""
 OPERANDS = ("a", "b", "y")
 HALT_BIT = 0
+LIST_ENDS = {"LIST_ADDRESS": 0, "LIST_EXTENT": 3}
+"""Of a list's registers, what their lowest two bits must be: a list is of whole words."""
 WALK_WORDS = (
     ("ADDRESS", "address", 32, "Address of the matrix' first byte."),
     ("ROW_STRIDE", "row_stride", 32, "Bytes from a row to the next one, modulo 2**32."),
     ("STEP_STRIDE", "step_stride", 32, "Bytes from a step to the next one, modulo 2**32."),
-    ("ROWS", "rows", 16, "Rows, at least 1."),
-    ("STEPS", "steps", 16, "Steps, at least 1."),
+    ("ROWS", "rows", 16, "Rows, at least 1: 0 is refused."),
+    ("STEPS", "steps", 16, "Steps, at least 1: 0 is refused."),
     ("EXTENT", "extent", 24, "Bytes of a row in a step, less one."),
     ("LAST_EXTENT", "last_extent", 24, "Those of the last step, less one."),
 )
@@ -76,7 +87,7 @@ _MAP_WORDS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
     ),
     (
         "OUT_SIZE",
-        "windows of an image, at least 1 by 1.",
+        "windows of an image, at least 1 by 1: 0 is refused.",
         _pair("out_width", "out_height", 16, "Windows along {}."),
     ),
     ("MAP_SIZE", "pixels of an image.", _pair("width", "height", 16, "Pixels along {}.")),
@@ -87,7 +98,7 @@ _MAP_WORDS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
     ),
     (
         "TAPS",
-        "taps of a window, at least 1 by 1, and what stands for pixels outside of the image.",
+        "taps of a window, at least 1 by 1, or refused, and what stands for pixels outside of the image.",
         (
             *_pair("taps_x", "taps_y", 8, "Taps along {}."),
             Field(name="fill", lsb=16, bits=8, doc="Each byte of such a pixel: the zero point of A."),
@@ -118,14 +129,14 @@ DMA_REGISTERS: tuple[Register, ...] = (
         name="LIST_ADDRESS",
         offset=0x00,
         access="rw",
-        doc="Where the list of commands begins; a multiple of 4.",
+        doc="Where the list of commands begins; what is no multiple of 4 is refused.",
         fields=whole("address", "Its first byte."),
     ),
     Register(
         name="LIST_EXTENT",
         offset=0x04,
         access="rw",
-        doc="How long it is.",
+        doc="How long it is; what is not whole words is refused.",
         fields=whole("extent", "Its bytes, a multiple of 4, less one.", 24),
     ),
     Register(

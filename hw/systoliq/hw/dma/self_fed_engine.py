@@ -86,12 +86,12 @@ class SelfFedEngine(wiring.Component):
         self._results(m, platform, writer, control.halt, clear)
         self._list(m, control, player, readers["list"], resting)
 
-        stopped, halted = Signal(), Signal(2)  # nothing is under way; for how long nothing may begin
+        stopped, halted = Signal(), Signal(3)  # nothing is under way; for how long nothing may begin
         m.d.comb += stopped.eq(
             Cat(reader.idle for reader in readers.values()).all() & writer.idle & player.idle & halted.all()
         )
         m.d.sync += [
-            halted.eq(Cat(control.halt, halted[0]) & control.halt.replicate(2)),
+            halted.eq(Cat(control.halt, halted) & control.halt.replicate(3)),
             resting.eq(control.halt & (resting | stopped)),
         ]
         m.d.comb += [reader.halt.eq(control.halt) for reader in readers.values()]
@@ -161,11 +161,8 @@ class SelfFedEngine(wiring.Component):
         """Y as it leaves the engine; dropped while it is cleared."""
         engine = self.engine
         gearbox = Gearbox(4 * self.config.lanes, self.bus_bytes)
-        words = SkidBuffer(8 * self.bus_bytes, kind=f"y_word_buffer_{8 * self.bus_bytes}")
         m.submodules.y_gearbox = place(gearbox, platform, clear=clear)
-        m.submodules.y_words = place(words, platform, clear=clear)
-        wiring.connect(m, gearbox.o, words.i)
-        wiring.connect(m, words.o, writer.words)
+        wiring.connect(m, gearbox.o, writer.words)
         drops = Signal()
         m.d.sync += drops.eq(halt)
         m.d.comb += [

@@ -6,10 +6,12 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..credit import Credit
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .axi4 import ADDRESS_BITS, BURST_BEATS, INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
+from .early_buffer import EarlyBuffer
 from .fifo import Fifo
 from .runs import Run
 from .turn import turn
@@ -19,7 +21,8 @@ __all__ = ["WriteMaster"]
 _ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
 _ASKED = 4  # bursts whose data have not begun to leave
 _OFFERED = 16  # addresses that were not taken: memory may take few ahead of their data, which leave some cycles later
-_UNDER_WAY = 31  # bursts without an answer
+_UNDER_WAY = 63  # bursts without an answer
+_LEAVING = 16  # beats between their words and the bus
 
 
 _Address = data.StructLayout({"address": ADDRESS_BITS, "length": (BURST_BEATS - 1).bit_length()})
@@ -32,9 +35,9 @@ class WriteMaster(wiring.Component):
     Behind the run whose ``mark.last`` is 1 the rest of its word is dropped. A beat a cycle, even where memory takes
     addresses with their data alone. A burst begins once there is a word of its data: its address is offered, in its
     turn, and its data leave whether that was taken or not. ``idle``: no burst is under way; ``empty``: nor is there a
-    run that will be one. From the second cycle of ``halt`` on none begins, and those under way end with beats in which
+    run that will be one. From the third cycle of ``halt`` on none begins, and those under way end with beats in which
     no byte counts. An error response sets ``failed`` until reset, with the same effect. To reset it without one of the
-    bus, halt it and wait until it is idle, not in the first two cycles.
+    bus, halt it and wait until it is idle, not in the first three cycles.
     """
 
     def __init__(self, bus_bytes: int, *, cells: str) -> None:
@@ -71,9 +74,11 @@ class WriteMaster(wiring.Component):
         m.submodules.asks = place(asks, platform)
         under_way = Signal(range(_UNDER_WAY + 1))
         issue, there, stops = Signal(), Signal(), Signal()  # ``there``: a word of data
-        m.d.sync += stops.eq(self.halt | self.failed)
+        may = Credit(m, _UNDER_WAY, name="may", full=True, give=self.m_bvalid, take=issue)
+        told = Signal()  # what is near, and what may be far off, apart
+        m.d.sync += [told.eq(self.halt | self.failed), stops.eq(told)]
         m.d.comb += [
-            issue.eq(buffer.o.valid & asks.i.ready & asked.i.ready & ~under_way.all() & there & ~stops),
+            issue.eq(buffer.o.valid & asks.i.ready & asked.i.ready & may.any & there & ~stops),
             buffer.o.ready.eq(issue),
             asked.i.valid.eq(issue),
             asked.i.payload.eq(buffer.o.payload),
@@ -103,12 +108,10 @@ class WriteMaster(wiring.Component):
         """For each beat of a burst, its bytes from this word and the next one."""
         width = self.bus_bytes
         lane_bits = (width - 1).bit_length()
-        ready, goes, step = Signal(), Signal(), Signal()
-        coming = self._piece(m, asked, ready)
-        at = Signal(lane_bits)  # of the first byte of the beat that is coming, in its word
-        behind = Signal(lane_bits + 1)  # place of the byte behind that beat's, counted from the same word's first
+        words = EarlyBuffer(8 * width, kind=f"word_buffer_{8 * width}")
+        m.submodules.words = place(words, platform)
+        wiring.connect(m, wiring.flipped(self.words), words.i)
         fields = {
-            "there": 1,
             "over": 1,
             "leaves": 1,
             "closes": 1,
@@ -117,28 +120,38 @@ class WriteMaster(wiring.Component):
             "strobe": width,
             "last": 1,
         }
-        piece = Signal(data.StructLayout(fields), name="piece")
-        now = Signal(8 * width, reset_less=True)  # the word that has the beat's first byte
+        pieces = SkidBuffer(data.StructLayout(fields), kind=f"piece_buffer_{8 * width}")
+        m.submodules.pieces = place(pieces, platform)
+        ready, goes, left = Signal(), Signal(), Signal()
+        room = Credit(m, _LEAVING, name="room", full=True, give=left, take=goes)
+        coming = self._piece(m, asked, ready)
+        at = Signal(lane_bits)  # of the first byte of the beat that is coming, in its word
+        behind = Signal(lane_bits + 1)  # place of the byte behind that beat's, counted from the same word's first
+        made, comes, piece = Signal.like(pieces.i.payload), Signal(), pieces.o.payload
         m.d.comb += [
             behind.eq(at + coming.extent + 1),
-            goes.eq(piece.there & step & (stops | (there & (~piece.over | self.words.valid)))),
-            ready.eq(~piece.there | goes),
-            self.words.ready.eq(~there | (goes & piece.leaves)),
+            ready.eq(~comes | pieces.i.ready),
+            pieces.i.valid.eq(comes),
+            pieces.i.payload.eq(made),
+            pieces.o.ready.eq(room.any & (stops | (there & (~piece.over | words.any)))),
+            goes.eq(pieces.o.valid & pieces.o.ready),
+            words.take.eq(words.any & (~there | (goes & piece.leaves))),
         ]
         with m.If(ready):
             m.d.sync += [
-                *(getattr(piece, name).eq(getattr(coming, name)) for name in ("there", "closes", "strobe", "last")),
-                piece.over.eq(behind > width),
-                piece.leaves.eq(behind[lane_bits] | coming.closes),  # this word does
-                piece.at.eq(at),
-                piece.turn.eq(at - coming.low),
+                comes.eq(coming.there),
+                *(getattr(made, name).eq(getattr(coming, name)) for name in ("closes", "strobe", "last")),
+                made.over.eq(behind > width),
+                made.leaves.eq(behind[lane_bits] | coming.closes),  # this word does
+                made.at.eq(at),
+                made.turn.eq(at - coming.low),
             ]
             with m.If(coming.there):
                 m.d.sync += at.eq(Mux(coming.closes, 0, behind[:lane_bits]))
-        with m.If(self.words.ready):
+        with m.If(~there | (goes & piece.leaves)):
             ended = there & piece.closes & piece.over
-            m.d.sync += [now.eq(self.words.payload), there.eq(self.words.valid & ~ended)]
-        self._turned(m, platform, goes=goes, step=step, now=now, piece=piece, stops=stops)
+            m.d.sync += there.eq(words.any & ~ended)
+        self._turned(m, platform, goes=goes, left=left, words=words, piece=piece, stops=stops)
 
     def _piece(self, m: Module, asked: Fifo, ready: Signal) -> data.View:
         """The next beat of a burst: which bytes it has, and whether it ends its burst, and its walk."""
@@ -169,47 +182,62 @@ class WriteMaster(wiring.Component):
         return piece
 
     def _turned(
-        self, m: Module, platform: object, *, goes: Value, step: Signal, now: Value, piece: data.View, stops: Value
+        self,
+        m: Module,
+        platform: object,
+        *,
+        goes: Value,
+        left: Signal,
+        words: EarlyBuffer,
+        piece: data.View,
+        stops: Value,
     ) -> None:
-        """A beat's bytes, from this word and the next one, in the three cycles to the bus."""
-        width, at, bits = self.bus_bytes, piece.at, len(piece.at)
+        """A beat's bytes, from this word and the next one, turned into their lanes in cycles that never wait."""
+        width, bits = self.bus_bytes, len(piece.at)
+        taken, going, at = Signal(), Signal(), Signal.like(piece.at)
         beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": bits})
-        stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(3)]
-        valid = [Signal(name=f"valid_{index}") for index in range(3)]
+        now = Signal(8 * width, reset_less=True)  # the word that has the beat's first byte
+        stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(4)]  # in the first, no data
+        valid = Signal(3)
+        begun, first = stages[:2]
         half = bits // 2
-        first = stages[0]
         leaves = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1})
-        exit_ = SkidBuffer(leaves, kind=f"written_buffer_{8 * width}")
+        exit_ = Fifo(leaves, depth=_LEAVING, cells=self.cells, kind=f"written_fifo_{8 * width}")
         m.submodules.exit = place(exit_, platform)
+        m.d.sync += [
+            taken.eq(words.take),
+            going.eq(goes),
+            at.eq(piece.at),
+            begun.strobe.eq(piece.strobe & ~stops.replicate(width)),
+            begun.last.eq(piece.last),
+            begun.turn.eq(piece.turn),
+            valid.eq(Cat(going, valid)),
+            first.eq(begun),
+            first.data.eq(
+                Cat(
+                    Mux(_within(at, None, lane, width), now[8 * lane :][:8], words.taken[8 * lane :][:8])
+                    for lane in range(width)
+                )
+            ),
+        ]
+        with m.If(taken):
+            m.d.sync += now.eq(words.taken)
+        for index, (fewest, most) in enumerate([(0, half), (half, bits)], start=1):
+            before, after = stages[index : index + 2]
+            m.d.sync += [
+                after.eq(before),
+                after.data.eq(turn(before.data, before.turn[fewest:most], 8 << fewest)),
+            ]
         m.d.comb += [
-            step.eq(~valid[-1] | exit_.i.ready),
-            exit_.i.valid.eq(valid[-1]),
+            exit_.i.valid.eq(valid[-1]),  # there is room: each has its place from the first cycle on
             *(getattr(exit_.i.payload, name).eq(getattr(stages[-1], name)) for name in leaves.members),
+            left.eq(exit_.o.valid & self.m_wready),
             self.m_wvalid.eq(exit_.o.valid),
             exit_.o.ready.eq(self.m_wready),
             self.m_wdata.eq(exit_.o.payload.data),
             self.m_wstrb.eq(exit_.o.payload.strobe),
             self.m_wlast.eq(exit_.o.payload.last),
         ]
-        with m.If(step):
-            m.d.sync += [
-                Cat(valid).eq(Cat(goes, valid[:-1])),
-                first.data.eq(
-                    Cat(
-                        Mux(_within(at, None, lane, width), now[8 * lane :][:8], self.words.payload[8 * lane :][:8])
-                        for lane in range(width)
-                    )
-                ),
-                first.strobe.eq(piece.strobe & ~stops.replicate(width)),
-                first.last.eq(piece.last),
-                first.turn.eq(piece.turn),
-            ]
-            for index, (fewest, most) in enumerate([(0, half), (half, bits)]):
-                before, after = stages[index : index + 2]
-                m.d.sync += [
-                    after.eq(before),
-                    after.data.eq(turn(before.data, before.turn[fewest:most], 8 << fewest)),
-                ]
 
 
 def _within(low: Value, high: Value | None, lane: int, lanes: int) -> Value:

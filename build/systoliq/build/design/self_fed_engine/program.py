@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.dma.commands import CommandList, Placement, command_list, dma_register
 from systoliq.hw.dma.list_player import ListError
-from systoliq.hw.dma.registers import BASE, DMA_REGISTERS, OPERANDS
+from systoliq.hw.dma.map_walk import COUNTS
+from systoliq.hw.dma.registers import BASE, DMA_REGISTERS, LIST_ENDS, OPERANDS
 from systoliq.hw.engine.host import Map
 from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
 
@@ -176,13 +177,19 @@ class SelfFedProgram:
             yield from self._right(self.short)
 
     def _registers(self) -> Iterator[str]:
-        """What is written is read back, what never changes is read, and other addresses are refused."""
+        """What is written is read back, what never changes is read; other addresses are refused, and other values."""
         for register in DMA_REGISTERS:
-            mask = sum(field.mask for field in register.fields)
-            if register.access == "rw" and register.name not in ("HALT", "DMA_INTERRUPT"):
-                for value in (_ALL, 0x5A5A5A5A, 0):
-                    yield _p("WRITE", BASE + register.offset, value)
-                    yield _p("READ", BASE + register.offset, value & mask, _ALL)
+            mask, at = sum(field.mask for field in register.fields), BASE + register.offset
+            if register.name in LIST_ENDS:
+                ends = LIST_ENDS[register.name]
+                for value in (_ALL ^ 3 | ends, 0x5A5A5A58 | ends, ends):
+                    yield _p("WRITE", at, value)
+                    for wrong in (1, 2, 3):
+                        yield _p("WRITE", at, _ALL ^ value ^ 3 ^ wrong, _SLVERR)
+                    yield _p("READ", at, value & mask, _ALL)
+            for field in register.fields:
+                if field.name in COUNTS:
+                    yield _p("WRITE", at, _ALL ^ field.mask, _SLVERR)
         for register in self._map.registers:
             fields = {field.name for field in register.fields}
             held = {name: value for (of, name), value in self._constants.items() if of == register.name}
