@@ -279,6 +279,11 @@ def constants(**changes):
         ),
         (
             ValueError,
+            "scale must be zero or positive, and finite, not inf",
+            lambda: Requantization.from_scales(np.float32("inf"), 0, INT8),
+        ),
+        (
+            ValueError,
             "scale must be zero or positive, and finite, not -0.5",
             lambda: Requantization.from_scales(-0.5, 0, INT8),
         ),

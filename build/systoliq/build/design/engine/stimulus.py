@@ -16,6 +16,7 @@ from systoliq.hw.packing import Words
 
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_stimulus import float8_job
+from .near_ties import COLUMNS, near_tie_job
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["LONG", "SHORT", "EngineJob", "engine_stimulus"]
 
 LONG = "a long A"
+NEAR_TIES = "sums near ties"
 SHORT = "three groups of rows"
 _MOST_BYTES = 8192  # of a job's Y
 _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but just a little larger
@@ -72,6 +74,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         ("ragged edges", (past[rows], 2 * depth + 1, past[cols]), UINT8, INT8, UINT8, False),
         ("K larger than all else", (rows + 1, 40 * depth + 1, max(cols - 1, 1)), UINT8, UINT8, int32, True),
         ("extremes", (2, 30 * depth, cols + 1), INT8, INT8, INT8, False),
+        (NEAR_TIES, (min(rows, 2), 1, COLUMNS), UINT8, INT8, INT8, False),
         (LONG, (long if long * cols <= _MOST_BYTES else 8 * rows, 1, cols), INT8, INT8, INT8, False),
         (SHORT, (2 * rows + 1, depth + 1, 1), INT8, UINT8, UINT8, False),
         ("a drain that takes long", (whole[rows], 1, whole[cols]), INT8, UINT8, int32, False),
@@ -80,6 +83,8 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
     packing = EnginePacking(config)
     jobs = []
     for title, (m, k, n), a_format, b_format, y_format, per_row in kinds:
+        if title == NEAR_TIES and config.float8:
+            continue
         per_row = per_row and not config.float8
         m = min(m, config.max_rows) if per_row else m
         most_rows, most_columns = blocks(config, m, k, n, per_row)
@@ -88,10 +93,11 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         job: AnyJob
         if config.float8:
             job, y = float8_job(shape, config.float8, generator, extreme=extreme)
-            a_type, b_type, y_type = map(str, config.float8)
+        elif title == NEAR_TIES:
+            job, y = near_tie_job(shape[0], shape[2], generator)
         else:
             job, y = _job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)
-            a_type, b_type, y_type = (each.dtype.name for each in (job.a, job.b, y))
+        a_type, b_type, y_type = map(str, config.float8 or (each.dtype.name for each in (job.a, job.b, y)))
         a_beats = _stream(packing.pack_a(job.a, generator))  # what is beyond M, K and N must not matter
         jobs.append(
             EngineJob(
