@@ -6,6 +6,7 @@ import time
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -54,3 +55,28 @@ def small_layer() -> MatMulLayer:
         y_zero_point=np.int8(5),
         bias=generator.integers(-500, 500, 4).astype(np.int32),
     )
+
+
+@dataclass(frozen=True)
+class FakePlacer:
+    """Place and route of plans: a file in `calls` for each call that was begun, `seconds` each; MHz by the cycles."""
+
+    calls: str
+    seconds: float = 0.0
+    fails_at: int = 0
+
+    def __call__(self, design: Any, part: Any, seeds: Any) -> Any:
+        Path(self.calls).mkdir(exist_ok=True)
+        if len(list(Path(self.calls).iterdir())) + 1 == self.fails_at:
+            raise KeyboardInterrupt
+        (Path(self.calls) / f"plan-{uuid.uuid4()}").touch()
+        time.sleep(self.seconds)
+        cycles = design.plan.image_cycles
+        return SimpleNamespace(lut_sites=10_000 - cycles, dsp=design.plan.dsp, ram=1, fmax_mhz=150.0 + cycles % 7)
+
+
+def wait_for(condition, seconds: float = 600.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.05)

@@ -40,7 +40,7 @@ def test_explore(source, tmp_path):
     assert "smallest with exactness=0: 1 x 4 x 1" in result.output
     assert "4 points of the grid" in result.output
     assert {path.name for path in (tmp_path / "out").iterdir()} == {
-        "points.csv", "points.json", "report.html", "front.png", "layers"
+        "points.csv", "points.json", "report.html", "front.png", "layers", "explore.log"
     }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from ..explore.console import Bars, show
 from ..explore.emit import emit_command
 from ..explore.exploration import explore as run_exploration
 from ..explore.files import check_directory, write_directory
+from ..explore.log import Log
 from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
 from .explore_axes import AXES_OPTIONS
@@ -34,7 +36,9 @@ _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
 _OF_BITS = ("mixed", "seconds")
 _WITH_BITS = ("source", "data", "target", "objective")
-_WITH_QUESTION = ("source", "target", "objective", "place", "seeds", "data", "simulator")
+_WITH_QUESTION = (
+    "source", "target", "objective", "place", "seeds", "data", "simulator", "jobs", "scheduler", "cache"
+)  # fmt: skip
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 
 
@@ -137,7 +141,7 @@ def explore(
     if subject is not None:
         _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
         shared = {name: options[name] for name in _WITH_QUESTION}
-        return explore_question(subject, out=out, requirements=requirements, **shared, **own)
+        return explore_question(subject, out=out, requirements=requirements, memory=memory, **shared, **own)
     if own["seconds"] is not None:
         raise InputError("seconds must be given with --bits, with --smallest or for a network only")
     if out is None:
@@ -151,7 +155,8 @@ def explore(
     options["memory"] = None if memory is None else int(memory * _GIB)
     if options["source"] == "engine":
         _refuse_others(options, tuple(name for name in options if name != "batch"), "for the engine")
-    exploration = run_exploration(**options, progress=Bars(), require=requirements)
+    with contextlib.closing(Log(out, Bars())) as log:
+        exploration = run_exploration(**options, progress=log, require=requirements)
     if not exploration.front_rows:
         raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
     chosen = exploration.chosen

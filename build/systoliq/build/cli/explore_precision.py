@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,7 @@ from rich.console import Console
 from ..errors import InputError
 from ..explore.console import Bars
 from ..explore.files import check_directory
+from ..explore.log import Log
 from ..explore.precision.files import write_study
 from ..explore.precision.run import precision
 from ..explore.precision.show import show_study
@@ -45,18 +47,19 @@ def explore_precision(
         raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")
     if unknown := sorted(set(requirements) - set(_REQUIRED)):
         raise InputError(f"require must be among {', '.join(_REQUIRED)} with --bits, not {unknown[0]!r}")
-    study = precision(
-        source,
-        bits=bits,
-        data=data,
-        target=target,
-        throughput=requirements.get("throughput"),
-        accuracy=requirements.get("accuracy"),
-        objective=objective or "area",
-        mixed=mixed,
-        seconds=seconds,
-        progress=Bars(),
-    )
+    with contextlib.closing(Log(out, Bars())) as log:
+        study = precision(
+            source,
+            bits=bits,
+            data=data,
+            target=target,
+            throughput=requirements.get("throughput"),
+            accuracy=requirements.get("accuracy"),
+            objective=objective or "area",
+            mixed=mixed,
+            seconds=seconds,
+            progress=log,
+        )
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show_study(study, console)
     if out is not None:

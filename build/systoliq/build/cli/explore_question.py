@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,15 +15,21 @@ from systoliq.golden.network import Network
 from systoliq.sim.runner import SimulatorName
 
 from ..errors import InputError
+from ..explore.cache import Store
+from ..explore.console import Bars
+from ..explore.executor import Executor, LocalProcesses
 from ..explore.files import check_directory
+from ..explore.log import Log
 from ..explore.question.ask import ask
 from ..explore.question.check import check_design, given_inputs
 from ..explore.question.files import write_answer
+from ..explore.question.placing import place_task
 from ..explore.question.show import show_answer
 from .shell import tell_link
 
 __all__ = ["explore_question"]
 
+_GIB = 1 << 30
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _TARGET = "ecp5-85k"
 _LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
@@ -41,6 +48,10 @@ def explore_question(
     seconds: float | None,
     data: Path | None,
     simulator: SimulatorName,
+    jobs: int | None,
+    memory: float | None,
+    scheduler: str | None,
+    cache: Path | None,
     requirements: Mapping[str, float],
 ) -> int:
     """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given.
@@ -56,22 +67,36 @@ def explore_question(
         if value < 0:
             raise InputError(f"{name} must be at least {int(name == 'seeds')}, not {value + (name == 'seeds')}")
     given = None if data is None else given_inputs(data, subject)
-    answer = ask(
-        subject,
-        target=target or _TARGET,
-        throughput=requirements.get("throughput"),
-        objective=objective or "area",
-        place=place,
-        seeds=seeds,
-        seconds=seconds,
-        limits={_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS},
-        advance=lambda text: click.echo(f"placing {text}", err=True),
-    )
-    if answer.chosen is not None and (place or given is not None):
-        answer.checked = check_design(
-            answer.design(), subject, answer.chosen.image_cycles, given=given, simulator=simulator,
-            progress=lambda text: click.echo(f"cosimulating: {text}", err=True),
-        )  # fmt: skip
+    store = Store(cache) if place else None
+    executor = _executor(jobs, memory, scheduler) if place else None
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(contextlib.closing(Log(out, Bars())))
+        if executor is not None:
+            stack.callback(executor.close)
+
+        def say(text: str) -> None:
+            click.echo(text, err=True)
+            log.note(text)
+
+        answer = ask(
+            subject,
+            target=target or _TARGET,
+            throughput=requirements.get("throughput"),
+            objective=objective or "area",
+            place=place,
+            seeds=seeds,
+            seconds=seconds,
+            limits={_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS},
+            executor=executor,
+            store=store,
+            advance=lambda text: say(f"placing {text}"),
+            progress=log if place else None,
+        )
+        if answer.chosen is not None and (place or given is not None):
+            answer.checked = check_design(
+                answer.design(), subject, answer.chosen.image_cycles, given=given, simulator=simulator,
+                progress=lambda text: say(f"cosimulating: {text}"),
+            )  # fmt: skip
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show_answer(answer, console)
     if out is not None:
@@ -81,3 +106,14 @@ def explore_question(
             command = f"systoliq emit {source} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
             console.print(f"  {command}", soft_wrap=True, markup=False)
     return 0 if answer.checked is None or answer.checked.passed else 1
+
+
+def _executor(jobs: int | None, memory: float | None, scheduler: str | None) -> Executor | None:
+    """Who places: the workers of a scheduler, or so many local processes; None: this process."""
+    if scheduler is not None:
+        from ..explore.dask_cluster import DaskCluster
+
+        return DaskCluster(scheduler, work=place_task)
+    if jobs is None and memory is None:
+        return None
+    return LocalProcesses(jobs, None if memory is None else int(memory * _GIB), work=place_task)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import queue
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..errors import InputError, need
-from .evaluate import Finding, Task, run_task
+from .evaluate import Finding, run_task
+from .executor import Work
 
 __all__ = ["ClusterError", "DaskCluster"]
 
@@ -25,14 +26,17 @@ class DaskCluster:
     """Tasks run where the workers of the scheduler at `address` run; they need systoliq and the same tools.
 
     Memory is what the workers were started with (`--memory-limit`). A worker that goes costs nothing but time: dask
-    gives its tasks to others.
+    gives its tasks to others. They do `work`, by default `evaluate.run_task`.
     """
 
-    def __init__(self, address: str, patience: float | None = None) -> None:
+    def __init__(
+        self, address: str, patience: float | None = None, *, work: Callable[[Any], list[Finding]] | None = None
+    ) -> None:
         patience = _PATIENCE if patience is None else patience
         distributed = need("distributed", "dask[distributed]", "--scheduler", extra="distributed")
         self.address = address
         self._patience = patience
+        self._work = work
         try:
             self._client: Any = distributed.Client(address, timeout=patience, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
@@ -48,12 +52,14 @@ class DaskCluster:
         """Tasks that run at the same time, as far as is known now."""
         return max(1, int(sum(self._client.nthreads().values())))
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
+    def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks on the cluster."""
         finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
         futures = {}
         for index, task in enumerate(tasks):
-            future = self._client.submit(run_task, task, pure=False, retries=_LOST_WORKERS, priority=-index)
+            future = self._client.submit(
+                self._work or run_task, task, pure=False, retries=_LOST_WORKERS, priority=-index
+            )
             futures[future] = index
             future.add_done_callback(finished.put)
         left = len(futures)
@@ -70,7 +76,7 @@ class DaskCluster:
             future.release()  # else dask would compute it again when the worker that holds it goes
             yield index, findings
 
-    def _findings(self, task: Task, future: Any) -> list[Finding]:
+    def _findings(self, task: Work, future: Any) -> list[Finding]:
         if future.status == "finished":
             findings: list[Finding] = future.result(timeout=self._patience)
             return findings

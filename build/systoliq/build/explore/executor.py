@@ -10,17 +10,17 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from typing import Protocol
+from typing import Any, Protocol
 
 from systoliq.children import end_children
 
 from ..errors import InputError
-from .evaluate import Finding, Task, run_task
+from .evaluate import Finding, run_task
 
-__all__ = ["Executor", "LocalProcesses", "default_jobs"]
+__all__ = ["Executor", "LocalProcesses", "Work", "default_jobs"]
 
 _ATTEMPTS = 2  # of a task whose process ended
 _GIB = 1 << 30
@@ -29,10 +29,22 @@ _SECONDS_TO_END = 2.0  # for a process that computes; one that waits for a tool 
 _PARENT_DIED = 1  # PR_SET_PDEATHSIG
 
 
+class Work(Protocol):
+    """A task, of which the executor only knows its stage, and for how many points there will be findings."""
+
+    @property
+    def stage(self) -> str:
+        """One word."""
+
+    @property
+    def points(self) -> Sequence[Any]:
+        """One finding each."""
+
+
 class Executor(Protocol):
     """Where tasks run."""
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
+    def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks in any order; give the index and the findings of each as it is finished."""
 
     def close(self) -> None:
@@ -56,19 +68,22 @@ class LocalProcesses:
     """`jobs` processes, each with at most `memory` bytes (default: its share of three quarters).
 
     The limit holds for each process that a tool starts, too. A process that ends (out of memory, killed) costs its task
-    one of two attempts, and nobody else anything.
+    one of two attempts, and nobody else anything. They do `work`, by default `evaluate.run_task`.
     """
 
-    def __init__(self, jobs: int | None = None, memory: int | None = None) -> None:
+    def __init__(
+        self, jobs: int | None = None, memory: int | None = None, *, work: Callable[[Any], list[Finding]] | None = None
+    ) -> None:
         if jobs is not None and jobs < 1:
             raise InputError(f"jobs must be at least 1, not {jobs}")
         if memory is not None and memory < _GIB // 2:
             raise InputError(f"memory must be at least 0.5 GiB for each process, not {memory / _GIB:g}")
         self.jobs = default_jobs() if jobs is None else jobs
         self.memory = _physical_memory() * 3 // 4 // self.jobs if memory is None else memory
+        self._work = work
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, tasks: Sequence[Task]) -> Iterator[tuple[int, list[Finding]]]:
+    def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks; the first ones first."""
         waiting = list(range(len(tasks)))[::-1]
         alone: list[int] = []  # were running when a process ended: each is tried again with nobody beside it
@@ -80,7 +95,8 @@ class LocalProcesses:
                 while len(running) < room and (waiting or alone):
                     index = waiting.pop() if waiting else alone.pop()
                     attempts[index] += 1
-                    running[self._open().submit(run_task, tasks[index])] = index
+                    work: Callable[[Any], list[Finding]] = self._work or run_task
+                    running[self._open().submit(work, tasks[index])] = index
                 done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in done:
                     index = running.pop(future)
@@ -125,7 +141,7 @@ class LocalProcesses:
         return self._pool
 
 
-def _ended(task: Task, memory: int) -> list[Finding]:
+def _ended(task: Work, memory: int) -> list[Finding]:
     reason = f"{task.stage}: its process ended {_ATTEMPTS} times (out of memory? the limit is {memory / _GIB:.1f} GiB)"
     return [Finding(status="failed", values={}, reason=reason) for _ in task.points]
 

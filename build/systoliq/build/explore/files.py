@@ -13,6 +13,7 @@ from ..files import write_file
 from ..generator import GENERATOR
 from .emit import emit_command
 from .exploration import Exploration
+from .log import is_log
 from .table import columns_of
 
 __all__ = ["check_directory", "write_directory"]
@@ -29,7 +30,7 @@ def check_directory(directory: Path) -> None:
     existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
     if existing is not None and not existing.is_dir():
         raise InputError(f"{directory}: must be a directory, but {existing} is a file")
-    if directory.is_dir() and any(directory.iterdir()) and not _ours(directory):
+    if directory.is_dir() and not all(map(is_log, directory.iterdir())) and not _ours(directory):
         raise InputError(f"{directory}: must be new, empty or written by systoliq explore; it holds other files")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ...files import json_bytes, write_file
 from ...generator import GENERATOR
-from .ask import Answer
+from .answer import Answer
 from .report import answer_html
 from .show import answer_lines
 

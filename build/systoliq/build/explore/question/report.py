@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..page import Dot, details, page, scatter, table
-from .ask import Answer, Candidate
+from .answer import Answer, Candidate
 from .show import answer_lines
 
 __all__ = ["answer_html"]

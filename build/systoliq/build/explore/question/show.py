@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ...synth.targets import TARGETS
-from .ask import LARGER, TOO_SLOW, Answer, Candidate
+from .answer import LARGER, TOO_SLOW, Answer, Candidate
 
 __all__ = ["answer_lines", "show_answer"]
 

@@ -1,0 +1,109 @@
+"""Search of a question: what is too slow is ruled out, the rest placed until one is known to be the smallest."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+from ...errors import InputError
+from ..evaluate import Finding
+from ..funnel import Progress
+from .answer import LARGER, TOO_SLOW, Answer, Candidate
+from .frequency import Placed, keep
+from .placing import Measured, Placing
+
+__all__ = ["search"]
+
+
+def search(
+    answer: Answer,
+    throughput: float,
+    place: int,
+    deadline: float | None,
+    placing: Placing,
+    advance: Callable[[str], None],
+    progress: Progress,
+) -> None:
+    """Choose among the candidates, which begin with the smallest: at most `place` are placed, in each round as many as
+    can be at once, and none begun after the `deadline`.
+
+    Raises InputError where all that may be quick enough are too large after synthesis.
+    """
+    able = [each for each in answer.candidates if each.most >= throughput]
+    for each in answer.candidates:
+        if each not in able:
+            each.verdict = TOO_SLOW
+    expected = next((each for each in able if each.throughput >= throughput), able[-1])
+    best: Candidate | None = None
+    count = 0
+    progress.start("place", place, 0)
+    while open_ := [each for each in _below(able, best) if each.untried]:
+        late = deadline is not None and time.monotonic() > deadline
+        if count == place or late:
+            answer.stopped = "the time was over" if late else f"{count} placed" if count else "nothing placed"
+            break
+        following = _following(open_, expected, best, throughput)[: min(placing.width, place - count)]
+        for each in following:
+            advance(f"{each.image_cycles} cycles an image, about {each.sized.total('lut_sites')} LUT sites")
+        for index, finding in placing.place([each.sized.plan.as_json() for each in following]):
+            _found(answer, following[index], finding, throughput)
+            progress.advance("place", 1)
+        count += len(following)
+        able = [each for each in able if each.most or each.failed]
+        best = next((each for each in able if each.placed and each.throughput >= throughput), None)
+        for each in list(able):
+            if each.untried and each.most < throughput:
+                each.verdict = TOO_SLOW
+                able.remove(each)
+    progress.end("place")
+    if not able:
+        raise InputError(
+            f"throughput must be less than {throughput:g} on {answer.target}: all plans that may reach it do not fit "
+            "after synthesis"
+        )
+    answer.chosen = best or (expected if expected in able else able[-1])
+    smaller = [each for each in _below(able, answer.chosen) if each.placed is None]
+    for each in smaller:
+        each.verdict = each.verdict or "open: smaller, reaches it only at the model's best"
+    for each in able[able.index(answer.chosen) + 1 :]:
+        each.verdict = each.verdict or LARGER
+    if any(each.failed for each in smaller) and not answer.stopped:
+        answer.stopped = "a plan could not be placed"
+    answer.proven = best is not None and not smaller
+
+
+def _below(able: Sequence[Candidate], best: Candidate | None) -> Sequence[Candidate]:
+    """Those that are smaller, or all."""
+    return able if best is None else able[: able.index(best)]
+
+
+def _following(
+    open_: Sequence[Candidate], expected: Candidate, best: Candidate | None, throughput: float
+) -> list[Candidate]:
+    """The order to place them in, as far as is known. While none reached it: the one that is expected to, and larger
+    ones; then, and after one did, the smaller ones, the quickest of them first.
+    """
+    smaller = [each for each in open_ if each.throughput < throughput] if best is None else list(open_)
+    larger = [each for each in open_ if each.throughput >= throughput] if best is None else []
+    if expected in larger:
+        larger.insert(0, larger.pop(larger.index(expected)))
+    return [*larger[:1], *smaller[::-1], *larger[1:]]
+
+
+def _found(answer: Answer, candidate: Candidate, finding: Finding, throughput: float) -> None:
+    """What place and route said of one."""
+    if finding.status == "impossible":
+        candidate.verdict, candidate.most_mhz, candidate.mhz = "does not fit after synthesis", 0.0, 0.0
+        return
+    if finding.status != "done":
+        candidate.failed, candidate.verdict = True, f"failed: {finding.reason}"
+        return
+    candidate.placed = Measured(**finding.values)
+    candidate.verdict = "placed: reaches it" if candidate.throughput >= throughput else "placed: too slow"
+    measured = candidate.placed
+    keep(
+        Placed(
+            target=answer.target, design=f"{answer.subject.name}, {candidate.image_cycles} cycles",
+            lut_sites=measured.lut_sites, dsp=measured.dsp, ram=measured.ram, mhz=measured.fmax_mhz, source="explore",
+        )
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Placing for a question: kept and gone on with, several at a time, on a cluster that loses a worker; its log."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+import pytest
+from explore_fakes import FakePlacer, wait_for
+
+from systoliq.build.design.digits_cnn import digits_cnn
+from systoliq.build.errors import SynthesisError
+from systoliq.build.explore.cache import Store
+from systoliq.build.explore.dask_cluster import DaskCluster
+from systoliq.build.explore.executor import LocalProcesses
+from systoliq.build.explore.files import check_directory
+from systoliq.build.explore.log import LOG, Log
+from systoliq.build.explore.question import frequency
+from systoliq.build.explore.question.ask import ask
+from systoliq.build.explore.question.placing import place_task
+from systoliq.build.synth import DoesNotFitError
+
+THROUGHPUT = 3e5
+PLACED = 20
+
+
+@pytest.fixture(autouse=True)
+def points(tmp_path, monkeypatch):
+    monkeypatch.setattr(frequency, "cache_directory", lambda: tmp_path / "points")
+
+
+def answered(folder, **options):
+    placer = options.pop("synthesize", FakePlacer(str(folder / "calls")))
+    return ask(digits_cnn()[0], throughput=THROUGHPUT, place=PLACED, synthesize=placer, **options)
+
+
+def calls(folder):
+    return len(list((folder / "calls").iterdir()))
+
+
+def same(one, other):
+    assert one.chosen.row == other.chosen.row
+    assert one.proven
+    assert other.proven
+
+
+def test_an_interrupted_search_goes_on_where_it_was(tmp_path):
+    store = Store(tmp_path / "cache")
+    with pytest.raises(KeyboardInterrupt):
+        answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "calls"), fails_at=3), store=store)
+    assert calls(tmp_path) == 2
+    answer = answered(tmp_path, store=store)
+    other = answered(tmp_path / "x", synthesize=FakePlacer(str(tmp_path / "others")))
+    same(answer, other)
+    placed = sum(each.placed is not None for each in answer.candidates)
+    assert calls(tmp_path) == placed == len(list((tmp_path / "others").iterdir()))
+    answered(tmp_path, store=store)
+    assert calls(tmp_path) == placed
+
+
+def test_another_part_or_seed_is_placed_again(tmp_path):
+    store = Store(tmp_path / "cache")
+    answered(tmp_path, store=store)
+    before = calls(tmp_path)
+    answered(tmp_path, store=store, seeds=2)
+    middle = calls(tmp_path)
+    answered(tmp_path, store=store, target="ecp5-45k")
+    assert before < middle < calls(tmp_path)
+
+
+def failing(error):
+    def synthesize(design, part, seeds):
+        raise error
+
+    return synthesize
+
+
+def test_what_fails_is_no_proof(tmp_path):
+    answer = answered(
+        tmp_path, synthesize=failing(SynthesisError("nextpnr: no\n  idea")), store=Store(tmp_path / "cache")
+    )
+    assert not answer.proven
+    assert {each.verdict for each in answer.candidates if each.failed} == {"failed: nextpnr: no idea"}
+    placed = answered(tmp_path, store=Store(tmp_path / "cache"))  # it is tried again
+    assert placed.proven
+
+
+def test_nothing_that_fits_is_refused(tmp_path):
+    with pytest.raises(
+        ValueError, match=r"throughput must be less than 300000 on ecp5-85k: all plans that may reach it"
+    ):
+        answered(tmp_path, synthesize=failing(DoesNotFitError("too large")))
+
+
+def test_two_processes_give_the_same_answer(tmp_path):
+    with contextlib.closing(LocalProcesses(2, work=place_task)) as local:
+        parallel = answered(tmp_path, executor=local)
+    same(parallel, answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "others"))))
+
+
+def test_a_cluster_that_loses_a_worker_gives_the_same_answer(cluster, tmp_path):
+    address, _, workers = cluster
+    wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)
+
+    class KillOne:
+        """A worker is killed in the middle: while others are placed."""
+
+        def start(self, stage, total, cached):
+            pass
+
+        def advance(self, stage, points):
+            if workers[0].poll() is None:
+                workers[0].kill()
+
+        def end(self, stage):
+            pass
+
+    placer = FakePlacer(str(tmp_path / "calls"), seconds=0.3)
+    with contextlib.closing(DaskCluster(address, work=place_task)) as dask:
+        assert dask.jobs == 2
+        distributed = answered(tmp_path, synthesize=placer, executor=dask, progress=KillOne())
+    assert workers[0].poll() is not None
+    assert workers[1].poll() is None
+    same(distributed, answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "others"))))
+
+
+def test_the_log_says_how_far_it_is(tmp_path):
+    out = tmp_path / "out"
+    with contextlib.closing(Log(out)) as log:
+        assert not out.exists()
+        answered(tmp_path, progress=log, advance=log.note)
+    lines = (out / LOG).read_text().splitlines()
+    assert lines[0].startswith("systoliq explore, 20")
+    assert re.search(r"s  place: 20 points, 0 of them from the cache$", lines[1])
+    assert re.search(r"s  \d+ cycles an image, about \d+ LUT sites$", lines[2])
+    assert any(re.search(r"s  place: 2 of 20, about \d+ s to go at the most$", line) for line in lines)
+    assert re.search(r"s  place: over, [\d.]+ s$", lines[-1])
+    check_directory(out)  # what was interrupted may go on
+    (out / "mine.txt").touch()
+    with pytest.raises(ValueError, match="must be new, empty or written by systoliq explore"):
+        check_directory(out)
