@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from systoliq.build.explore.evaluate import run_task
 from systoliq.golden.layer import MatMulLayer
 
 
@@ -40,6 +41,17 @@ class FakeSynthesizer:
         Path(self.calls).mkdir(exist_ok=True)
         (Path(self.calls) / f"{what}-{uuid.uuid4()}").touch()
         time.sleep(self.seconds)
+
+
+class InProcess:
+    """An executor without processes."""
+
+    def run(self, tasks: Any) -> Any:
+        for index, task in enumerate(tasks):
+            yield index, run_task(task)
+
+    def close(self) -> None:
+        pass
 
 
 def small_layer() -> MatMulLayer:

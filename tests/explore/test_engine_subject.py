@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer
+from explore_fakes import FakeSynthesizer, InProcess
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design import EngineDesign, SelfFedEngineDesign
@@ -17,7 +17,6 @@ from systoliq.build.design.digits_cnn import INT8_MODEL
 from systoliq.build.design.engine.workloads import Product, jobs_of
 from systoliq.build.errors import InputError
 from systoliq.build.explore import EngineSubject, Workload, explore, open_workload
-from systoliq.build.explore.evaluate import run_task
 from systoliq.build.explore.files import write_directory
 from systoliq.build.explore.settings import Settings
 from systoliq.build.explore.synthesizer import NoSynthesizer
@@ -28,17 +27,6 @@ SMALL = [Product(network="x", m=9, k=20, n=6, count=2), Product(network="x", m=1
 AXES = {"rows": "2", "cols": "2,4", "depth": "1,2", "a_words": "16", "b_words": "32", "max_columns": 8, "max_rows": 8}
 CSV = "workload,layer,M,K,N,count\nx,conv,9,20,6,2\nx,fc,1,33,5,1\ny,fc,4,4,4,1\n"
 SETTINGS = Settings(synthesizer=NoSynthesizer(), simulator="icarus")
-
-
-class InProcess:
-    """An executor without processes."""
-
-    def run(self, tasks):
-        for index, task in enumerate(tasks):
-            yield index, run_task(task)
-
-    def close(self):
-        pass
 
 
 @pytest.fixture
@@ -188,7 +176,7 @@ def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
 def test_devices_that_cannot_hold_it_are_told_before_synthesis(run):
     exploration = run(rows="16", cols="16", depth="1", dataflow="output-stationary", target="ecp5-25k,osu018")
     reasons = {row["target"]: row["reason"] for row in exploration.rows}
-    assert reasons["ecp5-25k"] == "dsp must be at most 28 on ecp5-25k, not 256 for the array's products alone"
+    assert reasons["ecp5-25k"] == "dsp must be at most 28 on ecp5-25k, not 288 for products and lanes alone"
     exploration = run(rows="4", cols="4", depth="1", a_words=1024, dataflow="output-stationary", target="osu018")
     assert exploration.rows[0]["reason"].startswith("engine must have at most 16384 bits of memory for standard cells")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer
+from explore_fakes import FakeSynthesizer, InProcess
 
 from systoliq.build.cli.main import cli
 from systoliq.build.errors import InputError
@@ -29,17 +29,6 @@ from systoliq.golden.requantization import Requantization
 from systoliq.golden.rescale import requantize_float32
 
 SMALL = {"cols": "2,4,5", "depth": "1,2", "a_bits": "4,8", "b_bits": "4,8", "requantizer_bits": "6,24"}
-
-
-class InProcess:
-    """An executor without processes."""
-
-    def run(self, tasks):
-        for index, task in enumerate(tasks):
-            yield index, run_task(task)
-
-    def close(self):
-        pass
 
 
 @pytest.fixture

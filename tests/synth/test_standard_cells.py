@@ -12,8 +12,9 @@ from click.testing import CliRunner
 from systoliq.api import EngineConfig, EngineDesign, InputError, MissingPackageError
 from systoliq.build.cli.main import cli
 from systoliq.build.synth import open_target, opensta, synthesize
-from systoliq.build.synth.standard_cells import library_of, read_library
+from systoliq.build.synth.standard_cells import check_memory, library_of, read_library
 from systoliq.build.synth.tools import find_yosys
+from systoliq.build.synth.yosys import memory_bits
 
 from .test_synth import bare_array, liberty
 
@@ -153,3 +154,28 @@ def test_the_command(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "small.lib: must be a Liberty file" in result.output
     assert not (tmp_path / "other.json").exists()
+
+
+def test_memories_that_are_written_and_constants_count_apart(tmp_path: Path) -> None:
+    (tmp_path / "design.v").write_text(
+        """
+        module part(input clk, input [3:0] at, input [7:0] d, output [7:0] q, output [3:0] r);
+          reg [7:0] ram [0:15]; reg [3:0] rom [0:9];
+          initial begin rom[0] = 1; rom[9] = 3; end
+          always @(posedge clk) ram[at] <= d;
+          assign q = ram[at], r = rom[at];
+        endmodule
+        module top(input clk, input [3:0] at, input [7:0] d, output [15:0] q, output [7:0] r);
+          part one(clk, at, d, q[7:0], r[3:0]);
+          part two(clk, at, d, q[15:8], r[7:4]);
+        endmodule
+        """
+    )
+    assert memory_bits(find_yosys(), "top", tmp_path) == (2 * 16 * 8, 2 * 10 * 4)
+
+
+def test_too_many_constants() -> None:
+    with pytest.raises(
+        InputError, match="net must have at most 131072 bits of constants for standard cells, gates then"
+    ):
+        check_memory("net", 0, 131073)

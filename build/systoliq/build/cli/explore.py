@@ -24,6 +24,7 @@ from ..explore.files import check_directory, write_directory
 from ..explore.log import Log
 from ..explore.pareto import OBJECTIVES
 from ..explore.requirements import parse_requirements
+from ..synth.targets import TARGETS
 from .explore_axes import AXES_OPTIONS
 from .explore_precision import explore_precision
 from .explore_question import explore_question
@@ -54,7 +55,8 @@ RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by comm
   synthesis                          --synthesis best  seconds
   place and route, or OpenSTA        --place best      minutes
   cosimulation                       the front         seconds
-For a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
+With standard cells (osu018, or generic and --liberty) or --multipliers a network is measured,
+too. Otherwise, for a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
 --require throughput=X, by models first; --place N measures only what can still win.
 --bits shows what narrower weights and activations cost a network in accuracy, layer by
 layer, and save in hardware; --require accuracy=X looks for the least mix of widths.
@@ -137,7 +139,8 @@ def explore(
         return explore_precision(out=out, bits=bits, requirements=requirements, **shared, **own)
     if own.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits only")
-    subject = _questioned(options["source"], smallest)
+    swept = options["multipliers"] is not None or _is_of_cells(options["target"])
+    subject = _questioned(options["source"], smallest) if smallest or not swept else None
     if subject is not None:
         _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
         shared = {name: options[name] for name in _WITH_QUESTION}
@@ -183,6 +186,12 @@ def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
     if opened is not None:
         return opened[0]
     return open_layer(source, None)[0] if smallest else None
+
+
+def _is_of_cells(target: str | None) -> bool:
+    """Whether all devices are standard cells or gates, which no plan is looked for by estimates for."""
+    words = [] if target is None else [word.strip() for word in target.split(",")]
+    return bool(words) and all(word in TARGETS and TARGETS[word].family == "generic" for word in words)
 
 
 def _refuse_others(options: dict[str, Any], taken: tuple[str, ...], where: str) -> None:

@@ -11,6 +11,7 @@ from systoliq.hw.dma.axi4 import BUS_BYTES
 
 from ..explore.subjects.engine import EngineSubject
 from ..explore.subjects.layer import LayerSubject
+from ..explore.subjects.network import NetworkSubject
 from ..synth.targets import TARGETS
 
 __all__ = ["AXES_OPTIONS"]
@@ -52,6 +53,12 @@ AXES_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     _of_engine("dataflow", "what stays in the array.", "WORDS"),
     _of_engine(
         "bus", f"bits of AXI4 masters that feed it: {', '.join(str(8 * size) for size in BUS_BYTES)}; 0: streams."
+    ),
+    click.option(
+        "--multipliers",
+        metavar="RANGE",
+        help="network: multiplier cells that its plan may take; each is measured, none searched for.  [cells: "
+        f"{NetworkSubject.axes[0].default}]",
     ),
     click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]"),
     click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{_LAYER['target']}]"),

@@ -117,8 +117,8 @@ class Design:
 
     @property
     def explored(self) -> object:
-        """What `systoliq.build.explore.explore` explores for it: the layer, the configuration of the engine."""
-        raise InputError(f"source must be a layer or an engine to be explored, not {self.kind}")
+        """What `systoliq.build.explore.explore` explores for it: layer, network, or engine's configuration."""
+        raise InputError(f"source must be a layer, a network or an engine to be explored, not {self.kind}")
 
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
         """What the hardware answers, bit for bit."""

@@ -73,9 +73,16 @@ class Bars:
 
 _SHOWN: tuple[tuple[str, str, Callable[[Mapping[str, Any]], str]], ...] = (
     ("target", "target", lambda row: row["target"]),
+    ("multipliers", "multipliers", lambda row: str(row["multipliers"])),
     ("rows", "array", lambda row: f"{row['rows']}x{row['cols']}x{row['depth']}"),
     ("a_bits", "a/b/req", lambda row: f"{row['a_bits']}/{row['b_bits']}/{row['requantizer_bits'] or 'auto'}"),
+    ("dataflow", "dataflow", lambda row: row["dataflow"].removesuffix("-stationary")),
+    ("a_words", "lanes/A/B words", lambda row: f"{row['lanes']}/{row['a_words']}/{row['b_words']}"),
+    ("bus", "bus", lambda row: str(row["bus"] or "streams")),
     ("cycles_per_inference", "cycles", lambda row: f"{row['cycles_per_inference']:.1f}"),
+    ("edge_limit", "busy", lambda row: f"{row['utilization']:.1%}"),
+    ("cell_area", "area", lambda row: f"{row['cell_area']:.0f}"),
+    ("gates", "gates", lambda row: str(row["gates"])),
     ("lut_sites", "LUT", lambda row: str(row["lut_sites"])),
     ("ff", "FF", lambda row: str(row["ff"])),
     ("dsp", "DSP", lambda row: str(row["dsp"])),

@@ -14,6 +14,7 @@ from systoliq.sim.runner import SimulatorName
 from ..design import Design
 from ..design.engine.workloads import Product
 from ..errors import InputError
+from ..synth.targets import TARGETS
 from . import table
 from .cache import Store
 from .evaluate import STAGES
@@ -158,6 +159,7 @@ def explore(
     _check_least(0, synthesis=synthesis, place=place)
     subject = open_subject(source, data=data, weights=weights, workload=workload)
     grid = Space.parse(subject.axes, subject.point, given)
+    _check_unit(grid.axes["target"], requirements)
     names = subject.objectives if objective is None else parse_words("objective", objective, OBJECTIVES)
     if synthesizer is None:
         synthesizer = _synthesizer(grid.axes["target"], synthesis, place, liberty)
@@ -184,6 +186,16 @@ def _check_least(least: int, **counts: int) -> None:
     for name, value in counts.items():
         if value < least:
             raise InputError(f"{name} must be at least {least}, not {value}")
+
+
+def _check_unit(targets: Sequence[str], requirements: Mapping[str, float]) -> None:
+    """An InputError where the smallest would be one of areas in several units."""
+    units = {TARGETS[target].family == "generic": target for target in targets}
+    if requirements and len(units) > 1:
+        raise InputError(
+            f"require must be for parts or for standard cells, not for {units[False]} and {units[True]}: areas have "
+            "different units"
+        )
 
 
 def _narrow(

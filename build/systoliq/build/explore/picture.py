@@ -33,12 +33,13 @@ def axis_title(column: str) -> str:
 
 
 def axis_columns(exploration: Exploration) -> tuple[str, str, str | None]:
-    """Columns for x, y and colour: area, throughput, accuracy, as deep as they were measured."""
+    """Columns for x, y and colour: area, throughput, and the first other objective, as deep as they were measured."""
     rows = [row for row in exploration.rows if row["status"] == "done"]
     deepest = [row for row in rows if row["stage"] == exploration.deepest]
+    other = next((name for name in exploration.objectives if name not in ("area", "throughput")), "accuracy")
     x, y, colour = (
         next((column for column in OBJECTIVES[name].columns if any(row[column] is not None for row in deepest)), None)
-        for name in ("area", "throughput", "accuracy")
+        for name in ("area", "throughput", other)
     )
     return x or "bit_products", y or "inferences_per_kcycle", colour
 

@@ -40,7 +40,8 @@ COLUMNS = {
     "max_rows": "M of a job with a zero point per row at the most",
     "dataflow": "what stays in the array",
     "bus": "bits of the AXI4 masters; 0: streams",
-    "cells": "multiplier cells",
+    "multipliers": "multiplier cells of the network's plan",
+    "cells": "kind of multiplier cells",
     "target": "device",
     "macs_per_cycle": "multiply-accumulates that the array does in a cycle",
     "accumulator_bits": "width of the sums",
@@ -80,6 +81,7 @@ COLUMNS = {
     "weight_mb_per_s": "10^6 bytes per second from the weight memories",
     "cosim": "equal: outputs equal golden and cycles equal the model under a simulator",
     "cosim_rows": "inputs of the cosimulation",
+    "cosim_images": "images of the cosimulation",
     "cosim_product": "M x K x N of the product of the cosimulation",
     "cosim_cycles": "cycles counted there",
     "cosim_mismatches": "outputs and rules that were wrong there",
@@ -95,7 +97,8 @@ _WHOLE = (
     "max_columns", "max_rows", "bus", "macs_per_cycle", "accumulator_bits", "memory_bits", "products",
     "jobs", "latency_cycles",
     "cycles", "inexact", "reachable", "weight_bits_per_cycle", "bit_products", "lut_sites", "gates", "ff", "dsp", "ram",
-    "cosim_rows", "cosim_cycles", "cosim_mismatches", "cosim_float32_mismatches",
+    "multipliers", "cosim_images", "cosim_rows",
+    "cosim_cycles", "cosim_mismatches", "cosim_float32_mismatches",
 )  # fmt: skip
 _OF_ALL = frozenset((
     "status", "reason", "stage", "front", "cells", "target", "macs_per_cycle", "latency_cycles", "cycles",
@@ -141,7 +144,8 @@ def _derive(cells: dict[str, Any], work: int) -> None:
     if cells["products"] is not None:
         cells["products_per_s"] = cells["inferences_per_s"] * cells["products"]
     cells["macs_per_s"] = cells["inferences_per_s"] * work
-    cells["latency_us"] = cells["latency_cycles"] / fmax
+    if cells["latency_cycles"] is not None:
+        cells["latency_us"] = cells["latency_cycles"] / fmax
     cells["io_mb_per_s"] = cells["io_bits_per_cycle"] * fmax / 8
     if cells["weight_bits_per_cycle"] is not None:
         cells["weight_mb_per_s"] = cells["weight_bits_per_cycle"] * fmax / 8

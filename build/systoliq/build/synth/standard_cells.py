@@ -1,7 +1,7 @@
 """Standard cells: a library in Liberty form, as Yosys reads it, and the commands that map a design to it.
 
 Registers by dfflibmap, logic by ABC, which sizes gates and buffers fan-out for a clock period: without a driving cell
-it would leave every fan-out to one gate. There are no memories: theirs become flip-flops.
+it would leave every fan-out to one gate. There are no memories: theirs become flip-flops, and constants gates.
 """
 
 from __future__ import annotations
@@ -21,11 +21,24 @@ from ..files import read_input
 from .targets import Target
 from .tools import Command
 
-__all__ = ["CELLS", "LARGE", "MEMORY_BITS", "Library", "check_memory", "library_of", "mapping", "read_library"]
+__all__ = [
+    "CELLS",
+    "CONSTANT_BITS",
+    "LARGE",
+    "MEMORY_BITS",
+    "Library",
+    "check_memory",
+    "library_of",
+    "mapping",
+    "read_library",
+]
 
 CELLS = "cells.lib"
 MEMORY_BITS = 1 << 14
 """Of a design's memories: each becomes a flip-flop and the gates to write and read it."""
+
+CONSTANT_BITS = 1 << 17
+"""Of memories that are never written, weights above all: gates by ABC."""
 
 LARGE = 80_000
 """Gates of a design beyond which ABC does not look for equal signals: an hour for an engine, for some MHz."""
@@ -122,8 +135,13 @@ def mapping(library: Library, mhz: float, folder: Path, *, quick: bool = False) 
     return [f"dfflibmap -liberty {CELLS}", abc, "opt_clean -purge"]
 
 
-def check_memory(name: str, bits: int) -> None:
-    """InputError where the memories of the design `name` have too many `bits`."""
+def check_memory(name: str, bits: int, constants: int = 0) -> None:
+    """InputError where the memories of the design `name` have too many `bits`, or those never written `constants`."""
+    if constants > CONSTANT_BITS:
+        raise InputError(
+            f"{name} must have at most {CONSTANT_BITS} bits of constants for standard cells, gates then, not "
+            f"{constants}"
+        )
     if bits > MEMORY_BITS:
         raise InputError(
             f"{name} must have at most {MEMORY_BITS} bits of memory for standard cells, each a flip-flop then, "

@@ -24,6 +24,7 @@ __all__ = [
     "cell_figures",
     "is_register",
     "mapped_apart",
+    "memory_bits",
     "netlist_to_place",
     "run_blocks",
     "run_yosys",
@@ -46,8 +47,7 @@ def run_yosys(
     """
     _bring(verilog, folder)
     if library is not None:
-        _run(yosys, ["read_verilog design.v", f"hierarchy -top {name}", "proc", _stat("memories.json")], name, folder)
-        check_memory(name, json.loads((folder / "memories.json").read_text())["design"]["num_memory_bits"])
+        check_memory(name, *memory_bits(yosys, name, folder))
         unmapped = ["read_verilog design.v", f"{target.synth} -noabc -top {name}", _stat("gates.json")]
         _run(yosys, unmapped, name, folder)
         quick = json.loads((folder / "gates.json").read_text())["design"]["num_cells"] > LARGE
@@ -84,17 +84,37 @@ def run_blocks(
     _run(yosys, [*script, _stat("modules.json", f" -liberty {CELLS}")], name, folder)
     found = json.loads((folder / "modules.json").read_text())["modules"]
     modules = {key.lstrip("\\"): module for key, module in found.items()}
+    counts = _instances(name, found)
+    areas = {module: modules[module].get("area", 0.0) for module in counts if counts[module]}
+    ordered = sorted(areas, key=lambda module: (-areas[module], module))
+    return {module: {"instances": counts[module], "area": areas[module]} for module in ordered}
+
+
+def memory_bits(yosys: Command, name: str, folder: Path) -> tuple[int, int]:
+    """Bits of a design's memories that can be written, and of those that cannot."""
+    read = ["read_verilog design.v", f"hierarchy -top {name}", "proc", _stat("modules.json")]
+    _run(yosys, [*read, "select t:$memwr* m:*", "write_json -selected memories.json"], name, folder)
+    counts = _instances(name, json.loads((folder / "modules.json").read_text())["modules"])
+    bits = {True: 0, False: 0}
+    for key, module in json.loads((folder / "memories.json").read_text())["modules"].items():
+        written = {cell["parameters"]["MEMID"].lstrip("\\") for cell in module["cells"].values()}
+        for memory, size in module.get("memories", {}).items():
+            bits[memory in written] += counts[key.lstrip("\\")] * size["width"] * size["size"]
+    return bits[True], bits[False]
+
+
+def _instances(name: str, found: Mapping[str, Any]) -> Counter[str]:
+    """How often each module stands in the design `name`, by Yosys' statistics of the modules."""
+    modules = {key.lstrip("\\"): module for key, module in found.items()}
     within = {
-        above: {kind: n for kind, n in module["num_cells_by_type"].items() if kind in modules}
+        above: {kind.lstrip("\\"): n for kind, n in module["num_cells_by_type"].items() if kind.lstrip("\\") in modules}
         for above, module in modules.items()
     }
     counts = Counter({name: 1})
     for above in reversed([*TopologicalSorter(within).static_order()]):  # what it stands in comes before it
         for kind, number in within[above].items():
             counts[kind] += number * counts[above]
-    areas = {module: modules[module].get("area", 0.0) for module in counts if counts[module]}
-    ordered = sorted(areas, key=lambda module: (-areas[module], module))
-    return {module: {"instances": counts[module], "area": areas[module]} for module in ordered}
+    return counts
 
 
 def _bring(verilog: str, folder: Path) -> None:

@@ -128,6 +128,11 @@ class NetworkDesign(Design):
         return self._hardware.cells
 
     @property
+    def explored(self) -> Network:
+        """See `Design.explored`."""
+        return self.network
+
+    @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates that all its stages do in a cycle."""
         return self.plan.multipliers

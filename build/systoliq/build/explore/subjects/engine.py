@@ -35,6 +35,7 @@ __all__ = ["EnginePoint", "EngineSubject"]
 
 _SUM_BITS = 32
 _MANTISSA_BITS = 24  # of the multipliers that each job brings
+_LANE_CELLS = 8  # of ECP5: four for the requantizer's product, two for each zero point's (docs/silicon.md)
 _COSIMULATED = 5_000  # cycles of a cosimulation, about: seconds under Icarus, too
 _CONFIG = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
 
@@ -236,8 +237,10 @@ def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
     per_cell = {"ecp5": 1, "ecp5-pair": 2, "ice40": 2, "gowin": 1}.get(cells)  # products of a cycle, at the most
     room = target.capacity.get("dsp")
     least = math.ceil(config.rows * config.cols * config.depth / per_cell) if per_cell else 0
+    if cells in ("ecp5", "ecp5-pair"):
+        least += _LANE_CELLS * config.lanes
     if room is not None and least > room:
-        raise InputError(f"dsp must be at most {room} on {target.name}, not {least} for the array's products alone")
+        raise InputError(f"dsp must be at most {room} on {target.name}, not {least} for products and lanes alone")
 
 
 def _cosimulated(design: EngineDesign, products: Sequence[Product]) -> Product:

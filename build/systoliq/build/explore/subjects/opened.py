@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
 from systoliq.hw.engine import EngineConfig
 
 from ...design.engine.workloads import Product
+from ...design.sources import open_network
 from ...errors import InputError
 from .engine import EngineSubject
 from .layer_data import layer_subject, open_layer_subject
+from .network import NetworkSubject
 from .subject import Subject
 from .workload import Workload, open_workload
 
@@ -42,8 +45,15 @@ def open_subject(
         raise InputError(f"workload must be given for the source engine only, not for {given!r}")
     if isinstance(given, MatMulLayer):
         return layer_subject(given, origin=_IN_PYTHON, data=data)
+    network = (
+        (given, _IN_PYTHON) if isinstance(given, Network) else open_network(given) if isinstance(given, str) else None
+    )
+    if network is not None:
+        if data is not None:
+            raise InputError("data must be left out for a network here: --bits takes them")
+        return NetworkSubject(source=given if isinstance(given, str) else "", network=network[0], origin=network[1])
     if not isinstance(given, str):
-        raise TypeError(f"source must be a SOURCE of the command line, a layer or an engine, not {given!r}")
+        raise TypeError(f"source must be a SOURCE of the command line, a layer, a network or an engine, not {given!r}")
     return open_layer_subject(given, data=data, weights=weights)
 
 
