@@ -215,6 +215,23 @@ def test_the_front_is_cosimulated(run, dataflow, bus):
     assert row["cosim_mismatches"] == 0
 
 
+@pytest.mark.slow
+def test_a_point_is_placed_and_cosimulated(tmp_path):
+    exploration = explore(
+        "engine", workload=SMALL, rows=1, cols=2, depth=1, a_words=64, b_words=64, max_columns=8, max_rows=8,
+        dataflow="output-stationary", target="ecp5-25k", synthesis=1, place=1, seeds=1, simulator="icarus", jobs=1,
+        cache=tmp_path, require="throughput=1e4",
+    )  # fmt: skip
+    (row,) = exploration.front_rows
+    assert row["cosim"] == "equal", row["reason"]
+    assert row is exploration.chosen
+    assert row["dsp"] == 2 + 8 * 2 + 1  # products, lanes, and one that counts: what is refused before synthesis is less
+    assert 0 < row["lut_sites"] < 24288
+    assert 60 < row["fmax_mhz"] < 300
+    assert row["inferences_per_s"] == pytest.approx(row["fmax_mhz"] * 1e6 / row["cycles"])
+    assert {"core", "engine"}.isdisjoint(exploration.blocks[exploration.points_of_rows[0]])  # by what is inside
+
+
 def test_the_command(tmp_path):
     (tmp_path / "w.csv").write_text(CSV)
     arguments = [
