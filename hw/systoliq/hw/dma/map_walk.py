@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Module, Mux, Signal, Value
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
@@ -117,7 +117,7 @@ class MapWalk(wiring.Component):
         m.d.sync += [
             split.eq(0),
             begin.eq(split),
-            *(kept.single[name].eq(count == 1) for name, count in kept.counts.items()),
+            *(kept.single[name].eq(kept.acts(name) & (count == 1)) for name, count in kept.counts.items()),
         ]
         with m.If(self.start & ~self.busy):
             m.d.sync += [split.eq(1), kept.plain.eq(self.settings), kept.map.eq(self.map), kept.maps.eq(self.maps)]
@@ -151,7 +151,7 @@ class MapWalk(wiring.Component):
         first, after = Signal(_Place, reset_less=True), Signal(_Place)
         slot, slot_last = Signal(range(max(self.group, 2))), Signal()
         of_map, single = kept.map, kept.single
-        line_ends, image_ends = kept.maps & place.across_last, kept.maps & place.across_last & place.down_last
+        line_ends, image_ends = place.across_last, place.across_last & place.down_last
         m.d.comb += [
             row_last.eq(slot_last | place.rows_last),
             after.eq(place),
@@ -162,10 +162,11 @@ class MapWalk(wiring.Component):
                 + Mux(image_ends, of_map.image_stride, Mux(line_ends, of_map.line_stride, kept.plain.row_stride))
             ),
         ]
-        _count(m, after, "across", place, ends=line_ends, count=of_map.out_width, single=single["out_width"])
+        across = {"count": of_map.out_width, "single": single["out_width"], "acts": kept.maps}
+        _count(m, after, "across", place, ends=line_ends, **across)
         with m.If(line_ends):
-            ends = {"ends": image_ends, "count": of_map.out_height, "single": single["out_height"]}
-            _count(m, after, "down", place, **ends)
+            down = {"count": of_map.out_height, "single": single["out_height"]}
+            _count(m, after, "down", place, ends=image_ends, **down)
             m.d.comb += after.y.eq(Mux(image_ends, of_map.origin_y, place.y + of_map.stride_y))
         for each in (place, first):
             with m.If(begin):
@@ -252,11 +253,27 @@ class _Kept:
         """All counts by name."""
         return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in COUNTS}
 
+    def acts(self, name: str) -> Value:
+        """Whether the end of that count means anything: no line of windows ends where there is no map."""
+        return self.maps if name == "out_width" else Const(1, 1)
 
-def _count(m: Module, after: data.View, name: str, now: data.View, *, ends: Value, count: Value, single: Value) -> None:
-    """One less is left ``after``, or all of ``count``, which ``single`` says is 1, where ``now`` was the last one."""
+
+def _count(
+    m: Module,
+    after: data.View,
+    name: str,
+    now: data.View,
+    *,
+    ends: Value,
+    count: Value,
+    single: Value,
+    acts: Value | None = None,
+) -> None:
+    """One less is left ``after``, or all of ``count``, which ``single`` says is 1, where ``now`` was the last one; that
+    there is none left is said where it ``acts``.
+    """
     left = getattr(now, name)
     m.d.comb += [
         getattr(after, name).eq(Mux(ends, count, left - 1)),
-        getattr(after, f"{name}_last").eq(Mux(ends, single, left == 2)),
+        getattr(after, f"{name}_last").eq(Mux(ends, single, (left == 2) & (1 if acts is None else acts))),
     ]
