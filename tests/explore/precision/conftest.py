@@ -4,6 +4,13 @@ import numpy as np
 import pytest
 
 from systoliq.build.design.digits_cnn import INT8_MODEL, digits_cnn
+from systoliq.build.explore import cache
+
+
+@pytest.fixture(autouse=True)
+def kept(tmp_path, monkeypatch):
+    """What commands of a test keep."""
+    monkeypatch.setattr(cache, "cache_directory", lambda: tmp_path / "cache")
 
 
 @pytest.fixture

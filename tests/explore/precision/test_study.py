@@ -90,8 +90,8 @@ def test_every_layer_and_tensor_has_its_row(net, data):
 
 
 def test_mixed_widths(net, data):
-    study = precision(net, bits="4", data=data, mixed=40, accuracy=0.9, objective="weights")
-    assert study.searched.tried <= 40
+    study = precision(net, bits="8,4,3", data=data, mixed=16, accuracy=0.9, objective="weights")
+    assert study.searched.tried <= 16
     fitting = [row for row in study.rows if row["scope"] in ("all", "mixed") and row["accuracy"] >= 0.9]
     assert study.chosen["weight_bits"] == min(row["weight_bits"] for row in fitting)
     front = [row for row in study.rows if row["front"]]
@@ -99,7 +99,7 @@ def test_mixed_widths(net, data):
         for other in study.rows:
             beats = other["accuracy"] > row["accuracy"] and other["weight_bits"] < row["weight_bits"]
             assert not (beats and other["scope"] in ("all", "mixed"))
-    again = precision(net, bits="4", data=data, mixed=40, accuracy=0.9, objective="weights")
+    again = precision(net, bits="8,4,3", data=data, mixed=16, accuracy=0.9, objective="weights")
     assert again.rows == study.rows
 
 
@@ -114,7 +114,7 @@ def test_integers_are_the_real_numbers_that_they_stand_for(net, images, tmp_path
     (source,) = net.sources
     np.savez(tmp_path / "real.npz", image=x, labels=labels)
     np.savez(tmp_path / "integers.npz", **{source.tensor.name: source.quantize(x)}, labels=labels)
-    tables = [precision(net, bits="4", data=tmp_path / f"{name}.npz").rows for name in ("real", "integers")]
+    tables = [precision(net, bits="8,3", data=tmp_path / f"{name}.npz").rows for name in ("real", "integers")]
     assert tables[0] == tables[1]
 
 

@@ -36,7 +36,7 @@ __all__ = ["explore"]
 _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
 _OF_BITS = ("mixed", "seconds")
-_WITH_BITS = ("source", "data", "target", "objective")
+_WITH_BITS = ("source", "data", "target", "objective", "jobs", "scheduler", "cache")
 _WITH_QUESTION = (
     "source", "target", "objective", "place", "seeds", "data", "simulator", "jobs", "scheduler", "cache"
 )  # fmt: skip
@@ -135,8 +135,8 @@ def explore(
     own = {name: options.pop(name) for name in _OF_BITS}
     if bits is not None:
         _refuse_others(options, _WITH_BITS, "with --bits: widths and the plan are all that is looked at")
-        shared = {name: options[name] for name in ("source", "data", "target", "objective")}
-        return explore_precision(out=out, bits=bits, requirements=requirements, **shared, **own)
+        shared = {name: options[name] for name in _WITH_BITS}
+        return explore_precision(out=out, bits=bits, requirements=requirements, memory=memory, **shared, **own)
     if own.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits only")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])

@@ -10,13 +10,16 @@ from pathlib import Path
 from rich.console import Console
 
 from ..errors import InputError
+from ..explore.cache import Store
 from ..explore.console import Bars
 from ..explore.files import check_directory
 from ..explore.log import Log
+from ..explore.precision.evaluations import evaluate_widths
 from ..explore.precision.files import write_study
 from ..explore.precision.run import precision
 from ..explore.precision.show import show_study
 from ..synth.targets import TARGETS
+from .explore_workers import workers
 from .shell import tell_link
 
 __all__ = ["explore_precision"]
@@ -36,6 +39,10 @@ def explore_precision(
     objective: str | None,
     mixed: int | None,
     seconds: float | None,
+    jobs: int | None,
+    memory: float | None,
+    scheduler: str | None,
+    cache: Path | None,
     requirements: Mapping[str, float],
 ) -> int:
     """Print the study of the network `source`, and write it into `out`, if given."""
@@ -47,7 +54,11 @@ def explore_precision(
         raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")
     if unknown := sorted(set(requirements) - set(_REQUIRED)):
         raise InputError(f"require must be among {', '.join(_REQUIRED)} with --bits, not {unknown[0]!r}")
-    with contextlib.closing(Log(out, Bars())) as log:
+    executor = workers(evaluate_widths, jobs, memory, scheduler)
+    with contextlib.ExitStack() as stack:
+        log = stack.enter_context(contextlib.closing(Log(out, Bars())))
+        if executor is not None:
+            stack.callback(executor.close)
         study = precision(
             source,
             bits=bits,
@@ -58,6 +69,8 @@ def explore_precision(
             objective=objective or "area",
             mixed=mixed,
             seconds=seconds,
+            store=Store(cache),
+            executor=executor,
             progress=log,
         )
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)

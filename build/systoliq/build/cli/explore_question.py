@@ -17,7 +17,6 @@ from systoliq.sim.runner import SimulatorName
 from ..errors import InputError
 from ..explore.cache import Store
 from ..explore.console import Bars
-from ..explore.executor import Executor, LocalProcesses
 from ..explore.files import check_directory
 from ..explore.log import Log
 from ..explore.question.ask import ask
@@ -25,11 +24,11 @@ from ..explore.question.check import check_design, given_inputs
 from ..explore.question.files import write_answer
 from ..explore.question.placing import place_task
 from ..explore.question.show import show_answer
+from .explore_workers import workers
 from .shell import tell_link
 
 __all__ = ["explore_question"]
 
-_GIB = 1 << 30
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _TARGET = "ecp5-85k"
 _LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
@@ -68,7 +67,7 @@ def explore_question(
             raise InputError(f"{name} must be at least {int(name == 'seeds')}, not {value + (name == 'seeds')}")
     given = None if data is None else given_inputs(data, subject)
     store = Store(cache) if place else None
-    executor = _executor(jobs, memory, scheduler) if place else None
+    executor = workers(place_task, jobs, memory, scheduler) if place else None
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(contextlib.closing(Log(out, Bars())))
         if executor is not None:
@@ -106,14 +105,3 @@ def explore_question(
             command = f"systoliq emit {source} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
             console.print(f"  {command}", soft_wrap=True, markup=False)
     return 0 if answer.checked is None or answer.checked.passed else 1
-
-
-def _executor(jobs: int | None, memory: float | None, scheduler: str | None) -> Executor | None:
-    """Who places: the workers of a scheduler, or so many local processes; None: this process."""
-    if scheduler is not None:
-        from ..explore.dask_cluster import DaskCluster
-
-        return DaskCluster(scheduler, work=place_task)
-    if jobs is None and memory is None:
-        return None
-    return LocalProcesses(jobs, None if memory is None else int(memory * _GIB), work=place_task)

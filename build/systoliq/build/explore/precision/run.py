@@ -9,10 +9,13 @@ from systoliq.golden.network import Network
 
 from ...design.sources import open_network
 from ...errors import InputError
+from ..cache import Store
+from ..executor import Executor
 from ..funnel import NoProgress, Progress
 from .costs import Costs
 from .data import NetworkData, digits_data, read_network_data
-from .search import choose, search
+from .evaluations import Evaluations
+from .search import check_objective, choose, search
 from .study import Study, parse_bits
 
 __all__ = ["precision"]
@@ -31,13 +34,16 @@ def precision(
     objective: str = "area",
     mixed: int | None = None,
     seconds: float | None = None,
+    store: Store | None = None,
+    executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Study:
     """What fewer bits cost the network `source` in accuracy on `data`, and save in hardware on `target`.
 
     `bits`: widths as `study.parse_bits` reads them. The plan is that for `throughput` images a second, or for all
     multiplier cells of the part. `mixed` candidates of mixed widths are tried (0 where nothing is said; 200 with
-    `accuracy`, for which the least `objective`, one of `costs.COSTS`, is chosen), within `seconds`.
+    `accuracy`, for which the least `objective`, one of `costs.COSTS`, is chosen), within `seconds`. What was evaluated
+    is kept in `store`; `executor` does `evaluations.evaluate_widths`, but for mixed widths, which follow each other.
 
     Raises InputError for what is no network, for data that do not fit it, and for an accuracy that no candidate has.
     """
@@ -49,10 +55,13 @@ def precision(
         raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
     if seconds is not None and not seconds > 0:
         raise InputError(f"seconds must be positive, not {seconds:g}")
+    if candidates or accuracy is not None:
+        check_objective(objective)
     net, origin = _opened(source)
     found = _data(source, data, net)
     costs = Costs.on(net, target, throughput)
     study = Study(network=net, data=found, costs=costs, bits=widths, origin=origin)
+    study.evaluations = Evaluations(study, store=store, executor=executor)
     progress = progress or NoProgress()
     for stage, work in (("uniform", study.uniform), ("each", study.each)):
         progress.start(stage, study.counts[stage], 0)

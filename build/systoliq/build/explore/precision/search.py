@@ -14,7 +14,7 @@ from .costs import COSTS
 from .narrowing import Widths
 from .study import Searched, Study
 
-__all__ = ["choose", "search"]
+__all__ = ["check_objective", "choose", "search"]
 
 _POPULATION = 24
 _SEED = 0
@@ -63,10 +63,15 @@ def search(
     return Searched(asked=candidates, tried=len(found), out_of_time=late)
 
 
-def cost_column(study: Study, objective: str) -> str:
-    """The column of `objective`; an InputError where the network's cost in it is not known."""
+def check_objective(objective: str) -> None:
+    """An InputError for what is none of `COSTS`."""
     if objective not in COSTS:
         raise InputError(f"objective must be among {', '.join(COSTS)} with --bits, not {objective!r}")
+
+
+def cost_column(study: Study, objective: str) -> str:
+    """The column of `objective`; an InputError where the network's cost in it is not known."""
+    check_objective(objective)
     column = COSTS[objective][0]
     if study.rows and study.rows[0][column] is None:
         reason = study.costs.reason or f"there are no estimates for {study.costs.target}"

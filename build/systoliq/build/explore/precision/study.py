@@ -15,6 +15,7 @@ from systoliq.golden.network.tensor import BYTE
 from ...errors import InputError, need
 from .costs import Costs
 from .data import NetworkData
+from .evaluations import Evaluations
 from .narrowing import Widths, activations_of, narrowed, products_of
 
 __all__ = ["COLUMNS", "LEAST_BITS", "Searched", "Study", "parse_bits"]
@@ -69,6 +70,7 @@ class Study:
     bits: tuple[int, ...]
     origin: str
     rows: list[dict[str, Any]] = field(default_factory=list)
+    evaluations: Evaluations | None = None
     searched: Searched | None = None
     chosen: dict[str, Any] | None = None
 
@@ -104,23 +106,32 @@ class Study:
 
     def uniform(self, advance: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
         """A row for each width: all, weights alone, activations alone."""
-        for bits in self.bits:
-            for scope, weights, activations in _SCOPES:
-                if bits < BYTE or scope == "all":
-                    widths = self.all_at(bits, weights=weights, activations=activations)
-                    self.add(scope, widths, bits=bits)
-                    advance()
-        return self.rows
+        wanted = [
+            (scope, bits, "", self.all_at(bits, weights=weights, activations=activations))
+            for bits in self.bits
+            for scope, weights, activations in _SCOPES
+            if bits < BYTE or scope == "all"
+        ]
+        return self._added(wanted, advance)
 
     def each(self, advance: Callable[[], None] = lambda: None) -> list[dict[str, Any]]:
         """A row for each layer's weights, and each activation, at each width, all others as they came."""
+        wanted = []
         for bits in self._narrow:
-            for layer in self.layers:
-                self.add("layer", Widths(weights={layer: bits}), bits=bits, name=layer)
-                advance()
-            for group in self.groups:
-                self.add("tensor", Widths(activations=dict.fromkeys(group, bits)), bits=bits, name=group[0])
-                advance()
+            wanted += [("layer", bits, layer, Widths(weights={layer: bits})) for layer in self.layers]
+            groups = [(group[0], Widths(activations=dict.fromkeys(group, bits))) for group in self.groups]
+            wanted += [("tensor", bits, name, widths) for name, widths in groups]
+        return self._added(wanted, advance)
+
+    def _added(
+        self, wanted: Sequence[tuple[str, int, str, Widths]], advance: Callable[[], None]
+    ) -> list[dict[str, Any]]:
+        """A row for each scope, bits, name and widths, in their order."""
+        evaluations = self.evaluations or Evaluations(self)
+        evaluations.prepare([widths for *_, widths in wanted], advance)
+        self.evaluations = evaluations
+        for scope, bits, name, widths in wanted:
+            self.add(scope, widths, bits=bits, name=name)
         return self.rows
 
     @property
@@ -140,7 +151,11 @@ class Study:
         return row
 
     def figures(self, widths: Widths) -> dict[str, Any]:
-        """Accuracy and costs at `widths`."""
+        """Accuracy and costs at `widths`, from `evaluations` where there are any."""
+        return self.measured(widths) if self.evaluations is None else self.evaluations.figures(widths)
+
+    def measured(self, widths: Widths) -> dict[str, Any]:
+        """Accuracy and costs at `widths`, evaluated now."""
         net = self.network_at(widths)
         classes = self._classes(net)
         return {

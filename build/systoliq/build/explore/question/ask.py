@@ -112,7 +112,8 @@ def _candidates(
         if (sized.image_cycles, sizes) in seen:
             continue
         seen.add((sized.image_cycles, sizes))
-        yield Candidate(sized=sized, mhz=frequency.mhz(*sizes), most_mhz=frequency.most(*sizes))
+        mhz, most = (each(*sizes, **sized.traits) for each in (frequency.mhz, frequency.most))
+        yield Candidate(sized=sized, mhz=mhz, most_mhz=most)
 
 
 def _check_possible(candidates: Sequence[Candidate], throughput: float, part: Target) -> None:

@@ -1,11 +1,12 @@
 """Frequency model: MHz of a design by its size, fitted to designs that were placed and routed before.
 
-log(MHz) is linear in the logarithms of LUT sites, multiplier cells and memory blocks, for each family; with fewer than
-`_FIT_FROM` points it is their mean. The fit and its points are in frequency.json, which
+log(MHz) is linear in the logarithms of LUT sites, multiplier cells and memory blocks, with a term each for windows and
+for rows of A that are added up, for each family; with fewer than `_FIT_FROM` points it is their mean. The fit and its
+points are in frequency.json, which
 
     python -m systoliq.build.explore.question.frequency
 
-makes again, with the points that `explore` has placed since.
+makes again, with the points that `explore` has placed since, and says how far each is from a fit that it was not in.
 """
 
 from __future__ import annotations
@@ -32,14 +33,18 @@ __all__ = ["Frequency", "Placed", "fit", "frequency_of", "keep"]
 
 _FILE = "frequency.json"
 _FIT_FROM = 8  # points
-_RIDGE = 0.05  # of the slopes, in units of one point: few points must not make steep ones
+_RIDGE = 0.01  # of the slopes, in units of one point: few points must not make steep ones
 _FAMILIES = {"ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-up5k": "ice40-up5k"}
 """Targets whose frequencies one model tells, where there are estimates of sizes, too: of ECP5 the speed grade 6."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Placed:
-    """A design after place and route: the median MHz of its seeds, and where that is written down."""
+    """A design after place and route: the median MHz of its seeds, and where that is written down.
+
+    Sizes are the estimates that a search begins with; of designs that are no plans, those after synthesis. `windows`
+    slide over images, of convolutions or pools. `row_sums`: rows of A are added up (`rate.needs_row_sums`).
+    """
 
     target: str
     design: str
@@ -48,35 +53,41 @@ class Placed:
     ram: int
     mhz: float
     source: str
+    windows: bool = False
+    row_sums: bool = False
 
     @property
     def features(self) -> list[float]:
         """Of the model."""
-        return _features(self.lut_sites, self.dsp, self.ram)
+        return _features(self.lut_sites, self.dsp, self.ram, windows=self.windows, row_sums=self.row_sums)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frequency:
     """A fitted model of one family: `coefficients` of `features`; its errors, each point left out of its own fit:
-    `median` and `worst`, as shares of what was measured, over `points`.
+    `median` and `worst`, as shares of what was measured, over `points`; `above`: the most that one was quicker, as a
+    share of what was expected.
     """
 
     coefficients: Sequence[float]
     median: float
     worst: float
     points: int
+    above: float = 0.0
 
-    def mhz(self, lut_sites: int, dsp: int, ram: int) -> float:
+    def mhz(self, lut_sites: int, dsp: int, ram: int, *, windows: bool = False, row_sums: bool = False) -> float:
         """Expected MHz."""
-        return math.exp(float(np.dot(self.coefficients, _features(lut_sites, dsp, ram))))
+        features = _features(lut_sites, dsp, ram, windows=windows, row_sums=row_sums)
+        return math.exp(float(np.dot(self.coefficients, features)))
 
-    def most(self, lut_sites: int, dsp: int, ram: int) -> float:
+    def most(self, lut_sites: int, dsp: int, ram: int, *, windows: bool = False, row_sums: bool = False) -> float:
         """MHz that no point has surpassed by the model: what such a design may reach at best."""
-        return self.mhz(lut_sites, dsp, ram) * (1 + self.worst)
+        return self.mhz(lut_sites, dsp, ram, windows=windows, row_sums=row_sums) * (1 + self.above)
 
 
-def _features(lut_sites: int, dsp: int, ram: int) -> list[float]:
-    return [1.0, math.log(max(lut_sites, 1) / 1000), math.log1p(dsp), math.log1p(ram)]
+def _features(lut_sites: int, dsp: int, ram: int, *, windows: bool, row_sums: bool) -> list[float]:
+    sizes = math.log(max(lut_sites, 1) / 1000), math.log1p(dsp), math.log1p(ram)
+    return [1.0, *sizes, float(windows), float(row_sums)]
 
 
 def frequency_of(target: str) -> Frequency:
@@ -98,24 +109,30 @@ def _stored() -> dict[str, Any]:
 def fit(points: Iterable[Placed]) -> Frequency:
     """The model of points of one family."""
     found = list(points)
-    left_out = [
-        abs(_solved([*found[:index], *found[index + 1 :]]).mhz(each.lut_sites, each.dsp, each.ram) / each.mhz - 1)
-        for index, each in enumerate(found)
-        if len(found) > 1
-    ] or [1.0]
-    whole = _solved(found)
+    alone = [_ratio(_solved([*found[:index], *found[index + 1 :]]), each) for index, each in enumerate(found)]
     return Frequency(
-        coefficients=[round(each, 5) for each in whole.coefficients],
-        median=round(float(np.median(left_out)), 4),
-        worst=round(max(left_out), 4),
+        coefficients=[round(each, 5) for each in _solved(found).coefficients],
         points=len(found),
+        above=round(max(ratio - 1 for ratio in alone), 4),
+        **_errors(alone),
     )
 
 
+def _ratio(model: Frequency, point: Placed) -> float:
+    """What was measured, of what `model` expects."""
+    return point.mhz / math.exp(float(np.dot(model.coefficients, point.features)))
+
+
+def _errors(ratios: Sequence[float]) -> dict[str, float]:
+    """Shares of what was measured."""
+    shares = [abs(1 / ratio - 1) for ratio in ratios]
+    return {"median": round(float(np.median(shares)), 4), "worst": round(max(shares), 4)}
+
+
 def _solved(points: Sequence[Placed]) -> Frequency:
-    target = np.log([each.mhz for each in points])
+    target = np.log([each.mhz for each in points] or [1.0])
     if len(points) < _FIT_FROM:
-        coefficients = [float(target.mean()), 0.0, 0.0, 0.0]
+        coefficients = [float(target.mean()), 0.0, 0.0, 0.0, 0.0, 0.0]
     else:
         rows: npt.NDArray[np.float64] = np.array([each.features for each in points])
         penalty = np.diag([0.0, *[_RIDGE * len(points)] * (rows.shape[1] - 1)])
@@ -132,7 +149,7 @@ def keep(point: Placed) -> None:
 
 
 def _folder() -> Path:
-    return cache_directory() / "placed_points"
+    return cache_directory() / "placed_plans"
 
 
 def _kept() -> list[Placed]:
@@ -162,8 +179,8 @@ def main() -> None:
     path = Path(str(files(__package__) / _FILE))
     write_file(path, json_bytes(content))
     for family, model in content["models"].items():
-        errors = f"median {model['median']:.1%}, worst {model['worst']:.1%}"
-        sys.stdout.write(f"{family}: {model['points']} points; each left out: {errors}\n")
+        errors = f"median {model['median']:.1%}, worst {model['worst']:.1%}, above {model['above']:.1%}"
+        sys.stdout.write(f"{family}: {model['points']} points, each left out of its fit: {errors}\n")
 
 
 if __name__ == "__main__":

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
+from systoliq.hw.network.rate import needs_row_sums
 
 from ...design.hardware import Hardware
 from ...design.layer.auto import choices_of_layer
 from ...design.network.estimate import estimate
+from ...design.network.memories import window_memory
 from ...design.network.plan import Plan, StagePlan, forms_of_stage, stages_of
 from ...errors import InputError
 
@@ -62,6 +64,15 @@ class Sized:
     def image_cycles(self) -> int:
         """Cycles from one image to the next."""
         return max(option.stage.image_cycles for option in self.options)
+
+    @property
+    def traits(self) -> dict[str, bool]:
+        """What the frequency model knows beside sizes."""
+        stages = [option.stage for option in self.options]
+        return {
+            "windows": any(window_memory(stage.node, stage.parallelism) for stage in stages),
+            "row_sums": any(needs_row_sums(stage.node) for stage in stages),
+        }
 
     def total(self, name: str) -> int:
         """`lut_sites`, `dsp` or `ram` of all stages."""

@@ -100,10 +100,11 @@ def _found(answer: Answer, candidate: Candidate, finding: Finding, throughput: f
         return
     candidate.placed = Measured(**finding.values)
     candidate.verdict = "placed: reaches it" if candidate.throughput >= throughput else "placed: too slow"
-    measured = candidate.placed
+    sized = candidate.sized
     keep(
         Placed(
             target=answer.target, design=f"{answer.subject.name}, {candidate.image_cycles} cycles",
-            lut_sites=measured.lut_sites, dsp=measured.dsp, ram=measured.ram, mhz=measured.fmax_mhz, source="explore",
+            lut_sites=sized.total("lut_sites"), dsp=sized.total("dsp"), ram=sized.total("ram"),
+            mhz=candidate.placed.fmax_mhz, source="explore", **sized.traits,
         )
     )  # fmt: skip

@@ -50,7 +50,7 @@ def answer_lines(answer: Answer) -> list[str]:
     lines.append(
         f"{len(answer.candidates)} plans, each the smallest of its time an image, stand for all {answer.plans:,}; "
         f"frequency model: {model.points} placed points, each left out of its fit: median error {model.median:.1%}, "
-        f"worst {model.worst:.1%}"
+        f"worst {model.worst:.1%}, {model.above:.1%} quicker than expected at the most"
     )
     return lines
 
