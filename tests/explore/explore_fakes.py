@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import time
 import uuid
 from dataclasses import dataclass
@@ -10,6 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pytest
 
 from systoliq.build.explore.evaluate import run_task
 from systoliq.golden.layer import MatMulLayer
@@ -52,6 +55,22 @@ class InProcess:
 
     def close(self) -> None:
         pass
+
+
+def in_browser(report: Path) -> str:
+    """The page as a browser shows it; its console must stay empty."""
+    browser = shutil.which("chromium") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no Chromium: apt-get install chromium")
+    command = [
+        browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
+        f"--user-data-dir={report.parent.parent / 'profile'}", "--virtual-time-budget=5000", "--dump-dom",
+        f"file://{report}",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout
 
 
 def small_layer() -> MatMulLayer:

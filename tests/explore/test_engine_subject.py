@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer, InProcess
+from explore_fakes import FakeSynthesizer, InProcess, in_browser
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design import EngineDesign, SelfFedEngineDesign
@@ -144,6 +144,16 @@ def test_points_of_an_engine(run, tmp_path):
     assert run(synthesis=6, place=4, dataflow="output-stationary,weight-stationary").computed == {}
 
 
+def test_the_report_works_in_a_browser(run, tmp_path):
+    exploration = run(synthesis=6, place=4)
+    write_directory(exploration, tmp_path / "out")
+    page = in_browser(tmp_path / "out" / "report.html")
+    assert 'id="exactness"' not in page  # of layers
+    assert "4 lanes" in page
+    for column in ("dataflow", "a words", "utilization"):
+        assert f">{column}</th>" in page
+
+
 def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
     config = EngineConfig(rows=2, cols=2, lanes=1, a_words=16, b_words=16, max_columns=8, max_rows=8)
     axes = dict.fromkeys(AXES)
@@ -229,7 +239,7 @@ def test_a_point_is_placed_and_cosimulated(tmp_path):
     assert 0 < row["lut_sites"] < 24288
     assert 60 < row["fmax_mhz"] < 300
     assert row["inferences_per_s"] == pytest.approx(row["fmax_mhz"] * 1e6 / row["cycles"])
-    assert {"core", "engine"}.isdisjoint(exploration.blocks[exploration.points_of_rows[0]])  # by what is inside
+    assert {"lane", "dataflow", "result_buffer"} <= set(exploration.blocks[exploration.points_of_rows[0]])
 
 
 def test_the_command(tmp_path):

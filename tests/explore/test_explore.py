@@ -7,14 +7,12 @@ import errno
 import json
 import re
 import shlex
-import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from explore_fakes import FakeSynthesizer, InProcess
+from explore_fakes import FakeSynthesizer, InProcess, in_browser
 
 from systoliq.build.cli.main import cli
 from systoliq.build.errors import InputError
@@ -241,24 +239,14 @@ def test_files(run, tmp_path):
 
 
 def test_the_report_works_in_a_browser(run, tmp_path):
-    browser = shutil.which("chromium") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("no Chromium: apt-get install chromium")
     exploration = run(synthesis=8, place=6)
     write_directory(exploration, tmp_path / "out", chosen=exploration.choose({"throughput": 1e6}))
-    command = [
-        browser, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-        "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
-        f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom",
-        f"file://{tmp_path / 'out' / 'report.html'}",
-    ]  # fmt: skip
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
-    assert not [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    page = in_browser(tmp_path / "out" / "report.html")
     for chart in ("scatter", "accuracy", "exactness", "blocks"):
-        assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', done.stdout) or re.search(
-            rf'class="[^"]*js-plotly-plot[^"]*"[^>]*id="{chart}"', done.stdout
+        assert re.search(rf'id="{chart}"[^>]*class="[^"]*js-plotly-plot', page) or re.search(
+            rf'class="[^"]*js-plotly-plot[^"]*"[^>]*id="{chart}"', page
         )
-    (front, points) = re.findall(r"<tbody>(.*?)</tbody>", done.stdout, re.DOTALL)
+    (front, points) = re.findall(r"<tbody>(.*?)</tbody>", page, re.DOTALL)
     assert front.count("<tr") == len(exploration.front_rows)
     assert points.count("<tr") == len(exploration.rows)
 

@@ -36,7 +36,7 @@ __all__ = ["EnginePoint", "EngineSubject"]
 _SUM_BITS = 32
 _MANTISSA_BITS = 24  # of the multipliers that each job brings
 _LANE_CELLS = 8  # of ECP5: four for the requantizer's product, two for each zero point's (docs/silicon.md)
-_COSIMULATED = 5_000  # cycles of a cosimulation, about: seconds under Icarus, too
+_COSIMULATED = 2_000  # cycles of a cosimulation, about: a minute under Icarus, with models of cells
 _CONFIG = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
 
 

@@ -18,7 +18,7 @@ from systoliq.golden.network import Network, network_arrays
 
 from ...design import Hardware, NetworkDesign
 from ...design.beats import SEED, random_operands
-from ...design.network.plan import plan_for_budget
+from ...design.network.plan import plan_for_budget, stages_of
 from ...errors import InputError
 from ...files import npz_bytes
 from ..settings import Settings
@@ -70,11 +70,11 @@ class NetworkSubject(Subject):
     @property
     def facts(self) -> dict[str, Any]:
         """See `Subject.facts`."""
-        return {"network": {"name": self.name, "stages": len(self.network.nodes), "macs": self.work}}
+        return {"network": {"name": self.name, "stages": len(stages_of(self.network)), "macs": self.work}}
 
     def subtitle(self, settings: Settings) -> list[str]:
         """See `Subject.subtitle`."""
-        return [f"{len(self.network.nodes)} stages", self.origin, "an inference is an image"]
+        return [f"{len(stages_of(self.network))} stages", self.origin, "an inference is an image"]
 
     def point(self, values: Mapping[str, Any]) -> NetworkPoint:
         """See `Subject.point`: budgets of one plan are one point."""
