@@ -46,7 +46,8 @@ def library(tmp_path):
 
 def test_area_of_a_library(subject, library):
     synthesizer = measured_synthesizer(("generic",), timed=False, liberty=library)
-    assert synthesizer.identity() != MeasuredSynthesizer().identity()
+    faster = measured_synthesizer(("generic",), timed=False, liberty=library, mhz=300.0)
+    assert len({each.identity() for each in (synthesizer, faster, MeasuredSynthesizer())}) == 3
     figures = synthesizer.area(subject.design(SMALLEST), "generic")
     assert set(figures) == {"cell_area", "gates", "ff"}
     assert figures["gates"] < figures["cell_area"] < 6 * figures["gates"]
@@ -72,6 +73,10 @@ def test_what_gives_no_frequency_is_told_before_the_work(library, monkeypatch):
         (["--target", "osu018"], "liberty must be given for the target generic alone, not for osu018"),
         (["--target", "generic,ecp5-25k"], "liberty must be given for the target generic alone"),
         (["--target", "generic", "--synthesis", "1"], "no.lib"),
+        (
+            ["--target", "generic", "--mhz", "-1"],
+            "mhz must be positive, and given for standard cells alone, not -1 for",
+        ),
     ],
 )
 def test_a_library_that_cannot_be_used(options, message, tmp_path):

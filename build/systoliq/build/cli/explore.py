@@ -98,6 +98,9 @@ Examples
 )
 @click.option("--liberty", type=_PATH, metavar="FILE", help="Standard cells for the target generic.")
 @click.option(
+    "--mhz", type=float, metavar="F", help="Standard cells: the clock that gates are sized for.  [the target's]"
+)
+@click.option(
     "--objective",
     metavar="WORDS",
     help=f"What the front is about: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness; "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,6 +108,7 @@ def explore(
     weights: Path | None = None,
     workload: str | Path | Sequence[Product] | None = None,
     liberty: Path | None = None,
+    mhz: float | None = None,
     objective: str | Sequence[str] | None = None,
     synthesis: int = 0,
     place: int = 0,
@@ -136,6 +138,8 @@ def explore(
         of an engine: see `workload.open_workload`.
     liberty
         standard cells for the target `generic`.
+    mhz
+        the clock that gates of standard cells are sized for; the target's by default.
     data
         archive with `inputs` and `labels`, or `inputs` and reference `outputs`.
     objective
@@ -162,7 +166,7 @@ def explore(
     _check_unit(grid.axes["target"], requirements)
     names = subject.objectives if objective is None else parse_words("objective", objective, OBJECTIVES)
     if synthesizer is None:
-        synthesizer = _synthesizer(grid.axes["target"], synthesis, place, liberty)
+        synthesizer = _synthesizer(grid.axes["target"], synthesis, place, liberty, mhz)
     settings = Settings(batch=batch, seeds=seeds, simulator=simulator, synthesizer=synthesizer)
     executor, progress = _executor(jobs, memory, scheduler), progress or NoProgress()
     funnel = Funnel(subject=subject, settings=settings, store=Store(cache), open_executor=executor, progress=progress)
@@ -221,14 +225,20 @@ def _narrow(
     return exploration
 
 
-def _synthesizer(targets: Sequence[str], synthesis: int, place: int, liberty: Path | None) -> Synthesizer:
+def _synthesizer(
+    targets: Sequence[str], synthesis: int, place: int, liberty: Path | None, mhz: float | None
+) -> Synthesizer:
     if liberty is not None and targets != ("generic",):
         raise InputError(f"liberty must be given for the target generic alone, not for {', '.join(targets)}")
+    if mhz is not None and not (0 < mhz < math.inf and all(TARGETS[each].family == "generic" for each in targets)):
+        raise InputError(
+            f"mhz must be positive, and given for standard cells alone, not {mhz:g} for {', '.join(targets)}"
+        )
     if not synthesis and not place:
         return NoSynthesizer()
     from .measured import measured_synthesizer  # needs Yosys and nextpnr, which only these stages ask for
 
-    return measured_synthesizer(targets, timed=place > 0, liberty=liberty)
+    return measured_synthesizer(targets, timed=place > 0, liberty=liberty, mhz=mhz)
 
 
 def _executor(jobs: int | None, memory: int | None, scheduler: str | None) -> Callable[[], Executor]:

@@ -31,17 +31,20 @@ class MeasuredSynthesizer:
     """Area from Yosys; frequency, and area again, from nextpnr, for the module that `systoliq emit` writes.
 
     Of standard cells area is that of the library, those of the Liberty text `liberty` for the target `generic`, and the
-    frequency OpenSTA's, before layout. `libraries` tells the contents of those that are used from others.
+    frequency OpenSTA's, before layout, with gates sized for `mhz` (default: the target's). `libraries` tells the
+    contents of those that are used from others.
     """
 
     liberty: bytes | None = None
     libraries: tuple[str, ...] = ()
+    mhz: float | None = None
 
     def identity(self) -> str:
         """Versions of the tools; with standard cells OpenSTA's, and their libraries' contents."""
         tools = [find_yosys().version, *(find_nextpnr(family).version for family in FAMILIES)]
         sta = find_sta() if self.libraries else None
-        return ", ".join([*tools, *([sta.version] if sta else []), *self.libraries])
+        asked = [] if self.mhz is None else [f"gates sized for {self.mhz:g} MHz"]
+        return ", ".join([*tools, *([sta.version] if sta else []), *self.libraries, *asked])
 
     def area(self, design: Design, target: str) -> dict[str, Any]:
         """Cells after synthesis; an InputError where the device has too few of some."""
@@ -71,7 +74,7 @@ class MeasuredSynthesizer:
         try:
             return synthesize(
                 design.verilog, design.name, target, seeds=tuple(seeds), macs_per_cycle=design.macs_per_cycle,
-                cells=design.cells, liberty=self._file(target), blocks=False,
+                cells=design.cells, mhz=self.mhz, liberty=self._file(target), blocks=False,
             )  # fmt: skip
         except DoesNotFitError as error:
             raise InputError(str(error)) from error
@@ -85,7 +88,9 @@ class MeasuredSynthesizer:
         return folder / "cells.lib"
 
 
-def measured_synthesizer(targets: Sequence[str], *, timed: bool, liberty: Path | None) -> MeasuredSynthesizer:
+def measured_synthesizer(
+    targets: Sequence[str], *, timed: bool, liberty: Path | None, mhz: float | None = None
+) -> MeasuredSynthesizer:
     """The synthesizer for these targets; before any work an InputError, or a MissingPackageError, where one of them has
     no cells, or, if `timed`, no frequency.
     """
@@ -104,7 +109,7 @@ def measured_synthesizer(targets: Sequence[str], *, timed: bool, liberty: Path |
             raise InputError(f"{path}: must have delays for a frequency; without --place there is area alone")
         if timed and find_sta() is None:
             raise MissingPackageError(f"OpenSTA is not there, and the frequency of standard cells needs it: {BRINGS}")
-    return MeasuredSynthesizer(None if liberty is None else read_input(liberty), tuple(libraries))
+    return MeasuredSynthesizer(None if liberty is None else read_input(liberty), tuple(libraries), mhz)
 
 
 def _write(folder: Path, liberty: bytes) -> None:

@@ -48,7 +48,7 @@ COLUMNS = {
     "memory_bits": "of the operand buffers",
     "products": "matrix products of a pass through the workload",
     "jobs": "into which they are cut",
-    "latency_cycles": "cycles from the first beat of one input to the last of its output",
+    "latency_cycles": "cycles from the first beat of one input to the last of its output; of an engine of a pass",
     "cycles": "cycles of a whole batch, by the cycle model",
     "cycles_per_inference": "cycles / batch; of an engine those of a pass through the workload",
     "utilization": "useful multiply-accumulates per possible one",
