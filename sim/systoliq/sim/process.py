@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from systoliq.children import run_child
 
-__all__ = ["Reporter", "SimulationError", "call", "tail"]
+__all__ = ["Reporter", "SimulationError", "call", "limited", "tail"]
 
 
 class SimulationError(RuntimeError):
@@ -53,6 +54,11 @@ def call(
     if done.returncode != 0:
         raise SimulationError(f"{Path(words[0]).name} failed with exit status {done.returncode}:\n{tail(done.stdout)}")
     report.message(done.stdout)
+
+
+def limited(command: Sequence[str], seconds: float) -> list[str]:
+    """The command, which a signal ends after so many seconds of processor time: on a busy machine it has as many."""
+    return ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$@"', "sh", *command]
 
 
 def tail(text: str, lines: int = 30) -> str:
