@@ -83,6 +83,8 @@ EDGE = {
 
 # Faults inside: module, pattern, replacement.
 INSIDE = {
+    "ties that are not to even": ("round_near_tie", r"(whole\w*)\[1\] : \1\[0\]", r"\1[0] : \1[0]"),
+    "places that float32 has": ("round_near_tie", r"(lost\[\d+\] = )\| ", r"\1& "),
     "a constant in the drain": ("drain_control", r"columns_left - (\d+)'h\w+", r"columns_left - \1'h1"),
     "zero points of rows for all and the other way round": (
         "drain_control",

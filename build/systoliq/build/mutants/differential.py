@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from systoliq.sim.process import limited
+
 from .environment import Port, environment, modules_of, ports_of
 
 __all__ = ["first_difference"]
@@ -44,7 +46,8 @@ endmodule
 
 
 def first_difference(original: str, mutant: str, top: str, folder: Path, *, cycles: int, seconds: float) -> int | None:
-    """The first of `cycles` cycles in which a user could see a difference; None where none came up within `seconds`.
+    """The first of `cycles` cycles in which a user could see a difference; None where none came up within `seconds` of
+    processor time.
 
     Both are whole texts of Verilog; resets come in between. Files go to `folder`, where those that the Verilog reads
     must be.
@@ -65,10 +68,8 @@ def first_difference(original: str, mutant: str, top: str, folder: Path, *, cycl
     )
     if compiled.returncode:
         return None
-    try:
-        done = subprocess.run(["vvp", "d"], cwd=folder, capture_output=True, text=True, timeout=seconds, check=False)
-    except subprocess.TimeoutExpired:
-        return None
+    command = limited(["vvp", "-n", "d"], seconds)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     found = re.search(r"^DIFFERENT (\d+)", done.stdout, re.M)
     return int(found[1]) if found else None
 
