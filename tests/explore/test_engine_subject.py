@@ -97,6 +97,18 @@ def test_a_model_as_workload():
     assert [(each.m, each.k, each.n) for each in found.products] == [(64, 9, 4), (16, 36, 8), (1, 128, 10)]
 
 
+def test_resnet8_by_model_by_file_and_by_name(shared):
+    found = [
+        sorted((each.m, each.k, each.n, each.count) for each in open_workload(text).products)
+        for text in (
+            str(shared / "data" / "mlperf_resnet8_qdq.onnx"),
+            f"{shared / 'data' / 'workloads_mkn.csv'}#resnet8",
+            "resnet8",
+        )
+    ]
+    assert found[0] == found[1] == found[2]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -253,6 +265,10 @@ def test_the_command(tmp_path):
     assert result.exit_code == 0, result.output
     assert "Pareto front of throughput (inferences_per_kcycle)" in result.output
     assert "2 points of the grid, 2 on the front" in result.output
-    refused = CliRunner().invoke(cli, [*arguments, "--batch", "2"])
-    assert refused.exit_code == 2
-    assert "error: batch must be left out for the engine" in refused.stderr
+    for option, message in (
+        (["--batch", "2"], "error: batch must be left out for the engine"),
+        (["--smallest"], "error: smallest must be left out for the engine: --require names the smallest"),
+    ):
+        refused = CliRunner().invoke(cli, [*arguments, *option])
+        assert refused.exit_code == 2
+        assert message in refused.stderr

@@ -142,6 +142,8 @@ def explore(
         return explore_precision(out=out, bits=bits, requirements=requirements, memory=memory, **shared, **own)
     if own.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits only")
+    if smallest and options["source"] == "engine":
+        raise InputError("smallest must be left out for the engine: --require names the smallest that was measured")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])
     subject = _questioned(options["source"], smallest) if smallest or not swept else None
     if subject is not None:
