@@ -19,6 +19,7 @@ from ..explore.cache import Store
 from ..explore.console import Bars
 from ..explore.files import check_directory
 from ..explore.log import Log
+from ..explore.question.answer import Answer
 from ..explore.question.ask import ask
 from ..explore.question.check import check_design, given_inputs
 from ..explore.question.files import write_answer
@@ -33,6 +34,15 @@ _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 _TARGET = "ecp5-85k"
 _LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
 _REQUIRED = ("throughput", *_LIMITS)
+
+
+def _check(requirements: Mapping[str, float], place: int, seeds: int) -> None:
+    """Whether a plan can be asked for so: an InputError says why not."""
+    if unknown := sorted(set(requirements) - set(_REQUIRED)):
+        raise InputError(f"require must be among {', '.join(_REQUIRED)} for a plan, not {unknown[0]!r}")
+    for name, value, least in (("place", place, 0), ("seeds", seeds, 1)):
+        if value < least:
+            raise InputError(f"{name} must be at least {least}, not {value}")
 
 
 def explore_question(
@@ -60,11 +70,7 @@ def explore_question(
     if out is not None:
         check_directory(out)
         tell_link(out)
-    if unknown := sorted(set(requirements) - set(_REQUIRED)):
-        raise InputError(f"require must be among {', '.join(_REQUIRED)} for a plan, not {unknown[0]!r}")
-    for name, value in {"place": place, "seeds": seeds - 1}.items():
-        if value < 0:
-            raise InputError(f"{name} must be at least {int(name == 'seeds')}, not {value + (name == 'seeds')}")
+    _check(requirements, place, seeds)
     given = None if data is None else given_inputs(data, subject)
     store = Store(cache) if place else None
     executor = workers(place_task, jobs, memory, scheduler) if place else None
@@ -96,12 +102,18 @@ def explore_question(
                 answer.design(), subject, answer.chosen.image_cycles, given=given, simulator=simulator,
                 progress=lambda text: say(f"cosimulating: {text}"),
             )  # fmt: skip
+    _tell(answer, out, source if isinstance(subject, Network) else None)
+    return 0 if answer.checked is None or answer.checked.passed else 1
+
+
+def _tell(answer: Answer, out: Path | None, network: str | None) -> None:
+    """Print the answer, write it into `out`, and say how to emit a `network` by its plan."""
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _PLAIN_WIDTH)
     show_answer(answer, console)
-    if out is not None:
-        for path in write_answer(answer, out):
-            console.print(f"wrote {path}", soft_wrap=True)
-        if answer.chosen is not None and isinstance(subject, Network):
-            command = f"systoliq emit {source} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
-            console.print(f"  {command}", soft_wrap=True, markup=False)
-    return 0 if answer.checked is None or answer.checked.passed else 1
+    if out is None:
+        return
+    for path in write_answer(answer, out):
+        console.print(f"wrote {path}", soft_wrap=True)
+    if answer.chosen is not None and network is not None:
+        command = f"systoliq emit {network} --target {answer.target} --plan {out / 'plan.json'} --out DIR"
+        console.print(f"  {command}", soft_wrap=True, markup=False)

@@ -127,35 +127,15 @@ def explore(
 ) -> Exploration:
     """Explore `source` over `space`, or `axes` one by one: ranges as `ranges.parse_range` reads them, or words.
 
-    Parameters
-    ----------
-    source
-        a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig, a Network, or a design of
-        one of them. What an EngineConfig says are its axes' values where nothing else is said.
-    require
-        `throughput=1e6,area=2000`, or by name: see `Exploration.chosen`.
-    workload
-        of an engine: see `workload.open_workload`.
-    liberty
-        standard cells for the target `generic`.
-    mhz
-        the clock that gates of standard cells are sized for; the target's by default.
-    data
-        archive with `inputs` and `labels`, or `inputs` and reference `outputs`.
-    objective
-        names of `pareto.OBJECTIVES`; throughput, area and, where there is data, accuracy where nothing is said.
-    synthesis, place
-        how many points of each target to take through synthesis and through place and route: the best ones.
-    budget
-        points at most; from a larger grid optuna samples.
-    memory
-        bytes for each process.
-    scheduler
-        address of a dask scheduler, in place of local processes.
-    cache
-        directory for finished points.
-    synthesizer
-        who measures area and frequency; `systoliq.build.synth` by default.
+    `source` is a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig (whose values its
+    axes have where nothing else is said), a Network, or a design of one of them; `workload` is an engine's, see
+    `workload.open_workload`; `data` an archive with `inputs` and `labels`, or reference `outputs`. `require`:
+    `throughput=1e6,area=2000`, or by name, see `Exploration.chosen`. `objective`: names of `pareto.OBJECTIVES`;
+    throughput, area and, with data, accuracy where nothing is said. The best `synthesis` points of each target are
+    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.build.synth` where none is given), in
+    the cells of `liberty` for the target `generic`, sized for the clock `mhz`. Of more points than `budget` optuna
+    samples. `memory`: bytes for each process; `scheduler`: the address of a dask scheduler, in place of local
+    processes; `cache`: the directory for finished points.
     """
     given = {**(space or {}), **axes}
     requirements = parse_requirements([require]) if isinstance(require, str) else dict(require or {})

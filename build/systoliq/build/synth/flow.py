@@ -87,10 +87,7 @@ def synthesize(
         check_fit(figures, target)
         placement = _place(folder, figures["pins"], target, seeds, asked, say)
         figures |= site_figures(placement.reports[0], target.family)
-    modules = {}
-    if library is not None and blocks:
-        say("blocks")
-        modules = _blocks(verilog, name, target, library, asked)
+    modules = _blocks(verilog, name, target, library, asked, say) if library is not None and blocks else {}
     report = _report(figures, target, placement, seeds, name=name, cells=cells, macs_per_cycle=macs_per_cycle)
     parts = figures_of_parts(folder, part_of) if part_of else {}
     return dataclasses.replace(report, parts=parts, blocks=modules, seconds=round(time.monotonic() - started, 1))
@@ -184,8 +181,11 @@ def _report(
     )
 
 
-def _blocks(verilog: str, name: str, target: Target, library: Library, mhz: float) -> dict[str, dict[str, float]]:
+def _blocks(
+    verilog: str, name: str, target: Target, library: Library, mhz: float, say: Callable[[str], None]
+) -> dict[str, dict[str, float]]:
     """The modules of the design, each mapped to the cells of the library by itself."""
+    say("blocks")
     yosys = find_yosys()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, target.synth, library.content, f"{mhz}", yosys.version, *memories)

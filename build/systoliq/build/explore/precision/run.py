@@ -49,12 +49,7 @@ def precision(
     """
     widths = parse_bits(bits)
     candidates = (0 if accuracy is None else _CANDIDATES) if mixed is None else mixed
-    if candidates < 0:
-        raise InputError(f"mixed must be at least 0, not {mixed}")
-    if accuracy is not None and not 0 <= accuracy <= 1:
-        raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds must be positive, not {seconds:g}")
+    _check(candidates, accuracy, seconds)
     if candidates or accuracy is not None:
         check_objective(objective)
     net, origin = _opened(source)
@@ -84,6 +79,16 @@ def precision(
     if accuracy is not None:
         study.chosen = choose(study, accuracy, objective)
     return study
+
+
+def _check(candidates: int, accuracy: float | None, seconds: float | None) -> None:
+    """Whether these can be: an InputError says which cannot."""
+    if candidates < 0:
+        raise InputError(f"mixed must be at least 0, not {candidates}")
+    if accuracy is not None and not 0 <= accuracy <= 1:
+        raise InputError(f"accuracy must be within 0 to 1, not {accuracy:g}")
+    if seconds is not None and not seconds > 0:
+        raise InputError(f"seconds must be positive, not {seconds:g}")
 
 
 def _opened(source: str | Network) -> tuple[Network, str]:
