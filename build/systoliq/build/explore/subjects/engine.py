@@ -18,8 +18,8 @@ from systoliq.hw.engine.config import DATAFLOWS
 
 from ...design import EngineDesign, SelfFedEngineDesign
 from ...design.engine.configuration import chosen_lanes
-from ...design.engine.traffic import beats_of
-from ...design.engine.workloads import Product, engine_of, jobs_of
+from ...design.engine.traffic import traffic
+from ...design.engine.workloads import Product, engine_of, jobs_of, study
 from ...errors import InputError
 from ...synth.standard_cells import check_memory
 from ...synth.targets import TARGETS
@@ -156,18 +156,11 @@ class EngineSubject(Subject):
         config = self.design(point).config
         memory = 8 * config.depth * (config.a_words * config.rows + config.b_words * config.cols)
         _check_room(point, config, memory)
-        engine = engine_of(config)
-        jobs = cycles = padded = words = 0
-        for product in self.workload.products:
-            for shape, count in jobs_of(config, product):
-                own = engine.turn(shape)
-                if point.bus:
-                    own = max(own, sum(beats_of(shape, point.bus // 8)))
-                jobs += count
-                cycles += count * own
-                padded += count * round(shape.macs / shape.edge_limit)
-                moved = shape.a_words * config.rows + shape.b_words * config.cols
-                words += count * (moved * config.depth + shape.m * shape.n)
+        found = study(self.workload.products, self.name, config)
+        cycles = found.cycles
+        if point.bus:
+            cycles = traffic(self.workload.products, config, point.bus // 8).cycles
+        moved = (found.a_bytes + found.b_bytes + found.y_bytes) * found.cycles
         macs_per_cycle = config.rows * config.cols * config.depth
         sums = (config.rows + config.ones) * (config.cols + config.ones) * _SUM_BITS
         return {
@@ -175,13 +168,13 @@ class EngineSubject(Subject):
             "accumulator_bits": _SUM_BITS,
             "memory_bits": memory,
             "products": self.workload.count,
-            "jobs": jobs,
+            "jobs": found.jobs,
             "latency_cycles": cycles,
             "cycles": cycles,
             "cycles_per_inference": float(cycles),
             "utilization": self.work / (cycles * macs_per_cycle),
-            "edge_limit": self.work / padded,
-            "io_bits_per_cycle": 8 * words / cycles,
+            "edge_limit": found.limit,
+            "io_bits_per_cycle": 8 * moved / cycles,
             "bit_products": macs_per_cycle * INT8.bits**2 + sums + config.lanes * _MANTISSA_BITS * _SUM_BITS,
         }
 

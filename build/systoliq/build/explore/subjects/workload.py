@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,10 +107,7 @@ def _of_stages(network: Network) -> Counter[tuple[int, int, int]]:
             shapes[rows, node.layer.k, channels // node.groups] += node.groups
         elif isinstance(node, Dense):
             *sizes, columns = node.output.shape
-            rows = 1
-            for size in sizes:
-                rows *= size
-            shapes[rows, node.layer.k, columns] += 1
+            shapes[math.prod(sizes), node.layer.k, columns] += 1
     return shapes
 
 

@@ -9,7 +9,7 @@ from amaranth.hdl import Assert, Cover, Module, Mux, Signal, Value
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-__all__ = ["ReadyBlindHarness", "check_held", "check_order"]
+__all__ = ["FifoHarness", "ReadyBlindHarness", "check_held", "check_order"]
 
 
 def check_held(m: Module, valid: Value, ready: Value, payload: Value) -> None:
@@ -46,6 +46,45 @@ def check_order(
         m.d.comb += Assert(head_payload == kept)
     m.d.comb += [Cover(marked & (before == 0) & take), Cover(inside == most)]
     return inside
+
+
+class FifoHarness(wiring.Component):
+    """A FIFO of ``depth`` between free streams: nothing is lost, repeated or out of order; room for ``depth``.
+
+    ``make`` gives the FIFO; what is inside is offered ``latency`` cycles after it came at the latest.
+    """
+
+    def __init__(self, make: Callable[[], Any], *, latency: int) -> None:
+        self._dut, self._latency = make(), latency
+        bits = Value.cast(self._dut.i.payload).shape().width
+        super().__init__({"valid": In(1), "payload": In(bits), "ready": In(1), "mark": In(1)})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.dut = dut = self._dut
+        m.d.comb += [dut.i.valid.eq(self.valid), dut.i.payload.eq(self.payload), dut.o.ready.eq(self.ready)]
+        take = dut.o.valid & self.ready
+        check_held(m, dut.o.valid, dut.o.ready, dut.o.payload)
+        inside = check_order(
+            m,
+            mark=self.mark,
+            put=self.valid & dut.i.ready,
+            put_payload=self.payload,
+            take=take,
+            head=dut.o.valid,
+            head_payload=dut.o.payload,
+            most=dut.depth + self._latency,
+        )
+        waited = inside  # inside, and there so many cycles ago
+        for step in range(self._latency):
+            later = Signal.like(inside, name=f"waited_{step}")
+            m.d.sync += later.eq(waited - (take & (waited != 0)))
+            waited = later
+        with m.If(inside < dut.depth):
+            m.d.comb += Assert(dut.i.ready)
+        with m.If(waited != 0):
+            m.d.comb += Assert(dut.o.valid)
+        return m
 
 
 class ReadyBlindHarness(wiring.Component):

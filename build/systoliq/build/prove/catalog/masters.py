@@ -10,43 +10,11 @@ from systoliq.hw.dma.early_buffer import EarlyBuffer
 from systoliq.hw.dma.fifo import Fifo
 
 from ..property import Property, SeededBug, Unbounded
-from .checkers import check_held, check_order
+from .checkers import FifoHarness, check_order
 
 __all__ = ["PROPERTIES"]
 
 _BITS = 2  # of a payload: the blocks move payloads and never look into them
-
-
-class FifoHarness(wiring.Component):
-    """A FIFO between free streams: nothing is lost, repeated or out of order; room for ``depth``."""
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        super().__init__({"valid": In(1), "payload": In(_BITS), "ready": In(1), "mark": In(1)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.submodules.dut = dut = Fifo(unsigned(_BITS), depth=self.depth, cells="portable", kind="fifo")
-        m.d.comb += [dut.i.valid.eq(self.valid), dut.i.payload.eq(self.payload), dut.o.ready.eq(self.ready)]
-        take = dut.o.valid & self.ready
-        check_held(m, dut.o.valid, dut.o.ready, dut.o.payload)
-        inside = check_order(
-            m,
-            mark=self.mark,
-            put=self.valid & dut.i.ready,
-            put_payload=self.payload,
-            take=take,
-            head=dut.o.valid,
-            head_payload=dut.o.payload,
-            most=self.depth + 2,
-        )
-        waited, before = Signal.like(inside), Signal.like(inside)  # inside, and there a cycle ago, and two
-        m.d.sync += [waited.eq(inside - take), before.eq(waited - (take & (waited != 0)))]
-        with m.If(inside < self.depth):
-            m.d.comb += Assert(dut.i.ready)
-        with m.If(before != 0):
-            m.d.comb += Assert(dut.o.valid)
-        return m
 
 
 class EarlyHarness(wiring.Component):
@@ -86,7 +54,9 @@ def _fifo(depth: int) -> Property:
     return Property(
         name=f"masters' FIFO of {depth}",
         claim="what comes leaves once, in order; there is room for its depth, none is overwritten, none waits",
-        harness=lambda: FifoHarness(depth),
+        harness=lambda: FifoHarness(
+            lambda: Fifo(unsigned(_BITS), depth=depth, cells="portable", kind="fifo"), latency=2
+        ),
         method=Unbounded(cover_cycles=2 * depth + 8),
         bug=SeededBug(module="dma.fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
         quick=depth == 2,

@@ -15,7 +15,7 @@ from systoliq.hw.network.image import ImageWindow
 from systoliq.hw.network.window_buffer import WindowBuffer
 
 from ..property import Bounded, Property, SeededBug, Unbounded
-from .checkers import check_held, check_order
+from .checkers import FifoHarness, check_held
 
 __all__ = ["PROPERTIES"]
 
@@ -49,38 +49,6 @@ class ForkHarness(wiring.Component):
             check_held(m, out.valid, out.ready, out.payload)
         m.d.comb += [Assert(moves_on == (self.valid & (has | takes).all())), Cover(moves_on & has.any())]
         m.d.sync += has.eq(Mux(moves_on, 0, has | takes))
-        return m
-
-
-class FifoHarness(wiring.Component):
-    """A FIFO between free streams: nothing is lost, repeated or out of order; room for ``depth``."""
-
-    def __init__(self, depth: int) -> None:
-        self.depth = depth
-        super().__init__({"valid": In(1), "payload": In(_BITS), "ready": In(1), "mark": In(1)})
-
-    def elaborate(self, platform: object) -> Module:
-        m = Module()
-        m.submodules.dut = dut = Fifo(unsigned(_BITS), depth=self.depth, cells="portable")
-        m.d.comb += [dut.i.valid.eq(self.valid), dut.i.payload.eq(self.payload), dut.o.ready.eq(self.ready)]
-        take = dut.o.valid & self.ready
-        check_held(m, dut.o.valid, dut.o.ready, dut.o.payload)
-        inside = check_order(
-            m,
-            mark=self.mark,
-            put=self.valid & dut.i.ready,
-            put_payload=self.payload,
-            take=take,
-            head=dut.o.valid,
-            head_payload=dut.o.payload,
-            most=self.depth + dut.ram.latency,
-        )
-        waited = Signal.like(inside)  # inside, and there a cycle ago
-        m.d.sync += waited.eq(inside - take)
-        with m.If(inside < self.depth):
-            m.d.comb += Assert(dut.i.ready)
-        with m.If(waited != 0):
-            m.d.comb += Assert(dut.o.valid)
         return m
 
 
@@ -212,7 +180,7 @@ def _fifo(depth: int) -> Property:
     return Property(
         name=f"network FIFO of {depth}",
         claim="what comes leaves once, in order; there is room for its depth, no beat overwrites another, none waits",
-        harness=lambda: FifoHarness(depth),
+        harness=lambda: FifoHarness(lambda: Fifo(unsigned(_BITS), depth=depth, cells="portable"), latency=1),
         method=Unbounded(cover_cycles=2 * depth + 6),
         bug=SeededBug(module="network.fifo", old='self.depth, name="room"', new='self.depth + 1, name="room"'),
         quick=depth == 2,
