@@ -1,8 +1,9 @@
-"""Choice of tests for a mutated module: its own, those of the modules that use it, the nearest first, then the rest."""
+"""Choice of tests for a mutated module: its own, those that name what it has, those of its users, then the rest."""
 
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 __all__ = ["chosen_tests"]
@@ -12,6 +13,7 @@ _REST = {  # by what holds a module: folders of tests that hold it to something,
     "golden": ("golden",),
     "hw/systoliq/hw/engine/host": ("hw/engine/host", "engine"),
     "hw/systoliq/hw/engine": ("hw/engine", "engine"),
+    "hw/systoliq/hw/dma": ("hw/dma", "engine"),
     "hw/systoliq/hw/network": ("hw/network",),
     "hw/systoliq/hw/mac": ("hw/mac",),
     "hw/systoliq/hw/cells": ("hw/cells", "hw/mac"),
@@ -28,16 +30,12 @@ def chosen_tests(root: Path, module: Path) -> list[Path]:
         new = sorted(users.get(each, set()) - seen)
         near += new
         seen.update(new)
-    files = sorted((root / "tests" / part).rglob("test_*.py"))
-    chosen = [file.relative_to(root) for each in near for file in _own(files, each)]
-    for holder, folders in _REST.items():
-        if module.is_relative_to(holder):
-            chosen += [
-                file.relative_to(root)
-                for folder in folders
-                for file in sorted((root / "tests" / folder).rglob("test_*.py"))
-            ]
-    return list(dict.fromkeys(chosen))
+    folders = (folder for holder, rest in _REST.items() if module.is_relative_to(holder) for folder in rest)
+    files = {  # the nearest folder first
+        file: file.read_text() for folder in folders for file in sorted((root / "tests" / folder).rglob("test_*.py"))
+    }
+    chosen = [file for each in near for file in (*_own([*files], each), *_naming(files, root / each))]
+    return [file.relative_to(root) for file in dict.fromkeys([*chosen, *files])]
 
 
 def _own(files: list[Path], module: Path) -> list[Path]:
@@ -46,6 +44,15 @@ def _own(files: list[Path], module: Path) -> list[Path]:
     return [
         file for file in files if f"{file.stem}_".startswith(f"test_{module.stem}_") and set(inner) <= set(file.parts)
     ]
+
+
+def _naming(files: dict[Path, str], module: Path) -> list[Path]:
+    """Tests in whose text is something that `module` hands out."""
+    for node in ast.parse(module.read_text()).body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
+            names = "|".join(map(re.escape, ast.literal_eval(node.value)))
+            return [file for file, text in files.items() if names and re.search(rf"\b({names})\b", text)]
+    return []
 
 
 def _users(root: Path, part: str) -> dict[Path, set[Path]]:

@@ -254,7 +254,11 @@ def test_the_command_for_a_layer(tmp_path):
     ("arguments", "message"),
     [
         (["--rows", "2"], "rows must be left out for a network or with --smallest"),
-        (["--require", "accuracy=0.5"], "require must be among throughput, area, dsp, ram for a plan, not 'accuracy'"),
+        (["--require", "latency=5"], "require must be among throughput, area, dsp, ram for a plan, not 'latency'"),
+        (["--require", "throughput=1e9,accuracy=0.9"], "throughput must be at most about"),
+        (["--require", "throughput=1e5,accuracy=0.9,latency=1"], "require must be among throughput, area, dsp"),
+        (["--require", "throughput=1e5,accuracy=0.9", "--rows", "2"], "rows must be left out with an accuracy and a"),
+        (["--mixed", "9"], "mixed must be given with --bits or an accuracy only"),
         (["--place", "-1"], "place must be at least 0, not -1"),
         (["--seeds", "0"], "seeds must be at least 1, not 0"),
     ],
@@ -263,3 +267,31 @@ def test_bad_input_is_one_line(arguments, message):
     result = run("digits-cnn", *arguments)
     assert result.exit_code == 2, result.output
     assert f"error: {message}" in result.stderr
+
+
+def test_a_throughput_and_an_accuracy(tmp_path):
+    """Widths that have the accuracy, and a plan of theirs that is smaller than that of the network as it came."""
+    out = tmp_path / "out"
+    asked = ["--require", "throughput=1e6,accuracy=0.96", "--mixed", "4", "--out", str(out), "--simulator", "icarus"]
+    result = run("digits-cnn", *asked)
+    assert result.exit_code == 0, result.output
+    (narrow,) = chosen_of(out / "answer.json", "candidates")
+    (widths,) = chosen_of(out / "precision" / "precision.json", "rows")
+    assert widths["accuracy"] >= 0.96
+    assert max(widths["weights"].values()) < 8
+    assert narrow["images_per_s"] >= 1e6
+    assert narrow["lut_sites"] < ask(digits_cnn()[0], throughput=1e6).chosen.row["lut_sites"]
+    assert "all are golden's" in result.stdout
+    command = result.stdout.split("systoliq emit ")[1].replace("DIR", str(tmp_path / "package")).split()
+    emitted = CliRunner().invoke(cli, ["emit", *command[: command.index("--out") + 2]])
+    assert emitted.exit_code == 0, emitted.output
+
+
+def chosen_of(path, rows):
+    return [row for row in json.loads(path.read_text())[rows] if row["chosen"]]
+
+
+def test_an_accuracy_alone_is_about_widths(tmp_path):
+    result = run("digits-cnn", "--require", "accuracy=0.96", "--mixed", "4")
+    assert result.exit_code == 0, result.output
+    assert "bits  weights and activations" in result.stdout

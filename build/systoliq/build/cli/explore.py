@@ -23,9 +23,11 @@ from ..explore.exploration import explore as run_exploration
 from ..explore.files import check_directory, write_directory
 from ..explore.log import Log
 from ..explore.pareto import OBJECTIVES
+from ..explore.question.check import given_inputs
 from ..explore.requirements import parse_requirements
 from ..synth.targets import TARGETS
 from .explore_axes import AXES_OPTIONS
+from .explore_narrowed import explore_narrowed
 from .explore_precision import explore_precision
 from .explore_question import explore_question
 from .options import add_options
@@ -59,7 +61,8 @@ With standard cells (osu018, or generic and --liberty) or --multipliers a networ
 too. Otherwise, for a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
 --require throughput=X, by models first; --place N measures only what can still win.
 --bits shows what narrower weights and activations cost a network in accuracy, layer by
-layer, and save in hardware; --require accuracy=X looks for the least mix of widths.
+layer, and save in hardware; --require accuracy=X looks for the least mix of widths, and
+--require throughput=X,accuracy=Y for that and then for the smallest plan of it.
 Finished points are kept: the same command, after Ctrl-C or a crash, goes on where it was.
 
 \b
@@ -69,6 +72,7 @@ Examples
   systoliq explore model.onnx --require throughput=1e6 --place 3 --out out/e
   systoliq explore model.onnx --data test.npz --bits 4
   systoliq explore digits-cnn --bits 8,6,4,3 --require accuracy=0.97 --objective weights --out out/e
+  systoliq explore digits-cnn --require throughput=1e6,accuracy=0.96 --place 3 --out out/e
   systoliq explore layer.npz --data test.npz --a-bits 4:8 --b-bits 2:8 --requantizer-bits 8:24:4 --out out/e
   systoliq explore engine --workload model.onnx --rows 4:8 --cols 4:8 --synthesis 8 --place 3 --out out/e
   systoliq explore digits --target osu018 --synthesis 8 --place 8 --out out/e
@@ -88,7 +92,7 @@ Examples
     help="network: what these widths cost it, of weights and activations: 8,6,4,3; 4 alone means these, too.",
 )
 @click.option("--smallest", is_flag=True, help="layer: the smallest plan for --require throughput=X, by models first.")
-@click.option("--mixed", type=int, metavar="N", help="with --bits: mixed widths to try.  [0; 200 with accuracy=X]")
+@click.option("--mixed", type=int, metavar="N", help="with widths: mixed ones to try.  [0; 200 with accuracy=X]")
 @click.option("--seconds", type=float, metavar="S", help="Time for mixed widths, or for placing plans.  [no limit]")
 @add_options(*AXES_OPTIONS)
 @click.option(
@@ -136,22 +140,35 @@ def explore(
     """See `help`."""
     requirements = parse_requirements(require)
     own = {name: options.pop(name) for name in _OF_BITS}
-    if bits is not None:
+    narrow = bits is not None or ("accuracy" in requirements and open_network(options["source"]) is not None)
+    if narrow and {"accuracy", "throughput"} <= set(requirements):
+        _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput: widths and plans are looked for")
+        shared = {name: options[name] for name in _WITH_QUESTION}
+        return explore_narrowed(out=out, bits=bits, requirements=requirements, memory=memory, **shared, **own)
+    if narrow:
         _refuse_others(options, _WITH_BITS, "with --bits: widths and the plan are all that is looked at")
         shared = {name: options[name] for name in _WITH_BITS}
-        return explore_precision(out=out, bits=bits, requirements=requirements, memory=memory, **shared, **own)
+        explore_precision(out=out, bits=bits or "4", requirements=requirements, memory=memory, **shared, **own)
+        return 0
     if own.pop("mixed") is not None:
-        raise InputError("mixed must be given with --bits only")
+        raise InputError("mixed must be given with --bits or an accuracy only")
     if smallest and options["source"] == "engine":
         raise InputError("smallest must be left out for the engine: --require names the smallest that was measured")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])
     subject = _questioned(options["source"], smallest) if smallest or not swept else None
     if subject is not None:
         _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
-        shared = {name: options[name] for name in _WITH_QUESTION}
+        data = options["data"]
+        shared = {name: options[name] for name in _WITH_QUESTION if name != "data"}
+        shared["given"] = None if data is None else given_inputs(data, subject)
         return explore_question(subject, out=out, requirements=requirements, memory=memory, **shared, **own)
     if own["seconds"] is not None:
         raise InputError("seconds must be given with --bits, with --smallest or for a network only")
+    return _sweep(out, requirements, memory, options)
+
+
+def _sweep(out: Path | None, requirements: dict[str, float], memory: float | None, options: dict[str, Any]) -> int:
+    """A space of designs, measured point by point."""
     if out is None:
         raise InputError("out must be given: a directory for the report; only --bits can do without")
     check_directory(out)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from ..design.network import NetworkDesign
 from ..errors import InputError
 from ..explore.cache import Store
 from ..explore.console import Bars
@@ -18,6 +19,7 @@ from ..explore.precision.evaluations import evaluate_widths
 from ..explore.precision.files import write_study
 from ..explore.precision.run import precision
 from ..explore.precision.show import show_study
+from ..explore.precision.study import Study
 from ..synth.targets import TARGETS
 from .explore_workers import workers
 from .shell import tell_link
@@ -44,8 +46,9 @@ def explore_precision(
     scheduler: str | None,
     cache: Path | None,
     requirements: Mapping[str, float],
-) -> int:
-    """Print the study of the network `source`, and write it into `out`, if given."""
+    design: NetworkDesign | None = None,
+) -> Study:
+    """The study of the network `source`, which is printed, and written into `out`, if given."""
     if out is not None:
         check_directory(out)
         tell_link(out)
@@ -65,6 +68,7 @@ def explore_precision(
             data=data,
             target=target,
             throughput=requirements.get("throughput"),
+            design=design,
             accuracy=requirements.get("accuracy"),
             objective=objective or "area",
             mixed=mixed,
@@ -78,4 +82,4 @@ def explore_precision(
     if out is not None:
         for path in write_study(study, out):
             console.print(f"wrote {path}", soft_wrap=True)
-    return 0
+    return study

@@ -21,28 +21,33 @@ from ..explore.files import check_directory
 from ..explore.log import Log
 from ..explore.question.answer import Answer
 from ..explore.question.ask import ask
-from ..explore.question.check import check_design, given_inputs
+from ..explore.question.check import Inputs, check_design
 from ..explore.question.files import write_answer
 from ..explore.question.placing import place_task
 from ..explore.question.show import show_answer
 from .explore_workers import workers
 from .shell import tell_link
 
-__all__ = ["explore_question"]
+__all__ = ["TARGET", "check_requirements", "explore_question", "limits_of"]
 
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
-_TARGET = "ecp5-85k"
+TARGET = "ecp5-85k"
 _LIMITS = {"area": "lut_sites", "dsp": "dsp", "ram": "ram"}
 _REQUIRED = ("throughput", *_LIMITS)
 
 
-def _check(requirements: Mapping[str, float], place: int, seeds: int) -> None:
+def check_requirements(requirements: Mapping[str, float], place: int, seeds: int) -> None:
     """Whether a plan can be asked for so: an InputError says why not."""
     if unknown := sorted(set(requirements) - set(_REQUIRED)):
         raise InputError(f"require must be among {', '.join(_REQUIRED)} for a plan, not {unknown[0]!r}")
     for name, value, least in (("place", place, 0), ("seeds", seeds, 1)):
         if value < least:
             raise InputError(f"{name} must be at least {least}, not {value}")
+
+
+def limits_of(requirements: Mapping[str, float]) -> dict[str, int]:
+    """What a plan may take at the most, as `ask` has it."""
+    return {_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS}
 
 
 def explore_question(
@@ -55,7 +60,7 @@ def explore_question(
     place: int,
     seeds: int,
     seconds: float | None,
-    data: Path | None,
+    given: Inputs | None,
     simulator: SimulatorName,
     jobs: int | None,
     memory: float | None,
@@ -65,13 +70,12 @@ def explore_question(
 ) -> int:
     """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given.
 
-    What was placed, or has `data`, is cosimulated; 1 where that finds a difference.
+    What was placed, or has inputs `given`, is cosimulated; 1 where that finds a difference.
     """
     if out is not None:
         check_directory(out)
         tell_link(out)
-    _check(requirements, place, seeds)
-    given = None if data is None else given_inputs(data, subject)
+    check_requirements(requirements, place, seeds)
     store = Store(cache) if place else None
     executor = workers(place_task, jobs, memory, scheduler) if place else None
     with contextlib.ExitStack() as stack:
@@ -85,13 +89,13 @@ def explore_question(
 
         answer = ask(
             subject,
-            target=target or _TARGET,
+            target=target or TARGET,
             throughput=requirements.get("throughput"),
             objective=objective or "area",
             place=place,
             seeds=seeds,
             seconds=seconds,
-            limits={_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS},
+            limits=limits_of(requirements),
             executor=executor,
             store=store,
             advance=lambda text: say(f"placing {text}"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value
+from amaranth.hdl import Const, Module, Mux, Signal, Value
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from ..hierarchy import place as placed
+from ..skid_buffer import SkidBuffer
 from .axi4 import ADDRESS_BITS
 from .runs import Run, WalkSettings, filling
 
@@ -76,6 +78,9 @@ _Step = data.StructLayout(
 )
 """A step: how many are left at its tap, taps of its line, and lines; what it adds to a row's address and pixel."""
 
+_Placed = data.StructLayout({"run": Run, "x": COORDINATE_BITS, "y": COORDINATE_BITS})
+"""A run and its pixel, of which it is not known yet whether it is there."""
+
 COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
 """Settings that must be at least 1."""
 
@@ -111,9 +116,13 @@ class MapWalk(wiring.Component):
         m = Module()
         kept = _Kept()
         split, begin, going, goes = (Signal(name=name) for name in ("split", "begin", "going", "goes"))
-        there = Signal(2)  # behind the loops: a run with its pixel, and the one that is offered
-        onward = ~there[1] | self.o.ready
-        m.d.comb += [self.busy.eq(split | begin | going | there.any()), goes.eq(going & onward)]
+        behind = SkidBuffer(_Placed, kind=f"{self.kind}_skid_buffer")  # so that the loops stop on a register of theirs
+        m.submodules.behind = placed(behind, platform)
+        m.d.comb += [
+            self.busy.eq(split | begin | going | behind.o.valid | self.o.valid),
+            behind.i.valid.eq(going),
+            goes.eq(going & behind.i.ready),
+        ]
         m.d.sync += [
             split.eq(0),
             begin.eq(split),
@@ -129,11 +138,14 @@ class MapWalk(wiring.Component):
             m.d.sync += going.eq(1)
         with m.Elif(goes & row_last & window_last & place.rows_last):
             m.d.sync += going.eq(0)
-        with m.If(onward):
-            m.d.sync += there.eq(Cat(going, there[0]))
-        m.d.comb += self.o.valid.eq(there[1])
-        marks = {"row_last": row_last, "last": row_last & window_last & place.rows_last}
-        self._run(m, kept, place, step, onward=onward, **marks)
+        run, x, y = (getattr(behind.i.payload, name) for name in _Placed.members)
+        m.d.comb += [
+            *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
+            run.address.eq(place.address + step.address),
+            run.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
+            *(run.mark.step_last.eq(row_last), run.mark.last.eq(row_last & window_last & place.rows_last)),
+        ]
+        self._offer(m, kept, behind.o)
         return m
 
     def _rows(
@@ -219,22 +231,16 @@ class MapWalk(wiring.Component):
                 *(step.address.eq(0), step.x.eq(0), step.y.eq(0)),
             ]
 
-    def _run(
-        self, m: Module, kept: _Kept, place: data.View, step: data.View, *, onward: Value, row_last: Value, last: Value
-    ) -> None:
-        """In a cycle the run's place, in the next one whether there is a pixel."""
-        x, y = (Signal(COORDINATE_BITS, name=f"run_{axis}", reset_less=True) for axis in "xy")
-        placed, offered = (Signal(Run, name=name, reset_less=True) for name in ("placed", "offered"))
-        with m.If(onward):
+    def _offer(self, m: Module, kept: _Kept, i: stream.Interface) -> None:
+        """Whether a run's pixel is there is known a cycle behind its place."""
+        offers, offered = Signal(), Signal(Run, name="offered", reset_less=True)
+        m.d.comb += [i.ready.eq(~offers | self.o.ready), self.o.valid.eq(offers), self.o.payload.eq(offered)]
+        with m.If(i.ready):
             m.d.sync += [
-                *(x.eq(place.x + step.x), y.eq(place.y + step.y)),
-                placed.address.eq(place.address + step.address),
-                placed.extent.eq(Mux(step.steps_last, kept.plain.last_extent, kept.plain.extent)),
-                *(placed.mark.step_last.eq(row_last), placed.mark.last.eq(last)),
-                offered.eq(placed),
-                offered.fill.eq(kept.maps & ((x >= kept.map.width) | (y >= kept.map.height))),
+                offers.eq(i.valid),
+                offered.eq(i.payload.run),
+                offered.fill.eq(kept.maps & ((i.payload.x >= kept.map.width) | (i.payload.y >= kept.map.height))),
             ]
-        m.d.comb += self.o.payload.eq(offered)
         with m.If(offered.fill):
             m.d.comb += self.o.payload.address.eq(filling(kept.map.fill))
 

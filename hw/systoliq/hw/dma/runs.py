@@ -95,10 +95,7 @@ class Walk(wiring.Component):
             split.eq(0),
         ]
         row_end, step_end = address + settings.row_stride, step_address + settings.step_stride
-        with m.If(self.start & ~busy):
-            m.d.sync += [busy.eq(1), split.eq(1), begin.eq(1), settings.eq(self.settings)]
-            m.d.sync += [left.eq(self.settings.rows), next_group.eq(self.settings.address)]
-        with m.Elif(begin & ~split):
+        with m.If(begin & ~split):
             m.d.sync += [
                 begin.eq(0),
                 *(row.eq(rows), group_rows.eq(rows), row_last.eq(single), group_single.eq(single)),
@@ -118,4 +115,7 @@ class Walk(wiring.Component):
                 ]
                 with m.If(step_last):
                     m.d.sync += [busy.eq(~group_last), begin.eq(~group_last)]
+        with m.If(self.start & ~busy):  # neither of the others then, nor do they wait for it: it comes from far
+            m.d.sync += [busy.eq(1), split.eq(1), begin.eq(1), settings.eq(self.settings)]
+            m.d.sync += [left.eq(self.settings.rows), next_group.eq(self.settings.address)]
         return m

@@ -86,6 +86,7 @@ class SelfFedEngine(wiring.Component):
         self._results(m, platform, writer, control.halt, clear)
         self._list(m, control, player, readers["list"], resting)
 
+        aborts = Signal()  # comes from everywhere, and decides much
         stopped, halted = Signal(), Signal(3)  # nothing is under way; for how long nothing may begin
         m.d.comb += stopped.eq(
             Cat(reader.idle for reader in readers.values()).all() & writer.idle & player.idle & halted.all()
@@ -93,11 +94,12 @@ class SelfFedEngine(wiring.Component):
         m.d.sync += [
             halted.eq(Cat(control.halt, halted) & control.halt.replicate(3)),
             resting.eq(control.halt & (resting | stopped)),
+            aborts.eq(Cat(reader.failed for reader in readers.values()).any() | writer.failed),
         ]
         m.d.comb += [reader.halt.eq(control.halt) for reader in readers.values()]
         m.d.comb += [
             writer.halt.eq(control.halt),
-            player.abort.eq(Cat(reader.failed for reader in readers.values()).any() | writer.failed),
+            player.abort.eq(aborts),
             control.a_failed.eq(readers["a"].failed),
             control.b_failed.eq(readers["b"].failed),
             control.y_failed.eq(writer.failed),
