@@ -49,6 +49,10 @@ UNREAD = {
     "a net of its own strength": Forgery(
         old=r"(module fc_mac\(.*?)  wire \[15:0\] product;", new=r"\1  supply0 [15:0] product;", reason="supply0 does"
     ),
+    "a lane with another lane's row sums": Forgery(
+        old=r"\.row_sum\(row_sum_\d+\)", new=".row_sum(19'h00000)", reason="lane 1 does not take its row sums from",
+        package="lanes",
+    ),
     "a second driver": Forgery(
         old=r"(module fc_mac\(.*?)endmodule", new=r"\1  assign product = 16'h0000;\nendmodule", reason="driven twice"
     ),
@@ -135,7 +139,7 @@ UNREAD = {
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """Emitted packages by name: a layer, and one with multiplexers written as cases."""
+    """Emitted packages by name: a layer, one with multiplexers written as cases, one with row sums for two lanes."""
     folder = tmp_path_factory.mktemp("packages")
     rng = np.random.default_rng(3)
     np.savez(
@@ -146,6 +150,7 @@ def packages(tmp_path_factory):
     made: dict[str, Design] = {
         "layer": open_source("resnet8-fc", Hardware(), name=NAME),
         "cases": open_source(str(folder / "cases.npz"), Hardware(rows=2, cols=3, depth=2), name=NAME),
+        "lanes": open_source(str(folder / "cases.npz"), Hardware(cols=4, depth=5), name=NAME),
     }
     for name, design in made.items():
         design.write(folder / name)

@@ -27,6 +27,8 @@ VARIANTS = {
     "nearest": ["resnet8-fc", "--requantizer", "nearest"],
     "row sums": ["layer.npz", "--rows", "2", "--cols", "3", "--depth", "2"],
     "row sums, one lane": ["layer.npz"],
+    "row sums, from lane to lane": ["layer.npz", "--cols", "4", "--depth", "5"],
+    "row sums, from lane to lane, one tile": ["layer.npz", "--cols", "5", "--depth", "9"],
     "narrow activations": ["layer.npz", "--a-bits", "5", "--depth", "4"],
     "one sum": ["layer.npz", "--accumulator-bits", "auto"],
     "one element": ["layer.npz"],

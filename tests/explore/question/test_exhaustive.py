@@ -1,13 +1,17 @@
-"""Every plan of a small layer through synthesis: none is smaller than what estimates choose, but for a few percent."""
+"""Plans through synthesis: none is smaller than what estimates choose, but for a few percent of a very small layer."""
 
 from __future__ import annotations
 
 import pytest
+from digits_mlp import write_mlp
 from explore_fakes import small_layer
 
 from systoliq.build.design.hardware import AUTO_CELLS, Hardware
 from systoliq.build.design.layer.auto import choices_of_layer
-from systoliq.build.design.network.plan import Plan
+from systoliq.build.design.network.estimate import estimate
+from systoliq.build.design.network.plan import Plan, forms_of_stage, stages_of
+from systoliq.build.design.sources import open_network
+from systoliq.build.explore.question.ask import ask
 from systoliq.build.explore.question.designs import design_of_json
 from systoliq.build.explore.question.options import Option, smallest, times_of
 from systoliq.build.synth.flow import synthesized
@@ -18,11 +22,10 @@ TOLERANCE = 1.07  # measured: 1.06
 PART = TARGETS["ecp5-25k"]
 
 
-def sites(layer, option):
+def sites(subject, stages, part=PART):
     """LUT sites of the plan's netlist."""
-    plan = Plan(stages=(option.stage,)).as_json()
-    design = design_of_json(layer, plan, PART.name)
-    return cell_figures(synthesized(design.verilog, design.name, PART))["lut_sites"]
+    design = design_of_json(subject, Plan(stages=tuple(stages)).as_json(), part.name)
+    return cell_figures(synthesized(design.verilog, design.name, part))["lut_sites"]
 
 
 @pytest.mark.slow
@@ -38,8 +41,35 @@ def test_nothing_smaller_is_as_quick():
         if each.stage.dsp <= PART.capacity["dsp"]
     ]
     assert len(every) == 21
-    measured = {id(option): sites(layer, option) for option in every}
+    measured = {id(option): sites(layer, [option.stage]) for option in every}
     for cycles in times_of([every]):
         (chosen,) = smallest([every], cycles, {"dsp": PART.capacity["dsp"]}, "area").options
         least = min(measured[id(option)] for option in every if option.stage.image_cycles <= cycles)
         assert measured[id(chosen)] <= TOLERANCE * least, cycles
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["digits-cnn", "64-32-16-10"])
+def test_no_plan_that_differs_in_a_stage_is_smaller(name, tmp_path):
+    """For a million images a second: every other form of a stage that is as quick, but for those whose estimate is far
+    above that of the form that was chosen.
+    """
+    part = TARGETS["ecp5-85k"]
+    net, _ = open_network(name if name == "digits-cnn" else str(write_mlp(tmp_path)[0]))
+    chosen = ask(net, target=part.name, throughput=1e6).chosen
+    plan = [option.stage for option in chosen.sized.options]
+    least, smaller = sites(net, plan, part), {}
+    for place, (node, stage) in enumerate(zip(stages_of(net), plan, strict=True)):
+        most = 1.3 * estimate(node, stage.parallelism, part.cells).lut_sites + 100
+        others = [
+            form
+            for form in forms_of_stage(node, part.cells)
+            if form != stage
+            and form.image_cycles <= chosen.image_cycles
+            and estimate(node, form.parallelism, part.cells).lut_sites <= most
+        ]
+        for other in others:
+            found = sites(net, [*plan[:place], other, *plan[place + 1 :]], part)
+            if found < least:
+                smaller[node.name, other.parallelism] = found
+    assert smaller == {}, least

@@ -50,6 +50,8 @@ class Hardware(Lanes):
         }
         if len(set(self._source.values())) != shape.cols:
             raise UnreadableError("two lanes read the same column of the array")
+        if self.has_row_sums:
+            self._check_row_sums()
         self.check_outputs()
 
     @property
@@ -149,9 +151,17 @@ class Hardware(Lanes):
         physical = int(marked - unmarked) % (1 << min(bits, self.sum_bits)) - 1
         if not 0 <= physical < self._columns:
             raise UnreadableError(f"lane {lane} reads no column of the array at step {step}")
-        if self.has_row_sums:
-            dense = self.core.again({self.core.connected("array", "sums"): marks})
-            step_0 = dense.child(f"lane_{lane}", {"step": 0, "rst": 0})
-            if step_0.value("row_sum") != 1 or physical == 0:
-                raise UnreadableError(f"lane {lane} does not take its row sums from column 0 of the array")
+        if self.has_row_sums and physical == 0:
+            raise UnreadableError(f"lane {lane} takes the array's column of row sums for one of the layer")
         return physical
+
+    def _check_row_sums(self) -> None:
+        """Each lane takes, in its first step, what column 0 of the array has, the first one itself, the others from the
+        lane before: in that lane's first step its register takes it, too.
+        """
+        given: dict[str, Value] = {self.core.connected("array", "sums"): 1}
+        for lane in range(self.lanes):
+            step_0 = self.core.again(given).child(f"lane_{lane}", {"step": 0, "tile": 0, "index": 0, "rst": 0})
+            if step_0.value("row_sum") != 1:
+                raise UnreadableError(f"lane {lane} does not take its row sums from column 0 of the array")
+            given[self.core.connected(f"lane_{lane}", "row_sum_next")] = step_0.value("row_sum_next")
