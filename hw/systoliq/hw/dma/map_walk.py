@@ -161,11 +161,12 @@ class MapWalk(wiring.Component):
     ) -> None:
         """Rows of a group, once for each step; ``first`` is the group's first one."""
         first, after = Signal(_Place, reset_less=True), Signal(_Place)
-        slot, slot_last = Signal(range(max(self.group, 2))), Signal()
+        slot = Signal(range(max(self.group, 2)))
+        ends = Signal(name="row_ends", reset_less=True)  # the group's last row, or the last of all
         of_map, single = kept.map, kept.single
         line_ends, image_ends = place.across_last, place.across_last & place.down_last
         m.d.comb += [
-            row_last.eq(slot_last | place.rows_last),
+            row_last.eq(ends),
             after.eq(place),
             *(after.rows.eq(place.rows - 1), after.rows_last.eq(place.rows == 2)),
             after.x.eq(Mux(line_ends, of_map.origin_x, place.x + of_map.stride_x)),
@@ -192,12 +193,15 @@ class MapWalk(wiring.Component):
             m.d.sync += [
                 place.eq(Mux(row_last & ~window_last, first, after)),
                 slot.eq(Mux(row_last, 0, slot + 1)),
-                slot_last.eq(Mux(row_last, self.group == 1, slot == self.group - 2)),
+                ends.eq(
+                    Mux(row_last, self.group == 1, slot == self.group - 2)
+                    | Mux(row_last & ~window_last, first.rows_last, after.rows_last)
+                ),
             ]
             with m.If(row_last & window_last):
                 m.d.sync += first.eq(after)
         with m.If(begin):
-            m.d.sync += [slot.eq(0), slot_last.eq(self.group == 1)]
+            m.d.sync += [slot.eq(0), ends.eq(single["rows"] | (self.group == 1))]
 
     def _steps(
         self, m: Module, kept: _Kept, step: data.View, *, begin: Value, goes: Value, window_last: Signal
