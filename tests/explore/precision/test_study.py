@@ -223,6 +223,19 @@ def test_what_cannot_be_reached_is_refused_with_the_best(data):
     assert "candidates, not 1" in result.stderr
 
 
+def test_a_refused_run_leaves_nothing(tmp_path):
+    """It has written its log until then: the best candidate is known late."""
+    arguments = ["digits-cnn", "--bits", "4", "--require", "accuracy=1", "--mixed", "0"]
+    for folder, more in ((tmp_path / "new" / "out", []), (tmp_path / "kept", ["explore.log"])):
+        for name in more:
+            folder.mkdir()
+            (folder / name).write_text("systoliq explore, earlier\n")
+        result = CliRunner().invoke(cli, ["explore", *arguments, "--out", str(folder)])
+        assert (result.exit_code, "accuracy must be at most" in result.stderr) == (2, True), result.output
+        assert [each.name for each in folder.rglob("*")] == more
+    assert not (tmp_path / "new").exists()
+
+
 def test_a_network_without_data_is_refused(model):
     result = run(model, "--bits", "4")
     assert result.exit_code == 2

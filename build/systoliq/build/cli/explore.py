@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from pathlib import Path
 from typing import Any
@@ -180,10 +179,10 @@ def _sweep(out: Path | None, requirements: dict[str, float], memory: float | Non
     options["memory"] = None if memory is None else int(memory * _GIB)
     if options["source"] == "engine":
         _refuse_others(options, tuple(name for name in options if name != "batch"), "for the engine")
-    with contextlib.closing(Log(out, Bars())) as log:
+    with Log(out, Bars()) as log:
         exploration = run_exploration(**options, progress=log, require=requirements)
-    if not exploration.front_rows:
-        raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
+        if not exploration.front_rows:
+            raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
     chosen = exploration.chosen
     try:
         written = write_directory(exploration, out, chosen=chosen)

@@ -59,7 +59,7 @@ def explore_precision(
         raise InputError(f"require must be among {', '.join(_REQUIRED)} with --bits, not {unknown[0]!r}")
     executor = workers(evaluate_widths, jobs, memory, scheduler)
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context(contextlib.closing(Log(out, Bars())))
+        log = stack.enter_context(Log(out, Bars()))
         if executor is not None:
             stack.callback(executor.close)
         study = precision(

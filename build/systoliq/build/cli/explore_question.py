@@ -79,7 +79,7 @@ def explore_question(
     store = Store(cache) if place else None
     executor = workers(place_task, jobs, memory, scheduler) if place else None
     with contextlib.ExitStack() as stack:
-        log = stack.enter_context(contextlib.closing(Log(out, Bars())))
+        log = stack.enter_context(Log(out, Bars()))
         if executor is not None:
             stack.callback(executor.close)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from pathlib import Path
 from typing import IO
 
+from ..errors import InputError
 from .funnel import NoProgress, Progress
 
 __all__ = ["LOG", "Log", "is_log"]
@@ -17,13 +19,15 @@ _FIRST = "systoliq explore"
 class Log:
     """Passes progress on to `shown`, and writes it to `LOG` in `directory`, behind what an earlier run wrote there.
 
-    Without a directory nothing is written. The directory is made with the first line.
+    Without a directory nothing is written. The directory is made with the first line. As a context it is closed behind
+    it; where an InputError leaves that, what this run began goes again: a refused exploration leaves nothing.
     """
 
     def __init__(self, directory: Path | None, shown: Progress | None = None) -> None:
         self._shown = shown or NoProgress()
         self._directory = directory
         self._file: IO[str] | None = None
+        self._made: list[Path] = []  # that were not there before, the innermost first
         self._counts: dict[str, list[int]] = {}
         self._began = self._stage_began = time.monotonic()
 
@@ -52,11 +56,23 @@ class Log:
     def note(self, text: str) -> None:
         """Write a line, with the seconds since the beginning."""
         if self._file is None and self._directory is not None:
+            path = (self._directory / LOG).absolute()
+            self._made = [each for each in (path, *path.parents) if not each.exists()]
             self._directory.mkdir(parents=True, exist_ok=True)
-            self._file = (self._directory / LOG).open("a", encoding="utf-8", buffering=1)
+            self._file = path.open("a", encoding="utf-8", buffering=1)
             self._file.write(f"{_FIRST}, {time.strftime('%Y-%m-%d %H:%M:%S')}\n")
         if self._file is not None:
             self._file.write(f"{time.monotonic() - self._began:9.1f} s  {text}\n")
+
+    def __enter__(self) -> Log:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self.close()
+        if kind is not None and issubclass(kind, InputError):
+            with contextlib.suppress(OSError):  # others may have written there
+                for path in self._made:
+                    path.unlink() if path.name == LOG else path.rmdir()
 
     def close(self) -> None:
         """The file is complete."""
