@@ -23,6 +23,7 @@ SMALL = EngineConfig(rows=3, cols=4, lanes=2, a_words=16, b_words=32, max_column
 DEEP = EngineConfig(rows=2, cols=3, lanes=1, depth=4, a_words=16, b_words=32, max_columns=8, max_rows=4)
 WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_columns=64, max_rows=16)
 LONG_DRAIN = EngineConfig(rows=4, cols=8, lanes=1, a_words=16, b_words=32, max_columns=16, max_rows=8)
+TALL = EngineConfig(rows=9, cols=2, lanes=1, a_words=16, b_words=16, max_columns=4, max_rows=16, cells="ecp5")
 CASES = {
     "small, 32 bits": (SMALL, 4),
     "small, 128 bits": (SMALL, 16),
@@ -30,6 +31,7 @@ CASES = {
     "wide, 128 bits": (WIDE, 16),
     "wide, 64 bits": (WIDE, 8),
     "long drain, 32 bits": (LONG_DRAIN, 4),
+    "tall, of cells, 32 bits": (TALL, 4),
     "float8, 64 bits": (FLOAT8.replace(lanes=2), 8),
 }
 STALLS = [(0, 0, 0, 0), (0.3, 0.3, 0.3, 0.3), (0, 0, 0.5, 0.9), (0.8, 0, 0, 0)]

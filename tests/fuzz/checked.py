@@ -1,10 +1,11 @@
-"""What is wrong with the design at a point: its package's testbench, with and without initial values, `verify`, and
-random operands in a simulation against golden.
+"""What is wrong with the design at a point: its package's testbench where no register has an initial value, `verify`,
+and random operands in a simulation, where all have theirs, against golden.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -55,30 +56,31 @@ def fault_of(point: Point, simulator: str) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "package"
         package.write(directory)
-        fault = _testbench(directory, "testbench")
+        fault = _testbench(design, directory)
         if fault is None and design.certified:
             fault = _verify(directory, exact=point.get("multiplier_bits") is None)
         if fault is None and design.kind == LayerDesign.kind:
             fault = next(iter(compare_again(directory).reasons), None)
-        if fault is None:
-            fault = _uninitialized(design, directory)
     return fault or _simulated(design, point, simulator)
 
 
-def _testbench(directory: Path, what: str) -> str | None:
-    """The package's own testbench under Icarus."""
+def _testbench(design: Design, package: Path) -> str | None:
+    """The package's own testbench under Icarus, where registers have no value before the reset."""
+    directory = package.with_name("uninitialized")
+    shutil.copytree(package, directory)
+    source = directory / f"{design.name}.v"
+    source.write_text(without_initial_values(source.read_text()))
     sources = sorted(path.name for path in directory.glob("*.v"))
     compiled = subprocess.run(
         ["iverilog", "-g2005", "-o", "t", *sources], cwd=directory, capture_output=True, text=True, check=False
     )
     if compiled.returncode or compiled.stderr:
-        return f"{what}: iverilog: {compiled.stderr[:500]}"
+        return f"testbench: iverilog: {compiled.stderr[:500]}"
     command = limited(["vvp", "-n", "t"], _SECONDS)
     done = subprocess.run(command, cwd=directory, capture_output=True, text=True, check=False)
-    (directory / "t").unlink()
     if done.returncode < 0:
-        return f"{what}: did not end in {_SECONDS} s of processor time"
-    return None if "PASS" in done.stdout and not done.returncode else f"{what}: {done.stdout[-500:]}"
+        return f"testbench: did not end in {_SECONDS} s of processor time"
+    return None if "PASS" in done.stdout and not done.returncode else f"testbench: {done.stdout[-500:]}"
 
 
 def _verify(directory: Path, *, exact: bool) -> str | None:
@@ -88,13 +90,6 @@ def _verify(directory: Path, *, exact: bool) -> str | None:
     meant = re.compile(r"not exact: |and \d+ more$")
     reasons = [reason for reason in report.reasons if exact or not meant.match(reason)]
     return f"verify: {'; '.join(reasons[:3])}" if reasons else None
-
-
-def _uninitialized(design: Design, directory: Path) -> str | None:
-    """The testbench again, where registers have no value before the reset."""
-    source = directory / f"{design.name}.v"
-    source.write_text(without_initial_values(source.read_text()))
-    return _testbench(directory, "testbench without initial values")
 
 
 def _simulated(design: Design, point: Point, simulator: str) -> str | None:

@@ -69,7 +69,7 @@ def test_words_that_were_written_are_read(tmp_path, cells):
 
 @pytest.mark.parametrize("cells", with_models("portable", "ecp5"))
 def test_few_words_without_a_register(tmp_path, cells):
-    sizes = [(8, 2), (33, 16), (9, 31)]
+    sizes = [(8, 2), (33, 16), (9, 31), (8, 64), (5, 100)]
     blocks = [BlockRam(unsigned(width), depth=depth, cells=cells, registered=False) for width, depth in sizes]
     check(blocks, cells, tmp_path)
 

@@ -45,8 +45,8 @@ class BlockRam(wiring.Component):
         self.depth = depth
         self.width = Shape.cast(shape).width
         self.latency = self.latency_of(cells) if registered else 1
-        self._cells = is_ecp5(cells) and SMALL < depth <= max(WIDTHS)
-        self._distributed = is_ecp5(cells) and depth <= SMALL
+        self._distributed = is_ecp5(cells) and (depth <= SMALL or not registered)
+        self._cells = is_ecp5(cells) and not self._distributed and depth <= max(WIDTHS)
         self.kind = f"ram_{depth}x{self.width}" if registered else f"small_ram_{depth}x{self.width}"
         super().__init__(_ports(shape, depth))
 
