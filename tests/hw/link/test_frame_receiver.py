@@ -111,6 +111,24 @@ def test_each_fault_has_its_name_and_the_next_frame_is_whole(line, status, seque
     assert second == (Status.OK, 7, 1, 9, b"goodgood!")
 
 
+@pytest.mark.parametrize("divisor", [2, 5])
+def test_a_frame_waits_so_many_bits_and_no_cycle_less(divisor):
+    bench, waited = Bench(), []
+
+    async def script(ctx):
+        component = bench.component
+        ctx.set(component.divisor, divisor)
+        await bench.byte(ctx, 3)
+        cycles = 6
+        while ctx.get(component.open):
+            await ctx.tick()
+            cycles += 1
+        waited.append(cycles)
+
+    ((status, *_),) = bench.run(script)
+    assert (status, waited) == (Status.TIMEOUT, [divisor * TIMEOUT + 1])
+
+
 def test_a_byte_without_stop_bit_is_a_fault_of_the_line():
     bench = Bench()
 
