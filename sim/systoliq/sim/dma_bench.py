@@ -16,6 +16,7 @@ from typing import Any
 import cocotb
 from cocotb.clock import Clock
 from cocotb.triggers import Timer
+from cocotb.types import LogicArray
 from cocotbext.axi import (
     AxiLiteBus,
     AxiLiteMaster,
@@ -110,6 +111,20 @@ class _Port:
         self.memory.data[address : address + len(data)] = data
 
 
+def _settle(channel: Any) -> None:
+    """Make the beats that come from a channel of writes 0 in bytes without a strobe: they may be unknown."""
+    receive = channel.recv
+
+    async def settled() -> Any:
+        beat = await receive()
+        data, strobe = str(beat.wdata), str(beat.wstrb)
+        lanes = (data[8 * at : 8 * at + 8] if strobed != "0" else "0" * 8 for at, strobed in enumerate(strobe))
+        beat.wdata = LogicArray("".join(lanes))
+        return beat
+
+    channel.recv = settled
+
+
 class ListBench(Bench):
     """Clock, reset, an AXI4-Lite master and memory."""
 
@@ -122,6 +137,7 @@ class ListBench(Bench):
             kind, bus = (AxiSlaveWrite, AxiWriteBus) if name == "y" else (AxiSlaveRead, AxiReadBus)
             target = _Port(self.memory, name)
             self.slaves[name] = kind(bus.from_prefix(dut, f"m_axi_{name}"), dut.clk, dut.rst, target=target)
+        _settle(self.slaves["y"].w_channel)
         for model in (self.control.write_if, self.control.read_if, *self.slaves.values()):
             model.log.setLevel("ERROR")
 
