@@ -93,6 +93,15 @@ def test_beats_held_are_exact(shape, tmp_path):
 
 
 @pytest.mark.simulator
+@pytest.mark.parametrize("cells", [pytest.param("ecp5", marks=needs_icarus)])
+def test_stops_come_one_after_the_other(cells, tmp_path):
+    """So few groups are sent that a stop in the middle of them is earlier than one at their beginning."""
+    made = LayerDesign(small(b=np.arange(18).reshape(2, 9).astype(np.int8)), Hardware(cols=8, cells=cells))
+    assert list(made.stimulus.held) == [2, 3, 5, 38]
+    assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
+
+
+@pytest.mark.simulator
 @pytest.mark.parametrize("fault", [pytest.param(bool(fault), marks=needs_icarus) for fault in (0, 1)])
 def test_padding_must_be_zeros(fault, tmp_path):
     """Outputs of 7 bits, in bytes."""

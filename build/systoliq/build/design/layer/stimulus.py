@@ -76,7 +76,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     held = _held(design)
     # more than are taken while the receiver stops
     groups = max(min(max(_BEATS // group_beats, 5), 24), max(held.values()) // schedule.beats + 4)
-    held |= _held_late(design, groups - 1)
+    held = dict(sorted((held | _held_late(design, groups - 1)).items()))  # one stop after the other
     batches = [1, max(2 * rows - 1, 2), (groups - 3) * rows]
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
