@@ -93,11 +93,11 @@ def test_beats_held_are_exact(shape, tmp_path):
 
 
 @pytest.mark.simulator
-@pytest.mark.parametrize("cells", [pytest.param("ecp5", marks=needs_icarus)])
-def test_stops_come_one_after_the_other(cells, tmp_path):
+@pytest.mark.parametrize("cols", [pytest.param(8, marks=needs_icarus)])
+def test_stops_come_one_after_the_other(cols, tmp_path):
     """So few groups are sent that a stop in the middle of them is earlier than one at their beginning."""
-    made = LayerDesign(small(b=np.arange(18).reshape(2, 9).astype(np.int8)), Hardware(cols=8, cells=cells))
-    assert list(made.stimulus.held) == [2, 3, 5, 38]
+    made = LayerDesign(small(b=np.arange(20).reshape(1, 20).astype(np.int8)), Hardware(cols=cols))
+    assert list(made.stimulus.held) == [1, 2, 4, 37]
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
