@@ -7,13 +7,14 @@ import socket
 import stat
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 
 from systoliq.build.errors import InputError
 from systoliq.build.files import check_file, write_file
-from systoliq.build.package.output import write_output
+from systoliq.build.package.output import check_output, write_output
 
 from ..cli.refused import assert_refused
 
@@ -110,6 +111,23 @@ def test_ten_at_once_leave_one_whole_package(tmp_path):
     for path in (tmp_path / "alone").iterdir():
         assert (tmp_path / "out" / path.name).read_bytes() == path.read_bytes()
     assert len(list((tmp_path / "out").iterdir())) == len(list((tmp_path / "alone").iterdir()))
+
+
+def test_a_directory_is_not_looked_at_while_another_is_put_in_its_place(call, tmp_path):
+    fcntl = pytest.importorskip("fcntl")
+    assert call(*EMIT, "--out", tmp_path / "out").exit_code == 0
+    turn = os.open(tmp_path, os.O_RDONLY)
+    fcntl.flock(turn, fcntl.LOCK_EX)
+    (tmp_path / "out").rename(tmp_path / "away")
+    found = []
+    checks = threading.Thread(target=lambda: found.append(check_output(tmp_path / "out")))
+    checks.start()
+    checks.join(0.3)
+    assert checks.is_alive()
+    (tmp_path / "away").rename(tmp_path / "out")
+    os.close(turn)
+    checks.join()
+    assert found == [{path.name for path in (tmp_path / "out").iterdir()}]
 
 
 def test_a_name_that_would_be_two_files(call, tmp_path):

@@ -201,7 +201,7 @@ def test_refused(arguments, message):
     ("arguments", "message"),
     [
         (["--seconds", "4"], "seconds must be given with --bits, with --smallest or for a network only"),
-        (["--mixed", "4"], "mixed must be given with --bits only"),
+        (["--mixed", "4"], "mixed must be given with --bits or an accuracy only"),
         ([], "out must be given: a directory for the report"),
     ],
 )

@@ -20,8 +20,16 @@ __all__ = ["check_output", "write_output"]
 def check_output(directory: Path) -> set[str]:
     """Names of the files in `directory` that an earlier emission wrote; an InputError where it may not be written to.
 
-    It may be new, empty, or one that systoliq wrote (its sidecar lists the files).
+    It may be new, empty, or one that systoliq wrote (its sidecar lists the files). Nobody puts another in its place
+    meanwhile.
     """
+    parent = Path(os.path.realpath(directory)).parent
+    with _turn(parent) if parent.is_dir() else contextlib.nullcontext():
+        return _written(directory)
+
+
+def _written(directory: Path) -> set[str]:
+    """See `check_output`; in this process's turn."""
     existing = next((path for path in (directory, *directory.absolute().parents) if path.exists()), None)
     if existing is not None and not existing.is_dir():
         raise InputError(f"{directory}: must be a directory, but {existing} is a file")
@@ -55,7 +63,7 @@ def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool =
 
 
 def _write(directory: Path, files: Mapping[str, bytes], *, replace: bool) -> None:
-    written = check_output(directory)
+    written = _written(directory)
     kept = {name: (directory / name).read_bytes() for name in written if (directory / name).is_file()}
     others = _packages(kept) - _packages(files)
     if others and not replace:
@@ -89,7 +97,11 @@ def _turn(folder: Path) -> Iterator[None]:
     except ImportError:
         yield
         return
-    handle = os.open(folder, os.O_RDONLY)
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:  # one that cannot be read
+        yield
+        return
     try:
         with contextlib.suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX)
