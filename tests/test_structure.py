@@ -196,6 +196,7 @@ TESTED_ELSEWHERE = {
     "packing/images.py": "tests/sim/test_network.py streams images in its words",
     "packing/float8_sums.py": "tests/hw/mac/test_float8.py expects its words",
     "normalized.py": "tests/hw/test_float8_rounding.py and test_integer_rounding.py round with it",
+    "engine/host/packing.py": "tests/hw/test_packing.py",
     "engine/host/job.py": "tests/engine runs jobs",
     "engine/host/parts.py": "tests/engine/test_operators.py cuts operations into them",
     "engine/host/plan.py": "tests/engine/test_operators.py plans them",

@@ -132,3 +132,15 @@ def test_engine(dataflow, dtype):
         assert packing.y_beats(m, n, y.dtype) == -(-len(data) // 8)
     with pytest.raises(ValueError, match="data must hold 91 results, not 90"):
         packing.unpack_y(bytes(90), m, n, np.dtype(np.int8))
+
+
+@pytest.mark.parametrize("dataflow", ["output-stationary", "weight-stationary"])
+@pytest.mark.parametrize("dtype", [np.int8, np.int32])
+def test_results_of_an_engine_come_group_by_group(dataflow, dtype):
+    """For each group of rows, each tile of columns, each row: its columns of the tile, the lowest bytes first."""
+    config, (m, n) = EngineConfig(rows=3, cols=6, depth=2, lanes=2, dataflow=dataflow), (7, 13)
+    y = np.random.default_rng(6).integers(-128, 128, (m, n)).astype(dtype)
+    group = m if dataflow == "weight-stationary" else 3
+    rows = (y[r, h : h + 6] for g in range(0, m, group) for h in range(0, n, 6) for r in range(g, min(g + group, m)))
+    expected = b"".join(int(each).to_bytes(y.itemsize, "little", signed=True) for row in rows for each in row)
+    assert EnginePacking(config).pack_y(y) == expected

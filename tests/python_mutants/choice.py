@@ -47,11 +47,12 @@ def _own(files: list[Path], module: Path) -> list[Path]:
 
 
 def _naming(files: dict[Path, str], module: Path) -> list[Path]:
-    """Tests in whose text is something that `module` hands out."""
+    """Tests in whose text is something that `module` hands out; first those of its name, in whatever folder."""
     for node in ast.parse(module.read_text()).body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == "__all__":
             names = "|".join(map(re.escape, ast.literal_eval(node.value)))
-            return [file for file, text in files.items() if names and re.search(rf"\b({names})\b", text)]
+            found = [file for file, text in files.items() if names and re.search(rf"\b({names})\b", text)]
+            return sorted(found, key=lambda file: not f"{file.stem}_".startswith(f"test_{module.stem}_"))
     return []
 
 

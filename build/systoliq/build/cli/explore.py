@@ -36,6 +36,7 @@ __all__ = ["explore"]
 
 _PATH = click.Path(path_type=Path)
 _GIB = 1 << 30
+_BITS = "4"  # where nothing is said: 8, 6, 4 and 3
 _OF_BITS = ("mixed", "seconds")
 _WITH_BITS = ("source", "data", "target", "objective", "jobs", "scheduler", "cache")
 _WITH_QUESTION = (
@@ -143,11 +144,11 @@ def explore(
     if narrow and {"accuracy", "throughput"} <= set(requirements):
         _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput: widths and plans are looked for")
         shared = {name: options[name] for name in _WITH_QUESTION}
-        return explore_narrowed(out=out, bits=bits, requirements=requirements, memory=memory, **shared, **own)
+        return explore_narrowed(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
     if narrow:
         _refuse_others(options, _WITH_BITS, "with --bits: widths and the plan are all that is looked at")
         shared = {name: options[name] for name in _WITH_BITS}
-        explore_precision(out=out, bits=bits or "4", requirements=requirements, memory=memory, **shared, **own)
+        explore_precision(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
         return 0
     if own.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits or an accuracy only")

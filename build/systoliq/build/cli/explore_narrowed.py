@@ -18,7 +18,6 @@ from .explore_question import TARGET, check_requirements, explore_question, limi
 
 __all__ = ["explore_narrowed"]
 
-_BITS = "4"  # where nothing is said: 8, 6, 4 and 3
 _SHARED = ("target", "objective", "seconds", "jobs", "memory", "scheduler", "cache")
 
 
@@ -26,7 +25,7 @@ def explore_narrowed(
     *,
     source: str,
     out: Path | None,
-    bits: str | None,
+    bits: str,
     data: Path | None,
     mixed: int | None,
     requirements: dict[str, float],
@@ -43,7 +42,7 @@ def explore_narrowed(
     study = explore_precision(
         source,
         out=None,
-        bits=bits or _BITS,
+        bits=bits,
         data=data,
         mixed=mixed,
         requirements={"accuracy": requirements["accuracy"]},

@@ -21,13 +21,13 @@ from ..explore.precision.run import precision
 from ..explore.precision.show import show_study
 from ..explore.precision.study import Study
 from ..synth.targets import TARGETS
+from .explore_question import TARGET
 from .explore_workers import workers
 from .shell import tell_link
 
 __all__ = ["explore_precision"]
 
 _PLAIN_WIDTH = 160  # of the table in a file or a pipe
-_TARGET = "ecp5-85k"
 _REQUIRED = ("accuracy", "throughput")
 
 
@@ -52,7 +52,7 @@ def explore_precision(
     if out is not None:
         check_directory(out)
         tell_link(out)
-    target = target or _TARGET
+    target = target or TARGET
     if target not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")
     if unknown := sorted(set(requirements) - set(_REQUIRED)):
