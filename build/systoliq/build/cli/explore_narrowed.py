@@ -7,9 +7,9 @@ from typing import Any, cast
 
 from rich.console import Console
 
+from systoliq.golden.network import Network
+
 from ..design.network import NetworkDesign
-from ..design.sources import open_network
-from ..errors import InputError
 from ..explore.files import check_directory
 from ..explore.precision.files import write_study
 from ..explore.question.ask import ask
@@ -46,7 +46,7 @@ def explore_narrowed(
         data=data,
         mixed=mixed,
         requirements={"accuracy": requirements["accuracy"]},
-        design=_wide(source, asked, options),
+        design=lambda net: _wide(net, asked, options),
         **{name: options[name] for name in _SHARED},
     )
     assert study.chosen is not None  # noqa: S101 - an accuracy that none has is refused
@@ -65,13 +65,10 @@ def explore_narrowed(
     return status
 
 
-def _wide(source: str, asked: dict[str, float], options: dict[str, Any]) -> NetworkDesign:
+def _wide(net: Network, asked: dict[str, float], options: dict[str, Any]) -> NetworkDesign:
     """The network as it came, by the plan that models choose for the throughput."""
-    opened = open_network(source)
-    if opened is None:
-        raise InputError(f"SOURCE must be a network for an accuracy and a throughput, not {source!r}")
     answer = ask(
-        opened[0],
+        net,
         target=options["target"] or TARGET,
         throughput=asked["throughput"],
         objective=options["objective"] or "area",

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from rich.console import Console
+
+from systoliq.golden.network import Network
 
 from ..design.network import NetworkDesign
 from ..errors import InputError
@@ -46,7 +48,7 @@ def explore_precision(
     scheduler: str | None,
     cache: Path | None,
     requirements: Mapping[str, float],
-    design: NetworkDesign | None = None,
+    design: Callable[[Network], NetworkDesign] | None = None,
 ) -> Study:
     """The study of the network `source`, which is printed, and written into `out`, if given."""
     if out is not None:

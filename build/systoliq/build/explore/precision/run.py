@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 
 from systoliq.golden.network import Network
@@ -31,7 +32,7 @@ def precision(
     data: Path | NetworkData | None = None,
     target: str = "ecp5-85k",
     throughput: float | None = None,
-    design: NetworkDesign | None = None,
+    design: Callable[[Network], NetworkDesign] | None = None,
     accuracy: float | None = None,
     objective: str = "area",
     mixed: int | None = None,
@@ -42,11 +43,11 @@ def precision(
 ) -> Study:
     """What fewer bits cost the network `source` in accuracy on `data`, and save in hardware on `target`.
 
-    `bits`: widths as `study.parse_bits` reads them. The plan is that of `design`, that for `throughput` images a
-    second, or that for all multiplier cells of the part. `mixed` candidates of mixed widths are tried (0 where nothing
-    is said; 200 with `accuracy`, for which the least `objective`, one of `costs.COSTS`, is chosen), within `seconds`.
-    What was evaluated is kept in `store`; `executor` does `evaluations.evaluate_widths`, but for mixed widths, which
-    follow each other.
+    `bits`: widths as `study.parse_bits` reads them. The plan is that which `design` gives the network, that for
+    `throughput` images a second, or that for all multiplier cells of the part. `mixed` candidates of mixed widths are
+    tried (0 where nothing is said; 200 with `accuracy`, for which the least `objective`, one of `costs.COSTS`, is
+    chosen), within `seconds`. What was evaluated is kept in `store`; `executor` does `evaluations.evaluate_widths`, but
+    for mixed widths, which follow each other.
 
     Raises InputError for what is no network, for data that do not fit it, and for an accuracy that no candidate has.
     """
@@ -57,7 +58,7 @@ def precision(
         check_objective(objective)
     net, origin = _opened(source)
     found = _data(source, data, net)
-    costs = Costs.on(net, target, throughput) if design is None else Costs(target=target, design=design)
+    costs = Costs.on(net, target, throughput) if design is None else Costs(target=target, design=design(net))
     study = Study(network=net, data=found, costs=costs, bits=widths, origin=origin)
     study.evaluations = Evaluations(study, store=store, executor=executor)
     progress = progress or NoProgress()
