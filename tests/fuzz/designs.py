@@ -71,11 +71,13 @@ def _drawn(seed: int, kinds: Sequence[str]) -> Iterator[tuple[Point, str]]:
 def check_designs(seed: int, count: int, minutes: float, workers: int, kinds: Sequence[str] = KINDS) -> Counter[str]:
     """Check `count` designs of `kinds`, print what is wrong, and count the verdicts by kind.
 
-    A task is begun whenever a worker is free: an engine takes as long as ten arrays.
+    A task is begun whenever a worker is free: an engine takes as long as ten arrays. What is wrong is printed at
+    once and made smaller when all designs are checked, which can take longer than they did.
     """
     drawn = _drawn(seed, kinds)
     start = time.monotonic()
     tally: Counter[str] = Counter()
+    wrong: list[tuple[Point, str]] = []
     running: set[Future[tuple[Point, str, str, str]]] = set()
     with ProcessPoolExecutor(workers) as pool:
         while True:
@@ -84,16 +86,18 @@ def check_designs(seed: int, count: int, minutes: float, workers: int, kinds: Se
                 more = min(count - checked, workers) - len(running)
                 running |= {pool.submit(_check, next(drawn)) for _ in range(more)}
             if not running:
-                return tally
+                break
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 point, simulator, outcome, why = future.result()
                 tally[f"{point['kind']}, {outcome}"] += 1
                 if outcome == "wrong":
                     _say(f"WRONG under {simulator}: {json.dumps(point)}\n  {why}")
-                    small, reason = shrunk(point, simulator)
-                    _say(f"  smallest found: {json.dumps(small)}\n  {reason}")
+                    wrong.append((point, simulator))
                 _say(f"{time.monotonic() - start:.0f} s: {dict(sorted(tally.items()))}")
+        for point, (small, reason) in zip(wrong, pool.map(shrunk, *zip(*wrong)) if wrong else (), strict=True):
+            _say(f"smallest found of {json.dumps(point)}: {json.dumps(small)}\n  {reason}")
+    return tally
 
 
 def _say(text: str) -> None:

@@ -22,6 +22,7 @@ CONFIGS = {
     "one tile of columns": EngineConfig(
         rows=2, cols=2, lanes=2, a_words=4, b_words=32, max_columns=2, max_rows=2, dataflow="weight-stationary"
     ),
+    "one group of rows": EngineConfig(rows=2, cols=3, lanes=1, a_words=8, b_words=32, max_columns=8, max_rows=2),
     "float8": EngineConfig(rows=2, cols=3, depth=2, lanes=1, **SMALL, a=E4M3FN, b=E5M2, y=E4M3FN),
 }
 

@@ -209,6 +209,8 @@ class EngineProgram:
         """The error comes when the buffer is full; a job's words without its last one are sent until then."""
         start, stop = max(pairwise(self._from[stream]), key=lambda ends: ends[1] - ends[0])
         yield from self._set(-1, **{"m": 1, "k": 1, "n": 1, **shape})
+        if not self.config.float8:
+            yield self._write("FORMAT")  # without zero points of rows, which could be too many
         yield self._write("CONTROL", start=1)
         for _ in range(-(-words // (stop - 1 - start))):
             yield _p(f"SEND_{stream[0].upper()}", start, stop - 1)
