@@ -95,7 +95,8 @@ def check_designs(seed: int, count: int, minutes: float, workers: int, kinds: Se
                     _say(f"WRONG under {simulator}: {json.dumps(point)}\n  {why}")
                     wrong.append((point, simulator))
                 _say(f"{time.monotonic() - start:.0f} s: {dict(sorted(tally.items()))}")
-        for point, (small, reason) in zip(wrong, pool.map(shrunk, *zip(*wrong)) if wrong else (), strict=True):
+        for (point, _), found in [(each, pool.submit(shrunk, *each)) for each in wrong]:
+            small, reason = found.result()
             _say(f"smallest found of {json.dumps(point)}: {json.dumps(small)}\n  {reason}")
     return tally
 

@@ -1,6 +1,8 @@
-"""Plans through synthesis: none is smaller than what estimates choose, but for a few percent of a very small layer."""
+"""Plans through synthesis: none is smaller than what estimates choose, but for 2 % of a very small layer."""
 
 from __future__ import annotations
+
+from itertools import zip_longest
 
 import pytest
 from digits_mlp import write_mlp
@@ -15,10 +17,11 @@ from systoliq.build.explore.question.ask import ask
 from systoliq.build.explore.question.designs import design_of_json
 from systoliq.build.explore.question.options import Option, smallest, times_of
 from systoliq.build.synth.flow import synthesized
+from systoliq.build.synth.parts import figures_of_parts
 from systoliq.build.synth.targets import TARGETS
 from systoliq.build.synth.yosys import cell_figures
 
-TOLERANCE = 1.07  # measured: 1.06
+TOLERANCE = 1.02  # measured: 1.016
 PART = TARGETS["ecp5-25k"]
 
 
@@ -49,27 +52,36 @@ def test_nothing_smaller_is_as_quick():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "tolerance"), [("digits-cnn", 1), ("64-32-16-10", TOLERANCE)])
-def test_no_plan_that_differs_in_a_stage_is_smaller(name, tolerance, tmp_path):
+@pytest.mark.parametrize("name", ["digits-cnn", "64-32-16-10"])
+def test_no_plan_that_differs_in_a_stage_is_smaller(name, tmp_path):
     """For a million images a second: every other form of a stage that is as quick, but for those whose estimate is far
-    above that of the form that was chosen. Measured: 1 and 1.05.
+    above that of the form that was chosen. A netlist has another form of each stage.
     """
     part = TARGETS["ecp5-85k"]
     net, _ = open_network(name if name == "digits-cnn" else str(write_mlp(tmp_path)[0]))
     chosen = ask(net, target=part.name, throughput=1e6).chosen
-    plan = [option.stage for option in chosen.sized.options]
-    least, smaller = sites(net, plan, part), {}
-    for place, (node, stage) in enumerate(zip(stages_of(net), plan, strict=True)):
-        most = 1.3 * estimate(node, stage.parallelism, part.cells).lut_sites + 100
-        others = [
-            form
-            for form in forms_of_stage(node, part.cells)
-            if form != stage
-            and form.image_cycles <= chosen.image_cycles
-            and estimate(node, form.parallelism, part.cells).lut_sites <= most
-        ]
-        for other in others:
-            found = sites(net, [*plan[:place], other, *plan[place + 1 :]], part)
-            if found * tolerance < least:
-                smaller[node.name, other.parallelism] = found
+    nodes, plan = stages_of(net), [option.stage for option in chosen.sized.options]
+    least, smaller = sites_of_stages(net, plan, part), {}
+    others = [as_quick(node, stage, chosen.image_cycles, part) for node, stage in zip(nodes, plan, strict=True)]
+    for forms in zip_longest(*others):
+        found = sites_of_stages(net, [form or stage for form, stage in zip(forms, plan, strict=True)], part)
+        for node, form in zip(nodes, forms, strict=True):
+            if form and found[node.name] < least[node.name]:
+                smaller[node.name, form.parallelism] = found[node.name]
     assert smaller == {}, least
+
+
+def as_quick(node, stage, cycles, part):
+    most = 1.3 * estimate(node, stage.parallelism, part.cells).lut_sites
+    for form in forms_of_stage(node, part.cells):
+        if form != stage and form.image_cycles <= cycles:
+            found = estimate(node, form.parallelism, part.cells).lut_sites
+            if found <= most:
+                yield form
+
+
+def sites_of_stages(net, stages, part):
+    """LUT sites of each stage in the plan's netlist."""
+    design = design_of_json(net, Plan(stages=tuple(stages)).as_json(), part.name)
+    parts = figures_of_parts(synthesized(design.verilog, design.name, part), design.part_of)
+    return {name: figures["lut_sites"] for name, figures in parts.items()}

@@ -1,7 +1,9 @@
 """Estimates of a stage, LUT sites and memory blocks, before anything is built.
 
-Memory blocks follow from the memories that a stage has. LUT sites are a fit to what Yosys made of ResNet8, of a small
-network of every operator, and of digits-cnn: within 25 % or 150 sites of each stage (tests/design/network).
+Memory blocks follow from the memories that a stage has. LUT sites are those of its adders, of what brings sums to the
+lanes, of small memories and of requantizers, by their bits; what is left is a fit to what Yosys made of ResNet8, of a
+small network of every operator, of digits-cnn and of a network 64-32-16-10: within 25 % or 150 sites of each stage, and
+mostly within a few percent (tests/design/network).
 """
 
 from __future__ import annotations
@@ -11,12 +13,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from systoliq.golden import network
 from systoliq.golden.network.tensor import BYTE
+from systoliq.hw.block_ram import SMALL
 from systoliq.hw.cells import is_ecp5
 from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
-from systoliq.hw.rom import FEW
 
 from .memories import Memory, memories_of, weight_bits, window_memory
 from .plan import LUT_CELLS, PAIR_CELLS
@@ -31,35 +35,39 @@ RAM_ERROR = 1  # memory blocks of a stage, at the most
 class _Sites:
     """LUT sites of the parts of a stage in one family of cells."""
 
-    product: int  # of bytes in a multiplier cell, with its accumulator
-    wide_product: int  # the same where windows come several pixels at a time: many share an accumulator
-    pair_product: int  # one of two in a cell, with its accumulator
-    lut_product: int  # the same in lookup tables
-    pair_narrow: int  # what one of two takes beyond `product` where one operand has 4 bits or fewer
+    pair_product: int  # of a product that has half a multiplier cell, beyond adding it to the others
+    pair_narrow: int  # the same where one operand has 4 bits or fewer
+    lut_product: int  # the same of a product in lookup tables
     sequence: int  # sequencer, flow control of products
-    window_bit: int  # a window buffer before products: of an address, but for two
-    lane: int  # drain, requantizer but for its product, result buffer
-    shift_lane: int  # the same where requantizers only shift, or nearly so
-    varying_lane: int  # what a dense layer's takes more, multiplying in lookup tables, where its columns' scales differ
+    replay: int  # of A, for the tiles of columns: in memory blocks
+    few_replay: int  # the same in lookup tables
+    window: int  # a window buffer before products
+    lane_sum_bit: float  # a requantizer but for its product, for each bit of sums
+    shift_sum_bit: float  # the same where it only shifts, or nearly so
     lane_bit: float  # of the requantizer's product in lookup tables: bits of both factors, multiplied
+    varying_bit: float  # the same where columns have factors of their own
     row_sums: int  # of A, where weights less their zero point need more than 8 bits
     constant_bit: float  # a bit of 16 constant words in lookup tables
     written_bit: float  # the same of words that are written
+    joined_bit: float  # a bit that two such memories have together
 
 
 _FAMILIES = {
     "ecp5": _Sites(
-        product=28, wide_product=20, pair_product=54, lut_product=108, pair_narrow=4, sequence=80, window_bit=60,
-        lane=310, shift_lane=140, varying_lane=350, lane_bit=0.5, row_sums=400, constant_bit=1, written_bit=1.5,
+        pair_product=26, pair_narrow=4, lut_product=82, sequence=25, replay=120, few_replay=50, window=120,
+        lane_sum_bit=13.5, shift_sum_bit=7, lane_bit=0.5, varying_bit=1.13, row_sums=150, constant_bit=1,
+        written_bit=1.3, joined_bit=2.2,
     ),
     "ice40": _Sites(
-        product=20, wide_product=20, pair_product=0, lut_product=0, pair_narrow=0, sequence=90, window_bit=40, lane=80,
-        shift_lane=250, varying_lane=0, lane_bit=1, row_sums=900, constant_bit=1, written_bit=16,
+        pair_product=0, pair_narrow=0, lut_product=0, sequence=90, replay=140, few_replay=80, window=130,
+        lane_sum_bit=8, shift_sum_bit=7.5, lane_bit=1, varying_bit=1, row_sums=400, constant_bit=1,
+        written_bit=16, joined_bit=0,
     ),
 }  # fmt: skip
+_OF_TREE = 2  # bits that sums of products have more than they, on average
 _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
-_FIFO, _REPLAY, _POOL, _WHOLE = 90, 75, 100, 250  # flow control of each; the window of a pool, of a whole image
+_FIFO, _REPLAY, _POOL, _WHOLE = 90, 75, 100, 340  # flow control of each; the window of a pool, of a whole image
 _JOIN, _JOIN_LANE = 30, 30  # of an operator element by element, and what each lane has
 _SUM = 35  # of two tables, rounded and saturated
 _STEPS = 100  # of a product's estimate and threshold
@@ -91,33 +99,38 @@ def estimate(
         return None
     sites = _FAMILIES[family]
     if not lanes_in_tables:
-        sites = dataclasses.replace(sites, lane_bit=0, varying_lane=0)
+        sites = dataclasses.replace(sites, lane_bit=0, varying_bit=0)
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
-    if rate.is_wide(node, parallelism):
-        sites = dataclasses.replace(sites, product=sites.wide_product)
     count += _logic(node, parallelism, sites, _product_sites(node, parallelism.cells or cells, sites))
     return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
 
 
 def _product_sites(node: network.Node, cells: str, sites: _Sites) -> float:
-    """Of one product with its accumulator, which is as much narrower as both operands are together.
+    """Of one product, beyond adding it to the others.
 
     In lookup tables every two bits of a weight are a row of the product, and rows are added up (docs/silicon.md has
     what was measured).
     """
     a, b = node.inputs[0].format.bits, weight_bits(node)
-    lost = 2 * BYTE - a - b if cells != "ice40" else 0
     if cells == PAIR_CELLS:
-        narrow = min(a, b) <= BYTE // 2
-        return (sites.product + sites.pair_narrow if narrow else sites.pair_product) - lost
+        return sites.pair_narrow if min(a, b) <= BYTE // 2 else sites.pair_product
     if cells == LUT_CELLS:
-        return sites.lut_product - lost - _lut_rows(BYTE, BYTE) + _lut_rows(a, b)
-    return sites.product - lost
+        return sites.lut_product - _rows(BYTE, BYTE) + _rows(a, b)
+    return 0
 
 
-def _lut_rows(a: int, b: int) -> int:
+def _sums(node: network.Node, parallelism: Parallelism) -> int:
+    """Of the adders of products, the accumulators, and what brings their sums to the lanes."""
+    sum_bits, _ = rate.requantizer_factors(node) or (2 * BYTE, 0)
+    columns = rate.multipliers(node, parallelism) // parallelism.depth
+    product_bits = node.inputs[0].format.bits + weight_bits(node)
+    added = columns * (parallelism.depth - 1) * (product_bits + _OF_TREE)
+    return added + (2 * columns - rate.lanes(node, parallelism)) * sum_bits
+
+
+def _rows(a: int, b: int) -> int:
     """Sites of a product of so many bits in lookup tables, its accumulator left out."""
     rows = -(-b // 2)
     return rows * (a + 3) + (rows - 1) * (a + 4)
@@ -127,8 +140,10 @@ def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product:
     """All but memory; a `product` takes so many sites."""
     lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
     count = float(products * product)
+    if products:
+        count += _sums(node, parallelism)
     if isinstance(node, network.Convolution | network.Dense | network.WholeAverage):
-        count += sites.sequence + _window(node, parallelism, sites) + lanes * _lane(node, sites)
+        count += sites.sequence + _before(node, parallelism, sites) + lanes * _lane(node, sites)
         return count + (sites.row_sums if rate.needs_row_sums(node) else 0)
     count += _JOIN + lanes * _JOIN_LANE
     if factors := rate.requantizer_factors(node):
@@ -142,24 +157,41 @@ def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product:
     return count + (_POOL if isinstance(node, network.MaxPool) else 0)
 
 
-def _window(node: network.Node, parallelism: Parallelism, sites: _Sites) -> int:
+def _before(node: network.Node, parallelism: Parallelism, sites: _Sites) -> int:
+    """What brings a product its operands: windows of the image, and A once more for each tile of columns."""
     if isinstance(node, network.WholeAverage):
         return _WHOLE
-    memory = window_memory(node, parallelism)
-    return sites.window_bit * max(memory.words.bit_length() - 3, 1) if memory else 0
+    count = sites.window if window_memory(node, parallelism) else 0
+    if rate.is_product(node):
+        schedule = rate.schedule_of(node, parallelism)
+        if schedule.column_tiles > rate.windows_of(node).groups:
+            count += sites.replay if 2 * schedule.beats > SMALL else sites.few_replay
+    return count
 
 
 def _lane(node: network.Node, sites: _Sites) -> float:
     """A drain lane with its requantizer."""
     sums, mantissas = rate.requantizer_factors(node) or (0, 0)
-    count = sites.lane + sums * mantissas * sites.lane_bit if mantissas > _FEW_BITS else sites.shift_lane
-    if isinstance(node, network.Dense) and mantissas > _FEW_BITS and node.layer.n <= FEW:
-        count += sites.varying_lane * bool((node.layer.scale != node.layer.scale.flat[0]).any())
+    if mantissas <= _FEW_BITS:
+        count = sums * sites.shift_sum_bit
+    else:
+        scale = getattr(getattr(node, "layer", None), "scale", np.float32(1))
+        varying = (scale != scale.flat[0]).any()
+        count = sums * (sites.lane_sum_bit + mantissas * (sites.varying_bit if varying else sites.lane_bit))
     return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
 
 
 def _in_tables(memory: Memory, sites: _Sites) -> float:
-    if memory.constant and memory.words == 1:
+    """Sixteen words of a bit are a table. Tables of a few words that hold the same are one."""
+    if not memory.constant:
+        tables = -(-memory.words // 16)
+        return memory.count * memory.bits * (tables * sites.written_bit + (tables - 1) * sites.joined_bit)
+    words = memory.words - memory.empty
+    if words <= 1:
         return 0  # wires
-    each = sites.constant_bit if memory.constant else sites.written_bit
-    return memory.count * memory.bits * -(-memory.words // 16) * each
+    return min(memory.count * memory.bits * _tables_of(words), 1 << min(words, 16)) * sites.constant_bit
+
+
+def _tables_of(words: int) -> int:
+    """Tables of four inputs that a bit of so many words takes: they are joined in pairs."""
+    return 1 << (-(-words // 16) - 1).bit_length()

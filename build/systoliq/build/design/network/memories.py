@@ -15,26 +15,31 @@ from systoliq.hw.network.joins import constant_elements, single_pixel
 from systoliq.hw.network.rate import Parallelism
 from systoliq.hw.network.window_buffer import WindowBuffer
 from systoliq.hw.rom import FEW
-from systoliq.hw.schedule import Schedule
+
+from .plan import PAIR_CELLS
 
 __all__ = ["Memory", "memories_of", "weight_bits", "window_memory"]
 
 _ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
 _ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
 _SHIFT_BITS, _RESIDUAL_BITS = 6, 9  # of a column's constants, beside bias and multiplier
-_ECP5_FLIGHT, _ICE40_FLIGHT, _PRODUCT_FLIGHT = 20, 14, 6  # cycles from a tile's last beat to its results, about;
+_ECP5_FLIGHT, _ICE40_FLIGHT, _PRODUCT_FLIGHT = 19, 14, 6  # cycles from a tile's last beat to its first result, about;
 # the last more where requantizers multiply with more than _FEW_BITS
+_WEIGHTS_FLIGHT, _PAIR_FLIGHT = 2, 3  # more where weights are in memory blocks, and where products are pairs
 _FEW_BITS = 4
 
 
 @dataclasses.dataclass(frozen=True)
 class Memory:
-    """`count` memories of so many `words` of so many `bits`; `constant`: never written."""
+    """`count` memories of so many `words` of so many `bits`; `constant`: never written. The last `empty` of the words
+    say nothing.
+    """
 
     words: int
     bits: int
     constant: bool = False
     count: int = 1
+    empty: int = 0
 
     def blocks(self, cells: str) -> int:
         """Memory blocks of the family that they take; 0 where they lie in lookup tables."""
@@ -100,29 +105,31 @@ def _of_product(node: network.Node, parallelism: Parallelism, cells: str) -> Ite
     bits = node.inputs[0].format.bits * parallelism.depth
     columns = parallelism.cols + (rate.needs_row_sums(node) and is_ecp5(cells))  # all ones, which Yosys sees
     words = schedule.column_tiles * schedule.beats
-    yield Memory(words, weight_bits(node) * parallelism.depth, constant=True, count=columns)
+    bits_of_b = weight_bits(node) * parallelism.depth
+    missing = schedule.column_tiles * parallelism.cols - schedule.n  # columns that the last tile has not
+    yield Memory(words, bits_of_b, constant=True, count=columns - missing)
+    yield Memory(words, bits_of_b, constant=True, count=missing, empty=schedule.beats)
     if schedule.column_tiles // rate.windows_of(node).groups > 1:
         yield Memory(2 * schedule.beats, bits + 1)
-    tiles = 1 + -(-(_flight(node, cells) + schedule.drain_cycles) // schedule.tile_cycles)
-    yield from _of_lanes(node, schedule.lanes, _entries(schedule), schedule.drain_cycles * tiles)
+    apart = 1 << (schedule.interval - 1).bit_length()  # entries from one tile of a lane to its next
+    flight = _flight(node, cells) + parallelism.depth.bit_length() - 1 + (schedule.lanes - 1) * schedule.interval
+    flight += _WEIGHTS_FLIGHT * (words > FEW) + _PAIR_FLIGHT * (parallelism.cells == PAIR_CELLS)
+    tiles = 1 + -(-(flight + schedule.drain_cycles) // schedule.tile_cycles)
+    empty = apart - schedule.interval + missing // schedule.lanes
+    yield from _of_lanes(node, schedule.lanes, schedule.column_tiles * apart, schedule.drain_cycles * tiles, empty)
 
 
-def _entries(schedule: Schedule) -> int:
-    """Of a lane's table of constants: tiles are a power of two of columns apart."""
-    return schedule.column_tiles * (1 << (schedule.interval - 1).bit_length())
-
-
-def _of_lanes(node: network.Node, lanes: int, entries: int, results: int) -> Iterator[Memory]:
+def _of_lanes(node: network.Node, lanes: int, entries: int, results: int, empty: int = 0) -> Iterator[Memory]:
     """Results that wait, and the constants of many columns where each has its own."""
     bits = node.output.format.bits
     yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
     yield Memory(1 << (results - 1).bit_length(), bits + 2)
-    if entries > FEW and isinstance(node, network.Convolution | network.Dense):
+    if entries > 1 and isinstance(node, network.Convolution | network.Dense):
         layer = node.layer
         sums, mantissas = rate.requantizer_factors(node) or (0, 0)
         varying = (layer.scale != layer.scale.flat[0]).any()
         bits = sums + (mantissas + _SHIFT_BITS if varying else 0) + (_RESIDUAL_BITS if rate.needs_row_sums(node) else 0)
-        yield Memory(entries, bits, constant=True, count=lanes)
+        yield Memory(entries, bits, constant=True, count=lanes, empty=empty)
 
 
 def _tables(node: network.Node, lanes: int) -> Iterator[Memory]:
