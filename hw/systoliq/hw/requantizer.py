@@ -145,7 +145,6 @@ class Requantizer(wiring.Component):
         m.submodules.rounding = place(rounding, platform)
         waits = stage - 1 - each - later  # behind the input
         m.d.comb += [rounding.value.eq(value), rounding.extra.eq(delay(m, extra, waits, name="extra_delayed"))]
-        stage += rounding.latency
 
         # Rounding up is the carry into this sum.
         with_carry = Cat(Const(1, 1), rounding.floor).as_signed() + Cat(rounding.up, self.zero_point).as_signed()
