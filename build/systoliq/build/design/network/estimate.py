@@ -13,8 +13,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from systoliq.golden import network
 from systoliq.golden.network.tensor import BYTE
 from systoliq.hw.block_ram import SMALL
@@ -22,7 +20,7 @@ from systoliq.hw.cells import is_ecp5
 from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
-from .memories import Memory, memories_of, weight_bits, window_memory
+from .memories import Memory, memories_of, scales_vary, weight_bits, window_memory
 from .plan import LUT_CELLS, PAIR_CELLS
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
@@ -175,9 +173,8 @@ def _lane(node: network.Node, sites: _Sites) -> float:
     if mantissas <= _FEW_BITS:
         count = sums * sites.shift_sum_bit
     else:
-        scale = getattr(getattr(node, "layer", None), "scale", np.float32(1))
-        varying = (scale != scale.flat[0]).any()
-        count = sums * (sites.lane_sum_bit + mantissas * (sites.varying_bit if varying else sites.lane_bit))
+        each = sites.varying_bit if scales_vary(node) else sites.lane_bit
+        count = sums * (sites.lane_sum_bit + mantissas * each)
     return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
 
 

@@ -18,7 +18,7 @@ from systoliq.hw.rom import FEW
 
 from .plan import PAIR_CELLS
 
-__all__ = ["Memory", "memories_of", "weight_bits", "window_memory"]
+__all__ = ["Memory", "memories_of", "scales_vary", "weight_bits", "window_memory"]
 
 _ICE40_WIDTHS = {2048: 2, 1024: 4, 512: 8, 256: 16}  # of an SB_RAM40_4K, by its depth
 _ICE40_BITS = {False: 64, True: 1024}  # from which on Yosys takes a block: of what is written, of what is constant
@@ -83,6 +83,14 @@ def weight_bits(node: network.Node) -> int:
     return bits
 
 
+def scales_vary(node: network.Node) -> bool:
+    """Whether the columns of a layer have scales of their own."""
+    if not isinstance(node, network.Convolution | network.Dense):
+        return False
+    scale = node.layer.scale
+    return bool((scale != scale.flat[0]).any())
+
+
 def window_memory(node: network.Node, parallelism: Parallelism) -> Memory | None:
     """Lines of the image, where windows need them again."""
     windows = rate.windows_of(node)
@@ -125,10 +133,8 @@ def _of_lanes(node: network.Node, lanes: int, entries: int, results: int, empty:
     yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
     yield Memory(1 << (results - 1).bit_length(), bits + 2)
     if entries > 1 and isinstance(node, network.Convolution | network.Dense):
-        layer = node.layer
         sums, mantissas = rate.requantizer_factors(node) or (0, 0)
-        varying = (layer.scale != layer.scale.flat[0]).any()
-        bits = sums + (mantissas + _SHIFT_BITS if varying else 0) + (_RESIDUAL_BITS if rate.needs_row_sums(node) else 0)
+        bits = sums + (mantissas + _SHIFT_BITS) * scales_vary(node) + _RESIDUAL_BITS * rate.needs_row_sums(node)
         yield Memory(entries, bits, constant=True, count=lanes, empty=empty)
 
 
