@@ -101,9 +101,9 @@ def test_dense_layers_whose_columns_have_scales_of_their_own(tmp_path):
         check(estimate(node, Parallelism(cols=cols), "ecp5"), lut_sites, ram)
 
 
-# Drawn from the forms of both networks (seed 20): node, cols, depth, cells, LUT sites, memory blocks. Of 173 that
-# were synthesized, and fitted to, three are worse: fc0 with 1 x 32, whose 64 words of 256 bits Yosys puts into memory blocks, conv1
-# with 4 x 9 in pairs, and conv2 with 1 x 12.
+# Drawn from the forms of both networks (seed 20): node, cols, depth, cells, LUT sites, memory blocks. Of the 173 that
+# were synthesized, and fitted to, three are worse: fc0 with 1 x 32, whose 64 words of 256 bits Yosys puts into memory
+# blocks, conv1 with 4 x 9 in pairs, and conv2 with 1 x 12.
 FORMS_OF_MLP = [
     ("fc0", 12, 1, "", 1738, 13), ("fc0", 14, 1, "ecp5-lut", 2963, 15), ("fc0", 19, 2, "", 3363, 2),
     ("fc0", 20, 1, "ecp5-lut", 3674, 22), ("fc0", 21, 2, "", 3489, 2), ("fc0", 27, 1, "", 2334, 29),
