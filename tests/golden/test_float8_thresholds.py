@@ -59,3 +59,9 @@ def units(codes, form, zero_point):
     if form is E5M2:
         return (oracle.values("float8_e5m2")[codes] * 2.0**16).astype(np.int64)
     return codes.view(form.dtype).astype(np.int64) - zero_point
+
+
+@pytest.mark.parametrize(("output", "zero_point"), [(E4M3FN, 1), (INT8, 128), (UINT8, -1)])
+def test_a_zero_point_that_the_output_has_not_is_refused(output, zero_point):
+    with pytest.raises(ValueError, match=f"zero_point must be 0 or an integer of .*, not {zero_point}"):
+        Float8Requantization(multiplier=(1 << 23,), exponent=(0,), output=output, zero_point=zero_point)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
-from systoliq.build.design.engine.near_ties import COLUMNS, near_tie_job
+from systoliq.build.design.engine.near_ties import COLUMNS, near_tie_jobs, near_ties
 from systoliq.golden.formats import INT32
 
 HALF = Fraction(1, 2)
@@ -19,11 +20,11 @@ def column_sums(job) -> list[int]:
 
 
 def test_sums_are_near_ties_and_results_those_of_float32():
-    """Over 4 jobs: 384 sums."""
-    from_tie, told, seen = [], 0, set()
-    for seed in range(4):
-        job, y = near_tie_job(2, COLUMNS, np.random.default_rng(seed))
-        assert (job.m, job.k, job.n, y.shape) == (2, 1, COLUMNS, (2, COLUMNS))
+    from_tie, told, seen, columns = [], 0, set(), 0
+    for job, y in near_tie_jobs(2, COLUMNS, np.random.default_rng(0)):
+        assert (job.m, job.k, y.shape) == (2, 1, (2, job.n))
+        assert job.n <= COLUMNS
+        columns += job.n
         for acc, scale, result in zip(column_sums(job), job.scale, y[0], strict=True):
             assert INT32.contains(acc)
             exact = acc * Fraction(float(scale))
@@ -32,9 +33,51 @@ def test_sums_are_near_ties_and_results_those_of_float32():
             from_tie.append(abs(exact % 1 - HALF))
             told += by_float32 != round(exact) + job.y_zero_point
             seen.add(int(result))
-    assert from_tie.count(Fraction(0)) >= 20
+    assert columns > 600
     for bits in range(2, 21):  # told from a tie by a bit of each place
         assert any(Fraction(1, 2 << bits) <= each < Fraction(1, 1 << bits) for each in from_tie)
-    assert told >= 4
+    assert told >= 50
     assert {-128, 127} < seen
-    assert len(seen) > 60
+    assert len(seen) > 120
+
+
+def test_small_tables_get_fewer_sums():
+    jobs = list(near_tie_jobs(1, 4, np.random.default_rng(0)))
+    assert [job.n for job, _ in jobs] == [4] * 12
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_each_place_is_told_from_a_tie_alone(above):
+    """From 0.1000... by one bit that is set, from 0.0111... by one that is clear."""
+    alone = set()
+    for tie in near_ties(np.random.default_rng(1)):
+        assert 1 << 23 <= tie.multiplier < 1 << 24
+        assert tie.acc == int(np.float32(tie.acc))
+        product, half = tie.acc * tie.multiplier, 1 << tie.shift - 1
+        last = max(abs(product).bit_length() - 25, 0)  # places below are none of float32's
+        fraction = product % (2 * half)
+        unlike = (fraction ^ half if above else ~fraction & half - 1) >> last << last
+        result = product >> tie.shift
+        if result in range(-128, 128) and bool(fraction & half) == above and unlike.bit_count() == 1:
+            alone.add(unlike.bit_length() - 1)
+            assert result % 2 == (not above)
+    assert alone >= set(range(52) if above else range(1, 49))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_float32_rounds_to_ties_from_both_sides(sign):
+    """For each place of the leading bit: within half a last place, just so far, and just not."""
+    inside, half, outside = set(), set(), set()
+    for tie in near_ties(np.random.default_rng(2)):
+        product = tie.acc * tie.multiplier
+        leading = abs(product).bit_length() - 1
+        distance = ((product % (1 << tie.shift)) - (1 << tie.shift - 1)) * sign
+        half_place = Fraction(2) ** (leading - 24)
+        for found, least, most in ((inside, 0, 1), (outside, 1, 2)):
+            if least * half_place < distance < most * half_place:
+                found.add(leading)
+        if distance == half_place:
+            half.add(leading)
+    assert inside >= set(range(26, 54))
+    assert outside >= set(range(26, 54))
+    assert half >= set(range(25, 54))

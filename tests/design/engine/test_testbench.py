@@ -57,8 +57,13 @@ WRITES = "s_axi_ctrl_awaddr == "
 # Faults at the edge: what a port of the right engine gets or gives instead, and what the testbench says of it.
 EDGE = {
     "stuck bit of Y": ("m_axis_y_tdata", "y | 64'h4", r"FAIL: job \d byte \d+: expected \d+, got \d+"),
-    "tkeep too short": ("m_axis_y_tkeep", "y >> 1", "FAIL: job 0 byte 0: expected tlast 0, got 1"),
+    "tkeep too short": ("m_axis_y_tkeep", "y >> 1", r"byte \d of a beat does not count and must be 0"),
     "tkeep with a hole": ("m_axis_y_tkeep", "y & 8'hfd", "must mark the lowest bytes"),
+    "a byte that does not count": (
+        "m_axis_y_tdata",
+        "m_axis_y_tkeep[7] ? y : y | 64'h80 << 56",
+        "byte 7 of a beat does not count and must be 0, got 128",
+    ),
     "no tlast": ("m_axis_y_tlast", "1'b0", "FAIL: job 0 byte 0: expected tlast 1, got 0"),
     "no tvalid": ("m_axis_y_tvalid", "1'b0", "FAIL: "),
     "a beat that changes while it waits": ("m_axis_y_tdata", "m_axis_y_tready ? y : ~y", "while it was waiting"),

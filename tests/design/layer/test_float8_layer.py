@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
+from systoliq.build.design.layer.float8_rows import float8_sums
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
@@ -52,6 +53,32 @@ def test_the_stimulus_spreads_and_is_golden_s(form):
     assert {form.max_code, form.max_code | 0x80} <= set(stimulus.y.view(np.uint8).flat)
     assert not design.notes
     assert not design.choices
+
+
+@pytest.mark.parametrize(("a", "b"), [(E4M3FN, E5M2), (E5M2FNUZ, E4M3FN), (E5M2, INT8)])
+def test_sums_have_every_bit_alone(a, b):
+    """All numbers are alone in a row, and sums of a column just above nearly each power of two, by less than 2^-10."""
+    layer = float8_layer(a, b, E5M2, k=16, n=2)
+    rows = float8_sums(layer, 600, np.random.default_rng(1))
+    alone = rows.view(np.uint8)[np.count_nonzero(rows.view(np.uint8), axis=1) == 1]
+    assert set(alone.max(axis=1).tolist()) >= {code | sign for code in range(1, a.max_code + 1) for sign in (0, 0x80)}
+    decoded = a.decode(rows)
+    weights = b.decode(layer.b) if b in FLOAT8 else None
+    powers = set()
+    for row in range(len(rows)):
+        for n in range(layer.n):
+            factors = zip(*(part.tolist() for part in (decoded.significand[row], decoded.shift[row])), strict=True)
+            if weights is None:
+                column = [(int(each), 0) for each in layer.centered_b[:, n]]
+            else:
+                column = list(zip(weights.significand[:, n].tolist(), weights.shift[:, n].tolist(), strict=True))
+            total = abs(sum(x * y << i + j for (x, i), (y, j) in zip(factors, column, strict=True)))
+            power = total.bit_length() - 1
+            if total and (total - (1 << power)) << 10 < 1 << power:
+                powers.add((power, n))
+    reached = max(power for power, _ in powers)
+    wanted = {(power, n) for power in range(16, reached - 1) for n in range(layer.n)}
+    assert len(powers & wanted) > 0.9 * len(wanted)
 
 
 def test_the_package_holds_formats_constants_and_a_certificate(tmp_path):

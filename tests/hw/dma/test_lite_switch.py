@@ -52,6 +52,10 @@ def test_transfers_of_two_masters(chance):
     assert len(slaves[0].log) + len(slaves[1].log) == 120
 
 
+def test_two_masters_and_two_slaves():
+    assert {name.partition("_")[0] for name in LiteSwitch(BITS).signature.members} == {"m0", "m1", "s0", "s1"}
+
+
 def test_masters_take_turns():
     block, rng, order = LiteSwitch(BITS), random.Random(1), []
     slave = Slave(block, "s0", {0: 0}, rng)

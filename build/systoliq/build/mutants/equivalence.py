@@ -18,6 +18,7 @@ from pathlib import Path
 from .environment import environment, modules_of
 from .merged import UNKNOWN, merged_line, merged_modules
 from .mutation import Mutant
+from .rounder import around_rounder, is_rounder
 
 __all__ = ["equivalent", "holders"]
 
@@ -74,14 +75,14 @@ def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
 
     It is from power-up on, for whoever keeps to AXI's rules. `seconds` is the limit of a question about the design as
     it is, a quarter of it that of one with any sums and products. Without `whole` the changed module is asked about
-    alone, for any inputs: seconds for what takes minutes of an engine. Files go to `folder`.
+    alone, for any inputs that it can have: seconds for what takes minutes of an engine. Files go to `folder`.
     """
     text = mutant.applied(original.splitlines())
     if _plainly_same(original, text, mutant.module, folder, seconds):
         return True
     line = merged_line(original, mutant)
     if not whole:
-        return line is not None and _none_seen(line, mutant.module, folder, "", seconds)
+        return _alone(original, text, mutant.module, line, folder, seconds)
     around = environment(original, next(iter(modules_of(original))), _AROUND)
     module = merged_modules(original, text, mutant.module)
     short = seconds // 4 + 1
@@ -104,6 +105,14 @@ def holders(verilog: str, module: str) -> list[str]:
         users = [name for name, text in bodies.items() if re.search(rf"^\s+{chain[-1]} ", text, re.M)]
         chain.append(users[0] if len(users) == 1 else top)
     return chain
+
+
+def _alone(original: str, mutant: str, module: str, line: str | None, folder: Path, seconds: int) -> bool:
+    """Whether it is proven of the changed module, for any inputs; of a rounder, for products."""
+    merged = line or merged_modules(original, mutant, module)
+    if not is_rounder(original, module):
+        return _none_seen(merged, module, folder, "", seconds)
+    return _none_seen(merged + around_rounder(original, module, _AROUND), _AROUND, folder, "", seconds)
 
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:

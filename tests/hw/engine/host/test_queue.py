@@ -54,6 +54,13 @@ def test_entries_in_use_are_not_written():
     assert started == len(jobs)
 
 
+def test_a_job_without_zero_points_of_rows_has_no_rows_of_the_table():
+    one = job(np.random.default_rng(1), 3, 5)
+    steps = queue_sequence([one] * 3, TIGHT)
+    assert {step.value for step in steps if (step.action, step.name) == ("write", "M")} == {3}
+    assert not [step for step in steps if step.action == "jobs" and step.value == 0]
+
+
 def _entries(job, table, first):
     """Addresses of the words of a job of `TIGHT`."""
     if table == "ROW_TABLE":

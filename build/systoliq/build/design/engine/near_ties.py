@@ -1,41 +1,91 @@
-"""Job of sums near ties: a column each, with its own scale, told from a tie by a bit that is drawn."""
+"""Jobs of sums near ties: each column has a scale of its own, and a sum that few bits of its product tell from a tie.
+
+A product's bits are told from those of a tie place by place, for all places that a product of float32 mantissas has:
+in the same place a mask, a group of bits that are looked through together, or the search for float32's last place may
+be wrong for one place alone.
+"""
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
-from systoliq.golden.formats import INT32
 from systoliq.golden.requantization import MANTISSA_BITS
 from systoliq.hw.engine.host import Job
 
 from ..beats import random_operands
 
-__all__ = ["COLUMNS", "near_tie_job"]
+__all__ = ["COLUMNS", "NearTie", "near_tie_jobs", "near_ties"]
 
-COLUMNS = 96  # of the job, at the most
-_LEAST_EXPONENT = 32  # of a scale, negated: only the greatest sums are above 0
-_FEW_BITS = 7  # of a mantissa: with it there are sums for all fractions, within int32 and the results' range
-_RESULT_BITS = 8
-_SPARE = 1 << 17  # more than a product of two operands, zero points included
-_LOW, _HIGHER = 15, 2048  # bits of a sum, all of whose values are tried, each with so many values of those above
+COLUMNS = 96  # of a job, at the most
+_MOST_JOBS = 12
+_PLACES = 54  # of products: of 31 bits of a sum, whose range a bias must not leave, and 24 of a multiplier
+_RESULTS = 1 << 7  # results lie below, in magnitude; some saturate with their zero point
+_LEAST_MULTIPLIER, _MOST_MULTIPLIER = 1 << MANTISSA_BITS - 1, (1 << MANTISSA_BITS) - 1
+_MOST_SUM = (1 << 31) - (1 << 17)  # less than int32 has by more than a product of two operands
+_MOST_MOVED = 30
+_LEAST_SHIFT = 16  # of scales below 2^8: larger ones saturate all
+_TRIALS = 400
 
 
-def near_tie_job(m: int, n: int, generator: np.random.Generator) -> tuple[Job, npt.NDArray[Any]]:
-    """A job [m, 1] x [1, n] to int8 with golden's answer: in row 0 each column's sum is by a tie, or on it.
+@dataclass(frozen=True)
+class NearTie:
+    """A sum, and a scale multiplier / 2^shift of 24 bits, whose product is a tie but for a few bits."""
 
-    Mantissas of scales have 1 to 24 bits, results up to 8; some of them saturate.
+    acc: int
+    multiplier: int
+    shift: int
+
+
+class _Beside(enum.Enum):
+    """How far from a tie: float32 rounds the product to it from as far as half of its last place."""
+
+    INSIDE = enum.auto()
+    HALF = enum.auto()
+    OUTSIDE = enum.auto()  # but within a last place
+
+
+def near_ties(generator: np.random.Generator) -> list[NearTie]:
+    """For each place that a product in two's complement has: a tie and that bit set; the bits just below a tie, all
+    set, and that one clear; and either with two bits. For each place of a leading bit: products on both sides of a tie
+    whose float32 is just it, or just not; and those far beyond all results that only the leading bits tell.
+
+    Results are even where bits are set and odd where they are clear: there a tie is rounded to another result. In
+    random order; a few places, where sums have no such product, are missing.
     """
+    found: list[NearTie | None] = []
+    for place in range(_PLACES):
+        for above in (True, False):
+            found += [_told_by(bits, place, above, generator) for bits in (0b1, 0b11)]
+            found += [_beside(beside, place, above, alike, generator) for beside in _Beside for alike in (True, False)]
+        found += [
+            _beyond(place, *signs, generator) for signs in product((1, -1), (_LEAST_MULTIPLIER, _MOST_MULTIPLIER))
+        ]
+    ties = [tie for tie in found if tie is not None]
+    return [ties[i] for i in generator.permutation(len(ties))]
+
+
+def near_tie_jobs(m: int, n: int, generator: np.random.Generator) -> Iterator[tuple[Job, npt.NDArray[Any]]]:
+    """Jobs [m, 1] x [1, n] to int8 with golden's answers, up to 12: in row 0 each column's sum is near a tie."""
+    ties = near_ties(generator)
+    for start in range(0, min(len(ties), _MOST_JOBS * n), n):
+        yield _job(m, ties[start : start + n], generator)
+
+
+def _job(m: int, ties: list[NearTie], generator: np.random.Generator) -> tuple[Job, npt.NDArray[Any]]:
+    n = len(ties)
     a, b = random_operands(UINT8, (m, 1), generator), random_operands(INT8, (1, n), generator)
     a_zero_point, b_zero_point = random_operands(UINT8, (1,), generator), random_operands(INT8, (n,), generator)
-    constants = [_constants(generator) for _ in range(n)]
-    scale = np.array([np.ldexp(multiplier, -shift) for multiplier, shift in constants], np.float32)
-    sums = np.array([_near_tie(*each, generator) for each in constants])
+    scale = np.array([np.ldexp(tie.multiplier, -tie.shift) for tie in ties], np.float32)
     products = matmul_integer(a, b, a_zero_point[0], b_zero_point)
-    bias = (sums - products[0]).astype(np.int32)
+    bias = (np.array([tie.acc for tie in ties]) - products[0]).astype(np.int32)
     y_zero_point = int(generator.integers(-3, 4))
     job = Job(
         a=a, b=b, a_zero_point=a_zero_point, b_zero_point=b_zero_point, bias=bias, scale=scale,
@@ -44,29 +94,81 @@ def near_tie_job(m: int, n: int, generator: np.random.Generator) -> tuple[Job, n
     return job, requantize_float32(products + bias, scale, y_zero_point, INT8)
 
 
-def _constants(generator: np.random.Generator) -> tuple[int, int]:
-    """Multiplier, odd, and shift of a scale multiplier / 2^shift, at most 1; in every second one of few bits."""
-    bits = int(generator.integers(1, generator.choice([_FEW_BITS, MANTISSA_BITS]) + 1))
-    multiplier = int(generator.integers(1 << (bits - 1), 1 << bits)) | 1
-    return multiplier, bits + int(generator.integers(0, _LEAST_EXPONENT))
+def _told_by(bits: int, place: int, above: bool, generator: np.random.Generator) -> NearTie | None:
+    """A product that is told from a tie by `bits`, the lowest of which is at `place`.
+
+    Sums are powers of two times a small number: the multiplier makes the low bits of the product what they are. Below
+    a tie that takes a bit more than a multiplier has, since all must be set that float32 looks at.
+    """
+    for _ in range(_TRIALS):
+        fraction_bits = int(generator.integers(16, MANTISSA_BITS + 1))  # of the product, before it is moved
+        least, most = max(0, place - _MOST_MOVED), min(place, fraction_bits - bits.bit_length() - 1)
+        if least > most:
+            continue
+        lowest = int(generator.integers(least, most + 1))
+        half, differs = 1 << fraction_bits - 1, bits << lowest
+        wanted = half + differs if above else half - 1 - differs
+        factor = int(generator.choice([1, 3] if above else [3, 5, 7])) * int(generator.choice([1, -1]))
+        inverse = pow(factor, -1, 1 << fraction_bits)
+        low = wanted * inverse % (1 << fraction_bits)
+        higher = range(-(low - _LEAST_MULTIPLIER >> fraction_bits), (_MOST_MULTIPLIER - low >> fraction_bits) + 1)
+        multiplier = low + (int(generator.choice(higher)) << fraction_bits) if higher else 0
+        tie = _tie(factor, place - lowest, multiplier, fraction_bits, above)
+        if tie is not None:
+            return tie
+    return None
 
 
-def _near_tie(multiplier: int, shift: int, generator: np.random.Generator) -> int:
-    """A sum whose product with the multiplier is a tie, or a power of two beside one, or as close to that as any."""
-    one = 1 << shift
-    beside = int(generator.integers(-1, 2)) << int(generator.integers(shift))
-    wanted = ((one >> 1) + beside) % one
-    most = min((one << int(generator.integers(_RESULT_BITS + 1))) // multiplier, INT32.max - _SPARE)
-    if multiplier >> _FEW_BITS == 0:
-        least = wanted * pow(multiplier, -1, one) % one
-        turns = range(-((most + least) // one), (most - least) // one + 1)  # by which it stays within `most`
-        if turns:
-            return least + int(generator.choice(turns)) * one
-    low = np.arange(min(1 << _LOW, most + 1))
-    higher = generator.integers(-(most >> _LOW) - 1, (most >> _LOW) + 1, _HIGHER) << _LOW
-    fractions = low * multiplier % one
-    order = np.argsort(fractions)
-    missing = (wanted - higher * multiplier) % one
-    places = np.minimum(np.searchsorted(fractions[order], missing), len(low) - 1)
-    best = int(np.argmin(np.abs(fractions[order][places] - missing)))
-    return int(low[order[places[best]]] + higher[best])
+def _beside(beside: _Beside, place: int, above: bool, alike: bool, generator: np.random.Generator) -> NearTie | None:
+    """A product with its leading bit at `place`, on one side of a tie, so far from it. Where they are to be `alike`,
+    the result has five to seven bits, all like the leading one but perhaps the last.
+    """
+    most_bits = min(4 if beside is _Beside.HALF else MANTISSA_BITS, place - MANTISSA_BITS + 2)  # of the sum
+    for _ in range(_TRIALS if most_bits > 1 else 0):
+        bits = int(generator.integers(2, most_bits + 1))
+        factor = int(generator.integers(1 << bits - 1, 1 << bits) | 1) * int(generator.choice([-1, 1]))
+        leading = MANTISSA_BITS - 2 + bits + int(generator.integers(2))
+        fraction_bits = leading + 1 - int(generator.integers(5 if alike else 0, 8))
+        multiplier = int(generator.integers(_LEAST_MULTIPLIER, _MOST_MULTIPLIER))
+        highest = -(2 << leading) if factor < 0 else (2 << leading) - 1
+        result = ((highest if alike else factor * multiplier) >> fraction_bits + 1) * 2
+        wanted = (2 * (result + (not above)) + 1) << fraction_bits - 1
+        half_place = 1 << leading - MANTISSA_BITS
+        wanted += half_place * (1 if above else -1) * (beside is _Beside.HALF)
+        for multiplier in (wanted // factor, wanted // factor + 1, wanted // factor + 2):
+            exact = factor * multiplier
+            distance = (exact - wanted) * (1 if above else -1)
+            least, most = {
+                _Beside.INSIDE: (1, half_place - 1),
+                _Beside.HALF: (0, 0),
+                _Beside.OUTSIDE: (half_place + 1, 2 * half_place - 1),
+            }[beside]
+            if least <= distance <= most and abs(exact).bit_length() == leading + 1:
+                tie = _tie(factor, place - leading, multiplier, fraction_bits, above)
+                if tie is not None:
+                    return tie
+    return None
+
+
+def _beyond(place: int, sign: int, multiplier: int, generator: np.random.Generator) -> NearTie | None:
+    """A product beyond all results, that only its leading bits, at `place` and just below, tell."""
+    moved = place - (MANTISSA_BITS - 1)
+    shifts = range(max(_LEAST_SHIFT, moved - 6), place - 7)
+    return NearTie(sign << moved, multiplier, int(generator.choice(shifts))) if moved >= 0 and shifts else None
+
+
+def _tie(factor: int, moved: int, multiplier: int, fraction_bits: int, above: bool) -> NearTie | None:
+    """(factor * 2^moved) times the multiplier, if these are a sum and a multiplier, and the result is even just where
+    it is to be rounded `above` it.
+    """
+    result = factor * multiplier >> fraction_bits
+    shift = fraction_bits + moved
+    right = (
+        _LEAST_MULTIPLIER <= multiplier <= _MOST_MULTIPLIER
+        and moved >= 0
+        and abs(factor) << max(moved, 0) < _MOST_SUM
+        and shift >= _LEAST_SHIFT
+        and -_RESULTS <= result < _RESULTS
+        and result % 2 == (not above)
+    )
+    return NearTie(factor << moved, multiplier, shift) if right else None

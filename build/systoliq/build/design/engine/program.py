@@ -16,7 +16,7 @@ from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import DriverStep, Entries, Map, column_words, row_words, sequence
 from systoliq.hw.engine.registers import Register
 
-from .stimulus import LONG, SHORT, EngineJob
+from .stimulus import LONG, NEAR_TIES, SHORT, EngineJob
 
 __all__ = ["EngineProgram"]
 
@@ -70,8 +70,10 @@ class EngineProgram:
         """All of it, once for each phase; the later ones have less of it."""
         drains, last = len(self.jobs) - 2, len(self.jobs) - 1
         named = {job.title: index for index, job in enumerate(self.jobs)}
+        near_ties = [index for index, job in enumerate(self.jobs) if job.title == NEAR_TIES]
         for index in range(len(self.jobs)):
-            yield from self._whole(index)
+            if index not in near_ties[1:]:
+                yield from self._whole(index)
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
         yield from self._queued(drains, last)
@@ -83,6 +85,8 @@ class EngineProgram:
         yield from self._backed_up(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
         yield _p("AGAIN", 1)
+        for index in near_ties[1:]:  # what they are for, stalls do not change
+            yield from self._whole(index)
         times = min(self.jobs[named[SHORT]].cycles + _AFTER, _MOST)
         yield from self._interrupted(named[SHORT], clears=times, resets=times)
         yield _pause(200)

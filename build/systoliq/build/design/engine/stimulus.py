@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from systoliq.hw.packing import Words
 
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_stimulus import float8_job
-from .near_ties import COLUMNS, near_tie_job
+from .near_ties import COLUMNS, near_tie_jobs
 
 if TYPE_CHECKING:
     from .design import EngineDesign
@@ -80,8 +81,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         ("a drain that takes long", (whole[rows], 1, whole[cols]), INT8, UINT8, int32, False),
         ("whole tiles", (rows, 3, cols), INT8, UINT8, INT8, True),
     ]
-    packing = EnginePacking(config)
-    jobs = []
+    jobs: list[EngineJob] = []
     for title, (m, k, n), a_format, b_format, y_format, per_row in kinds:
         if title == NEAR_TIES and config.float8:
             continue
@@ -90,29 +90,35 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         most_rows, most_columns = blocks(config, m, k, n, per_row)
         shape = (min(m, most_rows), k, min(n, most_columns))
         extreme = title == "extremes"
-        job: AnyJob
+        made: Iterable[tuple[AnyJob, npt.NDArray[Any]]]
         if config.float8:
-            job, y = float8_job(shape, config.float8, generator, extreme=extreme)
+            made = [float8_job(shape, config.float8, generator, extreme=extreme)]
         elif title == NEAR_TIES:
-            job, y = near_tie_job(shape[0], shape[2], generator)
+            made = near_tie_jobs(shape[0], shape[2], generator)
         else:
-            job, y = _job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)
-        a_type, b_type, y_type = map(str, config.float8 or (each.dtype.name for each in (job.a, job.b, y)))
-        a_beats = _stream(packing.pack_a(job.a, generator))  # what is beyond M, K and N must not matter
-        jobs.append(
-            EngineJob(
-                title=title,
-                job=job,
-                types=f"{a_type} x {b_type} to {y_type}",
-                y=y,
-                a_beats=a_beats,
-                b_beats=_stream(packing.pack_b(job.b, generator)),
-                y_bytes=packing.pack_y(y),
-                cycles=design.cycles(*shape),
-                backs_up=k == 1 and len(a_beats) > config.a_words + held // per_word,
-            )
-        )
+            made = [_job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)]
+        jobs += [_on_streams(design, title, job, y, generator) for job, y in made]
     return jobs
+
+
+def _on_streams(
+    design: EngineDesign, title: str, job: AnyJob, y: npt.NDArray[Any], generator: np.random.Generator
+) -> EngineJob:
+    config, packing = design.config, EnginePacking(design.config)
+    a_type, b_type, y_type = map(str, config.float8 or (each.dtype.name for each in (job.a, job.b, y)))
+    a_beats = _stream(packing.pack_a(job.a, generator))  # what is beyond M, K and N must not matter
+    held, per_word = _held(design)
+    return EngineJob(
+        title=title,
+        job=job,
+        types=f"{a_type} x {b_type} to {y_type}",
+        y=y,
+        a_beats=a_beats,
+        b_beats=_stream(packing.pack_b(job.b, generator)),
+        y_bytes=packing.pack_y(y),
+        cycles=design.cycles(job.m, job.k, job.n),
+        backs_up=job.k == 1 and len(a_beats) > config.a_words + held // per_word,
+    )
 
 
 def _held(design: EngineDesign) -> tuple[int, int]:

@@ -90,6 +90,10 @@ BODY = """\
             finish;
           end
           count = count + 1;
+        end else if (m_axis_y_tdata[8*place+:8] !== 8'd0 && !done) begin
+          $display("FAIL: job %0d: byte %0d of a beat does not count and must be 0, got %0d (phase %0d)", job, place,
+                   m_axis_y_tdata[8*place+:8], phase);
+          finish;
         end
       if (taken + count > job_end && !done) begin
         $display("FAIL: job %0d: more than %0d bytes came (phase %0d)", job, job_end - job_first, phase);

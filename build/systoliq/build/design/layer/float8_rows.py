@@ -10,9 +10,11 @@ import numpy.typing as npt
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.layer import MatMulLayer
 
-__all__ = ["float8_rows"]
+__all__ = ["float8_rows", "float8_sums"]
 
 _SIGN = 0x80
+_SHARE = 0.8  # of the elements
+_ABOVE, _ELEMENTS = 2.0**-14, 16  # beyond a power of two, so few elements come that near
 
 
 def float8_rows(
@@ -30,6 +32,51 @@ def float8_rows(
     for row, values in zip(range(0, m, 2), _special(form, a[0], positive, generator), strict=False):
         a[row] = values
     return a.view(form.dtype)
+
+
+def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
+    """`m` rows whose sums have every bit alone: all numbers, one in a row, then sums just above a power of two of one
+    column, of either sign.
+    """
+    form, b_form, k = layer.a_format, layer.b_format, layer.k
+    if not isinstance(form, Float8Format):
+        raise TypeError(f"a_format must be a float8 format, not {form}")
+    numbers = (np.arange(1, form.max_code + 1)[:, None] | [0, _SIGN]).ravel()
+    alone = generator.permutation(numbers)[: (m + 1) // 2]
+    a = np.zeros((m, k), np.uint8)
+    a[np.arange(len(alone)), generator.integers(k, size=len(alone))] = alone
+    values = _values(form, np.arange(form.max_code + 1))
+    if isinstance(b_form, Float8Format):
+        weights = _values(b_form, b_form.codes(layer.b))
+    else:
+        weights = layer.centered_b.astype(np.float64)
+    for row in range(len(alone), m):
+        column = weights[:, generator.integers(layer.n)]
+        most = np.abs(column).sum() * values[-1]
+        power = generator.integers(np.log2(most)) if most > 1 else 0
+        a[row] = _row(2.0**power * (1 + _ABOVE), column, values, generator)
+    return a.view(form.dtype)
+
+
+def _row(
+    wanted: float, weights: npt.NDArray[np.float64], values: npt.NDArray[np.float64], generator: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Codes whose products with the `weights` add up to `wanted`, or to minus it, and little less."""
+    codes = np.zeros(len(weights), np.int64)
+    sign = generator.integers(2)
+    some = np.flatnonzero(weights * (generator.random(len(weights)) < _SHARE))
+    for i in some[np.argsort(-np.abs(weights[some]))][:_ELEMENTS]:
+        magnitude = abs(weights[i])
+        code = int(np.searchsorted(values, wanted / magnitude, side="right")) - 1
+        codes[i] = code | _SIGN * ((weights[i] < 0) ^ sign) if code else 0
+        wanted -= values[code] * magnitude
+    return codes
+
+
+def _values(form: Float8Format, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """Values in units of the least; 0 for what is no number."""
+    decoded = form.decode(codes.astype(np.uint8))
+    return np.ldexp(decoded.significand.astype(np.float64), decoded.shift)
 
 
 def _special(

@@ -14,7 +14,7 @@ from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of, random_operands
-from .float8_rows import float8_rows
+from .float8_rows import float8_rows, float8_sums
 from .steering import steered_rows
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 _SIGN = 0x80
 _BEATS = 1500  # of a stimulus, about, and of its
 _STEERED_BEATS = 9000  # steered rows: some seconds of simulation under Icarus
+_FLOAT8_ROWS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +69,7 @@ class LayerStimulus:
 
 
 def layer_stimulus(design: LayerDesign) -> LayerStimulus:
-    """Batches, back to back: one row, two groups less a row, the rest of extremes and random rows, and steered
+    """Batches, back to back: one steered row, two groups less a row, the rest of extremes and random rows, and steered
     rows, with more of those where they are few.
     """
     schedule, layer = design.dense.schedule, design.layer
@@ -81,7 +82,11 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
     more = max(_STEERED_BEATS // group_beats, 2) * rows
-    steered = steered_rows(layer, design.requantization, more, generator)
+    if isinstance(layer.a_format, Float8Format):
+        steered = float8_sums(layer, min(more, _FLOAT8_ROWS), generator)
+    else:
+        steered = steered_rows(layer, design.requantization, more, generator)
+        a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset an output shows what was left in a sum
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
         a = np.concatenate([a, steered, _rows(layer, more - len(steered), generator)])

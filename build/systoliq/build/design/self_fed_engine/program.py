@@ -17,7 +17,7 @@ from systoliq.hw.engine.host import Map
 from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
 
 from ..beats import SEED
-from ..engine.stimulus import LONG, SHORT, EngineJob
+from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
 
 if TYPE_CHECKING:
     from .design import SelfFedEngineDesign
@@ -53,7 +53,10 @@ class SelfFedProgram:
         image = MemoryImage(SEED)
         placer = SelfFed(design.config, bus_bytes=self._bus)
         image.reserve(self._bus)
-        self.whole = self._listed(placer, image, [job for job in jobs if job.title != LONG], ragged=True)
+        near_ties = [job for job in jobs if job.title == NEAR_TIES]
+        whole = [job for job in jobs if job.title != LONG and job not in near_ties[1:]]
+        self.whole = self._listed(placer, image, whole, ragged=True)
+        self.near_ties = self._listed(placer, image, near_ties[1:], ragged=False) if near_ties[1:] else None
         short = [next(job for job in jobs if job.title == SHORT), jobs[-1]]
         self.short = self._listed(placer, image, short, ragged=False)
         self._wrong = {error: self._put(image, made) for error, made in _wrong_lists(self._map).items()}
@@ -75,6 +78,9 @@ class SelfFedProgram:
             yield from self._right(self.short)
         yield from self._stopped(self._trials(), resets=True)
         yield from self._stopped(self._trials(), resets=False)
+        yield _p("AGAIN", 1)
+        if self.near_ties is not None:
+            yield from self._right(self.near_ties)
         yield _p("AGAIN")
 
     def _listed(self, placer: SelfFed, image: MemoryImage, jobs: Sequence[EngineJob], *, ragged: bool) -> ListOfJobs:
@@ -91,7 +97,7 @@ class SelfFedProgram:
 
     def _with_results(self, image: MemoryImage) -> bytes:
         data = bytearray(image.data)
-        for listed in (self.whole, self.short):
+        for listed in filter(None, (self.whole, self.near_ties, self.short)):
             for job, place in zip(listed.jobs, listed.places, strict=True):
                 for row, values in enumerate(job.y):
                     at = place.y + row * place.y_stride
