@@ -121,6 +121,30 @@ def test_an_array_that_is_refused(content, text, tmp_path):
     assert text in str(error.value)
 
 
+def test_the_longest_header_that_is_read(tmp_path):
+    """10,000 bytes, of which most are spaces; with one more it is refused."""
+    said_first = said()[10:].decode()
+    for length in (10_000, 10_001):
+        text = f"{said_first:<{length - 1}}\n".encode()
+        (tmp_path / "a.npy").write_bytes(b"\x93NUMPY\1\0" + length.to_bytes(2, "little") + text + b"\3\4")
+        if length == 10_000:
+            assert read_array(tmp_path / "a.npy").tolist() == [3, 4]
+        else:
+            with pytest.raises(ValueError, match="its header must have at most 10000 bytes, not 10001"):
+                read_array(tmp_path / "a.npy")
+
+
+def test_the_longest_directory_that_is_read(tmp_path):
+    """A mebibyte: 17 arrays with names of 60,000 characters have less, 18 have more."""
+    for count in (17, 18):
+        archive(tmp_path / "a.npz", *((f"{at:060000}.npy", npy(np.zeros(1))) for at in range(count)))
+        if count == 17:
+            assert len(read_arrays(tmp_path / "a.npz")) == 17
+        else:
+            with pytest.raises(ValueError, match="directory"):
+                read_arrays(tmp_path / "a.npz")
+
+
 def test_an_archive_that_inflates_to_too_much(tmp_path):
     """A stream of a quarter of a megabyte; its declared size is refused, or the rest of it, where that lies."""
     path = tmp_path / "a.npz"

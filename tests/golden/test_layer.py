@@ -152,6 +152,11 @@ BAD = [
     ({"a_scale": np.float64(1)}, TypeError, "a_scale must be float32, .* not float64"),
     ({"bias": np.zeros(2, np.int64)}, TypeError, "bias must be int32, not int64"),
     ({"bias": np.zeros((1, 2), np.int32)}, ValueError, r"bias must have the shape \[2\] .* not \[1, 2\]"),
+    (
+        {"y_scale": None, "y_zero_point": None, "y_format": INT8},
+        ValueError,
+        "y_scale and y_zero_point must be given for results of int8",
+    ),
     ({"name": 3}, TypeError, "name must be a str, not 3"),
     ({"name": ""}, ValueError, "name must not be empty"),
 ]

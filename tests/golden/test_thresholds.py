@@ -166,3 +166,12 @@ def test_steps_of_ranges_as_wide_as_powers_of_two(width):
         for index, level in enumerate(range(INT8.min + 1, INT8.max + 1)):
             reached = accumulators[y >= level]
             assert steps.start[index, 0] == (reached[0] if reached.size else hi + 1)
+
+
+def test_one_bound_serves_all_columns():
+    requantization = Requantization.from_scales(np.array([0.5, 0.25], np.float32), 0, INT8)
+    one, each = (
+        integer_steps(requantization, np.array(lo), np.array(hi)) for lo, hi in (([-9], [9]), ([-9] * 2, [9] * 2))
+    )
+    assert np.array_equal(one.start, each.start)
+    assert (one.lo.tolist(), one.hi.tolist()) == ([-9, -9], [9, 9])
