@@ -1,10 +1,12 @@
-"""Equivalence of a mutant: the same netlist, or a proof that no bit which it drives differently can ever be seen.
+"""Equivalence of a mutant: the same netlist, or a proof that no user could ever tell it from its original.
 
-The proof is asked of the design merged with its mutant (see `merged`), every bit a pair: its value, and whether it is
-known (Yosys's xprop). First of the changed module alone, for any inputs; then of the whole design in its environment,
-with any values for its sums and products, known where their operands are: what is proven so rests on the control alone,
-and quickly; then with what they are. Where a line cannot be merged in its place, or that shows a difference, its module
-is merged at its outputs.
+Two proofs are tried. One is of assertions in the original, in its environment: that the changed line never leads to
+another state (see `next_state`). The other is asked of the design merged with its mutant (see `merged`), every bit a
+pair: its value, and whether it is known (Yosys's xprop): that no bit which it drives differently is ever seen. First of
+the changed module alone, for any inputs; then of the whole design in its environment. Both are asked with any values
+for sums and products, known where their operands are: what is proven so rests on the control alone, and quickly; then
+with what they are. Where a line cannot be merged in its place, or that shows a difference, its module is merged at its
+outputs.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from pathlib import Path
 from .environment import environment, modules_of
 from .merged import UNKNOWN, merged_line, merged_modules
 from .mutation import Mutant
+from .next_state import asserted
 from .rounder import around_rounder, is_rounder
 
 __all__ = ["equivalent", "holders"]
@@ -37,12 +40,14 @@ opt_clean -purge
 write_verilog -noattr {name}.plain.v
 design -reset
 """
-# inputs are known, but for the one that is not; an output is wrong where it is unknown
-_MERGED = """\
-read_verilog merged.v
+_READ = """\
+read_verilog -formal asked.v
 hierarchy -top {top}
 proc
 flatten
+"""
+# inputs are known, but for the one that is not; an output is wrong where it is unknown
+_MERGED = """\
 memory_map
 dffunmap
 formalff -clk2ff
@@ -55,17 +60,29 @@ setundef -undriven -one
 delete -input i:*_x
 setundef -undriven -zero
 delete -output o:*_d
+"""
+_ASSERTED = """\
+chformal -lower
+delete -output o:*
+memory_map
+dffunmap
+async2sync
+formalff -clk2ff
+setundef -init -zero
+opt_clean
+"""
+_WRITE = """\
 {free}setundef -undriven -expose -zero
 opt_expr
 opt_clean -purge
 techmap
 opt_clean
 aigmap
-write_aiger -zinit merged.aig
+write_aiger -zinit asked.aig
 """
 _FREE = "delete t:$mul t:$add %u r:Y_WIDTH>9 %i\n"  # narrower ones count; subtractions are xprop's own, too
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
-_ABC = "read_aiger merged.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
+_ABC = "read_aiger asked.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _AROUND = "systoliq_environment"
 _READING = 120  # seconds
 
@@ -74,26 +91,26 @@ def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
     """Whether `mutant` is proven to equal `original`, the whole text of a design's Verilog, its top first.
 
     It is from power-up on, for whoever keeps to AXI's rules. `seconds` is the limit of a question about the design as
-    it is, a quarter of it that of one with any sums and products. Without `whole` the changed module is asked about
-    alone, for any inputs that it can have: seconds for what takes minutes of an engine. Files go to `folder`.
+    it is, a quarter of it that of one with any sums and products. Without `whole` the whole is asked about with these
+    only, and the changed module alone, for any inputs that it can have: seconds for what takes minutes of an engine.
+    Files go to `folder`.
     """
     text = mutant.applied(original.splitlines())
     if _plainly_same(original, text, mutant.module, folder, seconds):
         return True
-    line = merged_line(original, mutant)
+    top = next(iter(modules_of(original)))
+    around = environment(original, top, _AROUND)
+    twice = [(_FREE, seconds // 4 + 1), ("", seconds)] if whole else [(_FREE, seconds)]
+    same = asserted(original, mutant)
+    if same is not None and any(_always(same + around, _AROUND, folder, *way) for way in twice):
+        return True
+    line, module = merged_line(original, mutant), merged_modules(original, text, mutant.module)
     if not whole:
-        return _alone(original, text, mutant.module, line, folder, seconds)
-    around = environment(original, next(iter(modules_of(original))), _AROUND)
-    module = merged_modules(original, text, mutant.module)
-    short = seconds // 4 + 1
-    asked = [(module, _AROUND, _FREE, short), (module, _AROUND, "", seconds)]
-    if line is not None:
-        asked[:0] = [
-            (line, mutant.module, "", seconds),
-            (line, _AROUND, _FREE, short),
-            (line, _AROUND, "", seconds),
-        ]
-    return any(_none_seen(way + around, top, folder, free, limit) for way, top, free, limit in asked)
+        return _alone(original, mutant.module, line or module, same, folder, seconds)
+    if line is not None and _none_seen(line, mutant.module, folder, "", seconds):
+        return True
+    merged = [module] if line is None else [line, module]
+    return any(_none_seen(each + around, _AROUND, folder, *way) for each in merged for way in twice)
 
 
 def holders(verilog: str, module: str) -> list[str]:
@@ -107,12 +124,14 @@ def holders(verilog: str, module: str) -> list[str]:
     return chain
 
 
-def _alone(original: str, mutant: str, module: str, line: str | None, folder: Path, seconds: int) -> bool:
+def _alone(original: str, module: str, merged: str, same: str | None, folder: Path, seconds: int) -> bool:
     """Whether it is proven of the changed module, for any inputs; of a rounder, for products."""
-    merged = line or merged_modules(original, mutant, module)
-    if not is_rounder(original, module):
-        return _none_seen(merged, module, folder, "", seconds)
-    return _none_seen(merged + around_rounder(original, module, _AROUND), _AROUND, folder, "", seconds)
+    top, around = module, ""
+    if is_rounder(original, module):
+        top, around = _AROUND, around_rounder(original, module, _AROUND)
+        if same is not None and _always(same + around, top, folder, "", seconds):
+            return True
+    return _none_seen(merged + around, top, folder, "", seconds)
 
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
@@ -128,12 +147,22 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
 
 def _none_seen(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
     """Whether it is proven that no unknown bit is ever seen at the module `top` of the merged `verilog`."""
-    (folder / "merged.v").write_text(verilog)
-    (folder / "merged.ys").write_text(_MERGED.format(top=top, unknown=UNKNOWN, free=free))
-    for file in ("merged.aig", "left.aig"):
+    return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN), folder, free, seconds)
+
+
+def _always(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
+    """Whether it is proven that the assertions of `verilog` always hold."""
+    return _proven(verilog, top, _ASSERTED, folder, free, seconds)
+
+
+def _proven(verilog: str, top: str, question: str, folder: Path, free: str, seconds: int) -> bool:
+    """Whether no output, and no assertion, is ever wrong once the steps of a `question` have made them."""
+    (folder / "asked.v").write_text(verilog)
+    (folder / "asked.ys").write_text(_READ.format(top=top) + question + _WRITE.format(free=free))
+    for file in ("asked.aig", "left.aig"):
         (folder / file).unlink(missing_ok=True)
-    _run([sys.executable, "-c", _YOSYS, "merged.ys"], folder, _READING)
-    if not (folder / "merged.aig").exists():
+    _run([sys.executable, "-c", _YOSYS, "asked.ys"], folder, _READING)
+    if not (folder / "asked.aig").exists():
         return False
     said = _run([_abc(), "-c", _ABC.format(seconds=seconds)], folder, 3 * seconds)
     return "Property proved" in said or _nothing_left(folder / "left.aig")
