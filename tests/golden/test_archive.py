@@ -99,6 +99,7 @@ ARRAYS = {
     "objects inside": (said(descr="[('x', '|O')]") + bytes(16), "it holds Python objects, which are pickled"),
     "an unknown type": (said(descr="'|x9'") + b"xx", "its header cannot be read: TypeError"),
     "no type's name": (said(descr="'<f1'") + b"xx", "numpy writes arrays of ml_dtypes without their type's name"),
+    "raw bytes": (said(descr="'|V1'") + b"xx", "numpy writes arrays of ml_dtypes without their type's name"),
     "a deep header": (header("(" * 9000), "its header cannot be read: "),
     "a long header": (header("x" * 20000), "its header must have at most 10000 bytes, not 20000"),
     "a header that calls": (header("__import__('os').abort()"), "its header cannot be read: ValueError"),

@@ -65,3 +65,19 @@ def units(codes, form, zero_point):
 def test_a_zero_point_that_the_output_has_not_is_refused(output, zero_point):
     with pytest.raises(ValueError, match=f"zero_point must be 0 or an integer of .*, not {zero_point}"):
         Float8Requantization(multiplier=(1 << 23,), exponent=(0,), output=output, zero_point=zero_point)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "text"),
+    [
+        ({"output": "int8"}, TypeError, "output must be a Float8Format or an IntFormat, not 'int8'"),
+        ({"exponent": ()}, ValueError, "one entry per column each, not 1 and 0"),
+        ({"multiplier": (), "exponent": ()}, ValueError, "one entry per column each, not 0 and 0"),
+        ({"multiplier": (1 << 24,)}, ValueError, "multiplier must have 24 bits, not 16777216"),
+        ({"multiplier": ((1 << 23) - 1,)}, ValueError, "multiplier must have 24 bits, not 8388607"),
+    ],
+)
+def test_constants_that_are_none_are_refused(changes, error, text):
+    right = Float8Requantization(multiplier=(1 << 23,), exponent=(0,), output=INT8)
+    with pytest.raises(error, match=text):
+        right.replace(**changes)

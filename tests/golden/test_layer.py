@@ -168,6 +168,14 @@ def test_errors_name_the_field(changes, error, text):
         MatMulLayer(**arrays(**changes))
 
 
+def test_what_cannot_be_quantized_is_named():
+    for scale in (np.inf, 0.0):
+        with pytest.raises(ValueError, match=f"a_scale must be finite and not 0 to quantize real numbers, not {scale}"):
+            MatMulLayer(**arrays(a_scale=np.float32(scale))).quantize([[0.5]])
+    with pytest.raises(ValueError, match=r"a must hold numbers, not nan \(at \[0, 1\]\)"):
+        MatMulLayer(**arrays()).quantize([[0.5, np.nan]])
+
+
 def test_a_combined_scale_may_vanish():
     layer = MatMulLayer(**arrays(a_scale=1e-30, b_scale=1e-30))
     assert layer.scale.tolist() == [0, 0]

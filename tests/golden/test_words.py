@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.golden.words import bytes_of, from_words, to_words
+from systoliq.golden import INT8, IntFormat
+from systoliq.golden.words import as_words, bytes_of, from_words, pads, to_integers, to_words
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -22,3 +23,18 @@ def test_words_hold_each_element_s_bits(bits, signed):
     assert [int.from_bytes(word.tobytes(), "little") for word in words] == expected
     if bits < 64 or not signed:  # longer ones are Python's, which are not signed
         assert from_words(words, bits, 5, signed=signed).tolist() == rows
+
+
+def test_words_as_integers_and_back():
+    """The first byte is the lowest; -1, which is no word, becomes zeros."""
+    words = np.arange(6, dtype=np.uint8).reshape(2, 3)
+    assert to_integers(words) == [0x020100, 0x050403]
+    np.testing.assert_array_equal(as_words([0x020100, -1, 0x050403], 3), [[0, 1, 2], [0, 0, 0], [3, 4, 5]])
+
+
+@pytest.mark.parametrize("form", [INT8, IntFormat(3, signed=False)], ids=str)
+def test_pads_are_zeros_or_anything(form):
+    assert not pads(form, (4, 5), None).any()
+    drawn = pads(form, (400, 5), np.random.default_rng(1))
+    assert (drawn.shape, drawn.dtype) == ((400, 5), form.dtype)
+    assert (drawn.min(), drawn.max()) == (form.min, form.max)

@@ -108,6 +108,36 @@ def test_inputs_of_a_network():
         np.testing.assert_array_equal(found["y"], [[2, 3, 0, 255]])
 
 
+def test_several_inputs_have_one_batch():
+    sources = tuple(
+        Source(name=f"real_{name}", shape=(4,), movements=(), tensor=tensor(name, 1, 4)) for name in ("p", "q")
+    )
+    join = Addition(name="a", inputs=tuple(source.tensor for source in sources), output=Y)
+    network = _network(sources=sources, nodes=(join,))
+    given = {name: np.zeros((batch, 4), np.uint8) for name, batch in (("p", 2), ("q", 3))}
+    with pytest.raises(ValueError, match=r"all inputs must have the same batch, not \[2, 3\]"):
+        network.golden(given)
+    assert network.golden({**given, "q": given["p"]})["y"].shape == (2, 4)
+
+
+def test_narrow_inputs_are_within_their_format():
+    narrow = tensor("x", 1, 4, fmt=IntFormat(4, signed=False))
+    source = Source(name="real", shape=(4,), movements=(), tensor=narrow)
+    output = tensor("y", 1, 4, fmt=IntFormat(4, signed=False))
+    move = Move(name="m", inputs=(narrow,), output=output, movement=Reshape((4,)))
+    network = _network(sources=(source,), nodes=(move,), outputs=(output,))
+    assert network.golden({"x": np.array([[0, 15, 3, 4]], np.uint8)})["y"].tolist() == [[0, 15, 3, 4]]
+    with pytest.raises(ValueError, match=r"x must hold uint4 \(0 to 15\), not 16"):
+        network.golden({"x": np.array([[0, 16, 3, 4]], np.uint8)})
+
+
+def test_streams_go_back():
+    for shape in ((1, 3, 2, 5), (1, 6, 7), (1, 9)):
+        x = tensor("x", *shape)
+        values = np.arange(2 * np.prod(shape)).reshape(2, *shape[1:])
+        np.testing.assert_array_equal(x.unraster(x.raster(values)), values)
+
+
 def test_forks_of_a_network():
     first, second = (tensor(name, 1, 4) for name in ("p", "q"))
     nodes = [Move(name=t.name, inputs=(X,), output=t, movement=Reshape((4,))) for t in (first, second)]
@@ -124,6 +154,7 @@ INPUTS = {
     "another": ({"x": np.zeros((1, 4), np.uint8), "z": 1}, ValueError, "inputs must be among real, x, not z"),
     "type": ({"x": np.zeros((1, 4), np.int8)}, TypeError, "x must be of uint8, not of int8"),
     "shape": ({"x": np.zeros((1, 5), np.uint8)}, ValueError, r"x must have the shape \['batch', 4\], not \[1, 5\]"),
+    "type of the other": ({"x": np.zeros((1, 4), np.uint16)}, TypeError, "x must be of uint8, not of uint16"),
     "real type": ({"real": np.zeros((1, 2, 2), int)}, TypeError, "real must hold real numbers, not int64"),
     "real shape": ({"real": np.zeros((1, 2, 3))}, ValueError, r"real must have the shape \['batch', 2, 2\], not \["),
 }
@@ -204,6 +235,37 @@ WRONG = {
     "table": (
         lambda: Table(name="t", inputs=(X,), output=Y, entries=np.zeros(256, np.int8)),
         r"entries must be 256 of uint8, not \[256\] of int8",
+    ),
+    "an axis of other lengths": (
+        lambda: Concatenation(
+            name="c", inputs=(tensor("x", 1, 2, 3), tensor("b", 1, 3, 3)), output=tensor("y", 1, 2, 6), axis=2
+        ),
+        r"inputs must have the same shapes but for axis 2, not \[\[1, 2, 3\], \[1, 3, 3\]\]",
+    ),
+    "formats of a dense layer": (
+        lambda: Dense(name="d", inputs=(tensor("x", 1, 4, fmt=INT8),), output=Y, layer=layer(4, 4)),
+        "the layer must have the formats of input and output",
+    ),
+    "formats of a convolution": (
+        lambda: Convolution(
+            name="c", inputs=(IMAGE,), output=tensor("y", 1, 3, 5, 5, fmt=INT8), window=Window(kernel=(1, 1)),
+            layer=layer(4, 3),
+        ),
+        "the layer must have the formats of input and output",
+    ),
+    "a product's scale": (
+        lambda: Multiplication(
+            name="m", inputs=(X, tensor("b", 1, 4, scale=1e38)), output=tensor("y", 1, 4, scale=1e-38)
+        ),
+        "the product of the scales of 'x' and 'b' must be finite in the output's",
+    ),
+    "bytes": (
+        lambda: Addition(name="a", inputs=(tensor("x", 1, 4, fmt=IntFormat(4, signed=False)), X), output=Y),
+        "'x' must be of int8 or uint8 at 'a', not of uint4",
+    ),
+    "a value out of range": (
+        lambda: tensor("x", 2, fmt=IntFormat(4, signed=False), value=np.array([3, 16], np.uint8)),
+        "a value in 0 to 15",
     ),
     "axis": (lambda: Concatenation(name="c", inputs=(X, X), output=Y, axis=0), "axis must be 1 to 1, not 0"),
     "order": (

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import zipfile
 
 import numpy as np
 import pytest
 
 from systoliq.golden.limits import NETWORK_DESCRIPTION, TENSOR_ELEMENTS
 from systoliq.golden.network import load_network, network_arrays
+from systoliq.golden.network.network_file import is_network_file
 
 from ...hw.network import small_networks as small
 from ...hw.network import stage_bench as bench
@@ -142,3 +144,14 @@ def test_any_change_of_a_description_ends_in_a_network_or_one_line(tmp_path):
             assert str(error).startswith(f"{path}: must describe a network")  # noqa: PT017 - either is right
             refused += 1
     assert refused > 300
+
+
+def test_what_says_that_it_describes_a_network(tmp_path):
+    """An archive with a description; nothing else, whatever it is."""
+    np.savez(tmp_path / "other.npz", b=np.zeros(3))
+    (tmp_path / "text.npz").write_text("no archive")
+    with zipfile.ZipFile(tmp_path / "network.npz", "w") as archive:
+        archive.writestr("description.npy", b"")
+    found = {name: is_network_file(tmp_path / name) for name in ("network.npz", "other.npz", "text.npz", "none.npz")}
+    assert found == {"network.npz": True, "other.npz": False, "text.npz": False, "none.npz": False}
+    assert not is_network_file(tmp_path)

@@ -21,7 +21,7 @@ from systoliq.sim.process import limited
 from systoliq.sim.tools import require
 
 from .differential import first_difference
-from .equivalence import equivalent, holders
+from .equivalence import holders, none_seen, same_state
 from .evaluated import is_evaluated, wrong_sum
 from .mutation import Mutant, block_of, draw
 
@@ -128,6 +128,9 @@ class Campaign:
         return Result(mutant=mutant, verdict=verdict, said=first, refused=refused, seconds=seconds)
 
     def _survivor(self, mutant: Mutant, text: str, folder: Path) -> tuple[Verdict, str, str]:
+        seconds, whole = self._seconds, not self._alone
+        if same_state(self._text, mutant, folder, seconds=seconds, whole=whole):
+            return Verdict.EQUIVALENT, "", ""
         package = self._package(text, folder)
         modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
@@ -136,9 +139,9 @@ class Campaign:
         )
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
-        if equivalent(self._text, mutant, folder, seconds=self._seconds, whole=not self._alone):
+        if none_seen(self._text, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
-        if self._alone:
+        if not whole:
             return Verdict.UNDECIDED, "", self._refused(package)
         cycle = first_difference(self._text, text, modules[-1], folder, cycles=_CYCLES, seconds=self._limit)
         refused = self._refused(package)

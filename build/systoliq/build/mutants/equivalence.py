@@ -23,7 +23,7 @@ from .mutation import Mutant
 from .next_state import asserted
 from .rounder import around_rounder, is_rounder
 
-__all__ = ["equivalent", "holders"]
+__all__ = ["holders", "none_seen", "same_state"]
 
 _YOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('tee -q script ' + sys.argv[1])\n"
 # a bit that nobody looks at leaves the same netlist
@@ -60,10 +60,11 @@ setundef -undriven -one
 delete -input i:*_x
 setundef -undriven -zero
 delete -output o:*_d
-"""
+{free}"""
 _ASSERTED = """\
 chformal -lower
 delete -output o:*
+{free}opt_clean -purge
 memory_map
 dffunmap
 async2sync
@@ -72,7 +73,7 @@ setundef -init -zero
 opt_clean
 """
 _WRITE = """\
-{free}setundef -undriven -expose -zero
+setundef -undriven -expose -zero
 opt_expr
 opt_clean -purge
 techmap
@@ -87,30 +88,48 @@ _AROUND = "systoliq_environment"
 _READING = 120  # seconds
 
 
-def equivalent(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
-    """Whether `mutant` is proven to equal `original`, the whole text of a design's Verilog, its top first.
+def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
+    """Whether `mutant` is proven to have the same netlist as `original`, the whole text of a design's Verilog, its top
+    first, or always the same state, from power-up on, for whoever keeps to AXI's rules.
 
-    It is from power-up on, for whoever keeps to AXI's rules. `seconds` is the limit of a question about the design as
-    it is, a quarter of it that of one with any sums and products. Without `whole` the whole is asked about with these
-    only, and the changed module alone, for any inputs that it can have: seconds for what takes minutes of an engine.
-    Files go to `folder`.
+    `seconds` is the limit of a question about the design as it is, a quarter of it that of one with any sums and
+    products. Without `whole` only these are asked, and an engine takes seconds; but of a rounder what it does to
+    products is asked too. Files go to `folder`.
+    """
+    if _plainly_same(original, mutant.applied(original.splitlines()), mutant.module, folder, seconds):
+        return True
+    same = asserted(original, mutant)
+    if same is None:
+        return False
+    if not whole and is_rounder(original, mutant.module):
+        same += around_rounder(original, mutant.module, _AROUND)
+        return _always(same, _AROUND, folder, "", seconds)
+    same += environment(original, next(iter(modules_of(original))), _AROUND)
+    return any(_always(same, _AROUND, folder, *way) for way in _twice(seconds)[: 1 + whole])
+
+
+def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
+    """Whether it is proven that no bit which `mutant` drives differently is ever seen; the rest as of `same_state`.
+
+    Without `whole` the changed module is asked about alone, for any inputs, a rounder for products.
     """
     text = mutant.applied(original.splitlines())
-    if _plainly_same(original, text, mutant.module, folder, seconds):
-        return True
-    top = next(iter(modules_of(original)))
-    around = environment(original, top, _AROUND)
-    twice = [(_FREE, seconds // 4 + 1), ("", seconds)] if whole else [(_FREE, seconds)]
-    same = asserted(original, mutant)
-    if same is not None and any(_always(same + around, _AROUND, folder, *way) for way in twice):
-        return True
     line, module = merged_line(original, mutant), merged_modules(original, text, mutant.module)
     if not whole:
-        return _alone(original, mutant.module, line or module, same, folder, seconds)
+        top, around = mutant.module, ""
+        if is_rounder(original, mutant.module):
+            top, around = _AROUND, around_rounder(original, mutant.module, _AROUND)
+        return _none_seen((line or module) + around, top, folder, "", seconds)
     if line is not None and _none_seen(line, mutant.module, folder, "", seconds):
         return True
+    around = environment(original, next(iter(modules_of(original))), _AROUND)
     merged = [module] if line is None else [line, module]
-    return any(_none_seen(each + around, _AROUND, folder, *way) for each in merged for way in twice)
+    return any(_none_seen(each + around, _AROUND, folder, *way) for each in merged for way in _twice(seconds))
+
+
+def _twice(seconds: int) -> list[tuple[str, int]]:
+    """What to leave free, and the limit: sums and products first, then nothing."""
+    return [(_FREE, seconds // 4 + 1), ("", seconds)]
 
 
 def holders(verilog: str, module: str) -> list[str]:
@@ -122,16 +141,6 @@ def holders(verilog: str, module: str) -> list[str]:
         users = [name for name, text in bodies.items() if re.search(rf"^\s+{chain[-1]} ", text, re.M)]
         chain.append(users[0] if len(users) == 1 else top)
     return chain
-
-
-def _alone(original: str, module: str, merged: str, same: str | None, folder: Path, seconds: int) -> bool:
-    """Whether it is proven of the changed module, for any inputs; of a rounder, for products."""
-    top, around = module, ""
-    if is_rounder(original, module):
-        top, around = _AROUND, around_rounder(original, module, _AROUND)
-        if same is not None and _always(same + around, top, folder, "", seconds):
-            return True
-    return _none_seen(merged + around, top, folder, "", seconds)
 
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
@@ -147,18 +156,18 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
 
 def _none_seen(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
     """Whether it is proven that no unknown bit is ever seen at the module `top` of the merged `verilog`."""
-    return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN), folder, free, seconds)
+    return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN, free=free), folder, seconds)
 
 
 def _always(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
     """Whether it is proven that the assertions of `verilog` always hold."""
-    return _proven(verilog, top, _ASSERTED, folder, free, seconds)
+    return _proven(verilog, top, _ASSERTED.format(free=free), folder, seconds)
 
 
-def _proven(verilog: str, top: str, question: str, folder: Path, free: str, seconds: int) -> bool:
+def _proven(verilog: str, top: str, question: str, folder: Path, seconds: int) -> bool:
     """Whether no output, and no assertion, is ever wrong once the steps of a `question` have made them."""
     (folder / "asked.v").write_text(verilog)
-    (folder / "asked.ys").write_text(_READ.format(top=top) + question + _WRITE.format(free=free))
+    (folder / "asked.ys").write_text(_READ.format(top=top) + question + _WRITE)
     for file in ("asked.aig", "left.aig"):
         (folder / file).unlink(missing_ok=True)
     _run([sys.executable, "-c", _YOSYS, "asked.ys"], folder, _READING)
