@@ -260,8 +260,8 @@ WRONG = {
         "the product of the scales of 'x' and 'b' must be finite in the output's",
     ),
     "bytes": (
-        lambda: Addition(name="a", inputs=(tensor("x", 1, 4, fmt=IntFormat(4, signed=False)), X), output=Y),
-        "'x' must be of int8 or uint8 at 'a', not of uint4",
+        lambda: Concatenation(name="c", inputs=(tensor("x", 1, 4, fmt=IntFormat(4, signed=False)),), output=Y, axis=1),
+        "'x' must be of int8 or uint8 at 'c', not of uint4",
     ),
     "a value out of range": (
         lambda: tensor("x", 2, fmt=IntFormat(4, signed=False), value=np.array([3, 16], np.uint8)),
