@@ -2,7 +2,8 @@
 
 python tests/mutants/rounder.py --count 120 --seed 1
 
-Prints how many differ in a result that is seen, by the job of sums near ties, by all others, and by either.
+Prints how many differ in a result that is seen, by the jobs of sums near ties, by all others, and by either; how many
+of the rest are proven equivalent for all products of sums and multipliers; and the lines of those that are left.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import numpy as np
 from systoliq.build.design import EngineDesign
 from systoliq.build.design.engine.stimulus import NEAR_TIES, EngineJob
 from systoliq.build.mutants.environment import modules_of, ports_of
+from systoliq.build.mutants.equivalence import none_seen, same_state
 from systoliq.build.mutants.mutation import Mutant, mutants_of
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import EngineConfig
@@ -123,11 +125,21 @@ def main() -> None:
     near = [each for job in jobs if job.title == NEAR_TIES for each in given(job)]
     others = [each for job in jobs if job.title != NEAR_TIES for each in given(job)]
     by_near, by_others = (differ(verilog, mutants, inputs) for inputs in (near, others))
-    either = sum(a or b for a, b in zip(by_near, by_others, strict=True))
+    told = [a or b for a, b in zip(by_near, by_others, strict=True)]
+    left = [mutant for mutant, seen in zip(mutants, told, strict=True) if not seen and not _equivalent(verilog, mutant)]
     sys.stdout.write(
         f"{len(mutants)} mutants: {sum(by_others)} told by the {len(others)} results of other jobs, {sum(by_near)} by "
-        f"the {len(near)} near ties, {either} by either\n"
+        f"the {len(near)} near ties, {sum(told)} by either; {len(mutants) - sum(told) - len(left)} equivalent, "
+        f"{len(left)} left\n"
     )
+    for mutant in left:
+        sys.stdout.write(f"{mutant.line}:\n  - {mutant.before.strip()}\n  + {mutant.after.strip()}\n")
+
+
+def _equivalent(verilog: str, mutant: Mutant) -> bool:
+    with tempfile.TemporaryDirectory() as folder:
+        asked = (verilog, mutant, Path(folder))
+        return same_state(*asked, seconds=30, whole=False) or none_seen(*asked, seconds=30, whole=False)
 
 
 if __name__ == "__main__":

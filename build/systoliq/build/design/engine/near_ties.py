@@ -26,11 +26,11 @@ __all__ = ["COLUMNS", "NearTie", "near_tie_jobs", "near_ties"]
 
 COLUMNS = 96  # of a job, at the most
 _MOST_JOBS = 12
-_PLACES = 54  # of products: of 31 bits of a sum, whose range a bias must not leave, and 24 of a multiplier
+_PLACES = 55  # of products: of 31 bits of a sum, whose range a bias must not leave, and 24 of a multiplier
 _RESULTS = 1 << 7  # results lie below, in magnitude; some saturate with their zero point
 _LEAST_MULTIPLIER, _MOST_MULTIPLIER = 1 << MANTISSA_BITS - 1, (1 << MANTISSA_BITS) - 1
 _MOST_SUM = (1 << 31) - (1 << 17)  # less than int32 has by more than a product of two operands
-_MOST_MOVED = 30
+_MOST_MOVED = 30  # places that a sum moves a product by
 _LEAST_SHIFT = 16  # of scales below 2^8: larger ones saturate all
 _TRIALS = 400
 
@@ -154,7 +154,9 @@ def _beyond(place: int, sign: int, multiplier: int, generator: np.random.Generat
     """A product beyond all results, that only its leading bits, at `place` and just below, tell."""
     moved = place - (MANTISSA_BITS - 1)
     shifts = range(max(_LEAST_SHIFT, moved - 6), place - 7)
-    return NearTie(sign << moved, multiplier, int(generator.choice(shifts))) if moved >= 0 and shifts else None
+    if not shifts or not 0 <= moved <= _MOST_MOVED:
+        return None
+    return NearTie(sign << moved, multiplier, int(generator.choice(shifts)))
 
 
 def _tie(factor: int, moved: int, multiplier: int, fraction_bits: int, above: bool) -> NearTie | None:
