@@ -1,7 +1,7 @@
 """Mutations of Python: small changes of an expression or a statement, found in a module's syntax tree.
 
-Left alone: docstrings and all other text, annotations, what an error says, assertions (`strict=True` is one),
-`__all__`, what only type checkers read.
+Left alone: docstrings and all other text, annotations, what an error says, assertions (`strict=True` is one, and what
+`frozen` and `kw_only` forbid), `__all__`, what only type checkers read.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ _OPERATORS = {
     ast.Is: ("is", "is not"), ast.IsNot: ("is not", "is"), ast.In: ("in", "not in"), ast.NotIn: ("not in", "in"),
     ast.And: ("and", "or"), ast.Or: ("or", "and"),
 }  # fmt: skip
+_GUARDS = {"strict", "frozen", "kw_only"}
 _CONDITIONS = {"If", "Elif"}  # of Amaranth
 
 
@@ -127,7 +128,7 @@ def _left_alone(node: ast.AST) -> bool:
     """Whether nothing of `node` is mutated."""
     if isinstance(node, ast.JoinedStr | ast.Assert | ast.Import | ast.ImportFrom):
         return True
-    if isinstance(node, ast.keyword) and node.arg == "strict":
+    if isinstance(node, ast.keyword) and node.arg in _GUARDS:
         return True
     if isinstance(node, ast.If):
         return ast.unparse(node.test) == "TYPE_CHECKING"

@@ -28,7 +28,7 @@ def f(x: "int | 1" = 3) -> tuple[int, 2]:
     x -= 1
     with m.If(x):
         check(x is not None and not x)
-    return zip(x, y, strict=True)
+    return zip(x, y, strict=True), dataclass(frozen=True, kw_only=True)
 '''
 
 
