@@ -16,7 +16,7 @@ from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import DriverStep, Entries, Map, column_words, row_words, sequence
 from systoliq.hw.engine.registers import Register
 
-from .stimulus import LONG, NEAR_TIES, SHORT, EngineJob
+from .stimulus import LONG, NEAR_TIES, SHORT, Ahead, EngineJob
 
 __all__ = ["EngineProgram"]
 
@@ -71,8 +71,8 @@ class EngineProgram:
         drains, last = len(self.jobs) - 2, len(self.jobs) - 1
         named = {job.title: index for index, job in enumerate(self.jobs)}
         near_ties = [index for index, job in enumerate(self.jobs) if job.title == NEAR_TIES]
-        for index in range(len(self.jobs)):
-            if index not in near_ties[1:]:
+        for index, job in enumerate(self.jobs):
+            if index not in near_ties[1:] and job.ahead is None:
                 yield from self._whole(index)
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
@@ -87,6 +87,9 @@ class EngineProgram:
         yield _p("AGAIN", 1)
         for index in near_ties[1:]:  # what they are for, stalls do not change
             yield from self._whole(index)
+        for index, job in enumerate(self.jobs):
+            if job.ahead is not None:
+                yield from self._with_more(index, job.ahead)
         times = min(self.jobs[named[SHORT]].cycles + _AFTER, _MOST)
         yield from self._interrupted(named[SHORT], clears=times, resets=times)
         yield _pause(200)
@@ -151,6 +154,18 @@ class EngineProgram:
     def _whole(self, index: int) -> Iterator[str]:
         yield from self._carried_out(index, sequence(self.jobs[index].job, self.config))
 
+    def _with_more(self, index: int, ahead: Ahead) -> Iterator[str]:
+        """A job whose first words are sent again and again before all of them."""
+        before, after = self._split(index)
+        yield from self._carried_out(index, [step for step in before if step.action != "send"])
+        firsts = [self._from[stream][index] for stream in ("a_beats", "b_beats")]
+        for _ in range(ahead.times):
+            yield _p("SEND_A", firsts[0], firsts[0] + ahead.a_words)
+            yield _p("SEND_B", firsts[1], firsts[1] + ahead.b_words)
+        yield self._stream("SEND_A", "a_beats", index)
+        yield self._stream("SEND_B", "b_beats", index)
+        yield from self._carried_out(index, after, held=True)
+
     def _begun(self, index: int) -> Iterator[str]:
         yield from self._carried_out(index, self._split(index)[0])
 
@@ -182,10 +197,10 @@ class EngineProgram:
         config, stationary = self.config, self.config.dataflow == "weight-stationary"
         for name in "mkn":
             yield self._refused("ILLEGAL_SHAPE", **{name: 0})
-        if config.max_columns < LARGEST:
-            yield self._refused("TOO_MANY_COLUMNS", n=config.max_columns + 1)
-        if config.max_rows < LARGEST and not config.float8:
-            yield self._refused("TOO_MANY_ROWS", m=config.max_rows + 1)
+        for n in _just_too_many(config.max_columns):
+            yield self._refused("TOO_MANY_COLUMNS", n=n)
+        for m in _just_too_many(config.max_rows) if not config.float8 else ():
+            yield self._refused("TOO_MANY_ROWS", m=m)
         k = config.a_words * config.depth + 1
         if not stationary and k <= LARGEST and config.cols < config.max_columns:
             yield self._refused("A_TOO_LARGE", k=k, n=config.cols + 1)
@@ -366,6 +381,11 @@ class EngineProgram:
         step = self._map.write("STATUS", "", **fields, jobs=jobs or 0)
         counted = self._map.register("STATUS").field("jobs").mask if jobs is None else 0
         return _p("READ", step.address, step.value, _ALL & ~counted)
+
+
+def _just_too_many(most: int) -> list[int]:
+    """One more than `most`, and what one higher bit alone says is more."""
+    return [n for n in sorted({most + 1, *(1 << bit for bit in range(LARGEST.bit_length()))}) if most < n <= LARGEST]
 
 
 def _pause(cycles: int, more: int = 0) -> str:

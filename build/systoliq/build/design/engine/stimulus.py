@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from systoliq.golden import INT8, UINT8, matmul_integer, requantize_float32
 from systoliq.golden.formats import IntFormat
+from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import EnginePacking, Float8Job, Job, blocks
 from systoliq.hw.engine.host.job import AnyJob
 from systoliq.hw.packing import Words
@@ -22,13 +23,24 @@ from .near_ties import COLUMNS, near_tie_jobs
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["LONG", "SHORT", "EngineJob", "engine_stimulus"]
+__all__ = ["DEEP", "LONG", "NEAR_TIES", "SHORT", "Ahead", "EngineJob", "engine_stimulus"]
 
+DEEP = "a K of 16 bits"
 LONG = "a long A"
 NEAR_TIES = "sums near ties"
 SHORT = "three groups of rows"
 _MOST_BYTES = 8192  # of a job's Y
+_BLOCK = 256  # of K, about, which are sent again and again until K has 16 bits
 _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but just a little larger
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """The first `a_words` and `b_words` of a job are sent so many `times` before all of its words come."""
+
+    a_words: int
+    b_words: int
+    times: int
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,7 +48,7 @@ class EngineJob:
     """A job, what it is for, golden's answer `y` [M, N], its words on the streams, its bytes of Y, and its cycles.
 
     `types` says what is multiplied and what comes of it, for a reader. `backs_up`: A is so long that its tready falls
-    where Y is not taken.
+    where Y is not taken. `a_beats` and `b_beats` are the last of its words where some come `ahead`.
     """
 
     title: str
@@ -48,6 +60,7 @@ class EngineJob:
     y_bytes: bytes
     cycles: int
     backs_up: bool
+    ahead: Ahead | None = None
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -98,7 +111,30 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         else:
             made = [_job(shape, a_format, b_format, y_format, per_row, generator, extreme=extreme)]
         jobs += [_on_streams(design, title, job, y, generator) for job, y in made]
+        if title == NEAR_TIES:
+            jobs += _deep(design, generator)
     return jobs
+
+
+def _deep(design: EngineDesign, generator: np.random.Generator) -> list[EngineJob]:
+    """A job of one tile whose K has 16 bits, of which all but the end is the same block again and again; none where two
+    blocks are more than that.
+    """
+    config = design.config
+    chunk = config.rows * config.depth
+    block = -(-_BLOCK // chunk) * chunk
+    times = -(-(LARGEST // 2 + 1) // block)
+    if (times + 2) * block > LARGEST:
+        return []
+    shape = (min(config.rows, 2), 2 * block, min(config.cols, config.max_columns))
+    end, _ = _job(shape, INT8, INT8, None, False, generator, extreme=False)
+    a = np.concatenate([np.tile(end.a[:, :block], times), end.a], axis=1)
+    b = np.concatenate([np.tile(end.b[:block], (times, 1)), end.b])
+    y = matmul_integer(a, b, end.a_zero_point[0], end.b_zero_point) + end.bias
+    sent = _on_streams(design, DEEP, end, y, generator)
+    ahead = Ahead(a_words=len(sent.a_beats) // 2, b_words=len(sent.b_beats) // 2, times=times)
+    cycles = design.cycles(shape[0], a.shape[1], shape[2])
+    return [replace(sent, job=replace(end, a=a, b=b), cycles=cycles, backs_up=False, ahead=ahead)]
 
 
 def _on_streams(
@@ -139,6 +175,8 @@ def _job(
     if extreme:
         a[0], b[:, 0] = a_format.min, b_format.min
     a_zero_point = random_operands(a_format, (m if per_row else 1,), generator)
+    if per_row:
+        a_zero_point[:2] = [a_format.min, a_format.max][:m]
     b_zero_point = random_operands(b_format, (n,), generator)
     bias = generator.integers(-200, 200, n).astype(np.int32)
     sums = matmul_integer(a, b, a_zero_point if per_row else a_zero_point[0], b_zero_point) + bias

@@ -54,7 +54,7 @@ class SelfFedProgram:
         placer = SelfFed(design.config, bus_bytes=self._bus)
         image.reserve(self._bus)
         near_ties = [job for job in jobs if job.title == NEAR_TIES]
-        whole = [job for job in jobs if job.title != LONG and job not in near_ties[1:]]
+        whole = [job for job in jobs if job.title != LONG and job.ahead is None and job not in near_ties[1:]]
         self.whole = self._listed(placer, image, whole, ragged=True)
         self.near_ties = self._listed(placer, image, near_ties[1:], ragged=False) if near_ties[1:] else None
         short = [next(job for job in jobs if job.title == SHORT), jobs[-1]]
