@@ -33,7 +33,7 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
     receiver = Receiver({"tdata": 8 * keep, "tkeep": keep, "tlast": 1})
     steps = list(program.steps())
     y_bytes = program.y_bytes
-    longest = max(job.cycles + len(job.a_beats) + len(job.b_beats) for job in jobs)
+    longest = max((0 if job.ahead else job.cycles) + len(job.a_beats) + len(job.b_beats) for job in jobs)
     body = fill(
         BODY,
         name=design.name,

@@ -38,7 +38,7 @@ def self_fed_testbench(design: SelfFedEngineDesign, jobs: Sequence[EngineJob]) -
     body = fill(
         BODY,
         name=design.name,
-        time_out=_PER_CYCLE * sum(job.cycles for job in jobs) + _PER_WORD * program.whole.length // 4,
+        time_out=_PER_CYCLE * sum(job.cycles for job in jobs if not job.ahead) + _PER_WORD * program.whole.length // 4,
         bus_bytes=design.top.bus_bytes,
         words=len(program.first),
         **driver_parts(STEPS, len(steps), ADDRESS_BITS),
