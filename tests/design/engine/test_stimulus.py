@@ -32,6 +32,14 @@ def test_its_words_are_those_of_the_whole_job(dataflow):
     np.testing.assert_array_equal(deep.y, y, strict=True)
 
 
+@pytest.mark.parametrize("rows", [1, 2])
+def test_zero_points_of_rows_come_even_where_buffers_are_small(rows):
+    """Both ends of their format, of which the highest bit tells."""
+    config = EngineConfig(rows=rows, cols=2, depth=1, lanes=2, a_words=8, b_words=8)
+    points = [job.job.a_zero_point for job in EngineDesign(config).stimulus]
+    assert any(len(each) > 1 and {0, 255} <= set(each.tolist()) for each in points)
+
+
 def test_an_array_of_more_than_a_third_of_such_a_k_has_none():
     config = EngineConfig(rows=256, cols=1, depth=86, lanes=1, a_words=64, b_words=64)
     assert not any(job.title == DEEP for job in EngineDesign(config).stimulus)

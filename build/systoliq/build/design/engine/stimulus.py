@@ -28,6 +28,7 @@ __all__ = ["DEEP", "LONG", "NEAR_TIES", "SHORT", "Ahead", "EngineJob", "engine_s
 DEEP = "a K of 16 bits"
 LONG = "a long A"
 NEAR_TIES = "sums near ties"
+ROWS = "zero points of rows"
 SHORT = "three groups of rows"
 _MOST_BYTES = 8192  # of a job's Y
 _BLOCK = 256  # of K, about, which are sent again and again until K has 16 bits
@@ -88,6 +89,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         ("ragged edges", (past[rows], 2 * depth + 1, past[cols]), UINT8, INT8, UINT8, False),
         ("K larger than all else", (rows + 1, 40 * depth + 1, max(cols - 1, 1)), UINT8, UINT8, int32, True),
         ("extremes", (2, 30 * depth, cols + 1), INT8, INT8, INT8, False),
+        (ROWS, (2 * rows + 1, depth + 1, cols + 1), UINT8, INT8, INT8, True),
         (NEAR_TIES, (min(rows, 2), 1, COLUMNS), UINT8, INT8, INT8, False),
         (LONG, (long if long * cols <= _MOST_BYTES else 8 * rows, 1, cols), INT8, INT8, INT8, False),
         (SHORT, (2 * rows + 1, depth + 1, 1), INT8, UINT8, UINT8, False),
@@ -96,7 +98,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
     ]
     jobs: list[EngineJob] = []
     for title, (m, k, n), a_format, b_format, y_format, per_row in kinds:
-        if title == NEAR_TIES and config.float8:
+        if title in (NEAR_TIES, ROWS) and config.float8:
             continue
         per_row = per_row and not config.float8
         m = min(m, config.max_rows) if per_row else m
