@@ -135,14 +135,14 @@ def _beside(beside: _Beside, place: int, above: bool, alike: bool, generator: np
         wanted = (2 * (result + (not above)) + 1) << fraction_bits - 1
         half_place = 1 << leading - MANTISSA_BITS
         wanted += half_place * (1 if above else -1) * (beside is _Beside.HALF)
+        least, most = {
+            _Beside.INSIDE: (1, half_place - 1),
+            _Beside.HALF: (0, 0),
+            _Beside.OUTSIDE: (half_place + 1, 2 * half_place - 1),
+        }[beside]
         for multiplier in (wanted // factor, wanted // factor + 1, wanted // factor + 2):
             exact = factor * multiplier
             distance = (exact - wanted) * (1 if above else -1)
-            least, most = {
-                _Beside.INSIDE: (1, half_place - 1),
-                _Beside.HALF: (0, 0),
-                _Beside.OUTSIDE: (half_place + 1, 2 * half_place - 1),
-            }[beside]
             if least <= distance <= most and abs(exact).bit_length() == leading + 1:
                 tie = _tie(factor, place - leading, multiplier, fraction_bits, above)
                 if tie is not None:
