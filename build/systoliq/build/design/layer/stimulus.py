@@ -89,7 +89,8 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
         a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset an output shows what was left in a sum
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
-        a = np.concatenate([a, steered, _rows(layer, more - len(steered), generator)])
+        others = [_rows(layer, more - len(steered), generator)] if more > len(steered) else []
+        a = np.concatenate([a, steered, *others])
         batches.append(more)
     zero_points = _zero_points(layer, len(a), generator)
     y, expected = layer.golden(a, zero_points), design.model(a, zero_points)
