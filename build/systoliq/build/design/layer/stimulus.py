@@ -90,7 +90,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
         others = [_rows(layer, more - len(steered), generator)] if more > len(steered) else []
-        a = np.concatenate([a, steered, *others])
+        a = np.concatenate([a, steered, *others]).view(layer.a_format.dtype)  # which that of float8 does not keep
         batches.append(more)
     zero_points = _zero_points(layer, len(a), generator)
     y, expected = layer.golden(a, zero_points), design.model(a, zero_points)
