@@ -7,7 +7,6 @@ import pytest
 
 from systoliq.golden.layer_file import KEYS, pick_layer_arrays, read_layer_file
 
-SCALES = ("a_scale", "b_scale", "y_scale", "y_zero_point")
 SHORT = {"b": "weights", "a_zero_point": "a_zp", "b_zero_point": "b_zp", "y_zero_point": "y_zp"}
 
 

@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+from tests.mutants.changed import changed
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer
 from systoliq.build.mutants import KINDS, Campaign, Verdict
@@ -116,15 +117,6 @@ CHANGES = {
     "different": ("{ 1'h0, a[2:0] }", "{ 1'h0, a[3:1] }", False),
     "different in state alone": ("    y <=", "    if (a != 4'h5) y <=", False),
 }
-
-
-def changed(verilog: str, module: str, old: str, new: str) -> Mutant:
-    """The mutant that has `new` for `old`, which is there once, in `module`."""
-    assert verilog.count(old) == 1
-    line = verilog[: verilog.index(old)].count("\n") + 1
-    before = verilog.splitlines()[line - 1]
-    after = before.replace(old, new)
-    return Mutant(line=line, kind="operator", block="half", module=module, before=before, after=after)
 
 
 @needs_tools

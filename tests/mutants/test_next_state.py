@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from tests.mutants.changed import changed
 
 from systoliq.build.mutants.environment import environment
 from systoliq.build.mutants.equivalence import _always
-from systoliq.build.mutants.mutation import Mutant
 from systoliq.build.mutants.next_state import asserted
 from systoliq.build.prove.tools import proof_tools
 from systoliq.sim.tools import missing_text
@@ -84,19 +84,11 @@ CHANGES = {
 }
 
 
-def _mutant(old: str, new: str) -> Mutant:
-    assert VERILOG.count(old) == 1
-    line = VERILOG[: VERILOG.index(old)].count("\n") + 1
-    before = VERILOG.splitlines()[line - 1]
-    after = VERILOG.replace(old, new).splitlines()[line - 1]
-    return Mutant(line=line, kind="operator", block="top", module="top", before=before, after=after)
-
-
 @pytest.mark.skipif(not pyosys.found, reason="" if pyosys.found else missing_text(pyosys))
 @pytest.mark.parametrize("change", CHANGES)
 def test_states_are_compared(change, tmp_path):
     old, new, answer = CHANGES[change]
-    text = asserted(VERILOG, _mutant(old, new))
+    text = asserted(VERILOG, changed(VERILOG, "top", old, new))
     if answer is None:
         assert text is None
         return
@@ -108,7 +100,7 @@ def test_states_are_compared(change, tmp_path):
 
 def test_the_original_itself_stays():
     """All its lines are there, in their order, and nothing it has is driven anew."""
-    text = asserted(VERILOG, _mutant("assign taken = get & any", "assign taken = get"))
+    text = asserted(VERILOG, changed(VERILOG, "top", "assign taken = get & any", "assign taken = get"))
     assert text is not None
     added = [line for line in text.splitlines() if line not in VERILOG.splitlines()]
     kept = [line for line in text.splitlines() if line in VERILOG.splitlines()]

@@ -11,17 +11,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .environment import modules_of, ports_of
+from .environment import ASSIGN, INSTANCE, modules_of, ports_of
 from .mutation import Mutant
 
 __all__ = ["UNKNOWN", "merged_line", "merged_modules"]
 
 UNKNOWN = "systoliq_unknown"
-_ASSIGN = re.compile(r"^  assign (\w+) = (.*);$")
 _REGISTER = re.compile(r"^    (\w+) <= (.*);$")
 _ENABLE = re.compile(r"^(.*\bif \()(.*?)(\).*)$")
 _PORT = re.compile(r"^(    \.(\w+)\()(.*)(\),?)$")
-_INSTANCE = re.compile(r"^  (\w+) (?:#\(.*\) )?\w+ \($")
 
 
 def merged_line(text: str, mutant: Mutant) -> str | None:
@@ -29,17 +27,17 @@ def merged_line(text: str, mutant: Mutant) -> str | None:
     lines = text.splitlines()
     at = mutant.line - 1
     places = _Places(text, lines, mutant)
-    for pattern in (_ASSIGN, _REGISTER):
+    for pattern in (ASSIGN, _REGISTER):
         if (was := pattern.match(mutant.before)) and (now := pattern.match(mutant.after)) and was[1] == now[1]:
             width = places.width(was[1])
             line = mutant.before[: was.start(2)] + _net(width) + ";"
-            begin = at if pattern is _ASSIGN else places.before("  always")
+            begin = at if pattern is ASSIGN else places.before("  always")
             return places.put(begin, _nets(width, was[2], now[2]), line)
     if (was := _ENABLE.match(mutant.before)) and (now := _ENABLE.match(mutant.after)):
         return places.put(places.before("  always"), _nets(1, was[2], now[2]), was[1] + _net(1) + was[3])
     if (was := _PORT.match(mutant.before)) and (now := _PORT.match(mutant.after)) and was[2] == now[2]:
-        begin = places.before("  ", _INSTANCE)
-        match = _INSTANCE.match(lines[begin])
+        begin = places.before("  ", INSTANCE)
+        match = INSTANCE.match(lines[begin])
         port = next((each for each in ports_of(text, match[1]) if each.name == was[2]), None) if match else None
         if port is not None and port.is_input:
             return places.put(begin, _nets(port.width, was[3], now[3]), was[1] + _net(port.width) + was[4])

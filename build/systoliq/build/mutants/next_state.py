@@ -10,17 +10,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .environment import modules_of, ports_of
+from .environment import ASSIGN, INSTANCE, modules_of, ports_of
 from .mutation import Mutant
 
 __all__ = ["asserted"]
 
-_ASSIGN = re.compile(r"^  assign (\w+) = (.*);$")
 _REGISTER = re.compile(r"^ {4,}(\w+) <= (.*);$")
 _MEMORY = re.compile(r"^ {4,}(\w+)\[([^]]*)\] <= (.*);$")
 _ENABLE = re.compile(r"^    if \((.*)\)(?: begin)?$")
 _PORT = re.compile(r"^    \.(\w+)\((.*)\),?$")
-_INSTANCE = re.compile(r"^  (\w+) (?:#\(.*\) )?\w+ \($")
 _NET = re.compile(r"^  (?:(?:input|output) )?(wire|reg) (?:\[(\d+):0\] )?(\w+)\b")
 _NOW = "_systoliq_now"
 _ADDRESS = 32  # bits, at the most
@@ -83,19 +81,19 @@ class _Module:
         """Whether a line reads a changed net."""
         if _NET.match(line):
             return False
-        match = _ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)
+        match = ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)
         return any(name in self._changed for name in re.findall(r"\w+", match[2] if match else line))
 
     def _now(self, line: str) -> str:
         """The line with the mutant's nets for the changed ones, but for the net that it drives."""
-        match = _ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)
+        match = ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)
         start = match.start(2) if match else 0
         names = re.compile(r"\b(" + "|".join(map(re.escape, self._changed)) + r")\b")
         return line[:start] + names.sub(rf"\1{_NOW}", line[start:])
 
     def _of_line(self, number: int, now: str) -> Iterator[str]:
         line = self._lines[number]
-        if (was := _ASSIGN.match(line)) and (is_now := _ASSIGN.match(now)) and was[1] == is_now[1]:
+        if (was := ASSIGN.match(line)) and (is_now := ASSIGN.match(now)) and was[1] == is_now[1]:
             net = was[1]
             self._changed.add(net)
             yield f"  wire [{self._widths.get(net, 1) - 1}:0] {net}{_NOW} = {is_now[2]};"
@@ -117,7 +115,7 @@ class _Module:
 
     def _width_of_input(self, number: int, port: str) -> int:
         """Bits of an input of the instance that has a line; 0 for an output, which only drives a net."""
-        instance = next((m for line in reversed(self._lines[:number]) if (m := _INSTANCE.match(line))), None)
+        instance = next((m for line in reversed(self._lines[:number]) if (m := INSTANCE.match(line))), None)
         for each in ports_of(self._text, instance[1]) if instance else []:
             if each.name == port:
                 return each.width if each.is_input else 0
