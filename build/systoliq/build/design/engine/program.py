@@ -83,6 +83,7 @@ class EngineProgram:
         yield from self._registers()
         yield from self._wrong(last, self._of_settings())
         yield from self._backed_up(named[LONG])
+        yield from self._begun_with_many_rows(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
         yield _p("AGAIN", 1)
         for index in near_ties[1:]:  # what they are for, stalls do not change
@@ -337,6 +338,26 @@ class EngineProgram:
                 yield _p("REACH", self._from["y_bytes"][index] + until)
                 yield _p("HOLD", 1)
         yield from self._carried_out(index, after, held=True)
+
+    def _begun_with_many_rows(self, index: int) -> Iterator[str]:
+        """A job so long that M has 16 bits, given up when half of what A brings has come out. None where weights stay:
+        there are no more rows than a table holds.
+        """
+        if self.config.dataflow == "weight-stationary":
+            return
+        m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # of which soon 15 bits are left
+        start, stop = self._from["a_beats"][index : index + 2]
+        first, end = self._from["y_bytes"][index : index + 2]
+        yield from self._set(index, m=m)
+        yield _p("TAKE", first, end + 1, index)  # it does not end there
+        yield self._write("CONTROL", start=1)
+        yield self._stream("SEND_B", "b_beats", index)
+        yield _p("SEND_A", start, stop - 1)
+        yield _p("REACH", (first + end) // 2)
+        yield self._status(busy=1)
+        yield from self._cleared()
+        yield from self._set(index)
+        yield from self._again(index)
 
     def _interrupted(self, index: int, *, clears: int, resets: int) -> Iterator[str]:
         """A job, cleared so often and reset so often, each time a little later, in each phase in other cycles; after

@@ -167,15 +167,11 @@ BODY = """\
       case (step_what[step])
 <<driver_write>>
         READ, MEASURE, POLL: begin
-          if (waited == 0) begin
-            s_axi_ctrl_arvalid <= 1'b1;
-            s_axi_ctrl_araddr <= x[<<address_top>>:0];
-          end
           if (s_axi_ctrl_rvalid && s_axi_ctrl_rready) begin
             check_read;
             if (step_what[step] == MEASURE) check_count;
             ended = step_what[step] != POLL || (s_axi_ctrl_rdata & y) === 32'd0;
-            if (!ended) s_axi_ctrl_arvalid <= 1'b1;
+            if (!ended) ar_step <= 0;
           end
         end
         SEND_A:

@@ -42,7 +42,6 @@ def self_fed_testbench(design: SelfFedEngineDesign, jobs: Sequence[EngineJob]) -
         bus_bytes=design.top.bus_bytes,
         words=len(program.first),
         **driver_parts(STEPS, len(steps), ADDRESS_BITS),
-        address_top=ADDRESS_BITS - 1,
         wires="\n".join(port_nets(nets)),
         declarations="\n".join(port.declarations for port in ports),
         connections=",\n".join(f"    .{port['name']}({port['name']})" for port in design.ports),

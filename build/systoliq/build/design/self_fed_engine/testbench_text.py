@@ -94,13 +94,9 @@ BODY = """\
       case (what)
 <<driver_write>>
         READ, POLL: begin
-          if (waited == 0) begin
-            s_axi_ctrl_arvalid <= 1'b1;
-            s_axi_ctrl_araddr <= x[<<address_top>>:0];
-          end
           if (s_axi_ctrl_rvalid && s_axi_ctrl_rready) begin
             ended = what == READ || (s_axi_ctrl_rdata & y) === step_z[step];
-            if (!ended) s_axi_ctrl_arvalid <= 1'b1;
+            if (!ended) ar_step <= 0;
             if ((s_axi_ctrl_rresp !== 2'd0 || (what == READ && ((s_axi_ctrl_rdata ^ y) & step_z[step]) !== 32'd0))
                 && !done) begin
               $display("FAIL: step %0d: register %h: expected %h in the bits %h, got %h with rresp %0d (phase %0d)",

@@ -30,16 +30,17 @@ _PROGRAM = """\
   wire [3:0] what = step_what[step];"""
 
 _DECLARATIONS = """\
-  reg aw_waits = 1'b0;
-  reg w_waits = 1'b0;
+  wire follows = step_what[step+1] == what && (what == WRITE || what == READ);  // the next step is of the same kind
+  integer aw_step = 0;  // the first step whose address, or data, may be offered next
+  integer w_step = 0;
+  integer ar_step = 0;
+  integer at;
   reg answered = 1'b0;  // an answer was offered and not taken: to a write, to a read
   reg told = 1'b0;
   reg [1:0] answer = 2'd0;
   reg [33:0] tale = 34'd0;"""
 
 _IN_RESET = """\
-      aw_waits <= 1'b0;
-      w_waits <= 1'b0;
       s_axi_ctrl_awvalid <= in_reset != 3'd1 && random[5];
       s_axi_ctrl_wvalid <= in_reset != 3'd1 && random[6];
       s_axi_ctrl_arvalid <= in_reset != 3'd1 && random[7];
@@ -60,23 +61,25 @@ _CHANNELS = """\
         finish;
       end
 
-      // Address and data of a write come in any order.
-      if (aw_waits && (!senders_stall || random[25])) begin aw_waits <= 1'b0; s_axi_ctrl_awvalid <= 1'b1; end
-      else if (s_axi_ctrl_awready) s_axi_ctrl_awvalid <= 1'b0;
-      if (w_waits && (!senders_stall || random[27])) begin w_waits <= 1'b0; s_axi_ctrl_wvalid <= 1'b1; end
-      else if (s_axi_ctrl_wready) s_axi_ctrl_wvalid <= 1'b0;
-      if (s_axi_ctrl_arready) s_axi_ctrl_arvalid <= 1'b0;
+      // Address and data of a write come in any order, those of the next write or read as soon as these are taken.
+<<offers>>
       s_axi_ctrl_bready <= !receiver_stalls || random[23];
       s_axi_ctrl_rready <= !receiver_stalls || random[29];"""
 
+_OFFER = """\
+      at = <<channel>>_step > step ? <<channel>>_step : step;
+      if (!<<asks>>) <<channel>>_step <= 0;
+      if (!s_axi_ctrl_<<channel>>valid || s_axi_ctrl_<<channel>>ready) begin
+        s_axi_ctrl_<<channel>>valid <= 1'b0;
+        if (<<asks>> && at <= step + follows && (!senders_stall || random[<<bit>>])) begin
+          s_axi_ctrl_<<channel>>valid <= 1'b1;
+          s_axi_ctrl_<<channel>><<payload>> <= <<value>>;
+          <<channel>>_step <= at + 1;
+        end
+      end"""
+
 _WRITE = """\
         WRITE: begin
-          if (waited == 0) begin
-            aw_waits <= 1'b1;
-            w_waits <= 1'b1;
-            s_axi_ctrl_awaddr <= x[<<address_top>>:0];
-            s_axi_ctrl_wdata <= y;
-          end
           ended = s_axi_ctrl_bvalid && s_axi_ctrl_bready;
           if (ended && s_axi_ctrl_bresp !== step_z[step][1:0] && !done) begin
             $display("FAIL: step %0d: register %h: expected bresp %0d, got %0d (phase %0d)", step, x, step_z[step][1:0],
@@ -90,16 +93,28 @@ def driver_parts(kinds: Sequence[Step], steps: int, address_bits: int) -> dict[s
     """Parts of a testbench's text by name: `driver_` program, declarations, in_reset, channels and write.
 
     The body says with `senders_stall` and `receiver_stalls` who pauses, with `writes` and `reads` which steps the port
-    answers to, and counts `waited`; a step WRITE is here.
+    answers to, and counts `waited`; a step WRITE is here. Where a read is to be asked again, the body lets it with
+    `ar_step <= 0`; what it puts on the bus itself, in a step RESET, comes before what is here.
     """
     names = "\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(kinds))
+    top = address_bits - 1
+    offers = (
+        ("aw", 25, "(what == WRITE)", "addr", f"step_x[at][{top}:0]"),
+        ("w", 27, "(what == WRITE)", "data", "step_y[at]"),
+        ("ar", 24, "(reads && what != RESET)", "addr", f"step_x[at][{top}:0]"),
+    )
     return {
         "driver_program": fill(_PROGRAM, names=names, steps=steps),
         "driver_declarations": _DECLARATIONS,
         "driver_in_reset": _IN_RESET,
-        "driver_channels": _CHANNELS,
-        "driver_write": fill(_WRITE, address_top=address_bits - 1),
+        "driver_channels": fill(_CHANNELS, offers="\n".join(_offer(*offer) for offer in offers)),
+        "driver_write": _WRITE,
     }
+
+
+def _offer(channel: str, bit: int, asks: str, payload: str, value: str) -> str:
+    """How what a step `asks` for is offered on a channel; `bit` of the random ones says when, where senders stall."""
+    return fill(_OFFER, channel=channel, bit=bit, asks=asks, payload=payload, value=value)
 
 
 def port_nets(ports: Iterable[dict[str, Any]]) -> list[str]:
