@@ -2,11 +2,10 @@
 
 Two proofs are tried. One is of assertions in the original, in its environment: that the changed line never leads to
 another state (see `next_state`). The other is asked of the design merged with its mutant (see `merged`), every bit a
-pair: its value, and whether it is known (Yosys's xprop): that no bit which it drives differently is ever seen. First of
-the changed module alone, for any inputs; then of the whole design in its environment. Both are asked with any values
-for sums and products, known where their operands are: what is proven so rests on the control alone, and quickly; then
-with what they are. Where a line cannot be merged in its place, or that shows a difference, its module is merged at its
-outputs.
+pair: its value, and whether it is known (Yosys's xprop): that no bit which it drives differently is ever seen. Both are
+asked first with any values for data (see `any_data`), sums and products, known where what they come from is: what is
+proven so rests on the control alone, and quickly; then with what they are. Where a line cannot be merged in its place,
+or that shows a difference, its module is merged at its outputs.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from .any_data import DATA_BITS, WRITTEN, with_any_data
 from .environment import environment, modules_of
 from .merged import UNKNOWN, merged_line, merged_modules
 from .mutation import Mutant
@@ -26,9 +26,9 @@ from .rounder import around_rounder, is_rounder
 __all__ = ["holders", "none_seen", "same_state"]
 
 _YOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('tee -q script ' + sys.argv[1])\n"
-# a bit that nobody looks at leaves the same netlist
+# a bit that nobody looks at leaves the same netlist; yosys makes names of a file's name, and of how many it has made
 _PLAIN = """\
-read_verilog {name}.v
+read_verilog asked.v
 hierarchy -top {module}
 proc
 flatten
@@ -37,8 +37,7 @@ wreduce
 opt_clean -purge
 opt_expr
 opt_clean -purge
-write_verilog -noattr {name}.plain.v
-design -reset
+write_verilog -noattr plain.v
 """
 _READ = """\
 read_verilog -formal asked.v
@@ -46,6 +45,7 @@ hierarchy -top {top}
 proc
 flatten
 """
+_SEEN = f"expose w:*{WRITTEN}*\n"
 # inputs are known, but for the one that is not; an output is wrong where it is unknown
 _MERGED = """\
 memory_map
@@ -53,7 +53,7 @@ dffunmap
 formalff -clk2ff
 setundef -init -zero
 opt_clean
-setundef -undriven -expose -zero
+{seen}setundef -undriven -expose -zero
 xprop -split-ports -formal
 delete -input i:*{unknown}_x
 setundef -undriven -one
@@ -81,7 +81,7 @@ opt_clean
 aigmap
 write_aiger -zinit asked.aig
 """
-_FREE = "delete t:$mul t:$add %u r:Y_WIDTH>9 %i\n"  # narrower ones count; subtractions are xprop's own, too
+_FREE = f"delete t:$mul t:$add %u r:Y_WIDTH>{DATA_BITS} %i\n"  # narrower ones count; subtractions are xprop's own, too
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
 _ABC = "read_aiger asked.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _AROUND = "systoliq_environment"
@@ -92,9 +92,9 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
     """Whether `mutant` is proven to have the same netlist as `original`, the whole text of a design's Verilog, its top
     first, or always the same state, from power-up on, for whoever keeps to AXI's rules.
 
-    `seconds` is the limit of a question about the design as it is, a quarter of it that of one with any sums and
-    products. Without `whole` the design is asked with these only, the changed module as it is, for any inputs, and a
-    rounder for products alone: an engine takes seconds. Files go to `folder`.
+    `seconds` is the limit of a question about the design as it is, a quarter of it that of one with any data. Without
+    `whole` only the latter is asked, the changed module as it is, for any inputs, and a rounder for products alone: an
+    engine takes seconds. Files go to `folder`.
     """
     if _plainly_same(original, mutant.applied(original.splitlines()), mutant.module, folder, seconds):
         return True
@@ -107,7 +107,10 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
     if not whole and _always(same, mutant.module, folder, "", seconds // 4 + 1):
         return True
     same += environment(original, next(iter(modules_of(original))), _AROUND)
-    return any(_always(same, _AROUND, folder, *way) for way in _twice(seconds)[: 1 + whole])
+    less = with_any_data(same)
+    if _always(less, _AROUND, folder, _FREE, seconds // 4 + 1):
+        return True
+    return whole and _always(same, _AROUND, folder, "", seconds)
 
 
 def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
@@ -123,16 +126,13 @@ def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whol
         if is_rounder(original, mutant.module):
             top, around = _AROUND, around_rounder(original, mutant.module, _AROUND)
         return _none_seen((line or module) + around, top, folder, "", seconds // 4 + 1)
-    if line is not None and _none_seen(line, mutant.module, folder, "", seconds):
-        return True
     around = environment(original, next(iter(modules_of(original))), _AROUND)
-    merged = [module] if line is None else [line, module]
-    return any(_none_seen(each + around, _AROUND, folder, *way) for each in merged for way in _twice(seconds))
-
-
-def _twice(seconds: int) -> list[tuple[str, int]]:
-    """What to leave free, and the limit: sums and products first, then nothing."""
-    return [(_FREE, seconds // 4 + 1), ("", seconds)]
+    merged = [each + around for each in (line, module) if each is not None]
+    return (
+        any(_none_seen(with_any_data(each), _AROUND, folder, _FREE, seconds // 4 + 1) for each in merged)
+        or (line is not None and _none_seen(line, mutant.module, folder, "", seconds // 4 + 1))
+        or any(_none_seen(each, _AROUND, folder, "", seconds) for each in merged)
+    )
 
 
 def holders(verilog: str, module: str) -> list[str]:
@@ -148,18 +148,23 @@ def holders(verilog: str, module: str) -> list[str]:
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
     """Whether both become the same netlist of `module`, name for name."""
-    texts = {"original": original, "mutant": mutant}
-    for name, text in texts.items():
-        (folder / f"{name}.v").write_text(text)
-    (folder / "plain.ys").write_text("".join(_PLAIN.format(module=module, name=name) for name in texts))
-    _run([sys.executable, "-c", _YOSYS, "plain.ys"], folder, 2 * seconds)
-    plain = [folder / f"{name}.plain.v" for name in texts]
-    return all(file.exists() for file in plain) and plain[0].read_text() == plain[1].read_text()
+    netlists = []
+    for name, text in (("original", original), ("mutant", mutant)):
+        place = folder / name
+        place.mkdir(exist_ok=True)
+        (place / "asked.v").write_text(text)
+        (place / "asked.ys").write_text(_PLAIN.format(module=module))
+        _run([sys.executable, "-c", _YOSYS, "asked.ys"], place, seconds)
+        if not (place / "plain.v").exists():
+            return False
+        netlists.append((place / "plain.v").read_text())
+    return netlists[0] == netlists[1]
 
 
 def _none_seen(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
     """Whether it is proven that no unknown bit is ever seen at the module `top` of the merged `verilog`."""
-    return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN, free=free), folder, seconds)
+    seen = _SEEN if WRITTEN in verilog else ""
+    return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN, seen=seen, free=free), folder, seconds)
 
 
 def _always(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
@@ -181,12 +186,12 @@ def _proven(verilog: str, top: str, question: str, folder: Path, seconds: int) -
 
 
 def _nothing_left(file: Path) -> bool:
-    """Whether all that is left is the constant 0: then ABC's PDR has nothing to decide, and does not."""
+    """Whether all that is left are constants 0: then ABC's PDR has nothing to decide, and does not."""
     if not file.exists():
         return False
-    head, output = file.read_bytes().split(b"\n")[:2]
-    latches, gates = head.split()[3], head.split()[5]
-    return latches == gates == b"0" and output == b"0"
+    head, *rest = file.read_bytes().split(b"\n")
+    latches, outputs, gates = head.split()[3:6]
+    return latches == gates == b"0" and set(rest[: int(outputs)]) == {b"0"}
 
 
 def _abc() -> str:

@@ -1,0 +1,87 @@
+"""Data of which a proof may forget the values: memories and wide registers.
+
+What they show is any value, all of it unknown where a bit is from which it comes. Whatever is proven so of unknown bits
+holds for the design: that has fewer of them. What is written to a memory must be known, and is to be seen therefore.
+"""
+
+from __future__ import annotations
+
+import re
+
+from .environment import modules_of
+
+__all__ = ["DATA_BITS", "WRITTEN", "with_any_data"]
+
+DATA_BITS = 9
+"""What is wider, a sum, product or register, is data."""
+
+WRITTEN = "systoliq_written"
+"""Nets whose names begin so are to be seen: what is written to a memory, where and whether."""
+
+_MEMORY = re.compile(r"^  reg \[(\d+):0\] memory \[(\d+):0\];\n", re.M)
+_CONTENTS = re.compile(r"^  initial begin\n(?:    memory\[\d+\] = .*;\n)+  end\n", re.M)
+_WRITE = re.compile(r"^  always @\(posedge clk\) begin\n    if \((.*)\)\n      memory\[(.*)\] <= (.*);\n  end\n", re.M)
+_READ = re.compile(r"(?<=<= )memory\[(\w+)\](?=;$)", re.M)
+_REGISTER = re.compile(r"^  (output )?reg \[(\d+):0\] (\w+)(?: = [^;,\n]*)?([;,]?)$", re.M)
+
+
+def with_any_data(verilog: str) -> str:
+    """`verilog`, in which data have any value at any time."""
+    for body in modules_of(verilog).values():
+        verilog = verilog.replace(body, _of_registers(_of_memory(body)))
+    return verilog
+
+
+def _of_memory(body: str) -> str:
+    """A module without its memory; as it is where that is used in another way than those of hw are."""
+    memory = _MEMORY.search(body)
+    if memory is None:
+        return body
+    width, address = int(memory[1]) + 1, int(memory[2]).bit_length()
+    reads = _READ.findall(body)
+    nets = [_any(width, address, f"memory_{place}") for place in range(len(reads))]
+    words = (
+        _word(width, f"memory_{place}", f"^({read} & systoliq_bits_memory_{place})") for place, read in enumerate(reads)
+    )
+    changed = _READ.sub(lambda _: next(words), _CONTENTS.sub("", body.replace(memory[0], "".join(nets))))
+    changed = _WRITE.sub(
+        lambda write: (
+            f"  (* keep *) wire {WRITTEN} = {write[1]};\n"
+            f"  (* keep *) wire [{address - 1}:0] {WRITTEN}_where = {write[1]} ? {write[2]} : 0;\n"
+            f"  (* keep *) wire [{width - 1}:0] {WRITTEN}_what = {write[1]} ? {write[3]} : 0;\n"
+        ),
+        changed,
+    )
+    return body if re.search(r"\bmemory\b", changed) else changed
+
+
+def _of_registers(body: str) -> str:
+    """A module in which a bit alone says of each wide register whether it is unknown."""
+    for found in _REGISTER.finditer(body):
+        output, name, width = found[1] or "", found[3], int(found[2]) + 1
+        written = re.compile(rf"^  always @\(posedge clk\)\n    {name} <= (.*);\n", re.M)
+        value = written.search(body)
+        if width <= DATA_BITS or value is None or len(re.findall(rf"^ +{name}\b.* <=", body, re.M)) > 1:
+            continue
+        lines = (
+            _any(width, width, name),
+            f"  reg systoliq_spoilt_{name} = 1'h0;\n",
+            f"  always @(posedge clk)\n    systoliq_spoilt_{name} <= ^(({value[1]}) & systoliq_bits_{name});\n",
+            f"  assign {name} = {_word(width, name, f'systoliq_spoilt_{name}')};\n",
+        )
+        body = body.replace(value[0], "".join(lines))
+        body = body.replace(found[0], f"  {output}wire [{width - 1}:0] {name}{found[4]}")
+    return body
+
+
+def _any(width: int, asked: int, name: str) -> str:
+    """Nets of any value: a word, and those of the bits `asked` of which one that is unknown tells."""
+    return (
+        f"  (* keep *) wire [{width - 1}:0] systoliq_word_{name};\n"
+        f"  (* keep *) wire [{asked - 1}:0] systoliq_bits_{name};\n"
+    )
+
+
+def _word(width: int, name: str, told: str) -> str:
+    """Any word, all of it unknown where `told` is."""
+    return f"systoliq_word_{name} ^ {{{width}{{{told}}}}}"
