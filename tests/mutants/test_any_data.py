@@ -41,7 +41,7 @@ module top(
   always @(posedge clk)
     held <= _1;
   assign _1 = <1>;
-  assign _2 = put;
+  assign _2 = <2>;
   assign what = <what>;
   assign place = <place>;
   assign writes = <writes>;
@@ -85,6 +85,7 @@ endmodule
 """
 PARTS = {
     "1": "d",
+    "2": "put",
     "what": "d",
     "place": "where",
     "writes": "put",
@@ -97,7 +98,7 @@ def none_seen(folder, forget, **parts):
     text = VERILOG
     for name, value in (PARTS | parts).items():
         text = text.replace(f"<{name}>", value)
-    return _none_seen(with_any_data(text) if forget else text, "top", folder, "", 10)
+    return _none_seen(with_any_data(text, wider=9) if forget else text, "top", folder, "", 10)
 
 
 @pytest.mark.parametrize("forget", [False, True])
@@ -110,6 +111,9 @@ def none_seen(folder, forget, **parts):
         ({"place": "put ? where : {2{systoliq_unknown}}"}, True),
         ({"read": "ask ? where : {2{systoliq_unknown}}"}, True),
         ({"1": "{d[11:1], systoliq_unknown}"}, False),
+        ({"1": "{12{systoliq_unknown}}"}, False),
+        ({"seen": "{12{1'h0 == 1'h1 ? 1'h0 : systoliq_unknown}}"}, False),
+        ({"2": "1'h1 ? systoliq_unknown : put"}, False),
         ({"what": "{systoliq_unknown, d[10:0]}"}, False),
         ({"place": "{where[1], systoliq_unknown}"}, False),
         ({"read": "{systoliq_unknown, where[0]}"}, False),
@@ -127,9 +131,10 @@ def test_what_only_values_hide_is_not_proven_without_them(tmp_path):
 
 
 def test_narrow_registers_and_memories_used_otherwise_stay_as_they_are():
-    text = with_any_data(VERILOG)
+    text = with_any_data(VERILOG, wider=9)
     assert "reg there" in text
     assert "reg [11:0] held" not in text
     assert "reg [11:0] memory" not in text
+    assert "reg [11:0] held" in with_any_data(VERILOG, wider=12)
     other = VERILOG.replace("assign read_data = _0_;", "assign read_data = memory[1];")
-    assert "reg [11:0] memory" in with_any_data(other)
+    assert "reg [11:0] memory" in with_any_data(other, wider=9)

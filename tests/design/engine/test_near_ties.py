@@ -52,7 +52,8 @@ def test_each_place_is_told_from_a_tie_alone(above):
     alone = set()
     for tie in near_ties(np.random.default_rng(1)):
         assert 1 << 23 <= tie.multiplier < 1 << 24
-        assert tie.acc == int(np.float32(tie.acc))
+        if tie.acc != int(np.float32(tie.acc)):
+            continue
         product, half = tie.acc * tie.multiplier, 1 << tie.shift - 1
         last = max(abs(product).bit_length() - 25, 0)  # places below are none of float32's
         fraction = product % (2 * half)
@@ -81,3 +82,22 @@ def test_float32_rounds_to_ties_from_both_sides(sign):
     assert inside >= set(range(26, 54))
     assert outside >= set(range(26, 54))
     assert half >= set(range(25, 54))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_results_tell_how_long_sums_are_rounded(sign):
+    """Of each length: ties, with the last bit that is kept even and odd, and each bit alone that says it is none."""
+    found = set()
+    for tie in near_ties(np.random.default_rng(3)):
+        kept, lost = divmod(abs(tie.acc), 1 << max(abs(tie.acc).bit_length() - 24, 0))
+        bits = max(abs(tie.acc).bit_length() - 24, 0)
+        if not lost or tie.acc * sign < 0:
+            continue
+        scale = np.float32(np.ldexp(tie.multiplier, -tie.shift))
+        both = {int(np.rint(np.float32(each << bits) * scale)) for each in (kept, kept + 1)}
+        assert len(both) == 2
+        found.add((bits, kept % 2, lost - (1 << bits - 1)))
+    for bits in range(1, 8):
+        assert {(bits, 0, 0), (bits, 1, 0)} < found
+        assert {(bits, 0, 1 << place) for place in range(bits - 1)} <= found
+        assert {(bits, 1, -1 << place) for place in range(bits - 1)} <= found

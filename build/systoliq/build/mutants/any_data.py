@@ -10,10 +10,7 @@ import re
 
 from .environment import modules_of
 
-__all__ = ["DATA_BITS", "WRITTEN", "with_any_data"]
-
-DATA_BITS = 9
-"""What is wider, a sum, product or register, is data."""
+__all__ = ["WRITTEN", "with_any_data"]
 
 WRITTEN = "systoliq_written"
 """Nets whose names begin so are to be seen: what is written to a memory, where and whether."""
@@ -25,10 +22,10 @@ _READ = re.compile(r"(?<=<= )memory\[(\w+)\](?=;$)", re.M)
 _REGISTER = re.compile(r"^  (output )?reg \[(\d+):0\] (\w+)(?: = [^;,\n]*)?([;,]?)$", re.M)
 
 
-def with_any_data(verilog: str) -> str:
-    """`verilog`, in which data have any value at any time."""
+def with_any_data(verilog: str, *, wider: int) -> str:
+    """`verilog`, in which data have any value at any time: all that is in memories, and in registers of more bits."""
     for body in modules_of(verilog).values():
-        verilog = verilog.replace(body, _of_registers(_of_memory(body)))
+        verilog = verilog.replace(body, _of_registers(_of_memory(body), wider))
     return verilog
 
 
@@ -55,13 +52,13 @@ def _of_memory(body: str) -> str:
     return body if re.search(r"\bmemory\b", changed) else changed
 
 
-def _of_registers(body: str) -> str:
+def _of_registers(body: str, wider: int) -> str:
     """A module in which a bit alone says of each wide register whether it is unknown."""
     for found in _REGISTER.finditer(body):
         output, name, width = found[1] or "", found[3], int(found[2]) + 1
         written = re.compile(rf"^  always @\(posedge clk\)\n    {name} <= (.*);\n", re.M)
         value = written.search(body)
-        if width <= DATA_BITS or value is None or len(re.findall(rf"^ +{name}\b.* <=", body, re.M)) > 1:
+        if width <= wider or value is None or len(re.findall(rf"^ +{name}\b.* <=", body, re.M)) > 1:
             continue
         lines = (
             _any(width, width, name),

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .any_data import DATA_BITS, WRITTEN, with_any_data
+from .any_data import WRITTEN, with_any_data
 from .environment import environment, modules_of
 from .merged import UNKNOWN, merged_line, merged_modules
 from .mutation import Mutant
@@ -46,8 +46,9 @@ proc
 flatten
 """
 _SEEN = f"expose w:*{WRITTEN}*\n"
-# inputs are known, but for the one that is not; an output is wrong where it is unknown
+# inputs are known, but for the one that is not, which keeps its name as a port; an output is wrong where it is unknown
 _MERGED = """\
+expose -input w:*{unknown}
 memory_map
 dffunmap
 formalff -clk2ff
@@ -81,7 +82,8 @@ opt_clean
 aigmap
 write_aiger -zinit asked.aig
 """
-_FREE = f"delete t:$mul t:$add %u r:Y_WIDTH>{DATA_BITS} %i\n"  # narrower ones count; subtractions are xprop's own, too
+_FREE = "delete t:$mul t:$add %u r:Y_WIDTH>{wider} %i\n"  # subtractions are xprop's own, too
+_OF_LAYER, _OF_ENGINE = 9, 16  # bits that what counts has at the most: what is wider, is data
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
 _ABC = "read_aiger asked.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _AROUND = "systoliq_environment"
@@ -107,8 +109,9 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
     if not whole and _always(same, mutant.module, folder, "", seconds // 4 + 1):
         return True
     same += environment(original, next(iter(modules_of(original))), _AROUND)
-    less = with_any_data(same)
-    if _always(less, _AROUND, folder, _FREE, seconds // 4 + 1):
+    wider = _OF_LAYER if whole else _OF_ENGINE
+    less = with_any_data(same, wider=wider)
+    if _always(less, _AROUND, folder, _FREE.format(wider=wider), seconds // 4 + 1):
         return True
     return whole and _always(same, _AROUND, folder, "", seconds)
 
@@ -128,8 +131,9 @@ def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whol
         return _none_seen((line or module) + around, top, folder, "", seconds // 4 + 1)
     around = environment(original, next(iter(modules_of(original))), _AROUND)
     merged = [each + around for each in (line, module) if each is not None]
+    less, free = [with_any_data(each, wider=_OF_LAYER) for each in merged], _FREE.format(wider=_OF_LAYER)
     return (
-        any(_none_seen(with_any_data(each), _AROUND, folder, _FREE, seconds // 4 + 1) for each in merged)
+        any(_none_seen(each, _AROUND, folder, free, seconds // 4 + 1) for each in less)
         or (line is not None and _none_seen(line, mutant.module, folder, "", seconds // 4 + 1))
         or any(_none_seen(each, _AROUND, folder, "", seconds) for each in merged)
     )

@@ -29,6 +29,7 @@ _MOST_JOBS = 12
 _PLACES = 55  # of products: of 31 bits of a sum, whose range a bias must not leave, and 24 of a multiplier
 _RESULTS = 1 << 7  # results lie below, in magnitude; some saturate with their zero point
 _LEAST_MULTIPLIER, _MOST_MULTIPLIER = 1 << MANTISSA_BITS - 1, (1 << MANTISSA_BITS) - 1
+_LONGEST = 31  # bits of a sum
 _MOST_SUM = (1 << 31) - (1 << 17)  # less than int32 has by more than a product of two operands
 _MOST_MOVED = 30  # places that a sum moves a product by
 _LEAST_SHIFT = 16  # of scales below 2^8: larger ones saturate all
@@ -44,6 +45,16 @@ class NearTie:
     shift: int
 
 
+class _Lost(enum.Enum):
+    """Bits of a sum that float32 has no place for, and what comes of the last one that is kept."""
+
+    TIE_UP = enum.auto()  # half of the last place, which is odd: one more
+    TIE_DOWN = enum.auto()  # half of it, which is even: as it is
+    MORE = enum.auto()  # half of it, and one bit
+    LESS = enum.auto()  # half of it, less one bit
+    ALL = enum.auto()
+
+
 class _Beside(enum.Enum):
     """How far from a tie: float32 rounds the product to it from as far as half of its last place."""
 
@@ -55,7 +66,8 @@ class _Beside(enum.Enum):
 def near_ties(generator: np.random.Generator) -> list[NearTie]:
     """For each place that a product in two's complement has: a tie and that bit set; the bits just below a tie, all
     set, and that one clear; and either with two bits. For each place of a leading bit: products on both sides of a tie
-    whose float32 is just it, or just not; and those far beyond all results that only the leading bits tell.
+    whose float32 is just it, or just not; and those far beyond all results that only the leading bits tell. Sums of
+    more bits than float32 has that the least bit decides how to round, where the result tells.
 
     Results are even where bits are set and odd where they are clear: there a tie is rounded to another result. In
     random order; a few places, where sums have no such product, are missing.
@@ -68,6 +80,10 @@ def near_ties(generator: np.random.Generator) -> list[NearTie]:
         found += [
             _beyond(place, *signs, generator) for signs in product((1, -1), (_LEAST_MULTIPLIER, _MOST_MULTIPLIER))
         ]
+    for lost in range(1, _LONGEST - MANTISSA_BITS + 1):
+        for what, sign in product(_Lost, (1, -1)):
+            places = range(lost - 1) if what in (_Lost.MORE, _Lost.LESS) else range(1)
+            found += [_rounded(what, lost, place, sign, generator) for place in places]
     ties = [tie for tie in found if tie is not None]
     return [ties[i] for i in generator.permutation(len(ties))]
 
@@ -147,6 +163,27 @@ def _beside(beside: _Beside, place: int, above: bool, alike: bool, generator: np
                 tie = _tie(factor, place - leading, multiplier, fraction_bits, above)
                 if tie is not None:
                     return tie
+    return None
+
+
+def _rounded(what: _Lost, lost: int, place: int, sign: int, generator: np.random.Generator) -> NearTie | None:
+    """A sum that loses so many bits in float32, and a scale with which its result is another one with the other of the
+    two numbers of float32 that it lies between; `place` is that of the one bit more, or less.
+    """
+    half = 1 << lost - 1
+    moved = {_Lost.TIE_UP: 0, _Lost.TIE_DOWN: 0, _Lost.MORE: 1 << place, _Lost.LESS: -1 << place, _Lost.ALL: half - 1}
+    odd = what in (_Lost.TIE_UP, _Lost.LESS)  # then a tie would be rounded up
+    for _ in range(_TRIALS):
+        multiplier = int(generator.integers(_LEAST_MULTIPLIER, _MOST_MULTIPLIER))
+        shift = int(generator.integers(2 * MANTISSA_BITS - 7, 2 * MANTISSA_BITS + 1)) + lost
+        result = (int(generator.integers(_LEAST_MULTIPLIER, _MOST_MULTIPLIER)) * multiplier << lost) >> shift
+        kept = ((2 * result + 1) << shift - 1) // (multiplier << lost)  # the next one lies beyond a tie
+        in_range = _LEAST_MULTIPLIER <= kept < _MOST_MULTIPLIER
+        acc = sign * ((kept << lost) + half + moved[what])
+        two = np.array([sign * each << lost for each in (kept, kept + 1)])
+        results = requantize_float32(two, np.float32(np.ldexp(multiplier, -shift)), 0, INT8)
+        if kept % 2 == odd and abs(acc) < _MOST_SUM and in_range and results[0] != results[1]:
+            return NearTie(acc, multiplier, shift)
     return None
 
 

@@ -18,7 +18,8 @@ from systoliq.golden.unscaled import Unscaled
 __all__ = ["steered_rows"]
 
 _ATTEMPTS = 3  # random rows to start from
-_BEYOND = 4  # sums beyond each end of the outputs: by half their range, once, twice, ...
+_BEYOND = 16  # one sum of so many, at the most, lies beyond the outputs
+_BELOW = 3  # bits below the leading one of products beyond the outputs, each in all ways
 _LOOKED_AT = 1 << 19  # sums of all columns, at the most, for those beside ties
 _FEW_BITS, _BEST = 8, 3
 _VALUES, _TRIED = 128, 4096  # of an element, and sums of the first pair
@@ -63,8 +64,8 @@ def _goals(
     generator: np.random.Generator,
 ) -> list[int]:  # fmt: skip
     """Up to `count` sums of column `n`, which reaches from one to the other of `reach`: below and on its steps those
-    nearest to ties; the ends, some from which the output is far, and some that are told from a tie by one bit, in any
-    order; then others.
+    nearest to ties, and at the ends; some beyond, and some that are told from a tie by one bit, in any order; then
+    others.
     """
     column = requantization if requantization.columns == 1 else requantization.column(n)
     low, high = map(int, reach)
@@ -77,14 +78,28 @@ def _goals(
     drawn = generator.permutation(starts).tolist()
     others = [step for pair in zip(nearest[2:], drawn[2:], strict=True) for step in pair]
     first, last = int(starts[0]), int(starts[-1])
-    half = (last - first) // 2
-    beyond = [acc for way in range(_BEYOND) for acc in (last + (half << way), first - (half << way))]
-    chosen = [acc for step in nearest[:2] for acc in (step - 1, step)]
-    ends = [acc for step in (first, last) for acc in (step - 1, step)]
-    ends += [acc for acc in beyond if low <= acc <= high]
-    chosen += generator.permutation(ends + _beside_ties(column, first - 1, last, looked_at, generator)).tolist()
+    chosen = [acc for step in (*nearest[:2], first, last) for acc in (step - 1, step)]
+    beyond = _beyond(column, last, high, generator) + _beyond(column, first - 1, low, generator)
+    beyond = generator.permutation(beyond)[: count // _BEYOND].tolist()
+    chosen += generator.permutation(beyond + _beside_ties(column, first - 1, last, looked_at, generator)).tolist()
     chosen += [acc for step in others for acc in (step - 1, step)]
     return list(dict.fromkeys(chosen))[:count]
+
+
+def _beyond(column: Requantization, end: int, most: int, generator: np.random.Generator) -> list[int]:
+    """Sums from the `end` of the outputs to the `most` there is: for each place of the leading bit of their product one
+    with each of the bits below, which all tell that it is beyond.
+    """
+    multiplier, sign = int(column.multiplier[0]), 1 if most > end else -1
+    least, most = sorted((abs(end), abs(most))) if end * most > 0 else (0, abs(most))
+    found = []
+    for place in range(max((least * multiplier).bit_length() - 1, _BELOW), (most * multiplier).bit_length()):
+        for leading in range(1 << _BELOW, 2 << _BELOW):
+            start, stop = (-(-(each << place >> _BELOW) // multiplier) for each in (leading, leading + 1))
+            start, stop = max(start, least), min(stop, most + 1)
+            if start < stop:
+                found.append(sign * int(generator.integers(start, stop)))
+    return found
 
 
 def _beside_ties(
