@@ -15,7 +15,7 @@ from systoliq.build.mutants.campaign import by_block
 from systoliq.build.mutants.differential import first_difference
 from systoliq.build.mutants.environment import environment
 from systoliq.build.mutants.equivalence import holders, none_seen, same_state
-from systoliq.build.mutants.evaluated import wrong_sum
+from systoliq.build.mutants.evaluated import meanings, wrong_sum
 from systoliq.build.mutants.merged import merged_line
 from systoliq.build.mutants.mutation import Mutant, block_of, draw, mutants_of
 from systoliq.build.prove.tools import proof_tools
@@ -94,6 +94,24 @@ def test_ports_and_comments_stay():
     changed = {mutant.line for found in mutants_of(lines).values() for mutant in found}
     assert not kept & changed
     assert {6, 8, 12, 21} <= changed
+
+
+def test_what_a_memory_holds_at_power_up_stays_where_it_is_written():
+    """A ROM's contents are changed, a RAM's are not."""
+    rom = ["module top_rom(", ");", "  reg [3:0] memory [1:0];", "    memory[0] = 4'h3;", "    memory[1] = 4'h0;"]
+    ram = ["module top_ram(", ");", *rom[2:], "    if (write)", "      memory[address] <= data;"]
+    groups = mutants_of(["module top(", ");", "endmodule", *rom, "endmodule", *ram, "endmodule"])
+    assert "memory of top_rom" in groups
+    assert "memory of top_ram" not in groups
+
+
+def test_a_bit_that_a_net_has_no_more_may_be_either():
+    lines = ["module top(", ");", "  wire [3:0] a;", "  wire [3:0] b;", "  assign y = | { a[3:2], a[3], a[2:0] };"]
+    lines += ["  assign z = b[2];", "endmodule"]
+    mutants = {each.before: each for found in mutants_of(lines).values() for each in found if each.kind == "width"}
+    for bit, text in enumerate(meanings(mutants["  wire [3:0] a;"], lines)):
+        assert f"assign y = | {{ {{ 1'h{bit}, a[2:2] }}, {{ 1'h{bit} }}, a[2:0] }};" in text
+    assert len(meanings(mutants["  wire [3:0] b;"], lines)) == 1
 
 
 def test_blocks_are_named_without_numbers():

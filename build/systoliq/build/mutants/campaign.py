@@ -22,7 +22,7 @@ from systoliq.sim.tools import require
 
 from .differential import first_difference
 from .equivalence import holders, none_seen, same_state
-from .evaluated import is_evaluated, wrong_sum
+from .evaluated import is_evaluated, meanings, wrong_sum
 from .mutation import Mutant, block_of, draw
 
 __all__ = ["Campaign", "Result", "Verdict", "by_block"]
@@ -131,12 +131,12 @@ class Campaign:
         seconds, whole = self._seconds, not self._alone
         if same_state(self._text, mutant, folder, seconds=seconds, whole=whole):
             return Verdict.EQUIVALENT, "", ""
-        package = self._package(text, folder)
         modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
-        wrong = (
-            wrong_sum(self._folder, package) if self._has_certificate and is_evaluated(blocks, mutant.kind) else None
-        )
+        wrong = None
+        if self._has_certificate and is_evaluated(blocks, mutant.kind):
+            wrong = self._wrong_sum(meanings(mutant, self._text.splitlines()), folder)
+        package = self._package(text, folder)
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")
         if none_seen(self._text, mutant, folder, seconds=seconds, whole=whole):
@@ -148,6 +148,11 @@ class Campaign:
         if cycle is None:
             return Verdict.UNDECIDED, "", refused
         return Verdict.DIFFERENT, f"after {cycle} cycles of random traffic", refused
+
+    def _wrong_sum(self, meanings: list[str], folder: Path) -> str | None:
+        """See `wrong_sum`, for whatever a mutant's text may mean."""
+        found = [wrong_sum(self._folder, self._package(text, folder)) for text in meanings]
+        return None if None in found else next(filter(None, found), "")
 
     def _simulate(self, text: str, folder: Path) -> str | None:
         """What the testbench prints of the Verilog `text`; None where that is none."""
@@ -171,7 +176,7 @@ class Campaign:
     def _package(self, text: str, folder: Path) -> Path:
         """The package with the Verilog `text`, in a folder in `folder`, with digests made anew."""
         package = folder / "package"
-        shutil.copytree(self._folder, package)
+        shutil.copytree(self._folder, package, dirs_exist_ok=True)
         (package / self.verilog.name).write_text(text)
         if self._has_certificate:
             path = package / _CERTIFICATE

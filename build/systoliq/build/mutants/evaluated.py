@@ -7,6 +7,7 @@ another.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,17 +17,39 @@ from ..verify.checks import derivation
 from ..verify.integer_layer import IntegerLayer
 from ..verify.package import read_certificate
 from ..verify.report import noted
+from .environment import modules_of
+from .mutation import Mutant
 
-__all__ = ["is_evaluated", "wrong_sum"]
+__all__ = ["is_evaluated", "meanings", "wrong_sum"]
 
 _ROOTS = ("requantizer", "constants")
 _MOST_TRIED = 20_000_000  # sums of a layer
+_NARROWED = re.compile(r"\[(\d+):0\] (\w+)")
 _KINDS = ("operator", "constant", "bit select", "condition", "width")
 
 
 def is_evaluated(blocks: Sequence[str], kind: str) -> bool:
     """Whether `verify` evaluates a mutant of this kind, in the first of `blocks`; the others hold it."""
     return kind in _KINDS and any(block.endswith(_ROOTS) for block in blocks)
+
+
+def meanings(mutant: Mutant, lines: list[str]) -> list[str]:
+    """What the text of a mutant may mean: where it selects the bit that a narrowed net has no more, that is 0, or 1."""
+    text = mutant.applied(lines)
+    if mutant.kind != "width" or not (match := _NARROWED.search(mutant.after)):
+        return [text]
+    missing, net = int(match[1]) + 1, match[2]
+    body = modules_of(text)[mutant.module]
+    selected = re.compile(rf"\b{net}\[{missing}(?::(\d+))?\]")
+
+    def filled(bit: int) -> str:
+        def one(select: re.Match[str]) -> str:
+            rest = f", {net}[{missing - 1}:{select[1]}]" if select[1] and int(select[1]) < missing else ""
+            return f"{{ 1'h{bit}{rest} }}"
+
+        return text.replace(body, selected.sub(one, body))
+
+    return [filled(bit) for bit in range(2)] if selected.search(body) else [text]
 
 
 def wrong_sum(original: Path, mutant: Path) -> str | None:

@@ -16,6 +16,7 @@ _DECLARED = re.compile(r"^\s*(?:input|output)?\s*(?:wire|reg)\s+(?:\[(\d+):0\]\s
 _INSTANCE = re.compile(r"^\s*(\w+) (?:#\(.*\) )?\w+ \($")
 _INPUT = re.compile(r"^\s*input wire (?:\[\d+:0\] )?(\w+),?$")
 _ENTRY = re.compile(r"^\s*\w+\[\d+\] = \d+'h[0-9a-f]+;")  # of a memory's contents
+_WRITTEN = re.compile(r"^\s*memory\[.*\] <= ")
 _PORT = re.compile(r"^\s*\.(\w+)\((.*)\),?$")
 _WIDTH = re.compile(r"^\s*(?:output )?(?:wire|reg) \[(\d+):0\] \w+( = .*)?;$")  # of a net or register, no port
 _CONSTANT = re.compile(r"\b(\d+)'h([0-9a-f]+)")
@@ -69,11 +70,14 @@ class _Place:
 
 
 def mutants_of(lines: list[str]) -> dict[str, list[Mutant]]:
-    """All mutants by their line, the contents of each memory as one; ports and values at power-up stay as they are."""
+    """All mutants by their line, the contents of each memory as one. Ports stay as they are, and so do the values that
+    registers, and memories that are written, have at power-up.
+    """
     groups: dict[str, list[Mutant]] = {}
     inputs = _inputs(lines)
     top = module = instance = ""
     widths: dict[str, int] = {}
+    written: set[str] = set()
     for number, text in enumerate(lines, 1):
         if match := _MODULE.match(text):
             module, widths = match[1], {}
@@ -85,6 +89,8 @@ def mutants_of(lines: list[str]) -> dict[str, list[Mutant]]:
         if not module or text.startswith(("//", "module", "endmodule")) or "(*" in text:
             continue
         entry = _ENTRY.match(text)
+        if _WRITTEN.match(text):
+            written.add(_memory_of(module))
         place = _Place(text, widths, inputs.get(instance, set()))
         kinds: dict[str, str] = {}  # of each new text: two changes may come to the same
         for kind, after in _changes(place, bool(entry)):
@@ -95,8 +101,13 @@ def mutants_of(lines: list[str]) -> dict[str, list[Mutant]]:
             for after, kind in kinds.items()
         ]
         if found:
-            groups.setdefault(f"memory of {module}" if entry else str(number), []).extend(found)
-    return groups
+            groups.setdefault(_memory_of(module) if entry else str(number), []).extend(found)
+    return {name: found for name, found in groups.items() if name not in written}
+
+
+def _memory_of(module: str) -> str:
+    """The name of the group of all lines of its contents."""
+    return f"memory of {module}"
 
 
 def _inputs(lines: list[str]) -> dict[str, set[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ __all__ = ["steered_rows"]
 _ATTEMPTS = 3  # random rows to start from
 _BEYOND = 16  # one sum of so many, at the most, lies beyond the outputs
 _BELOW = 3  # bits below the leading one of products beyond the outputs, each in all ways
-_LOOKED_AT = 1 << 19  # sums of all columns, at the most, for those beside ties
+_LOOKED_AT = 1 << 21  # sums of all columns, at the most, for those beside ties
 _FEW_BITS, _BEST = 8, 3
 _VALUES, _TRIED = 128, 4096  # of an element, and sums of the first pair
 _MOVES = 40  # changes of an element or two on the way to a sum
@@ -48,10 +49,9 @@ def steered_rows(
     columns = generator.permutation(layer.n)[: max(m // 2, 1)]
     count = 2 * m // len(columns) + 2
     looked_at = _LOOKED_AT // len(columns)
-    goals = [(n, _goals(requantization, n, (low[n], high[n]), count, looked_at, generator)) for n in columns.tolist()]
-    turns = [(n, sums[turn]) for turn in range(m) for n, sums in goals if turn < len(sums)]
+    goals = {n: _goals(requantization, n, (low[n], high[n]), count, looked_at, generator) for n in columns.tolist()}
     rows: list[npt.NDArray[np.int64]] = []
-    for n, goal in turns:
+    for n, goal in _in_turn(goals, alike=requantization.columns == 1):
         if len(rows) == m:
             break
         if (row := _row(rising, n, goal, generator)) is not None:
@@ -59,13 +59,23 @@ def steered_rows(
     return np.array(rows, layer.a_format.dtype) if rows else none
 
 
+def _in_turn(goals: dict[int, list[int]], *, alike: bool) -> Iterator[tuple[int, int]]:
+    """A column and its next sum, in turn; where columns are `alike` first those that no other column has had."""
+    taken: set[int] = set()
+    while any(goals.values()):
+        for n, sums in goals.items():
+            if sums:
+                at = next((at for at, acc in enumerate(sums) if acc not in taken), 0) if alike else 0
+                taken.add(sums[at])
+                yield n, sums.pop(at)
+
+
 def _goals(
     requantization: Requantization, n: int, reach: tuple[int, int], count: int, looked_at: int,
     generator: np.random.Generator,
 ) -> list[int]:  # fmt: skip
     """Up to `count` sums of column `n`, which reaches from one to the other of `reach`: below and on its steps those
-    nearest to ties, and at the ends; some beyond, and some that are told from a tie by one bit, in any order; then
-    others.
+    nearest to ties; the ends, some beyond, and some that are told from a tie by a few bits, in any order; then others.
     """
     column = requantization if requantization.columns == 1 else requantization.column(n)
     low, high = map(int, reach)
@@ -78,10 +88,11 @@ def _goals(
     drawn = generator.permutation(starts).tolist()
     others = [step for pair in zip(nearest[2:], drawn[2:], strict=True) for step in pair]
     first, last = int(starts[0]), int(starts[-1])
-    chosen = [acc for step in (*nearest[:2], first, last) for acc in (step - 1, step)]
+    chosen = [acc for step in nearest[:2] for acc in (step - 1, step)]
+    ends = [acc for step in (first, last) for acc in (step - 1, step)]
     beyond = _beyond(column, last, high, generator) + _beyond(column, first - 1, low, generator)
-    beyond = generator.permutation(beyond)[: count // _BEYOND].tolist()
-    chosen += generator.permutation(beyond + _beside_ties(column, first - 1, last, looked_at, generator)).tolist()
+    ends += generator.permutation(beyond)[: count // _BEYOND].tolist()
+    chosen += generator.permutation(ends + _beside_ties(column, first - 1, last, looked_at, generator)).tolist()
     chosen += [acc for step in others for acc in (step - 1, step)]
     return list(dict.fromkeys(chosen))[:count]
 
@@ -106,23 +117,33 @@ def _beside_ties(
     column: Requantization, low: int, high: int, looked_at: int, generator: np.random.Generator
 ) -> list[int]:
     """Sums from `low` to `high` whose products are told from a tie by a few bits: above them they are as in a tie, and
-    below them as close to all zeros, or all ones, as any.
+    below them as close to all zeros, or all ones, as any. A tie would be rounded to another result: above one it is
+    even, below one odd.
     """
     multiplier, shift = int(column.multiplier[0]), int(column.shift[0])
     sums = np.arange(low, high + 1) if high - low < looked_at else generator.integers(low, high + 1, looked_at)
     one = 1 << shift
-    fractions = sums.astype(np.int64) * multiplier & (one - 1)
+    products = sums.astype(np.int64) * multiplier
+    fractions, even = products & (one - 1), (products >> shift) % 2 == 0
     found: list[int] = []
-    for above in range(0, shift, _FEW_BITS):
-        near = np.abs(fractions - one // 2) <= one >> above
-        sums, fractions = sums[near], fractions[near]
-        for bits in range(above + 1, min(above + _FEW_BITS, shift) + 1):
-            # against what float32 rounds off, which is more where the sum is more
-            over = (fractions & ((one >> bits) - 1)) / (np.abs(sums) + 1)
-            under = ((one >> bits) - (fractions & ((one >> bits) - 1))) / (np.abs(sums) + 1)
-            found += sums[np.argsort(over, kind="stable")[:_BEST]].tolist()
-            found += sums[np.argsort(under, kind="stable")[:_BEST]].tolist()
+    for above in (True, False):
+        tells = ((fractions >= one // 2) == above) & (even == above)
+        found += _told_by_few_bits(sums[tells], fractions[tells] if above else one - 1 - fractions[tells], shift)
     return found
+
+
+def _told_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int64], shift: int) -> Iterator[int]:
+    """Those of `sums` whose `fractions` of `shift` bits, from a half on, are told from a half by few bits: some for
+    each place of the lowest of them.
+    """
+    one = 1 << shift
+    for place in range(1, shift + 1):
+        near = fractions - one // 2 <= one >> max(place - _FEW_BITS, 0)
+        sums, fractions = sums[near], fractions[near]
+        # against what float32 rounds off, which is more where the sum is more
+        rest = (fractions & ((one >> place) - 1)) / (np.abs(sums) + 1)
+        best = np.argpartition(rest, _BEST)[:_BEST] if len(rest) > _BEST else slice(None)
+        yield from sums[best].tolist()
 
 
 def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:

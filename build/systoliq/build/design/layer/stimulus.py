@@ -24,8 +24,9 @@ __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 
 _SIGN = 0x80
 _BEATS = 1500  # of a stimulus, about, and of its
-_STEERED_BEATS = 9000  # steered rows: some seconds of simulation under Icarus
+_STEERED_BEATS = 16_000  # steered rows: some seconds of simulation under Icarus
 _FLOAT8_ROWS = 500
+_WHOLE = 0.3  # of random rows: those of anything in A's format
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,7 +141,9 @@ def _results(design: LayerDesign, tiles: int) -> int:
 
 
 def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
-    """`m` rows of A: those that reach the ends of a column's sums, constant ones, and random ones of every swing."""
+    """`m` rows of A: those that reach the ends of a column's sums, constant ones, and random ones of every swing
+    about the zero point and of anything.
+    """
     if isinstance(layer.a_format, Float8Format):
         return float8_rows(layer, m, generator, positive=_positive(layer))
     a_format, k = layer.a_format, layer.k
@@ -155,6 +158,8 @@ def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDA
     ]
     swing = (a_format.max - a_format.min) * 0.5 ** generator.integers(1, 7, (m, 1))
     a = np.rint(generator.uniform(-1, 1, (m, k)) * swing) + center
+    whole = generator.random((m, 1)) < _WHOLE  # a zero point may be far from the middle
+    a = np.where(whole, generator.integers(a_format.min, a_format.max + 1, (m, k)), a)
     for row, values in zip(range(0, m, 2), special, strict=False):
         a[row] = values
     return a_format.saturate(a)
