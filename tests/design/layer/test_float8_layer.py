@@ -13,6 +13,7 @@ from systoliq.build.design.layer.float8_rows import float8_sums
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
+from systoliq.golden.float8_requantization import Float8Requantization
 
 
 def float8_layer(a=E4M3FN, b=E5M2, y=E4M3FN, *, k=5, n=3):
@@ -55,16 +56,10 @@ def test_the_stimulus_spreads_and_is_golden_s(form):
     assert not design.choices
 
 
-@pytest.mark.parametrize(("a", "b"), [(E4M3FN, E5M2), (E5M2FNUZ, E4M3FN), (E5M2, INT8)])
-def test_sums_have_every_bit_alone(a, b):
-    """All numbers are alone in a row, and sums of a column just above nearly each power of two, by less than 2^-10."""
-    layer = float8_layer(a, b, E5M2, k=16, n=2)
-    rows = float8_sums(layer, 600, np.random.default_rng(1))
-    alone = rows.view(np.uint8)[np.count_nonzero(rows.view(np.uint8), axis=1) == 1]
-    assert set(alone.max(axis=1).tolist()) >= {code | sign for code in range(1, a.max_code + 1) for sign in (0, 0x80)}
-    decoded = a.decode(rows)
-    weights = b.decode(layer.b) if b in FLOAT8 else None
-    powers = set()
+def exact_sums(layer, rows):
+    """Sums of all rows and columns in Python's integers, in units of the least product: (column, magnitude)."""
+    decoded = layer.a_format.decode(rows)
+    weights = layer.b_format.decode(layer.b) if layer.b_format in FLOAT8 else None
     for row in range(len(rows)):
         for n in range(layer.n):
             factors = zip(*(part.tolist() for part in (decoded.significand[row], decoded.shift[row])), strict=True)
@@ -72,10 +67,35 @@ def test_sums_have_every_bit_alone(a, b):
                 column = [(int(each), 0) for each in layer.centered_b[:, n]]
             else:
                 column = list(zip(weights.significand[:, n].tolist(), weights.shift[:, n].tolist(), strict=True))
-            total = abs(sum(x * y << i + j for (x, i), (y, j) in zip(factors, column, strict=True)))
-            power = total.bit_length() - 1
-            if total and (total - (1 << power)) << 10 < 1 << power:
-                powers.add((power, n))
+            yield n, abs(sum(x * y << i + j for (x, i), (y, j) in zip(factors, column, strict=True)))
+
+
+def test_products_lie_just_above_ties():
+    """So near that they are told from one by bits that are 24 places below the leading one, or more."""
+    layer = float8_layer(E4M3FN, E4M3FN, E5M2, k=16, n=2)
+    multipliers = Float8Requantization.from_scales(layer.scale, E5M2).multiplier
+    above = dict.fromkeys(range(layer.n), 0)
+    for n, total in exact_sums(layer, float8_sums(layer, multipliers, 800, np.random.default_rng(1))):
+        product = total * multipliers[n % len(multipliers)]
+        below = max(product.bit_length() - 3, 1)  # bits below a significand of E5M2
+        rest = product % (1 << below) - (1 << below - 1)
+        above[n] += 0 < rest << 24 < product
+    assert min(above.values()) > 0
+    assert sum(above.values()) > 20
+
+
+@pytest.mark.parametrize(("a", "b"), [(E4M3FN, E5M2), (E5M2FNUZ, E4M3FN), (E5M2, INT8)])
+def test_sums_have_every_bit_alone(a, b):
+    """All numbers are alone in a row, and sums of a column just above nearly each power of two, by less than 2^-10."""
+    layer = float8_layer(a, b, E5M2, k=16, n=2)
+    rows = float8_sums(layer, [1], 1000, np.random.default_rng(1))
+    alone = rows.view(np.uint8)[np.count_nonzero(rows.view(np.uint8), axis=1) == 1]
+    assert set(alone.max(axis=1).tolist()) >= {code | sign for code in range(1, a.max_code + 1) for sign in (0, 0x80)}
+    powers = set()
+    for n, total in exact_sums(layer, rows):
+        power = total.bit_length() - 1
+        if total and (total - (1 << power)) << 10 < 1 << power:
+            powers.add((power, n))
     reached = max(power for power, _ in powers)
     wanted = {(power, n) for power in range(16, reached - 1) for n in range(layer.n)}
     assert len(powers & wanted) > 0.9 * len(wanted)

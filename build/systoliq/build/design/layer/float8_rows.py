@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ __all__ = ["float8_rows", "float8_sums"]
 
 _SIGN = 0x80
 _SHARE = 0.8  # of the elements
+_INTEGER_BITS = 8  # of a result that is an integer
+_MOST_PLACES = 40  # of a sum, in which it is as a tie
 _ABOVE, _ELEMENTS = 2.0**-14, 16  # beyond a power of two, so few elements come that near
 
 
@@ -34,9 +37,13 @@ def float8_rows(
     return a.view(form.dtype)
 
 
-def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
-    """`m` rows whose sums have every bit alone: all numbers, one in a row, then sums just above a power of two of one
-    column, of either sign.
+def float8_sums(
+    layer: MatMulLayer, multipliers: Sequence[int], m: int, generator: np.random.Generator
+) -> npt.NDArray[Any]:
+    """`m` rows whose sums have every bit alone: all numbers, one in a row, then sums of one column, of any sign, just
+    above a power of two, or with a product by its multiplier just above a tie.
+
+    `multipliers` are one, or one for each column.
     """
     form, b_form, k = layer.a_format, layer.b_format, layer.k
     if not isinstance(form, Float8Format):
@@ -51,17 +58,47 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
     else:
         weights = layer.centered_b.astype(np.float64)
     for row in range(len(alone), m):
-        column = weights[:, generator.integers(layer.n)]
+        n = int(generator.integers(layer.n))
+        column = weights[:, n]
         most = np.abs(column).sum() * values[-1]
-        power = generator.integers(np.log2(most)) if most > 1 else 0
-        a[row] = _row(2.0**power * (1 + _ABOVE), column, values, generator)
+        if row % 2:
+            power = generator.integers(np.log2(most)) if most > 1 else 0
+            a[row], _ = _row(2.0**power * (1 + _ABOVE), column, values, generator)
+        else:
+            tie = _tie(float(multipliers[n % len(multipliers)]), most, _significant(layer), generator)
+            a[row] = _just_above(tie, column, values, generator)
     return a.view(form.dtype)
+
+
+def _significant(layer: MatMulLayer) -> int:
+    """Bits of a result's significand, at the most."""
+    form = layer.y_format
+    return form.mantissa_bits + 1 if isinstance(form, Float8Format) else _INTEGER_BITS
+
+
+def _tie(multiplier: float, most: float, bits: int, generator: np.random.Generator) -> float:
+    """A sum up to `most`, large ones rather, whose product by the multiplier is a tie of results of so many bits."""
+    kept = int(generator.integers(1 << bits - 1, 1 << bits))
+    places = max(int(np.log2(max(most * multiplier, 2))) - bits, 1)  # below the last bit that is kept
+    return float((kept + 0.5) * 2.0 ** int(generator.integers(places, size=2).max()) / multiplier)
+
+
+def _just_above(
+    tie: float, weights: npt.NDArray[np.float64], values: npt.NDArray[np.float64], generator: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Codes whose sum is above `tie` by as little as is found, if any is found."""
+    for places in range(_MOST_PLACES, 0, -2):
+        more = tie * 2.0**-places
+        codes, left = _row(tie + more, weights, values, generator)
+        if left < more:
+            break
+    return codes
 
 
 def _row(
     wanted: float, weights: npt.NDArray[np.float64], values: npt.NDArray[np.float64], generator: np.random.Generator
-) -> npt.NDArray[Any]:
-    """Codes whose products with the `weights` add up to `wanted`, or to minus it, and little less."""
+) -> tuple[npt.NDArray[Any], float]:
+    """Codes whose products with the `weights` add up to `wanted`, or to minus it, but for little that is `left`."""
     codes = np.zeros(len(weights), np.int64)
     sign = generator.integers(2)
     some = np.flatnonzero(weights * (generator.random(len(weights)) < _SHARE))
@@ -70,7 +107,7 @@ def _row(
         code = int(np.searchsorted(values, wanted / magnitude, side="right")) - 1
         codes[i] = code | _SIGN * ((weights[i] < 0) ^ sign) if code else 0
         wanted -= values[code] * magnitude
-    return codes
+    return codes, wanted
 
 
 def _values(form: Float8Format, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
