@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, FLOAT8, INT8, qlinear_matmul
-from systoliq.golden.float8_matmul import Sums, flag_bits
+from systoliq.golden.float8_matmul import Sums, flag_bits, integer_sums, scaled
 from systoliq.golden.float8_requantization import EXPONENTS, Float8Requantization
 from systoliq.golden.wide import Wide
 
@@ -167,3 +167,10 @@ def test_exponents_are_those_of_float32():
     ends = np.float32([np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max])
     exponents = Float8Requantization.from_scales(ends, E4M3FN).exponent
     assert exponents == (EXPONENTS[0], EXPONENTS[-1])
+
+
+def test_numbers_times_infinity_are_infinity_of_one_size():
+    """Flags of -1 and 1; what 0 becomes is no number."""
+    sums = scaled(integer_sums(np.array([3, -3, 0])), np.float32([[np.inf], [-np.inf]]))
+    assert sums.infinity.tolist() == [[1, -1, 0], [-1, 1, 0]]
+    assert sums.nan.tolist() == [[False, False, True]] * 2

@@ -295,3 +295,9 @@ def test_nodes_and_tensors_are_themselves_alone():
     assert tensor("x", 1, 4) != x
     with pytest.raises(AttributeError):
         nodes[0].name = "n"
+
+
+def test_a_window_keeps_numbers_whatever_they_came_in():
+    window = Window(kernel=[np.int64(3), 2], strides=[1, 2], pads=[0, 1, 0, 1])
+    assert window == Window(kernel=(3, 2), strides=(1, 2), pads=(0, 1, 0, 1))
+    assert hash(window) == hash(Window(kernel=(3, 2), strides=(1, 2), pads=(0, 1, 0, 1)))

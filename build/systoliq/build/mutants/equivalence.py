@@ -39,6 +39,7 @@ opt_expr
 opt_clean -purge
 write_verilog -noattr plain.v
 """
+_ITEM = re.compile(r"^  \S.*\n(?: {4,}.*\n|  end.*\n)*", re.M)  # of a module: they are written in any order
 _READ = """\
 read_verilog -formal asked.v
 hierarchy -top {top}
@@ -151,7 +152,7 @@ def holders(verilog: str, module: str) -> list[str]:
 
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
-    """Whether both become the same netlist of `module`, name for name."""
+    """Whether both become the same netlist of `module`, name for name, in whatever order."""
     netlists = []
     for name, text in (("original", original), ("mutant", mutant)):
         place = folder / name
@@ -161,7 +162,7 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
         _run([sys.executable, "-c", _YOSYS, "asked.ys"], place, seconds)
         if not (place / "plain.v").exists():
             return False
-        netlists.append((place / "plain.v").read_text())
+        netlists.append(sorted(_ITEM.findall((place / "plain.v").read_text())))
     return netlists[0] == netlists[1]
 
 
