@@ -13,7 +13,9 @@ from systoliq.build.design.layer.float8_rows import float8_sums
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
+from systoliq.golden.float8_matmul import Sums
 from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.wide import Wide
 
 
 def float8_layer(a=E4M3FN, b=E5M2, y=E4M3FN, *, k=5, n=3):
@@ -70,18 +72,38 @@ def exact_sums(layer, rows):
             yield n, abs(sum(x * y << i + j for (x, i), (y, j) in zip(factors, column, strict=True)))
 
 
-def test_products_lie_just_above_ties():
+def test_products_lie_on_either_side_of_ties():
     """So near that they are told from one by bits that are 24 places below the leading one, or more."""
     layer = float8_layer(E4M3FN, E4M3FN, E5M2, k=16, n=2)
     multipliers = Float8Requantization.from_scales(layer.scale, E5M2).multiplier
-    above = dict.fromkeys(range(layer.n), 0)
+    sides = dict.fromkeys(((n, side) for n in range(layer.n) for side in (-1, 1)), 0)
     for n, total in exact_sums(layer, float8_sums(layer, multipliers, 800, np.random.default_rng(1))):
         product = total * multipliers[n % len(multipliers)]
         below = max(product.bit_length() - 3, 1)  # bits below a significand of E5M2
         rest = product % (1 << below) - (1 << below - 1)
-        above[n] += 0 < rest << 24 < product
-    assert min(above.values()) > 0
-    assert sum(above.values()) > 20
+        if 0 < abs(rest) << 24 < product:
+            sides[n, 1 if rest > 0 else -1] += 1
+    assert min(sides.values()) > 3
+    assert sum(sides.values()) > 30
+
+
+@pytest.mark.parametrize("y", [E4M3FN, E5M2, INT8], ids=str)
+def test_results_tell_sums_that_are_off_by_two(y):
+    """Sums that are too great or too small, of either sign, in several results each."""
+    layer = float8_layer(E4M3FN, E4M3FN, y, k=40, n=2)
+    requantization = Float8Requantization.from_scales(layer.scale, y, layer.y_zero_point)
+    rows = float8_sums(layer, requantization.multiplier, 400, np.random.default_rng(1))
+    decoded = E4M3FN.decode(rows)
+    sums = (decoded.significand << decoded.shift).astype(object) @ layer.b_units.astype(object)
+    none = np.zeros(sums.shape, np.int8)
+
+    def results(sums):
+        return requantization.apply(Sums(Wide.of_integers(sums, 2 * E4M3FN.unit), none != 0, none)).view(np.uint8)
+
+    for off in (2, -2):
+        changed = results(sums + off) != results(sums)
+        for side in (sums > 0, sums < 0):
+            assert len(np.unique(results(sums)[changed & side])) > 4
 
 
 @pytest.mark.parametrize(("a", "b"), [(E4M3FN, E5M2), (E5M2FNUZ, E4M3FN), (E5M2, INT8)])

@@ -129,7 +129,8 @@ def _deep(design: EngineDesign, generator: np.random.Generator) -> list[EngineJo
     if (times + 2) * block > LARGEST:
         return []
     shape = (min(config.rows, 2), 2 * block, min(config.cols, config.max_columns))
-    end, _ = _job(shape, INT8, INT8, None, False, generator, extreme=False)
+    end, _ = _job(shape, UINT8, INT8, None, False, generator, extreme=False)
+    end.a[0], end.a_zero_point[0], end.b[:, 0], end.b_zero_point[0] = UINT8.max, 0, INT8.min, 0  # a sum of 32 bits
     a = np.concatenate([np.tile(end.a[:, :block], times), end.a], axis=1)
     b = np.concatenate([np.tile(end.b[:block], (times, 1)), end.b])
     y = matmul_integer(a, b, end.a_zero_point[0], end.b_zero_point) + end.bias

@@ -15,8 +15,9 @@ __all__ = ["float8_rows", "float8_sums"]
 
 _SIGN = 0x80
 _SHARE = 0.8  # of the elements
-_INTEGER_BITS = 8  # of a result that is an integer
+_MOST_MIDDLES = 120  # of results that are integers, small ones and great ones
 _MOST_PLACES = 40  # of a sum, in which it is as a tie
+_TRIES = 8  # to come near a tie from below
 _ABOVE, _ELEMENTS = 2.0**-14, 16  # beyond a power of two, so few elements come that near
 
 
@@ -41,11 +42,13 @@ def float8_sums(
     layer: MatMulLayer, multipliers: Sequence[int], m: int, generator: np.random.Generator
 ) -> npt.NDArray[Any]:
     """`m` rows whose sums have every bit alone: all numbers, one in a row, then sums of one column, of any sign, just
-    above a power of two, or with a product by its multiplier just above a tie.
+    above a power of two, or with a product by its scale that is on either side of a tie, as near as is found.
 
-    `multipliers` are one, or one for each column.
+    `multipliers`, one or one for each column, are the mantissas of the scales. Ties are those of all the results that
+    sums reach, least ones too: so each digit of a product is once the leading one, and once tells a tie from a number
+    beside it, with whatever is carried into it.
     """
-    form, b_form, k = layer.a_format, layer.b_format, layer.k
+    form, k = layer.a_format, layer.k
     if not isinstance(form, Float8Format):
         raise TypeError(f"a_format must be a float8 format, not {form}")
     numbers = (np.arange(1, form.max_code + 1)[:, None] | [0, _SIGN]).ravel()
@@ -53,34 +56,46 @@ def float8_sums(
     a = np.zeros((m, k), np.uint8)
     a[np.arange(len(alone)), generator.integers(k, size=len(alone))] = alone
     values = _values(form, np.arange(form.max_code + 1))
-    if isinstance(b_form, Float8Format):
-        weights = _values(b_form, b_form.codes(layer.b))
-    else:
-        weights = layer.centered_b.astype(np.float64)
+    weights, ties = _weights(layer), _ties(layer, multipliers)
     for row in range(len(alone), m):
         n = int(generator.integers(layer.n))
         column = weights[:, n]
         most = np.abs(column).sum() * values[-1]
-        if row % 2:
+        reached = ties[n][ties[n] < most]
+        if row % 2 or not len(reached):
             power = generator.integers(np.log2(most)) if most > 1 else 0
             a[row], _ = _row(2.0**power * (1 + _ABOVE), column, values, generator)
         else:
-            tie = _tie(float(multipliers[n % len(multipliers)]), most, _significant(layer), generator)
-            a[row] = _just_above(tie, column, values, generator)
+            beside = _just_above if generator.integers(2) else _just_below
+            great = int(generator.integers(len(reached), size=2).max())  # sums come the nearer to a tie
+            a[row] = beside(float(reached[great]), column, values, generator)
     return a.view(form.dtype)
 
 
-def _significant(layer: MatMulLayer) -> int:
-    """Bits of a result's significand, at the most."""
+def _weights(layer: MatMulLayer) -> npt.NDArray[np.float64]:
+    """The weights [K, N] in units of their format, less zero points; 0 for what is no number."""
+    if isinstance(layer.b_format, Float8Format):
+        return _values(layer.b_format, layer.b_format.codes(layer.b))
+    return layer.centered_b.astype(np.float64)
+
+
+def _ties(layer: MatMulLayer, multipliers: Sequence[int]) -> list[npt.NDArray[np.float64]]:
+    """The magnitudes of sums, for each column, whose products by its scale are ties of results, if some sum is so."""
+    mantissa, _ = np.frexp(np.broadcast_to(np.array(multipliers, np.float64), layer.n))
+    _, exponent = np.frexp(layer.scale.astype(np.float64))
+    scale = np.ldexp(mantissa, exponent + layer.a_format.unit + layer.b_format.unit)
+    middles = _middles(layer)
+    return [middles / each for each in scale]
+
+
+def _middles(layer: MatMulLayer) -> npt.NDArray[np.float64]:
+    """Magnitudes half way between results, before a zero point is added: of float8 all, of integers some."""
     form = layer.y_format
-    return form.mantissa_bits + 1 if isinstance(form, Float8Format) else _INTEGER_BITS
-
-
-def _tie(multiplier: float, most: float, bits: int, generator: np.random.Generator) -> float:
-    """A sum up to `most`, large ones rather, whose product by the multiplier is a tie of results of so many bits."""
-    kept = int(generator.integers(1 << bits - 1, 1 << bits))
-    places = max(int(np.log2(max(most * multiplier, 2))) - bits, 1)  # below the last bit that is kept
-    return float((kept + 0.5) * 2.0 ** int(generator.integers(places, size=2).max()) / multiplier)
+    if isinstance(form, Float8Format):
+        results = np.ldexp(_values(form, np.arange(form.max_code + 1)), form.unit)
+        return (results[1:] + results[:-1]) / 2
+    most = max(abs(end - layer.y_zero_point) for end in form.ends)
+    return np.unique(np.rint(np.geomspace(1, most, _MOST_MIDDLES))) - 0.5
 
 
 def _just_above(
@@ -88,10 +103,19 @@ def _just_above(
 ) -> npt.NDArray[Any]:
     """Codes whose sum is above `tie` by as little as is found, if any is found."""
     for places in range(_MOST_PLACES, 0, -2):
-        more = tie * 2.0**-places
-        codes, left = _row(tie + more, weights, values, generator)
-        if left < more:
+        wanted = max(tie * (1 + 2.0**-places), np.floor(tie) + 1)  # sums are integers
+        codes, left = _row(wanted, weights, values, generator)
+        if left < wanted - tie:
             break
+    return codes
+
+
+def _just_below(
+    tie: float, weights: npt.NDArray[np.float64], values: npt.NDArray[np.float64], generator: np.random.Generator
+) -> npt.NDArray[Any]:
+    """Codes whose sum is `tie`, or below it by as little as is found."""
+    tries = [_row(tie, weights, values, generator) for _ in range(_TRIES)]
+    codes, _ = min(tries, key=lambda found: found[1])
     return codes
 
 
@@ -102,11 +126,16 @@ def _row(
     codes = np.zeros(len(weights), np.int64)
     sign = generator.integers(2)
     some = np.flatnonzero(weights * (generator.random(len(weights)) < _SHARE))
-    for i in some[np.argsort(-np.abs(weights[some]))][:_ELEMENTS]:
+    used = 0
+    for i in some[np.argsort(-np.abs(weights[some]))]:
         magnitude = abs(weights[i])
         code = int(np.searchsorted(values, wanted / magnitude, side="right")) - 1
-        codes[i] = code | _SIGN * ((weights[i] < 0) ^ sign) if code else 0
-        wanted -= values[code] * magnitude
+        if code:  # else the weight is too great for what is left
+            codes[i] = code | _SIGN * ((weights[i] < 0) ^ sign)
+            wanted -= values[code] * magnitude
+            used += 1
+        if used == _ELEMENTS:
+            break
     return codes, wanted
 
 
