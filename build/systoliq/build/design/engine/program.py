@@ -16,7 +16,9 @@ from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import DriverStep, Entries, Map, column_words, row_words, sequence
 from systoliq.hw.engine.registers import Register
 
+from ..testbench.driver import put_step as _p
 from .stimulus import LONG, NEAR_TIES, SHORT, Ahead, EngineJob
+from .wrong_shapes import wrong_shapes
 
 __all__ = ["EngineProgram"]
 
@@ -195,17 +197,9 @@ class EngineProgram:
 
     def _of_settings(self) -> Iterator[Iterator[str]]:
         """A job for each error that settings make; those of the last job for all that is not wrong."""
-        config, stationary = self.config, self.config.dataflow == "weight-stationary"
-        for name in "mkn":
-            yield self._refused("ILLEGAL_SHAPE", **{name: 0})
-        for n in _just_too_many(config.max_columns):
-            yield self._refused("TOO_MANY_COLUMNS", n=n)
-        for m in _just_too_many(config.max_rows) if not config.float8 else ():
-            yield self._refused("TOO_MANY_ROWS", m=m)
-        k = config.a_words * config.depth + 1
-        if not stationary and k <= LARGEST and config.cols < config.max_columns:
-            yield self._refused("A_TOO_LARGE", k=k, n=config.cols + 1)
-        yield from self._full(stationary)
+        for error, shape in wrong_shapes(self.config):
+            yield self._refused(error, **shape)
+        yield from self._full(self.config.dataflow == "weight-stationary")
 
     def _of_streams(self) -> Iterator[Iterator[str]]:
         """A job for each word that ends a stream wrongly."""
@@ -340,9 +334,7 @@ class EngineProgram:
         yield from self._carried_out(index, after, held=True)
 
     def _begun_with_many_rows(self, index: int) -> Iterator[str]:
-        """A job so long that M has 16 bits, given up when half of what A brings has come out. None where weights stay:
-        there are no more rows than a table holds.
-        """
+        """A job whose M has 16 bits, given up soon; none where weights stay: there are no more rows than a table has."""
         if self.config.dataflow == "weight-stationary":
             return
         m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # of which soon 15 bits are left
@@ -404,15 +396,5 @@ class EngineProgram:
         return _p("READ", step.address, step.value, _ALL & ~counted)
 
 
-def _just_too_many(most: int) -> list[int]:
-    """One more than `most`, and what one higher bit alone says is more."""
-    return [n for n in sorted({most + 1, *(1 << bit for bit in range(LARGEST.bit_length()))}) if most < n <= LARGEST]
-
-
 def _pause(cycles: int, more: int = 0) -> str:
     return _p("PAUSE", cycles, more)
-
-
-def _p(what: str, x: int = 0, y: int = 0, z: int = 0) -> str:
-    values = (f"'h{value:x}" if value > 9 else str(value) for value in (x, y, z))
-    return f"p({what}, {', '.join(values)});"

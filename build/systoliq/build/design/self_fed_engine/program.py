@@ -18,6 +18,7 @@ from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
 
 from ..beats import SEED
 from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
+from ..testbench.driver import put_step as _p
 
 if TYPE_CHECKING:
     from .design import SelfFedEngineDesign
@@ -223,7 +224,3 @@ def _wrong_lists(registers: Map) -> dict[ListError, CommandList]:
 def _write(name: str, value: int) -> str:
     """Write a register of the masters."""
     return _p("WRITE", BASE + dma_register(name).offset, value)
-
-
-def _p(what: str, x: int = 0, y: int = 0, z: int = 0) -> str:
-    return f"p({what}, {x & _ALL}, {y & _ALL}, {z & _ALL});"

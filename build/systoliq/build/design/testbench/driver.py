@@ -7,7 +7,7 @@ from typing import Any
 
 from .text import fill
 
-__all__ = ["Step", "driver_parts", "port_nets"]
+__all__ = ["Step", "driver_parts", "port_nets", "put_step"]
 
 Step = tuple[str, str]
 """A kind of step: its name, and what it does with x, y and z."""
@@ -131,3 +131,10 @@ def port_nets(ports: Iterable[dict[str, Any]]) -> list[str]:
         else:
             nets.append(f"  reg {bits}{name} = {width}'d0;")
     return nets
+
+
+def put_step(what: str, x: int = 0, y: int = 0, z: int = 0) -> str:
+    """The statement that puts a step into the program; x, y and z are taken modulo 2^32."""
+    values = (value & 0xFFFFFFFF for value in (x, y, z))
+    texts = (f"'h{value:x}" if value > 9 else str(value) for value in values)
+    return f"p({what}, {', '.join(texts)});"
