@@ -334,7 +334,7 @@ class EngineProgram:
         yield from self._carried_out(index, after, held=True)
 
     def _begun_with_many_rows(self, index: int) -> Iterator[str]:
-        """A job whose M has 16 bits, given up soon; none where weights stay: there are no more rows than a table has."""
+        """A job whose M has 16 bits, given up soon; none where weights stay, as a table has all rows there."""
         if self.config.dataflow == "weight-stationary":
             return
         m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # of which soon 15 bits are left
