@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -38,15 +37,12 @@ def float8_rows(
     return a.view(form.dtype)
 
 
-def float8_sums(
-    layer: MatMulLayer, multipliers: Sequence[int], m: int, generator: np.random.Generator
-) -> npt.NDArray[Any]:
+def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """`m` rows whose sums have every bit alone: all numbers, one in a row, then sums of one column, of any sign, just
     above a power of two, or with a product by its scale that is on either side of a tie, as near as is found.
 
-    `multipliers`, one or one for each column, are the mantissas of the scales. Ties are those of all the results that
-    sums reach, least ones too: so each digit of a product is once the leading one, and once tells a tie from a number
-    beside it, with whatever is carried into it.
+    Ties are those of all the results that sums reach, least ones too: so each digit of a product is once the leading
+    one, and once tells a tie from a number beside it, with whatever is carried into it.
     """
     form, k = layer.a_format, layer.k
     if not isinstance(form, Float8Format):
@@ -56,7 +52,7 @@ def float8_sums(
     a = np.zeros((m, k), np.uint8)
     a[np.arange(len(alone)), generator.integers(k, size=len(alone))] = alone
     values = _values(form, np.arange(form.max_code + 1))
-    weights, ties = _weights(layer), _ties(layer, multipliers)
+    weights, ties = _weights(layer), _ties(layer)
     for row in range(len(alone), m):
         n = int(generator.integers(layer.n))
         column = weights[:, n]
@@ -79,13 +75,10 @@ def _weights(layer: MatMulLayer) -> npt.NDArray[np.float64]:
     return layer.centered_b.astype(np.float64)
 
 
-def _ties(layer: MatMulLayer, multipliers: Sequence[int]) -> list[npt.NDArray[np.float64]]:
+def _ties(layer: MatMulLayer) -> list[npt.NDArray[np.float64]]:
     """The magnitudes of sums, for each column, whose products by its scale are ties of results, if some sum is so."""
-    mantissa, _ = np.frexp(np.broadcast_to(np.array(multipliers, np.float64), layer.n))
-    _, exponent = np.frexp(layer.scale.astype(np.float64))
-    scale = np.ldexp(mantissa, exponent + layer.a_format.unit + layer.b_format.unit)
-    middles = _middles(layer)
-    return [middles / each for each in scale]
+    scale = np.ldexp(layer.scale.astype(np.float64), layer.a_format.unit + layer.b_format.unit)
+    return [_middles(layer) / each for each in np.broadcast_to(scale, layer.n)]
 
 
 def _middles(layer: MatMulLayer) -> npt.NDArray[np.float64]:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.float8 import Float8Format
-from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
@@ -84,11 +83,10 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     generator = np.random.default_rng(SEED)
     a = _rows(layer, sum(batches), generator)
     more = max(_STEERED_BEATS // group_beats, 2) * rows
-    requantization = design.requantization
-    if isinstance(layer.a_format, Float8Format) and isinstance(requantization, Float8Requantization):
-        steered = float8_sums(layer, requantization.multiplier, min(more, _FLOAT8_ROWS), generator)
+    if isinstance(layer.a_format, Float8Format):
+        steered = float8_sums(layer, min(more, _FLOAT8_ROWS), generator)
     else:
-        steered = steered_rows(layer, requantization, more, generator)
+        steered = steered_rows(layer, design.requantization, more, generator)
         a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset an output shows what was left in a sum
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
