@@ -49,10 +49,11 @@ def test_small_tables_get_fewer_sums():
 @pytest.mark.parametrize("above", [True, False])
 def test_each_place_is_told_from_a_tie_alone(above):
     """From 0.1000... by one bit that is set, from 0.0111... by one that is clear."""
-    alone = set()
+    alone, rounded = set(), 0
     for tie in near_ties(np.random.default_rng(1)):
         assert 1 << 23 <= tie.multiplier < 1 << 24
         if tie.acc != int(np.float32(tie.acc)):
+            rounded += 1
             continue
         product, half = tie.acc * tie.multiplier, 1 << tie.shift - 1
         last = max(abs(product).bit_length() - 25, 0)  # places below are none of float32's
@@ -62,6 +63,7 @@ def test_each_place_is_told_from_a_tie_alone(above):
         if result in range(-128, 128) and bool(fraction & half) == above and unlike.bit_count() == 1:
             alone.add(unlike.bit_length() - 1)
             assert result % 2 == (not above)
+    assert rounded == 2 * sum(3 + 2 * (lost - 1) for lost in range(1, 8))  # those of the rounding of sums, no others
     assert alone >= set(range(52) if above else range(1, 49))
 
 
@@ -89,8 +91,8 @@ def test_results_tell_how_long_sums_are_rounded(sign):
     """Of each length: ties, with the last bit that is kept even and odd, and each bit alone that says it is none."""
     found = set()
     for tie in near_ties(np.random.default_rng(3)):
-        kept, lost = divmod(abs(tie.acc), 1 << max(abs(tie.acc).bit_length() - 24, 0))
         bits = max(abs(tie.acc).bit_length() - 24, 0)
+        kept, lost = divmod(abs(tie.acc), 1 << bits)
         if not lost or tie.acc * sign < 0:
             continue
         scale = np.float32(np.ldexp(tie.multiplier, -tie.shift))

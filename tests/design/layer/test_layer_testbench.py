@@ -24,7 +24,7 @@ ROOM = r"(?s)(module \w+_result_buffer\(.*?rst \?) 4'h2 :"
 # What is wrong, its place in the Verilog, what stands there instead, and what the testbench says.
 FAULTS = {
     "a token that no reset takes": (r"rst \? 2'h0 : (token_3);", r"\1;", "cycles after a reset: expected tready"),
-    "results that no reset takes": (r"rst \? 3'h0 : (control_5);", r"\1;", "FAIL: row 0 column "),
+    "results that no reset takes": (r"rst \? 3'h0 : (control_5);", r"\1;", "FAIL: row 0 column 0: expected"),
     "a beat that no reset takes": (r"(?s)(module \w+_sequencer\(.*?)rst \? 3'h0 : (\w+);", r"\1\2;", "FAIL: "),
     "groups that no reset takes": (r"(?s)(_replay_buffer\(.*?)rst \? 1'h0 : (complete_next)", r"\1 \2", "FAIL: "),
     "room for one tile more": (ROOM, r"\1 4'h3 :", "must fall after"),

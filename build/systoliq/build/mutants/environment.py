@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ASSIGN", "INSTANCE", "Port", "environment", "modules_of", "ports_of"]
+__all__ = ["ASSIGN", "INSTANCE", "NET", "Port", "environment", "modules_of", "ports_of"]
 
 ASSIGN = re.compile(r"^  assign (\w+) = (.*);$")
+NET = re.compile(r"^  (?:(?:input|output) )?(wire|reg) (?:\[(\d+):0\] )?(\w+)\b")
 INSTANCE = re.compile(r"^  (\w+) (?:#\(.*\) )?\w+ \($")  # its first line
 
 _PORT = re.compile(r"^\s*(input|output) (?:wire|reg) (?:\[(\d+):0\] )?(\w+)", re.M)

@@ -17,14 +17,13 @@ from ..verify.checks import derivation
 from ..verify.integer_layer import IntegerLayer
 from ..verify.package import read_certificate
 from ..verify.report import noted
-from .environment import modules_of
+from .environment import NET, modules_of
 from .mutation import Mutant
 
 __all__ = ["is_evaluated", "meanings", "wrong_sum"]
 
 _ROOTS = ("requantizer", "constants")
 _MOST_TRIED = 20_000_000  # sums of a layer
-_NARROWED = re.compile(r"\[(\d+):0\] (\w+)")
 _KINDS = ("operator", "constant", "bit select", "condition", "width")
 
 
@@ -36,9 +35,9 @@ def is_evaluated(blocks: Sequence[str], kind: str) -> bool:
 def meanings(mutant: Mutant, lines: list[str]) -> list[str]:
     """What the text of a mutant may mean: where it selects the bit that a narrowed net has no more, that is 0, or 1."""
     text = mutant.applied(lines)
-    if mutant.kind != "width" or not (match := _NARROWED.search(mutant.after)):
+    if mutant.kind != "width" or not (declared := NET.match(mutant.after)):
         return [text]
-    missing, net = int(match[1]) + 1, match[2]
+    missing, net = int(declared[2] or 0) + 1, declared[3]
     body = modules_of(text)[mutant.module]
     selected = re.compile(rf"\b{net}\[{missing}(?::(\d+))?\]")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .environment import ASSIGN, INSTANCE, modules_of, ports_of
+from .environment import ASSIGN, INSTANCE, NET, modules_of, ports_of
 from .mutation import Mutant
 
 __all__ = ["asserted"]
@@ -19,7 +19,6 @@ _REGISTER = re.compile(r"^ {4,}(\w+) <= (.*);$")
 _MEMORY = re.compile(r"^ {4,}(\w+)\[([^]]*)\] <= (.*);$")
 _ENABLE = re.compile(r"^    if \((.*)\)(?: begin)?$")
 _PORT = re.compile(r"^    \.(\w+)\((.*)\),?$")
-_NET = re.compile(r"^  (?:(?:input|output) )?(wire|reg) (?:\[(\d+):0\] )?(\w+)\b")
 _NOW = "_systoliq_now"
 _ADDRESS = 32  # bits, at the most
 
@@ -48,7 +47,7 @@ class _Module:
         self._lines = lines
         self._at = at
         self._after = mutant.after
-        self._found = [match for match in map(_NET.match, lines) if match]
+        self._found = [match for match in map(NET.match, lines) if match]
         self._widths = {match[3]: int(match[2] or 0) + 1 for match in self._found}
         self._changed: set[str] = set()
         self.asserts = 0
@@ -56,7 +55,7 @@ class _Module:
 
     def copies(self) -> Iterator[str]:
         """Nets that depend on the changed line, as the mutant has them, and what is asserted of them."""
-        narrowed = _NET.match(self._after)
+        narrowed = NET.match(self._after)
         if narrowed:
             yield from self._narrowed(narrowed[3], int(narrowed[2] or 0) + 1)
         else:
@@ -79,7 +78,7 @@ class _Module:
 
     def _depends(self, line: str) -> bool:
         """Whether a line reads a changed net."""
-        if _NET.match(line):
+        if NET.match(line):
             return False
         match = ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)
         return any(name in self._changed for name in re.findall(r"\w+", match[2] if match else line))

@@ -52,12 +52,15 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
     a = np.zeros((m, k), np.uint8)
     a[np.arange(len(alone)), generator.integers(k, size=len(alone))] = alone
     values = _values(form, np.arange(form.max_code + 1))
-    weights, ties = _weights(layer), _ties(layer)
+    weights, middles = layer.b_units.astype(np.float64), _middles(layer)
+    scale = np.ldexp(layer.scale.astype(np.float64), form.unit + layer.b_format.unit)  # of a sum in units
+    scale = np.broadcast_to(scale, layer.n)
     for row in range(len(alone), m):
         n = int(generator.integers(layer.n))
         column = weights[:, n]
         most = np.abs(column).sum() * values[-1]
-        reached = ties[n][ties[n] < most]
+        ties = middles / scale[n]
+        reached = ties[ties < most]
         if row % 2 or not len(reached):
             power = generator.integers(np.log2(most)) if most > 1 else 0
             a[row], _ = _row(2.0**power * (1 + _ABOVE), column, values, generator)
@@ -66,19 +69,6 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
             great = int(generator.integers(len(reached), size=2).max())  # sums come the nearer to a tie
             a[row] = beside(float(reached[great]), column, values, generator)
     return a.view(form.dtype)
-
-
-def _weights(layer: MatMulLayer) -> npt.NDArray[np.float64]:
-    """The weights [K, N] in units of their format, less zero points; 0 for what is no number."""
-    if isinstance(layer.b_format, Float8Format):
-        return _values(layer.b_format, layer.b_format.codes(layer.b))
-    return layer.centered_b.astype(np.float64)
-
-
-def _ties(layer: MatMulLayer) -> list[npt.NDArray[np.float64]]:
-    """The magnitudes of sums, for each column, whose products by its scale are ties of results, if some sum is so."""
-    scale = np.ldexp(layer.scale.astype(np.float64), layer.a_format.unit + layer.b_format.unit)
-    return [_middles(layer) / each for each in np.broadcast_to(scale, layer.n)]
 
 
 def _middles(layer: MatMulLayer) -> npt.NDArray[np.float64]:
