@@ -124,9 +124,9 @@ def test_it_finds_a_fault_at_the_edge(fault, tmp_path):
     assert "PASS" not in output
 
 
-def changed(module: str, pattern: str, replacement: str) -> str:
+def changed(module: str, pattern: str, replacement: str, name: str = "output-stationary") -> str:
     """The engine's Verilog with all that `pattern` finds in a module replaced."""
-    verilog = files("output-stationary")["engine.v"].decode()
+    verilog = files(name)["engine.v"].decode()
     found = re.search(rf"^module engine_{module}\(.*?^endmodule$", verilog, re.MULTILINE | re.DOTALL)
     assert found is not None, f"no module {module}"
     text, count = re.subn(pattern, replacement, found[0])
@@ -155,3 +155,12 @@ def test_it_finds_registers_without_reset(module, tmp_path):
 def test_it_finds_a_fault_of_control(fault, tmp_path):
     output = icarus(put(tmp_path / "out", "output-stationary", changed(*CONTROL[fault])))
     assert output.startswith("FAIL: "), output
+
+
+@pytest.mark.simulator
+def test_it_finds_a_beat_that_a_clear_leaves_over(tmp_path):
+    # Of the three lanes' last results a job leaves some for a beat of its own, while it is cleared.
+    name = "weight-stationary"
+    cleared = r"(assign (\w+) = \w+ \? over : rest;\n *assign \w+ = )abort( \? 1'h0 : \2;)"
+    output = icarus(put(tmp_path / "out", name, changed("y_packer", cleared, r"\g<1>1'h0\3", name)))
+    assert re.search("FAIL: job .*: a beat came after the last one", output), output

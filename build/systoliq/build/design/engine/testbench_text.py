@@ -65,6 +65,8 @@ BODY = """\
   integer job_first = 0;
   integer job_end = 0;
   reg ignoring = 1'b0;
+  reg open = 1'b0;  // a beat of a job was taken, its last one was not
+  reg closed = 1'b0;  // the job's last beat was taken
   integer place;
   integer count;
 
@@ -109,8 +111,22 @@ BODY = """\
     end
   endtask
 
+  task check_frame;  // the beat that is taken in this cycle, whether it matters or not
+    begin
+      if (closed && !done) begin
+        $display("FAIL: job %0d: a beat came after the last one (phase %0d)", job, phase);
+        finish;
+      end
+      open <= !m_axis_y_tlast;
+      closed <= m_axis_y_tlast;
+    end
+  endtask
+
   task check_end;  // of the job before
-    if (taken != job_end && !ignoring && !done) begin
+    if (open && !done) begin
+      $display("FAIL: job %0d: no beat was the last one (phase %0d)", job, phase);
+      finish;
+    end else if (taken != job_end && !ignoring && !done) begin
       $display("FAIL: job %0d: expected %0d bytes, got %0d (phase %0d)", job, job_end - job_first, taken - job_first,
                phase);
       finish;
@@ -143,6 +159,8 @@ BODY = """\
       rst <= in_reset != 3'd1;
       taken <= job_end;
       ignoring <= 1'b0;
+      open <= 1'b0;
+      closed <= 1'b0;
       receiver_stops <= 1'b0;
       a_end <= 0;
       b_end <= 0;
@@ -155,6 +173,7 @@ BODY = """\
         $display("FAIL: step %0d: a valid, a ready or irq is neither 0 nor 1 (phase %0d)", step, phase);
         finish;
       end
+      if (m_axis_y_tvalid && m_axis_y_tready) check_frame;
       if (m_axis_y_tvalid && m_axis_y_tready && !ignoring) check;
       stuck <= s_axis_a_tvalid && !s_axis_a_tready ? stuck + 1 : 0;
       counting <= (counting || begins) && !(m_axis_y_tvalid && m_axis_y_tready && m_axis_y_tlast);
@@ -193,6 +212,7 @@ BODY = """\
           taken <= x;
           job_end <= y;
           ignoring <= 1'b0;
+          closed <= 1'b0;
           counting <= 1'b0;
           busy_cycles <= 0;
           y_stalls <= 0;
