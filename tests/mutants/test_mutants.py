@@ -14,7 +14,7 @@ from systoliq.build.mutants import KINDS, Campaign, Verdict
 from systoliq.build.mutants.campaign import by_block
 from systoliq.build.mutants.differential import first_difference
 from systoliq.build.mutants.environment import environment
-from systoliq.build.mutants.equivalence import holders, none_seen, same_state
+from systoliq.build.mutants.equivalence import _plainly_same, holders, none_seen, same_state
 from systoliq.build.mutants.evaluated import meanings, wrong_sum
 from systoliq.build.mutants.merged import merged_line
 from systoliq.build.mutants.mutation import Mutant, block_of, draw, mutants_of
@@ -145,6 +145,45 @@ def test_equivalence_is_decided(change, tmp_path):
     assert equivalent(VERILOG, mutant, tmp_path, seconds=20) is answer
     alone = equivalent(VERILOG, mutant, tmp_path, seconds=20, whole=False)
     assert alone is (change == "equal in the module")
+
+
+NARROW = """\
+module top(
+  input wire clk,
+  input wire [3:0] a,
+  output wire [3:0] y
+);
+  wire [7:0] square;
+  top_square square_of (
+    .a(a),
+    .clk(clk),
+    .square(square)
+  );
+  assign y = square[3:0];
+endmodule
+
+module top_square(
+  input wire clk,
+  input wire [3:0] a,
+  output reg [7:0] square = 8'h00
+);
+  wire [7:0] _1;
+  assign _1 = a * a;
+  always @(posedge clk)
+    square <= _1;
+endmodule
+"""
+
+
+@needs_tools
+@pytest.mark.parametrize("read", ["square[3:0]", "square[6:3]", "square[7:4]"])
+def test_a_bit_that_nobody_reads_leaves_the_same_netlist(read, tmp_path):
+    """Of a module and, for a design as a whole, of what is around it."""
+    original = NARROW.replace("square[3:0]", read)
+    mutant = changed(original, "top_square", "wire [7:0] _1;", "wire [6:0] _1;")
+    text = mutant.applied(original.splitlines())
+    assert not _plainly_same(original, text, "top_square", tmp_path, 60)
+    assert _plainly_same(original, text, "top", tmp_path, 60) == (read != "square[7:4]")
 
 
 LEFT_OVER = """\

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import subprocess
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
 from systoliq.build.design.layer.float8_rows import float8_sums
+from systoliq.build.design.layer.float8_ties import float8_ties
 from systoliq.build.errors import InputError
 from systoliq.build.package import make_package
+from systoliq.build.verify.float8 import FORMATS
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
 from systoliq.golden.float8_matmul import Sums
 from systoliq.golden.float8_requantization import Float8Requantization
@@ -85,6 +88,24 @@ def test_products_lie_on_either_side_of_ties():
             sides[n, 1 if rest > 0 else -1] += 1
     assert min(sides.values()) > 3
     assert sum(sides.values()) > 30
+
+
+@pytest.mark.parametrize("y", [E4M3FN, E5M2], ids=str)
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_sums_next_to_ties_are_the_nearest_there_are(k, y):
+    """On both sides of each tie that a column reaches, by the formats of `systoliq verify`."""
+    layer = float8_layer(E4M3FN, E5M2, y, k=k, n=1)
+    a, b, results = (FORMATS[str(form)] for form in (E4M3FN, E5M2, y))
+    numbers = np.array([number for code in range(256) if (number := a.units(code)) is not None])
+    sums = np.zeros(1, np.int64)
+    for code in layer.b[:, 0].view(np.uint8).tolist():
+        sums = np.unique(np.add.outer(sums, numbers * b.units(code)))
+    found = {total for _, total in exact_sums(layer, float8_ties(layer, 4000, np.random.default_rng(1)))}
+    half = Fraction(2) ** results.unit / 2 / Fraction(float(layer.scale[0])) / Fraction(2) ** (a.unit + b.unit)
+    reached = [float(tie * half) for tie in results.ties if tie * half < int(sums[-1])]
+    assert len(reached) > 20
+    for at in np.searchsorted(sums, reached):
+        assert {int(sums[at]), abs(int(sums[at - 1]))} <= found
 
 
 @pytest.mark.parametrize("y", [E4M3FN, E5M2, INT8], ids=str)

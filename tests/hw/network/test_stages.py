@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
+
+from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.stages import stage_of
 
 from . import stage_bench as bench
 
@@ -26,3 +30,16 @@ def test_stage_equals_golden(make, seed, pace):
     rng = random.Random(f"{make.__name__} {seed} {pace}")
     node = make(rng)
     bench.check_stage(node, bench.random_choice(node, rng), rng, comes=pace[0], goes=pace[1])
+
+
+def test_an_order_of_other_elements_is_refused():
+    node = bench.dense(random.Random("order"))
+    k = node.layer.k
+
+    def in_order(order):
+        return stage_of(node, Parallelism(), cells="portable", kind="stage", requantize=bench.requantize, order=order)
+
+    for order in (np.arange(k - 1), np.arange(k + 1) - 1):
+        with pytest.raises(ValueError, match="node 'fc': its elements must come in raster order, channels last"):
+            in_order(order)
+    assert in_order(np.arange(k)[::-1]).kind == "stage"

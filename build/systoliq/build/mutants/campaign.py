@@ -23,6 +23,7 @@ from systoliq.sim.tools import require
 from .differential import first_difference
 from .equivalence import holders, none_seen, same_state
 from .evaluated import is_evaluated, meanings, wrong_sum
+from .float8_sums import is_in_requantizer, same_results
 from .mutation import Mutant, block_of, draw
 
 __all__ = ["Campaign", "Result", "Verdict", "by_block"]
@@ -136,6 +137,10 @@ class Campaign:
         wrong = None
         if self._has_certificate and is_evaluated(blocks, mutant.kind):
             wrong = self._wrong_sum(meanings(mutant, self._text.splitlines()), folder)
+        if self._has_certificate and is_in_requantizer(modules):
+            texts = meanings(mutant, self._text.splitlines())
+            if same_results(self._folder, texts, folder, seconds=3 * seconds):
+                return Verdict.EQUIVALENT, "", ""
         package = self._package(text, folder)
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")

@@ -23,7 +23,7 @@ from .mutation import Mutant
 from .next_state import asserted
 from .rounder import around_rounder, is_rounder
 
-__all__ = ["holders", "none_seen", "same_state"]
+__all__ = ["holders", "never", "none_seen", "same_state"]
 
 _YOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('tee -q script ' + sys.argv[1])\n"
 # a bit that nobody looks at leaves the same netlist; yosys makes names of a file's name, and of how many it has made
@@ -36,10 +36,12 @@ opt_expr
 wreduce
 opt_clean -purge
 opt_expr
+splitnets -driver
 opt_clean -purge
 write_verilog -noattr plain.v
 """
 _ITEM = re.compile(r"^  \S.*\n(?: {4,}.*\n|  end.*\n)*", re.M)  # of a module: they are written in any order
+_LOW_PART = re.compile(r"\\(\S+)\[\d+:0\] ")  # of a net of which nobody reads the rest
 _READ = """\
 read_verilog -formal asked.v
 hierarchy -top {top}
@@ -87,8 +89,9 @@ _FREE = "delete t:$mul t:$add %u r:Y_WIDTH>{wider} %i\n"  # subtractions are xpr
 _OF_LAYER, _OF_ENGINE = 9, 16  # bits that what counts has at the most: what is wider, is data
 # scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
 _ABC = "read_aiger asked.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
+_SAT = "read_aiger asked.aig; strash; dc2; iprove"
 _AROUND = "systoliq_environment"
-_READING = 6  # times as many seconds as the proof may have
+_READING = 2  # times as many seconds as ABC may have
 
 
 def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
@@ -99,7 +102,8 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
     `whole` only the latter is asked, the changed module as it is, for any inputs, and a rounder for products alone: an
     engine takes seconds. Files go to `folder`.
     """
-    if _plainly_same(original, mutant.applied(original.splitlines()), mutant.module, folder, seconds):
+    text, top = mutant.applied(original.splitlines()), next(iter(modules_of(original)))
+    if any(_plainly_same(original, text, each, folder, seconds) for each in (mutant.module, *[top] * whole)):
         return True
     same = asserted(original, mutant)
     if same is None:
@@ -109,7 +113,7 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
         return _always(same, _AROUND, folder, "", seconds)
     if not whole and _always(same, mutant.module, folder, "", seconds // 4 + 1):
         return True
-    same += environment(original, next(iter(modules_of(original))), _AROUND)
+    same += environment(original, top, _AROUND)
     wider = _OF_LAYER if whole else _OF_ENGINE
     less = with_any_data(same, wider=wider)
     if _always(less, _AROUND, folder, _FREE.format(wider=wider), seconds // 4 + 1):
@@ -140,6 +144,11 @@ def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whol
     )
 
 
+def never(verilog: str, top: str, folder: Path, *, seconds: int) -> bool:
+    """Whether it is proven that no input makes an output of `top`, which has no registers, 1."""
+    return "UNSATISFIABLE" in _asked(verilog, top, "", _SAT, folder, seconds)
+
+
 def holders(verilog: str, module: str) -> list[str]:
     """`module`, the only module that has instances of it, and so on; where there are several, the top comes next."""
     bodies = modules_of(verilog)
@@ -162,7 +171,8 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
         _run([sys.executable, "-c", _YOSYS, "asked.ys"], place, seconds)
         if not (place / "plain.v").exists():
             return False
-        netlists.append(sorted(_ITEM.findall((place / "plain.v").read_text())))
+        plain = _LOW_PART.sub(r"\\\1 ", (place / "plain.v").read_text())
+        netlists.append(sorted(_ITEM.findall(plain)))
     return netlists[0] == netlists[1]
 
 
@@ -179,15 +189,19 @@ def _always(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bo
 
 def _proven(verilog: str, top: str, question: str, folder: Path, seconds: int) -> bool:
     """Whether no output, and no assertion, is ever wrong once the steps of a `question` have made them."""
+    (folder / "left.aig").unlink(missing_ok=True)
+    said = _asked(verilog, top, question, _ABC.format(seconds=seconds), folder, 3 * seconds)
+    return "Property proved" in said or _nothing_left(folder / "left.aig")
+
+
+def _asked(verilog: str, top: str, question: str, commands: str, folder: Path, seconds: int) -> str:
+    """What ABC says in so many seconds of `commands` for what Yosys makes of a `question`; "" where that is nothing."""
     (folder / "asked.v").write_text(verilog)
     (folder / "asked.ys").write_text(_READ.format(top=top) + question + _WRITE)
-    for file in ("asked.aig", "left.aig"):
-        (folder / file).unlink(missing_ok=True)
+    (folder / "asked.aig").unlink(missing_ok=True)
     _run([sys.executable, "-c", _YOSYS, "asked.ys"], folder, _READING * seconds)
-    if not (folder / "asked.aig").exists():
-        return False
-    said = _run([_abc(), "-c", _ABC.format(seconds=seconds)], folder, 3 * seconds)
-    return "Property proved" in said or _nothing_left(folder / "left.aig")
+    made = (folder / "asked.aig").exists()
+    return _run([_abc(), "-c", commands], folder, seconds) if made else ""
 
 
 def _nothing_left(file: Path) -> bool:

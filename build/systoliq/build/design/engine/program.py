@@ -7,22 +7,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import accumulate, pairwise
-
-import numpy as np
+from itertools import pairwise
 
 from systoliq.hw.engine import ERRORS, EngineConfig
 from systoliq.hw.engine.config import LARGEST
-from systoliq.hw.engine.host import DriverStep, Entries, Map, column_words, row_words, sequence
+from systoliq.hw.engine.host import Entries, column_words, row_words
 from systoliq.hw.engine.registers import Register
 
 from ..testbench.driver import put_step as _p
-from .stimulus import LONG, NEAR_TIES, SHORT, Ahead, EngineJob
+from .job_steps import ALL, JobSteps
+from .stimulus import LONG, NEAR_TIES, SHORT, WIDE, Ahead, EngineJob
 from .wrong_shapes import wrong_shapes
 
 __all__ = ["EngineProgram"]
 
-_ALL = 0xFFFFFFFF
 _SLVERR = 2
 _NOWHERE = 0x40  # an address with nothing behind it
 _RESETS = (1, 1, 2, 1, 3)  # cycles of resets, one after the other
@@ -34,36 +32,25 @@ _PHASES = 4
 _MOST_WORDS = 2048  # that are sent to fill a buffer
 _STUCK = 8  # times as long as a tile's drain: then nothing moves any more
 _COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
-_MEASURED = {"BUSY_CYCLES": 1, "OUTPUT_STALLS": 2}
 
 
-class EngineProgram:
-    """The program for `jobs`, and all words and bytes of its streams: `a_beats`, `b_beats`, `y_bytes`, in one piece.
-
-    The last two jobs are those that errors, clears and resets befall. `constants` are what (register, field) reads as.
+class EngineProgram(JobSteps):
+    """The program for `jobs`, of which the last two are those that errors, clears and resets befall. `constants` are
+    what (register, field) reads as.
     """
 
     def __init__(
         self, config: EngineConfig, jobs: Sequence[EngineJob], constants: Mapping[tuple[str, str], int]
     ) -> None:
-        self.config = config
-        self.jobs = list(jobs)
+        super().__init__(config, jobs)
         self._constants = constants
-        self._map = Map.of(config)
-        self.a_beats = [beat for job in jobs for beat in job.a_beats]
-        self.b_beats = [beat for job in jobs for beat in job.b_beats]
-        self.y_bytes = b"".join(job.y_bytes for job in jobs)
-        self._from = {
-            stream: [0, *accumulate(len(getattr(job, stream)) for job in jobs)]
-            for stream in ("a_beats", "b_beats", "y_bytes")
-        }
         # The job whose streams end wrongly; its ends, once more with the other tlast.
         self._odd = next(
             index for index, job in enumerate(jobs) if len(job.a_beats) > 1 and (len(job.b_beats) > 1 or index > 2)
         )
         self._turned: dict[tuple[str, int], int] = {}
         for beats, stream in ((self.a_beats, "a_beats"), (self.b_beats, "b_beats")):
-            start, stop = self._from[stream][self._odd : self._odd + 2]
+            start, stop = self.starts[stream][self._odd : self._odd + 2]
             for at in {start, max(start, stop - 2), stop - 1}:
                 self._turned[stream, at] = len(beats)
                 beats.append(replace(beats[at], last=not beats[at].last))
@@ -75,7 +62,7 @@ class EngineProgram:
         near_ties = [index for index, job in enumerate(self.jobs) if job.title == NEAR_TIES]
         for index, job in enumerate(self.jobs):
             if index not in near_ties[1:] and job.ahead is None:
-                yield from self._whole(index)
+                yield from self.whole(index)
         yield from self._twice(drains)
         yield from self._wrong(self._odd, self._of_streams())
         yield from self._queued(drains, last)
@@ -84,12 +71,16 @@ class EngineProgram:
         yield _p("AGAIN", 2)
         yield from self._registers()
         yield from self._wrong(last, self._of_settings())
+        yield from self._held_to_the_end(named[WIDE])
+        yield from self._begun_after_a_clear(named[WIDE], named[SHORT])
+        yield from self._refused_behind(0)
+        yield from self._with_last_entries(last)
         yield from self._backed_up(named[LONG])
         yield from self._begun_with_many_rows(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
         yield _p("AGAIN", 1)
         for index in near_ties[1:]:  # what they are for, stalls do not change
-            yield from self._whole(index)
+            yield from self.whole(index)
         for index, job in enumerate(self.jobs):
             if job.ahead is not None:
                 yield from self._with_more(index, job.ahead)
@@ -100,105 +91,63 @@ class EngineProgram:
 
     def _wrong(self, index: int, errors: Iterator[Iterator[str]]) -> Iterator[str]:
         """Errors, each followed by a whole job; where they need tables they are those of this job."""
-        yield from self._whole(index)
+        yield from self.whole(index)
         for error in errors:
             yield from error
-            yield from self._set(index)
-            yield from self._again(index)
+            yield from self.settings(index)
+            yield from self.again(index)
 
     def _registers(self) -> Iterator[str]:
         """What never changes is read, what is written is read back, and other addresses are refused."""
-        for register in self._map.registers:
+        for register in self.map.registers:
             fields = {field.name for field in register.fields}
             held = {name: value for (of, name), value in self._constants.items() if of == register.name}
             if fields == held.keys():
-                step = self._map.write(register.name, "", **held)
-                yield _p("READ", step.address, step.value, _ALL)
-                yield _p("WRITE", step.address, ~step.value & _ALL)
-                yield _p("READ", step.address, step.value, _ALL)
+                step = self.map.write(register.name, "", **held)
+                yield _p("READ", step.address, step.value, ALL)
+                yield _p("WRITE", step.address, ~step.value & ALL)
+                yield _p("READ", step.address, step.value, ALL)
             elif register.access == "rw":
                 mask = sum(field.mask for field in register.fields)
-                for value in (_ALL, 0x5A5A5A5A, 0):
+                for value in (ALL, 0x5A5A5A5A, 0):
                     yield _p("WRITE", register.offset, value)
-                    yield _p("READ", register.offset, value & mask, _ALL)
-        yield _p("WRITE", _NOWHERE, _ALL, _SLVERR)
-
-    def _carried_out(self, index: int, steps: Sequence[DriverStep], *, held: bool = False) -> Iterator[str]:
-        """The driver's steps, as the testbench's; `held`: the job takes longer than the cycle model says."""
-        job = self.jobs[index]
-        for step in steps:
-            if step.action == "write":
-                yield _p("WRITE", step.address, step.value)
-            elif step.action == "fill":
-                words = np.frombuffer(step.data, "<u4").tolist()
-                yield from (_p("WRITE", step.address + 4 * i, word) for i, word in enumerate(words))
-            elif step.action == "receive":
-                yield self._stream("TAKE", "y_bytes", index)
-            elif step.action == "send":
-                yield self._stream(f"SEND_{step.name.upper()}", f"{step.name}_beats", index)
-            elif step.action == "wait":
-                yield _p("INTERRUPT")
-            elif step.name == "STATUS":
-                yield self._status(done=1)
-            elif step.name in _MEASURED:
-                cycles = job.cycles if step.name == "BUSY_CYCLES" and not held else 0
-                yield _p("MEASURE", step.address, cycles, _MEASURED[step.name])
-
-    def _stream(self, what: str, stream: str, index: int) -> str:
-        start, stop = self._from[stream][index : index + 2]
-        return _p(what, start, stop, index if what == "TAKE" else 0)
-
-    def _split(self, index: int, entries: Entries | None = None) -> tuple[list[DriverStep], list[DriverStep]]:
-        """The driver's steps up to the start, and those after it."""
-        steps = sequence(self.jobs[index].job, self.config, entries=entries)
-        start = next(i for i, step in enumerate(steps) if (step.action, step.name) == ("write", "CONTROL"))
-        return steps[: start + 1], steps[start + 1 :]
-
-    def _whole(self, index: int) -> Iterator[str]:
-        yield from self._carried_out(index, sequence(self.jobs[index].job, self.config))
+                    yield _p("READ", register.offset, value & mask, ALL)
+        yield _p("WRITE", _NOWHERE, ALL, _SLVERR)
+        yield self.write("M", m=1)
+        for strobe in (0b1110, 0b1101, 0b1011, 0b0111, 0):
+            yield _p("WRITE", self.map.register("M").offset, ALL, _SLVERR | (strobe ^ 0xF) << 4)
+            yield _p("READ", self.map.register("M").offset, 1, ALL)
 
     def _with_more(self, index: int, ahead: Ahead) -> Iterator[str]:
         """A job whose first words are sent again and again before all of them."""
-        before, after = self._split(index)
-        yield from self._carried_out(index, [step for step in before if step.action != "send"])
-        firsts = [self._from[stream][index] for stream in ("a_beats", "b_beats")]
+        before, after = self.split(index)
+        yield from self.carried_out(index, [step for step in before if step.action != "send"])
+        firsts = [self.starts[stream][index] for stream in ("a_beats", "b_beats")]
         for _ in range(ahead.times):
             yield _p("SEND_A", firsts[0], firsts[0] + ahead.a_words)
             yield _p("SEND_B", firsts[1], firsts[1] + ahead.b_words)
-        yield self._stream("SEND_A", "a_beats", index)
-        yield self._stream("SEND_B", "b_beats", index)
-        yield from self._carried_out(index, after, held=True)
+        yield self.stream("SEND_A", "a_beats", index)
+        yield self.stream("SEND_B", "b_beats", index)
+        yield from self.carried_out(index, after, held=True)
 
     def _begun(self, index: int) -> Iterator[str]:
-        yield from self._carried_out(index, self._split(index)[0])
+        yield from self.carried_out(index, self.split(index)[0])
 
     def _twice(self, index: int) -> Iterator[str]:
         """A job and at once another: its operands wait already, and nothing is written but the start."""
-        before, after = self._split(index)
-        yield from self._carried_out(index, before)
-        yield self._stream("SEND_A", "a_beats", index)
-        yield self._stream("SEND_B", "b_beats", index)
-        yield from self._carried_out(index, after)
-        yield self._stream("TAKE", "y_bytes", index)
-        yield self._write("CONTROL", start=1)
-        yield from self._carried_out(index, after)
-
-    def _started(self, index: int) -> Iterator[str]:
-        """A job is begun whose settings and tables are there."""
-        yield self._stream("TAKE", "y_bytes", index)
-        yield self._stream("SEND_A", "a_beats", index)
-        yield self._stream("SEND_B", "b_beats", index)
-        yield self._write("CONTROL", start=1)
-
-    def _again(self, index: int) -> Iterator[str]:
-        """A whole job whose settings and tables are there."""
-        yield from self._started(index)
-        yield from self._carried_out(index, self._split(index)[1])
+        before, after = self.split(index)
+        yield from self.carried_out(index, before)
+        yield self.stream("SEND_A", "a_beats", index)
+        yield self.stream("SEND_B", "b_beats", index)
+        yield from self.carried_out(index, after)
+        yield self.stream("TAKE", "y_bytes", index)
+        yield self.write("CONTROL", start=1)
+        yield from self.carried_out(index, after)
 
     def _of_settings(self) -> Iterator[Iterator[str]]:
         """A job for each error that settings make; those of the last job for all that is not wrong."""
         for error, shape in wrong_shapes(self.config):
-            yield self._refused(error, **shape)
+            yield self._refused(error, shape)
         yield from self._full(self.config.dataflow == "weight-stationary")
 
     def _of_streams(self) -> Iterator[Iterator[str]]:
@@ -221,36 +170,33 @@ class EngineProgram:
 
     def _too_large(self, error: str, stream: str, words: int, shape: Mapping[str, int]) -> Iterator[str]:
         """The error comes when the buffer is full; a job's words without its last one are sent until then."""
-        start, stop = max(pairwise(self._from[stream]), key=lambda ends: ends[1] - ends[0])
-        yield from self._set(-1, **{"m": 1, "k": 1, "n": 1, **shape})
+        start, stop = max(pairwise(self.starts[stream]), key=lambda ends: ends[1] - ends[0])
+        yield from self.settings(-1, **{"m": 1, "k": 1, "n": 1, **shape})
         if not self.config.float8:
-            yield self._write("FORMAT")  # without zero points of rows, which could be too many
-        yield self._write("CONTROL", start=1)
+            yield self.write("FORMAT")  # without zero points of rows, which could be too many
+        yield self.write("CONTROL", start=1)
         for _ in range(-(-words // (stop - 1 - start))):
             yield _p(f"SEND_{stream[0].upper()}", start, stop - 1)
         yield from self._failed(error)
 
-    def _set(self, index: int, **shape: int) -> Iterator[str]:
-        """The settings of a job, but for M, K, N where they are given."""
-        for step in self._split(index)[0]:
-            name = step.name.lower()
-            if step.action == "write" and name != "control":
-                yield _p("WRITE", step.address, shape.get(name, step.value))
-
-    def _refused(self, error: str, **shape: int) -> Iterator[str]:
+    def _refused(self, error: str, shape: Mapping[str, int]) -> Iterator[str]:
         """A job that is wrong as a whole."""
-        yield from self._set(-1, **{"m": 1, "k": 1, "n": 1, **shape})
-        if error == "TOO_MANY_ROWS":
-            yield self._write("FORMAT", row_zero_points=1)
-        yield self._write("CONTROL", start=1)
+        yield from self._asked_for(error, shape)
         yield from self._failed(error)
+
+    def _asked_for(self, error: str, shape: Mapping[str, int]) -> Iterator[str]:
+        """The start of a job whose `shape`, or the rows that have zero points, is an `error`."""
+        yield from self.settings(-1, **{"m": 1, "k": 1, "n": 1, **shape})
+        if error == "TOO_MANY_ROWS":
+            yield self.write("FORMAT", row_zero_points=1)
+        yield self.write("CONTROL", start=1)
 
     def _ended(self, stream: str, at: int) -> Iterator[str]:
         """A job whose operand ends with the word `at`, or does not where that is its last."""
         letter, index = stream[0], self._odd
-        start, stop = self._from[stream][index : index + 2]
+        start, stop = self.starts[stream][index : index + 2]
         turned = self._turned[stream, at]
-        for step in self._started(index):
+        for step in self.started(index):
             if not step.startswith(f"p(SEND_{letter.upper()},"):
                 yield step
         yield _p(f"SEND_{letter.upper()}", start, at)
@@ -261,10 +207,10 @@ class EngineProgram:
         """An error is reported, whatever is written, and the driver recovers from it."""
         code = ERRORS[error][0]
         yield _p("INTERRUPT")
-        yield self._status(error=code, busy=1)
-        yield self._write("CONTROL", start=1, acknowledge=1)
-        yield self._status(error=code, busy=1, queued=1)
-        yield from self._cleared()
+        yield self.status(error=code, busy=1)
+        yield self.write("CONTROL", start=1, acknowledge=1)
+        yield self.status(error=code, busy=1, queued=1)
+        yield from self.cleared()
 
     def _queued(self, first: int, second: int) -> Iterator[str]:
         """Two jobs, the second one written and started while the first one waits for its words: its tables stand behind
@@ -273,55 +219,64 @@ class EngineProgram:
         entries = self._entries(first)
         if entries is None or self._entries(second, entries) is None:
             second, entries = first, Entries()
-        before, after = self._split(first)
-        more, _ = self._split(second, entries)
+        before, after = self.split(first)
+        more, _ = self.split(second, entries)
         settings = [step for step in more if step.action == "write" and step.name not in ("INTERRUPT", "CONTROL")]
-        yield self._write("CONTROL", clear=1)
-        yield from self._carried_out(first, [step for step in before[:-1] if step.action != "send"])
-        yield self._write("INTERRUPT", on_done=1)
-        yield self._write("CONTROL", start=1)
+        yield self.write("CONTROL", clear=1)
+        yield from self.carried_out(first, [step for step in before[:-1] if step.action != "send"])
+        yield self.write("INTERRUPT", on_done=1)
+        yield self.write("CONTROL", start=1)
         if second != first:
-            yield from self._carried_out(second, [step for step in more if step.action == "fill"])
+            yield from self.carried_out(second, [step for step in more if step.action == "fill"])
         yield from (_p("WRITE", step.address, step.value) for step in settings)
-        yield self._write("CONTROL", start=1)
+        yield self.write("CONTROL", start=1)
         for register in ("M", "K", "N"):
-            yield self._write(register)
-        yield from (_p("READ", step.address, step.value, _ALL) for step in settings)
-        yield self._write("CONTROL", start=1)
+            yield self.write(register)
+        yield from (_p("READ", step.address, step.value, ALL) for step in settings)
+        yield self.write("CONTROL", start=1)
         error = ERRORS["QUEUE_FULL"][0]  # which keeps no job from its turn
-        yield self._status(busy=1, queued=1, error=error, jobs=0)
-        yield self._stream("SEND_A", "a_beats", first)
-        yield self._stream("SEND_B", "b_beats", first)
-        yield _p("REACH", self._from["y_bytes"][first + 1])
-        yield self._stream("TAKE", "y_bytes", second)
+        yield self.status(busy=1, queued=1, error=error, jobs=0)
+        yield self.stream("SEND_A", "a_beats", first)
+        yield self.stream("SEND_B", "b_beats", first)
+        yield _p("REACH", self.starts["y_bytes"][first + 1])
+        yield self.stream("TAKE", "y_bytes", second)
         yield _p("INTERRUPT")
-        yield self._status(busy=1, done=1, error=error, jobs=1)
-        yield self._write("CONTROL", acknowledge=1)
-        yield self._status(busy=1, jobs=1)
-        yield self._stream("SEND_A", "a_beats", second)
-        yield self._stream("SEND_B", "b_beats", second)
+        yield self.status(busy=1, done=1, error=error, jobs=1)
+        yield self.write("CONTROL", acknowledge=1)
+        yield self.status(busy=1, jobs=1)
+        yield self.stream("SEND_A", "a_beats", second)
+        yield self.stream("SEND_B", "b_beats", second)
         for step in after:
             if step.name == "STATUS":
-                yield self._status(done=1, jobs=2)
+                yield self.status(done=1, jobs=2)
             elif step.name not in _COUNTERS:  # of both jobs, and the wait between them
-                yield from self._carried_out(second, [step])
-        yield self._status(jobs=2)
+                yield from self.carried_out(second, [step])
+        yield self.status(jobs=2)
 
     def _entries(self, index: int, begin: Entries | None = None) -> Entries | None:
         """The first entries behind those of a job whose own begin there; None where the tables have no room for it."""
         job, begin = self.jobs[index].job, begin or Entries()
-        columns = begin.column + len(column_words(job, self.config, self._map.column_table))
-        of_rows = row_words(job, self.config, self._map.row_table)
+        columns = begin.column + len(column_words(job, self.config, self.map.column_table))
+        of_rows = row_words(job, self.config, self.map.row_table)
         rows = begin.row + (len(of_rows) if of_rows else 0)
         fits = columns <= self.config.table_words and rows <= self.config.max_rows
         return Entries(column=columns, row=rows) if fits else None
 
+    def _with_last_entries(self, index: int) -> Iterator[str]:
+        """A job whose entries are the last ones of both tables."""
+        behind = self._entries(index)
+        if behind is not None:
+            last = Entries(column=self.config.table_words - behind.column, row=self.config.max_rows - behind.row)
+            before, after = self.split(index, last)
+            yield from self.carried_out(index, before)
+            yield from self.carried_out(index, after)
+
     def _backed_up(self, index: int) -> Iterator[str]:
         """A job whose receiver stops until all else does, once before its first beat and once later."""
         job = self.jobs[index]
-        before, after = self._split(index)
+        before, after = self.split(index)
         yield _p("HOLD", 1)
-        yield from self._carried_out(index, before)
+        yield from self.carried_out(index, before)
         for until in (len(job.y_bytes) // 16, None):
             if job.backs_up and until is not None:
                 yield _p("STUCK", _STUCK * self.config.drain_cycles)
@@ -329,71 +284,97 @@ class EngineProgram:
                 yield _pause(2 * job.cycles)
             yield _p("HOLD", 0)
             if until is not None:
-                yield _p("REACH", self._from["y_bytes"][index] + until)
+                yield _p("REACH", self.starts["y_bytes"][index] + until)
                 yield _p("HOLD", 1)
-        yield from self._carried_out(index, after, held=True)
+        yield from self.carried_out(index, after, held=True)
+
+    def _held_to_the_end(self, index: int) -> Iterator[str]:
+        """A job whose receiver stops before the last beats: with each number of them left."""
+        job, end = self.jobs[index], self.starts["y_bytes"][index + 1]
+        beat = 4 * self.config.lanes
+        for left in range(len(job.y_bytes) // beat):
+            before, after = self.split(index)
+            yield from self.carried_out(index, before)
+            yield _p("REACH", end - (left + 1) * beat)
+            yield _p("HOLD", 1)
+            yield _pause(job.cycles)
+            yield _p("HOLD", 0)
+            yield from self.carried_out(index, after, held=True)
+
+    def _begun_after_a_clear(self, cleared: int, index: int) -> Iterator[str]:
+        """A job that is begun while one that was cleared still has a beat to give: nobody takes it."""
+        before, after = self.split(index)
+        yield _p("HOLD", 1)
+        yield from self.carried_out(cleared, self.split(cleared)[0])
+        yield _p("REACH", self.starts["y_bytes"][cleared], 1)
+        yield _p("DROP", 1)
+        yield self.write("CONTROL", clear=1)
+        yield _p("STOP")
+        yield from self.carried_out(index, before)
+        yield _pause(self.jobs[index].cycles)
+        yield _p("HOLD", 0)
+        yield from self.carried_out(index, [step for step in after if step.name not in _COUNTERS])  # of both jobs
+
+    def _refused_behind(self, index: int) -> Iterator[str]:
+        """A job whose results nobody takes, and behind it each that is wrong as a whole: the error comes after them."""
+        before, _ = self.split(index)
+        queued = self.map.write("STATUS", queued=1)
+        yield self.write("CONTROL", clear=1)
+        for error, shape in wrong_shapes(self.config):
+            yield _p("HOLD", 1)
+            yield from self.carried_out(index, before)
+            yield from self._asked_for(error, shape)
+            yield _p("POLL", queued.address, queued.value)
+            yield _pause(_AFTER)
+            yield self.status(busy=1, jobs=0)
+            yield _p("HOLD", 0)
+            yield _p("REACH", self.starts["y_bytes"][index + 1])
+            yield _pause(_AFTER)
+            yield self.status(busy=1, done=1, error=ERRORS[error][0], jobs=1)
+            yield from self.cleared()
 
     def _begun_with_many_rows(self, index: int) -> Iterator[str]:
         """A job whose M has 16 bits, given up soon; none where weights stay, as a table has all rows there."""
         if self.config.dataflow == "weight-stationary":
             return
         m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # of which soon 15 bits are left
-        start, stop = self._from["a_beats"][index : index + 2]
-        first, end = self._from["y_bytes"][index : index + 2]
-        yield from self._set(index, m=m)
+        start, stop = self.starts["a_beats"][index : index + 2]
+        first, end = self.starts["y_bytes"][index : index + 2]
+        yield from self.settings(index, m=m)
         yield _p("TAKE", first, end + 1, index)  # it does not end there
-        yield self._write("CONTROL", start=1)
-        yield self._stream("SEND_B", "b_beats", index)
+        yield self.write("CONTROL", start=1)
+        yield self.stream("SEND_B", "b_beats", index)
         yield _p("SEND_A", start, stop - 1)
         yield _p("REACH", (first + end) // 2)
-        yield self._status(busy=1)
-        yield from self._cleared()
-        yield from self._set(index)
-        yield from self._again(index)
+        yield self.status(busy=1)
+        yield from self.cleared()
+        yield from self.settings(index)
+        yield from self.again(index)
 
     def _interrupted(self, index: int, *, clears: int, resets: int) -> Iterator[str]:
         """A job, cleared so often and reset so often, each time a little later, in each phase in other cycles; after
         each it comes whole. Requests are on the bus in some resets. The first reset comes after a whole job.
         """
         cycles = self.jobs[index].cycles + _AFTER
-        yield from self._whole(index)
+        yield from self.whole(index)
         for turn in range(clears):
-            yield from self._started(index)
+            yield from self.started(index)
             yield _pause(turn * cycles // clears, cycles // clears // _PHASES)
-            yield from self._cleared()
-            yield from self._again(index)
+            yield from self.cleared()
+            yield from self.again(index)
         for turn in range(resets):
             if turn:
-                yield from self._started(index)
+                yield from self.started(index)
                 yield _pause(turn * cycles // resets, cycles // resets // _PHASES)
             yield _p("RESET", _RESETS[turn % len(_RESETS)], turn % _ON_BUS, turn % 2)
-            yield self._status(jobs=0)
+            yield self.status(jobs=0)
             if not turn:
-                yield from (_p("READ", each.offset, 0, _ALL) for each in self._map.registers if self._begins_at_0(each))
-            yield from self._whole(index)
+                yield from (_p("READ", each.offset, 0, ALL) for each in self.map.registers if self._begins_at_0(each))
+            yield from self.whole(index)
 
     @staticmethod
     def _begins_at_0(register: Register) -> bool:
         return register.access == "rw" or register.name in _COUNTERS
-
-    def _cleared(self) -> Iterator[str]:
-        """The job is given up; what it still gives is taken until it is over."""
-        busy = self._map.write("STATUS", busy=1)
-        yield _p("DROP")
-        yield self._write("CONTROL", clear=1)
-        yield _p("POLL", busy.address, busy.value)
-        yield _p("STOP")
-        yield self._status(jobs=0)
-
-    def _write(self, name: str, **fields: int) -> str:
-        step = self._map.write(name, "", **fields)
-        return _p("WRITE", step.address, step.value)
-
-    def _status(self, *, jobs: int | None = None, **fields: int) -> str:
-        """STATUS, of which other fields are 0; how many jobs have ended where that is known."""
-        step = self._map.write("STATUS", "", **fields, jobs=jobs or 0)
-        counted = self._map.register("STATUS").field("jobs").mask if jobs is None else 0
-        return _p("READ", step.address, step.value, _ALL & ~counted)
 
 
 def _pause(cycles: int, more: int = 0) -> str:

@@ -23,14 +23,16 @@ from .near_ties import COLUMNS, near_tie_jobs
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["DEEP", "LONG", "NEAR_TIES", "SHORT", "Ahead", "EngineJob", "engine_stimulus"]
+__all__ = ["DEEP", "LONG", "NEAR_TIES", "SHORT", "WIDE", "Ahead", "EngineJob", "engine_stimulus"]
 
 DEEP = "a K of 16 bits"
 LONG = "a long A"
 NEAR_TIES = "sums near ties"
 ROWS = "zero points of rows"
+WIDE = "beats of wide results"
 SHORT = "three groups of rows"
 _MOST_BYTES = 8192  # of a job's Y
+_WIDE_BEATS = 12  # more than the packer holds
 _BLOCK = 256  # of K, about, which are sent again and again until K has 16 bits
 _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but just a little larger
 
@@ -93,6 +95,7 @@ def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
         (ROWS, (2 * rows + 1, depth + 1, cols + 1), UINT8, INT8, INT8, True),
         (NEAR_TIES, (min(rows, 2), 1, COLUMNS), UINT8, INT8, INT8, False),
         (LONG, (long if long * cols <= _MOST_BYTES else 8 * rows, 1, cols), INT8, INT8, INT8, False),
+        (WIDE, (-(-_WIDE_BEATS * config.lanes // cols), 1, cols), INT8, UINT8, int32, False),
         (SHORT, (short_m, depth + 1, short_n), INT8, UINT8, UINT8, False),
         ("a drain that takes long", (whole[rows], 1, whole[cols]), INT8, UINT8, int32, False),
         ("whole tiles", (rows, 3, cols), INT8, UINT8, INT8, True),

@@ -11,16 +11,16 @@ PHASES = """\
 // Phase 3: only the receivers stall, those of answers from registers too."""
 
 STEPS = (
-    ("WRITE", "y to the register at x; bresp must be z"),
+    ("WRITE", "y to the register at x; bresp must be z[1:0], and wstrb is ~z[7:4]"),
     ("READ", "the register at x, whose bits z must be those of y"),
     ("MEASURE", "read x: busy cycles (z = 1) or stalls of Y (z = 2) as counted here; y where nothing stalls"),
     ("POLL", "read the register at x until its bits y are 0"),
     ("SEND_A", "words x to y - 1, when those before are gone"),
     ("SEND_B", "likewise"),
     ("TAKE", "bytes x to y - 1 must come on m_axis_y: those of job z"),
-    ("REACH", "wait until byte x - 1 was taken"),
+    ("REACH", "wait until byte x - 1 was taken, and where y = 1 a beat is offered"),
     ("INTERRUPT", "wait for it"),
-    ("DROP", "whatever comes on m_axis_y from now on does not matter"),
+    ("DROP", "whatever comes on m_axis_y from now on does not matter, up to the next last beat alone where x = 1"),
     ("STOP", "stop sending"),
     ("RESET", "for x cycles, y cycles after a read and half a start (z = 1: a whole one) came"),
     ("PAUSE", "for x cycles, and y more in each phase"),
@@ -65,6 +65,8 @@ BODY = """\
   integer job_first = 0;
   integer job_end = 0;
   reg ignoring = 1'b0;
+  reg to_last = 1'b0;  // it does not matter up to the next last beat
+  reg behind = 1'b0;  // the next job waits for that
   reg open = 1'b0;  // a beat of a job was taken, its last one was not
   reg closed = 1'b0;  // the job's last beat was taken
   integer place;
@@ -118,12 +120,17 @@ BODY = """\
         finish;
       end
       open <= !m_axis_y_tlast;
-      closed <= m_axis_y_tlast;
+      closed <= m_axis_y_tlast && !to_last;
+      if (to_last && m_axis_y_tlast) begin
+        to_last <= 1'b0;
+        behind <= 1'b0;
+        ignoring <= 1'b0;
+      end
     end
   endtask
 
   task check_end;  // of the job before
-    if (open && !done) begin
+    if (open && !to_last && !done) begin
       $display("FAIL: job %0d: no beat was the last one (phase %0d)", job, phase);
       finish;
     end else if (taken != job_end && !ignoring && !done) begin
@@ -159,6 +166,8 @@ BODY = """\
       rst <= in_reset != 3'd1;
       taken <= job_end;
       ignoring <= 1'b0;
+      to_last <= 1'b0;
+      behind <= 1'b0;
       open <= 1'b0;
       closed <= 1'b0;
       receiver_stops <= 1'b0;
@@ -174,6 +183,10 @@ BODY = """\
         finish;
       end
       if (m_axis_y_tvalid && m_axis_y_tready) check_frame;
+      if (begins && behind && !done) begin
+        $display("FAIL: job %0d: it began before the one that was cleared was over (phase %0d)", job, phase);
+        finish;
+      end
       if (m_axis_y_tvalid && m_axis_y_tready && !ignoring) check;
       stuck <= s_axis_a_tvalid && !s_axis_a_tready ? stuck + 1 : 0;
       counting <= (counting || begins) && !(m_axis_y_tvalid && m_axis_y_tready && m_axis_y_tlast);
@@ -211,17 +224,19 @@ BODY = """\
           job_first <= x;
           taken <= x;
           job_end <= y;
-          ignoring <= 1'b0;
+          ignoring <= to_last;
+          behind <= to_last;
           closed <= 1'b0;
           counting <= 1'b0;
           busy_cycles <= 0;
           y_stalls <= 0;
           ended = 1'b1;
         end
-        REACH: ended = taken >= x;
+        REACH: ended = taken >= x && (y == 0 || m_axis_y_tvalid);
         INTERRUPT: ended = irq;
         DROP: begin
           ignoring <= 1'b1;
+          to_last <= x[0];
           ended = 1'b1;
         end
         STOP: begin

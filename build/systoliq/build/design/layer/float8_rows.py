@@ -10,11 +10,12 @@ import numpy.typing as npt
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.layer import MatMulLayer
 
+from .float8_ties import middles, unit_scale, values_of
+
 __all__ = ["float8_rows", "float8_sums"]
 
 _SIGN = 0x80
 _SHARE = 0.8  # of the elements
-_MOST_MIDDLES = 120  # of results that are integers, small ones and great ones
 _MOST_PLACES = 40  # of a sum, in which it is as a tie
 _TRIES = 8  # to come near a tie from below
 _ABOVE, _ELEMENTS = 2.0**-14, 16  # beyond a power of two, so few elements come that near
@@ -51,15 +52,14 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
     alone = generator.permutation(numbers)[: (m + 1) // 2]
     a = np.zeros((m, k), np.uint8)
     a[np.arange(len(alone)), generator.integers(k, size=len(alone))] = alone
-    values = _values(form, np.arange(form.max_code + 1))
-    weights, middles = layer.b_units.astype(np.float64), _middles(layer)
-    scale = np.ldexp(layer.scale.astype(np.float64), form.unit + layer.b_format.unit)  # of a sum in units
-    scale = np.broadcast_to(scale, layer.n)
+    values = values_of(form, np.arange(form.max_code + 1))
+    weights, halves = layer.b_units.astype(np.float64), middles(layer)
+    scale = unit_scale(layer, form)
     for row in range(len(alone), m):
         n = int(generator.integers(layer.n))
         column = weights[:, n]
         most = np.abs(column).sum() * values[-1]
-        ties = middles / scale[n]
+        ties = halves / scale[n]
         reached = ties[ties < most]
         if row % 2 or not len(reached):
             power = generator.integers(np.log2(most)) if most > 1 else 0
@@ -69,16 +69,6 @@ def float8_sums(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
             great = int(generator.integers(len(reached), size=2).max())  # sums come the nearer to a tie
             a[row] = beside(float(reached[great]), column, values, generator)
     return a.view(form.dtype)
-
-
-def _middles(layer: MatMulLayer) -> npt.NDArray[np.float64]:
-    """Magnitudes half way between results, before a zero point is added: of float8 all, of integers some."""
-    form = layer.y_format
-    if isinstance(form, Float8Format):
-        results = np.ldexp(_values(form, np.arange(form.max_code + 1)), form.unit)
-        return (results[1:] + results[:-1]) / 2
-    most = max(abs(end - layer.y_zero_point) for end in form.ends)
-    return np.unique(np.rint(np.geomspace(1, most, _MOST_MIDDLES))) - 0.5
 
 
 def _just_above(
@@ -120,12 +110,6 @@ def _row(
         if used == _ELEMENTS:
             break
     return codes, wanted
-
-
-def _values(form: Float8Format, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Values in units of the least; 0 for what is no number."""
-    decoded = form.decode(codes.astype(np.uint8))
-    return np.ldexp(decoded.significand.astype(np.float64), decoded.shift)
 
 
 def _special(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -36,7 +37,8 @@ def steered_rows(
     """At most `m` rows [., K], each of which gives one column a sum next to one of its steps.
 
     Of each column in turn come the steps nearest to a tie (on it, where there is one), the first and the last, then
-    others. None where operands, or outputs, are not integers, or where sums may leave int32.
+    others; and each element is at both ends of A's format in some. None where operands, or outputs, are not integers,
+    or where sums may leave int32.
     """
     none = np.zeros((0, layer.k), layer.a_format.dtype)
     if not isinstance(requantization, Requantization) or layer.takes_zero_points or layer.has_float8:
@@ -51,10 +53,13 @@ def steered_rows(
     looked_at = _LOOKED_AT // len(columns)
     goals = {n: _goals(requantization, n, (low[n], high[n]), count, looked_at, generator) for n in columns.tolist()}
     rows: list[npt.NDArray[np.int64]] = []
+    a_format = integer_format("a_format", layer.a_format)
+    ends = {n: itertools.cycle(itertools.product((a_format.min, a_format.max), range(layer.k))) for n in goals}
     for n, goal in _in_turn(goals, alike=requantization.columns == 1):
         if len(rows) == m:
             break
-        if (row := _row(rising, n, goal, generator)) is not None:
+        value, k = next(ends[n])
+        if (row := _row(rising, n, goal, (k, value), generator)) is not None:
             rows.append(row)
     return np.array(rows, layer.a_format.dtype) if rows else none
 
@@ -153,20 +158,38 @@ def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArra
     return np.array([abs((int(x) * multiplier) % one - one / 2) / one for x in sums])
 
 
-def _row(layer: MatMulLayer, n: int, goal: int, generator: np.random.Generator) -> npt.NDArray[np.int64] | None:
-    """A row whose sum in column `n` is `goal`, or None where none was found."""
-    a_format = integer_format("a_format", layer.a_format)
+def _row(
+    layer: MatMulLayer, n: int, goal: int, end: tuple[int, int], generator: np.random.Generator
+) -> npt.NDArray[np.int64] | None:
+    """A row whose sum in column `n` is `goal`, or None where none was found; where one is, an element k has the value
+    of the `end` (k, value).
+    """
     weights = layer.centered_b[:, n].astype(np.int64)
     offset = (0 if layer.bias is None else int(layer.bias[n])) - int(layer.a_zero_point or 0) * int(weights.sum())
+    k, value = end
+    others = np.arange(layer.k) != k
+    row = np.full(layer.k, value, np.int64)
+    found = _found(layer, weights[others], goal - offset - value * int(weights[k]), generator)
+    if found is None:
+        return _found(layer, weights, goal - offset, generator)
+    row[others] = found
+    return row
+
+
+def _found(
+    layer: MatMulLayer, weights: npt.NDArray[np.int64], goal: int, generator: np.random.Generator
+) -> npt.NDArray[np.int64] | None:
+    """Elements of A whose products with `weights` add up to `goal`, or None where none were found."""
+    a_format = integer_format("a_format", layer.a_format)
     for _ in range(_ATTEMPTS):
-        row = generator.integers(a_format.min, a_format.max + 1, layer.k)
+        row = generator.integers(a_format.min, a_format.max + 1, len(weights))
         for _ in range(_MOVES):
-            miss = goal - offset - int(row @ weights)
+            miss = goal - int(row @ weights)
             if miss == 0:
                 return row
             if not _approach(row, weights, miss, a_format.min, a_format.max, generator):
                 break
-        if _meet(row, weights, goal - offset, a_format.min, a_format.max, generator):
+        if _meet(row, weights, goal, a_format.min, a_format.max, generator):
             return row
     return None
 
@@ -206,7 +229,7 @@ def _approach(
     change = np.clip(np.rint(miss / safe).astype(np.int64), least - row, most - row)
     change[weights == 0] = 0
     left = np.abs(miss - change * weights)
-    best = int(left.min())
+    best = int(left.min(initial=abs(miss)))
     if best < abs(miss):
         at = int(generator.choice(np.flatnonzero(left <= best + abs(miss) // 8)))
         if left[at] < abs(miss):

@@ -15,6 +15,7 @@ from systoliq.hw.packing import LayerPacking, to_integers
 
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_rows import float8_rows, float8_sums
+from .float8_ties import float8_ties
 from .steering import steered_rows
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     a = _rows(layer, sum(batches), generator)
     more = max(_STEERED_BEATS // group_beats, 2) * rows
     if isinstance(layer.a_format, Float8Format):
-        steered = float8_sums(layer, min(more, _FLOAT8_ROWS), generator)
+        sums = float8_sums(layer, min(more // 2, _FLOAT8_ROWS), generator)
+        steered = np.concatenate([sums, float8_ties(layer, more - len(sums), generator)])
     else:
         steered = steered_rows(layer, design.requantization, more, generator)
         a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset an output shows what was left in a sum

@@ -12,6 +12,7 @@ __all__ = ["Step", "driver_parts", "port_nets", "put_step"]
 Step = tuple[str, str]
 """A kind of step: its name, and what it does with x, y and z."""
 
+_BEGINS = {"s_axi_ctrl_wstrb": "4'hf"}  # inputs that are not 0 until a step says so
 _PROGRAM = """\
   // The program, a step after the other.
 <<names>>
@@ -73,7 +74,7 @@ _OFFER = """\
         s_axi_ctrl_<<channel>>valid <= 1'b0;
         if (<<asks>> && at <= step + follows && (!senders_stall || random[<<bit>>])) begin
           s_axi_ctrl_<<channel>>valid <= 1'b1;
-          s_axi_ctrl_<<channel>><<payload>> <= <<value>>;
+          <<payload>>
           <<channel>>_step <= at + 1;
         end
       end"""
@@ -99,9 +100,9 @@ def driver_parts(kinds: Sequence[Step], steps: int, address_bits: int) -> dict[s
     names = "\n".join(f"  localparam {name} = 4'd{i};  // {text}" for i, (name, text) in enumerate(kinds))
     top = address_bits - 1
     offers = (
-        ("aw", 25, "(what == WRITE)", "addr", f"step_x[at][{top}:0]"),
-        ("w", 27, "(what == WRITE)", "data", "step_y[at]"),
-        ("ar", 24, "(reads && what != RESET)", "addr", f"step_x[at][{top}:0]"),
+        ("aw", 25, "(what == WRITE)", f"s_axi_ctrl_awaddr <= step_x[at][{top}:0];"),
+        ("w", 27, "(what == WRITE)", "{s_axi_ctrl_wstrb, s_axi_ctrl_wdata} <= {~step_z[at][7:4], step_y[at]};"),
+        ("ar", 24, "(reads && what != RESET)", f"s_axi_ctrl_araddr <= step_x[at][{top}:0];"),
     )
     return {
         "driver_program": fill(_PROGRAM, names=names, steps=steps),
@@ -112,14 +113,14 @@ def driver_parts(kinds: Sequence[Step], steps: int, address_bits: int) -> dict[s
     }
 
 
-def _offer(channel: str, bit: int, asks: str, payload: str, value: str) -> str:
+def _offer(channel: str, bit: int, asks: str, payload: str) -> str:
     """How what a step `asks` for is offered on a channel; `bit` of the random ones says when, where senders stall."""
-    return fill(_OFFER, channel=channel, bit=bit, asks=asks, payload=payload, value=value)
+    return fill(_OFFER, channel=channel, bit=bit, asks=asks, payload=payload)
 
 
 def port_nets(ports: Iterable[dict[str, Any]]) -> list[str]:
     """Declarations of the nets of `ports`: wires for outputs, registers for inputs, constants where nothing changes."""
-    constants = {"s_axi_ctrl_wstrb": "4'hf", "s_axi_ctrl_awprot": "3'd0", "s_axi_ctrl_arprot": "3'd0"}
+    constants = {"s_axi_ctrl_awprot": "3'd0", "s_axi_ctrl_arprot": "3'd0"}
     nets = []
     for port in ports:
         name, width = port["name"], port["width"]
@@ -129,7 +130,8 @@ def port_nets(ports: Iterable[dict[str, Any]]) -> list[str]:
         elif name in constants:
             nets.append(f"  wire {bits}{name} = {constants[name]};")
         else:
-            nets.append(f"  reg {bits}{name} = {width}'d0;")
+            begins = _BEGINS.get(name, f"{width}'d0")
+            nets.append(f"  reg {bits}{name} = {begins};")
     return nets
 
 
