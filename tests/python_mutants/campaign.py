@@ -65,7 +65,8 @@ def _of(path: Path) -> list[Mutant]:
 @contextmanager
 def copied_tree() -> Iterator[Path]:
     """A copy of what tests read, in a folder that goes again."""
-    with tempfile.TemporaryDirectory(prefix="systoliq-python-mutants-") as folder:
+    # what a test that is killed had started may still write there
+    with tempfile.TemporaryDirectory(prefix="systoliq-python-mutants-", ignore_cleanup_errors=True) as folder:
         for name in _COPIED:
             source, target = ROOT / name, Path(folder) / name
             if source.is_dir():

@@ -36,11 +36,12 @@ def test_tables_are_written_once_for_jobs_that_share_them():
 
 
 def test_entries_in_use_are_not_written():
-    """Each stretch is written after all jobs whose tables stood there have ended."""
+    """Each stretch is written after all jobs whose tables stood there have ended, and no end is waited for too soon."""
     jobs = drawn(9, 30)
     ended, users, started = 0, {}, 0
     for step in queue_sequence(jobs, TIGHT):
         if step.action == "jobs":
+            assert step.value <= started
             ended = max(ended, step.value)
         elif step.action == "fill":
             for address in range(step.address, step.address + len(step.data), 4):
