@@ -16,7 +16,7 @@ from systoliq.hw.engine.registers import Register
 
 from ..testbench.driver import put_step as _p
 from .job_steps import ALL, JobSteps
-from .stimulus import LONG, NEAR_TIES, SHORT, WIDE, Ahead, EngineJob
+from .stimulus import LONG, NEAR_TIES, ROWS, SHORT, WIDE, Ahead, EngineJob
 from .wrong_shapes import wrong_shapes
 
 __all__ = ["EngineProgram"]
@@ -74,7 +74,7 @@ class EngineProgram(JobSteps):
         yield from self._held_to_the_end(named[WIDE])
         yield from self._begun_after_a_clear(named[WIDE], named[SHORT])
         yield from self._refused_behind(0)
-        yield from self._with_last_entries(last)
+        yield from self._with_last_entries(named.get(ROWS, last))
         yield from self._backed_up(named[LONG])
         yield from self._begun_with_many_rows(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
@@ -180,8 +180,12 @@ class EngineProgram(JobSteps):
         yield from self._failed(error)
 
     def _refused(self, error: str, shape: Mapping[str, int]) -> Iterator[str]:
-        """A job that is wrong as a whole."""
+        """A job that is wrong as a whole, which takes no word."""
         yield from self._asked_for(error, shape)
+        for letter in "ab":
+            start = self.starts[f"{letter}_beats"][-2]
+            yield _p(f"SEND_{letter.upper()}", start, start + 1)
+        yield _p("PAUSE", 2 * _AFTER, 0, 1)
         yield from self._failed(error)
 
     def _asked_for(self, error: str, shape: Mapping[str, int]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from .near_ties import COLUMNS, near_tie_jobs
 if TYPE_CHECKING:
     from .design import EngineDesign
 
-__all__ = ["DEEP", "LONG", "NEAR_TIES", "SHORT", "WIDE", "Ahead", "EngineJob", "engine_stimulus"]
+__all__ = ["DEEP", "LONG", "NEAR_TIES", "ROWS", "SHORT", "WIDE", "Ahead", "EngineJob", "engine_stimulus"]
 
 DEEP = "a K of 16 bits"
 LONG = "a long A"

@@ -23,7 +23,7 @@ STEPS = (
     ("DROP", "whatever comes on m_axis_y from now on does not matter, up to the next last beat alone where x = 1"),
     ("STOP", "stop sending"),
     ("RESET", "for x cycles, y cycles after a read and half a start (z = 1: a whole one) came"),
-    ("PAUSE", "for x cycles, and y more in each phase"),
+    ("PAUSE", "for x cycles, and y more in each phase; where z = 1 no word of A or B may be taken"),
     ("AGAIN", "begin the next phase, in phase x and later ones"),
     ("HOLD", "the receiver takes nothing (x = 1), or goes on (0)"),
     ("STUCK", "wait until a word of A was not taken for x cycles"),
@@ -260,7 +260,13 @@ BODY = """\
             in_reset <= x[2:0];
           end
         end
-        PAUSE: ended = waited == x + y * phase;
+        PAUSE: begin
+          ended = waited == x + y * phase;
+          if (step_z[step] != 0 && begins && !done) begin
+            $display("FAIL: step %0d: a word was taken of a job that is refused (phase %0d)", step, phase);
+            finish;
+          end
+        end
         HOLD: begin
           receiver_stops <= x[0];
           ended = 1'b1;
