@@ -135,12 +135,12 @@ class Campaign:
         modules = holders(self._text, mutant.module)
         blocks = [block_of(modules[-1], each) for each in modules]
         wrong = None
-        if self._has_certificate and is_evaluated(blocks, mutant.kind):
-            wrong = self._wrong_sum(meanings(mutant, self._text.splitlines()), folder)
-        if self._has_certificate and is_in_requantizer(modules):
+        if self._has_certificate:
             texts = meanings(mutant, self._text.splitlines())
-            if same_results(self._folder, texts, folder, seconds=3 * seconds):
-                return Verdict.EQUIVALENT, "", ""
+            if is_in_requantizer(modules):
+                wrong = "" if same_results(self._folder, texts, folder, seconds=3 * seconds) else None
+            elif is_evaluated(blocks, mutant.kind):
+                wrong = self._wrong_sum(texts, folder)
         package = self._package(text, folder)
         if wrong is not None:
             return (Verdict.DIFFERENT, wrong, self._refused(package)) if wrong else (Verdict.EQUIVALENT, "", "")

@@ -82,25 +82,21 @@ def _around(text: str, root: str, column: tuple[int, int, int, int], bits: int) 
     given = {"multiplier": multiplier, "exponent": exponent}
     ports = ports_of(text, root)
     inputs = [port for port in ports if port.is_input and port.name not in given]
+    output = next(port for port in ports if not port.is_input)
     yield f"module {_TOP}({', '.join(port.declared for port in inputs)}, output wire wrong);"
     yield f"  wire signed [{bits - 1}:0] sum = acc[{bits - 1}:0];"
     for name in ("", _MUTANT):
-        yield f"  wire {next(port for port in ports if not port.is_input).range}{name}result;"
+        yield f"  wire {output.range}{name}result;"
         connections = [
             f".{port.name}({_literal(given[port.name], port.width) if port.name in given else port.name})"
             for port in ports
             if port.is_input
         ]
-        output = next(port.name for port in ports if not port.is_input)
-        yield f"  {name}{root} {name}one ({', '.join(connections)}, .{output}({name}result));"
-    in_range = f"sum >= {_signed(least, bits)} && sum <= {_signed(most, bits)}"
+        yield f"  {name}{root} {name}one ({', '.join(connections)}, .{output.name}({name}result));"
+    in_range = f"sum >= $signed({_literal(least, bits)}) && sum <= $signed({_literal(most, bits)})"
     yield f"  assign wrong = {in_range} && result != {_MUTANT}result;"
     yield "endmodule"
 
 
 def _literal(value: int, bits: int) -> str:
     return f"{bits}'h{value % (1 << bits):x}"
-
-
-def _signed(value: int, bits: int) -> str:
-    return f"$signed({_literal(value, bits)})"

@@ -69,9 +69,9 @@ class JobSteps:
         start = next(i for i, step in enumerate(steps) if (step.action, step.name) == ("write", "CONTROL"))
         return steps[: start + 1], steps[start + 1 :]
 
-    def whole(self, index: int) -> Iterator[str]:
-        """All of a job."""
-        yield from self.carried_out(index, sequence(self.jobs[index].job, self.config))
+    def whole(self, index: int, entries: Entries | None = None) -> Iterator[str]:
+        """All of a job, whose tables begin at `entries`."""
+        yield from self.carried_out(index, sequence(self.jobs[index].job, self.config, entries=entries))
 
     def started(self, index: int) -> Iterator[str]:
         """A job is begun whose settings and tables are there."""

@@ -113,10 +113,11 @@ class EngineProgram(JobSteps):
                     yield _p("WRITE", register.offset, value)
                     yield _p("READ", register.offset, value & mask, ALL)
         yield _p("WRITE", _NOWHERE, ALL, _SLVERR)
-        yield self.write("M", m=1)
-        for strobe in (0b1110, 0b1101, 0b1011, 0b0111, 0):
-            yield _p("WRITE", self.map.register("M").offset, ALL, _SLVERR | (strobe ^ 0xF) << 4)
-            yield _p("READ", self.map.register("M").offset, 1, ALL)
+        kept = self.map.write("M", "", m=1)
+        yield _p("WRITE", kept.address, kept.value)
+        for missing in (0b0001, 0b0010, 0b0100, 0b1000, 0b1111):  # bytes
+            yield _p("WRITE", kept.address, ALL, _SLVERR | missing << 4)
+            yield _p("READ", kept.address, kept.value, ALL)
 
     def _with_more(self, index: int, ahead: Ahead) -> Iterator[str]:
         """A job whose first words are sent again and again before all of them."""
@@ -271,9 +272,7 @@ class EngineProgram(JobSteps):
         behind = self._entries(index)
         if behind is not None:
             last = Entries(column=self.config.table_words - behind.column, row=self.config.max_rows - behind.row)
-            before, after = self.split(index, last)
-            yield from self.carried_out(index, before)
-            yield from self.carried_out(index, after)
+            yield from self.whole(index, last)
 
     def _backed_up(self, index: int) -> Iterator[str]:
         """A job whose receiver stops until all else does, once before its first beat and once later."""
@@ -296,8 +295,8 @@ class EngineProgram(JobSteps):
         """A job whose receiver stops before the last beats: with each number of them left."""
         job, end = self.jobs[index], self.starts["y_bytes"][index + 1]
         beat = 4 * self.config.lanes
+        before, after = self.split(index)
         for left in range(len(job.y_bytes) // beat):
-            before, after = self.split(index)
             yield from self.carried_out(index, before)
             yield _p("REACH", end - (left + 1) * beat)
             yield _p("HOLD", 1)
@@ -309,7 +308,7 @@ class EngineProgram(JobSteps):
         """A job that is begun while one that was cleared still has a beat to give: nobody takes it."""
         before, after = self.split(index)
         yield _p("HOLD", 1)
-        yield from self.carried_out(cleared, self.split(cleared)[0])
+        yield from self._begun(cleared)
         yield _p("REACH", self.starts["y_bytes"][cleared], 1)
         yield _p("DROP", 1)
         yield self.write("CONTROL", clear=1)

@@ -72,10 +72,12 @@ def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
         f"The driver's steps for jobs one after the other ({kinds}); then a job and at once the same again, streams "
         "that end early or late, a start while busy, clears and resets of 1 to 3 cycles in the middle, each followed "
         "by a whole job. In the first two phases also registers read back, each error that settings make, and a "
-        "receiver that stops until A's tready falls, where A is longer than the engine holds, and the beginning of a "
-        "job whose M has 16 bits; in the first alone all but one of the jobs of sums near ties, a K of 16 bits, whose "
-        "words come again and again, and a clear and a reset in every cycle of a short job. Every byte of Y is "
-        "compared with the golden model's, and BUSY_CYCLES and OUTPUT_STALLS with what is counted here."
+        "receiver that stops until A's tready falls, where A is longer than the engine holds, or with each number of "
+        "beats left, jobs behind one that was cleared, and refused ones behind another, the last entries of the "
+        "tables, and the beginning of a job whose M has 16 bits; in the first alone all but one of the jobs of sums "
+        "near ties, a K of 16 bits, whose words come again and again, and a clear and a reset in every cycle of a "
+        "short job. Every byte of Y is compared with the golden model's, and BUSY_CYCLES and OUTPUT_STALLS with what "
+        "is counted here."
     )
     return shell(name=design.name, story=story, phases=PHASES, body=body)
 

@@ -26,12 +26,12 @@ def float8_ties(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
     form = layer.a_format
     if not isinstance(form, Float8Format):
         raise TypeError(f"a_format must be a float8 format, not {form}")
-    weights, scale = layer.b_units.astype(np.float64), unit_scale(layer, form)
+    weights, scale, halves = layer.b_units.astype(np.float64), unit_scale(layer, form), middles(layer)
     columns = generator.permutation(layer.n)[: max(m // _LEAST, 1)]
     found = [np.zeros((0, layer.k), np.uint8)]
     for index, n in enumerate(columns):
         share = (m - sum(map(len, found))) // (len(columns) - index)
-        found.append(_of_column(form, weights[:, n], middles(layer) / scale[n], share, generator))
+        found.append(_of_column(form, weights[:, n], halves / scale[n], share, generator))
     a = np.concatenate(found)
     numbers = a & ~np.uint8(_SIGN) != 0
     return np.where(numbers & (generator.random((len(a), 1)) < 0.5), a ^ _SIGN, a).view(form.dtype)

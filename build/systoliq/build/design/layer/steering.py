@@ -58,8 +58,7 @@ def steered_rows(
     for n, goal in _in_turn(goals, alike=requantization.columns == 1):
         if len(rows) == m:
             break
-        value, k = next(ends[n])
-        if (row := _row(rising, n, goal, (k, value), generator)) is not None:
+        if (row := _row(rising, n, goal, next(ends[n]), generator)) is not None:
             rows.append(row)
     return np.array(rows, layer.a_format.dtype) if rows else none
 
@@ -162,11 +161,11 @@ def _row(
     layer: MatMulLayer, n: int, goal: int, end: tuple[int, int], generator: np.random.Generator
 ) -> npt.NDArray[np.int64] | None:
     """A row whose sum in column `n` is `goal`, or None where none was found; where one is, an element k has the value
-    of the `end` (k, value).
+    of the `end` (value, k).
     """
     weights = layer.centered_b[:, n].astype(np.int64)
     offset = (0 if layer.bias is None else int(layer.bias[n])) - int(layer.a_zero_point or 0) * int(weights.sum())
-    k, value = end
+    value, k = end
     others = np.arange(layer.k) != k
     row = np.full(layer.k, value, np.int64)
     found = _found(layer, weights[others], goal - offset - value * int(weights[k]), generator)
