@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("golden", "hw", "sim", "build")  # each may import those before it
 MODULES = [path for part in PARTS for path in sorted((ROOT / part / "systoliq" / part).rglob("*.py"))]
+HARDWARE = [path for path in MODULES if path.is_relative_to(ROOT / "hw")]
 NUMPY_ONLY = "golden"
 OF_NO_PART = {"children", "moved"}  # beside the parts: they import nothing of ours, and any part may import them
 BUILD = ROOT / "build/systoliq/build"
@@ -240,3 +241,29 @@ def test_no_code_names_what_lies_beside_the_repository():
         text = path.read_text()
         assert "shared/" not in text, path
         assert "parents[" not in text, path
+
+
+@pytest.mark.parametrize("path", HARDWARE, ids=lambda path: str(path.relative_to(ROOT)))
+def test_signals_have_names_of_their_own(path):
+    """Amaranth names `x = Signal()` after x; of `x, y = Signal(), Signal()` what it makes depends on Python's version,
+    and packages of one version would be refused by `systoliq verify` of another.
+    """
+    for node in ast.walk(ast.parse(path.read_text())):
+        if (
+            isinstance(node, ast.Assign)
+            and isinstance(node.targets[0], ast.Tuple)
+            and isinstance(node.value, ast.Tuple)
+        ):
+            for each in node.value.elts:
+                named = isinstance(each, ast.Call) and any(keyword.arg == "name" for keyword in each.keywords)
+                assert named or not _is_signal(each), f"line {node.lineno}: {ast.unparse(node)}"
+
+
+def _is_signal(node: ast.expr) -> bool:
+    """Whether it makes a signal, or a port of a memory."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in (
+        "Signal",
+        "like",
+        "read_port",
+        "write_port",
+    )

@@ -273,6 +273,36 @@ async def tables_beyond_their_end(dut: Any) -> None:
     await check(bench, 1)
 
 
+async def count_cycles(dut: Any, counted: list[int]) -> None:
+    """Append the cycles from the first word of A or B that is taken to the last beat of Y."""
+    cycles = 0
+    while True:
+        await RisingEdge(dut.clk)
+        words = ((dut.s_axis_a_tvalid, dut.s_axis_a_tready), (dut.s_axis_b_tvalid, dut.s_axis_b_tready))
+        cycles += bool(cycles) or any(valid.value and ready.value for valid, ready in words)
+        if dut.m_axis_y_tvalid.value and dut.m_axis_y_tready.value and dut.m_axis_y_tlast.value:
+            counted.append(cycles)
+            cycles = 0
+
+
+@cocotb.test
+async def busy_from_the_first_word(dut: Any) -> None:
+    """Of whichever operand it is: BUSY_CYCLES counts the wait for the other."""
+    bench = await Bench.start(dut)
+    counted: list[int] = []
+    cocotb.start_soon(count_cycles(dut, counted))
+    for late in ("a", "b"):
+        bench.sources[late].pause = True
+        await begin(bench, CASE["work"][0])
+        await bench.cycles(40)
+        bench.sources[late].pause = False
+        await ended(bench, 1)
+        await bench.cycles(4)
+        assert taken(bench) == CASE["y"][0]
+        assert await bench.read(ADDRESS["BUSY_CYCLES"]) == counted.pop() > CASE["cycles"][0]
+        await bench.write(ADDRESS["CONTROL"], CLEAR)
+
+
 @cocotb.test
 async def writes_while_busy(dut: Any) -> None:
     """Settings, and entries that a job does not use, can be written in any cycle of it, and it takes no notice."""

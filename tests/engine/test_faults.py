@@ -132,6 +132,7 @@ def entries(config, registers):
         "acknowledge_loses_no_error",
         "tables_beyond_their_end",
         "writes_while_busy",
+        "busy_from_the_first_word",
         "registers",
     ],
 )

@@ -212,3 +212,12 @@ def test_what_is_no_regular_file(read, tmp_path):
             read(path)
     with pytest.raises(FileNotFoundError, match="there is no such file"):
         read(tmp_path / "b")
+
+
+def test_a_directory_in_its_64_bit_form(tmp_path, monkeypatch):
+    """It can be of any size, whatever the record says that has 16 bits for it."""
+    monkeypatch.setattr(zipfile, "ZIP_FILECOUNT_LIMIT", 0)
+    path = archive(tmp_path / "a.npz", ("b.npy", npy(0)))
+    assert b"PK\6\7" in path.read_bytes()
+    with pytest.raises(ValueError, match="its directory must have at most 1048576 bytes"):
+        read_arrays(path)

@@ -33,6 +33,7 @@ def test_constants_of_the_formats(form):
     assert form.max_code == len(values) - 1
     assert Fraction(2) ** form.unit == values[1]
     assert form.nan_code == oracle.NAN[form.name]
+    assert (form.bits, form.signed, form.min, form.max) == (8, False, 0, 255)  # of its codes
     assert form.infinity_code == {"float8_e5m2": 0x7C}.get(form.name)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.golden import E4M3FN, E5M2, FLOAT8, INT8, UINT8, MatMulLayer, qlinear_matmul
-from systoliq.golden.float8_requantization import Float8Requantization
+from systoliq.golden.float8_requantization import EXPONENTS, Float8Requantization
 
 K, N = 5, 3
 MIXES = [mix for mix in itertools.product((*FLOAT8, INT8, UINT8), repeat=3) if set(mix) & set(FLOAT8)]
@@ -108,6 +108,14 @@ def test_integers_and_float8_are_asked_for_different_sums():
     scales = {"a_scale": 1.0, "b_scale": 1.0, "y_scale": 1.0}
     with pytest.raises(TypeError, match="exact_sums must be asked of a layer of float8, not of int8"):
         MatMulLayer(b=integers, **plain, **scales).exact_sums(np.zeros((1, K), np.int8))
+
+
+def test_exponents_are_those_of_float32():
+    """And no others: lanes are made for them."""
+    least, most = (float(each) for each in (np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max))
+    made = Float8Requantization.from_scales(np.float32([least, most]), E5M2)
+    assert made.exponent == (min(EXPONENTS), max(EXPONENTS))
+    np.testing.assert_array_equal(made.scale, np.float32([least, most]))
 
 
 @pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])

@@ -235,6 +235,19 @@ def test_fewer_multiplier_bits_round_the_mantissa_half_to_even(bits):
         assert Fraction(multiplier, 1 << shift) == round(Fraction(float(mantissa)) * 2**bits) * unit
 
 
+def test_greatest_constants():
+    made = constants(multiplier=((1 << 30) - 1,), shift=(61,), offset=(1 << 61,), rounding=FLOOR)
+    assert made.apply(INT32.max) == 1
+    assert made.replace(offset=(-(1 << 61),)).apply(INT32.max) == -1
+
+
+@pytest.mark.parametrize(("scale", "multiplier", "shift"), [(3 / 8, 1, 1), (5 / 8, 1, 1), (7 / 8, 1, 0), (9 / 8, 1, 0)])
+def test_a_mantissa_between_two_goes_to_the_even_one(scale, multiplier, shift):
+    """3 and 5 lie between 2, 4 and 6 of two bits; of one bit, 3 lies between 2 and 4."""
+    made = Requantization.from_scales(scale, 0, INT8, multiplier_bits=1 if scale == 3 / 8 else 2)
+    assert (made.multiplier, made.shift) == ((multiplier,), (shift,))
+
+
 def test_columns():
     form = Requantization.from_scales(np.array([0.5, 0.375], dtype=np.float32), 1, INT8)
     assert (form.columns, form.multiplier_bits) == (2, 2)
@@ -258,7 +271,14 @@ def constants(**changes):
         (TypeError, "zero_point must be an int, not 0.5", lambda: constants(zero_point=0.5)),
         (ValueError, "zero_point must be in int8, -128 to 127, not 128", lambda: constants(zero_point=128)),
         (ValueError, "multiplier must be 0 to 1073741823, not -1", lambda: constants(multiplier=(-1,))),
+        (ValueError, "multiplier must be 0 to 1073741823, not 1073741824", lambda: constants(multiplier=(1 << 30,))),
+        (ValueError, "shift must be 0 to 61, not -1", lambda: constants(shift=(-1,))),
         (ValueError, "shift must be 0 to 61, not 62", lambda: constants(shift=(62,))),
+        (
+            ValueError,
+            "offset must be -2305843009213693952 to 2305843009213693952, not 2305843009213693953",
+            lambda: constants(offset=((1 << 61) + 1,), rounding=FLOOR),
+        ),
         (TypeError, "shift must be an int, not True", lambda: constants(shift=(True,))),
         (ValueError, "offset must be 0 unless rounding is floor, not (1,)", lambda: constants(offset=(1,))),
         (ValueError, "one entry per column each, not 2, 1 and 1", lambda: constants(multiplier=(1, 2))),

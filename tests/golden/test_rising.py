@@ -107,3 +107,15 @@ def test_sums_without_an_opposite_are_refused(k, bias):
     )  # fmt: skip
     with pytest.raises(ValueError, match=r"must not be negative where sums reach -2\^31 or wrap, not -1.0 \(column 0"):
         _ = of.rising
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_scale_of_zero_needs_no_opposite(zero):
+    """Beside a column whose sums change their sign, one whose sums reach -2^31 stays as it is."""
+    of = MatMulLayer(
+        b=np.full((1, 2), 127, np.int8), a_scale=1.0, a_zero_point=np.uint8(5), b_scale=np.float32([-1.0, zero]),
+        b_zero_point=np.int8(0), y_scale=1.0, y_zero_point=np.int8(0), bias=np.int32([7, -(2**31)]),
+    )  # fmt: skip
+    a = np.arange(256, dtype=np.uint8)[:, None]
+    np.testing.assert_array_equal(of.rising.b[:, 1], of.b[:, 1])
+    np.testing.assert_array_equal(of.rising.golden(a), of.golden(a))

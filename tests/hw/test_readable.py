@@ -145,7 +145,9 @@ def test_emitted(kind: str) -> None:
         )
         clocking = [port for port in ports if port in ("clk", "rst")]
         assert ports[: len(clocking)] == clocking == sorted(clocking)
-        assert ("  //" in head) == (name == "block")
+        comments = re.findall(r"^  // .*", head, re.MULTILINE)
+        assert bool(comments) == (name == "block")
+        assert len(comments) == len(set(comments))  # one for a group, before its first port
     ports = re.findall(r"(\w+),?$", re.sub(r"  //.*", "", heads["block"]), re.MULTILINE)
     assert [port for port in ports if port] == ["clk", "rst", *top.signature.members]
 

@@ -19,6 +19,8 @@ _REST = {  # by what holds a module: folders of tests that hold it to something,
     "hw/systoliq/hw/cells": ("hw/cells", "hw/mac"),
     "hw": ("hw",),
 }
+_BEFORE_RECORD = 3
+"""After so many files of tests for hw comes the record of what it emits: first those that say what is wrong."""
 
 
 def chosen_tests(root: Path, module: Path) -> list[Path]:
@@ -35,7 +37,10 @@ def chosen_tests(root: Path, module: Path) -> list[Path]:
         file: file.read_text() for folder in folders for file in sorted((root / "tests" / folder).rglob("test_*.py"))
     }
     chosen = [file for each in near for file in (*_own([*files], each), *_naming(files, root / each))]
-    return [file.relative_to(root) for file in dict.fromkeys([*chosen, *files])]
+    first = [*dict.fromkeys(chosen)][:_BEFORE_RECORD]
+    record = sorted((root / "tests/emitted").glob("test_*.py"))
+    order = [*first, *record, *chosen, *files] if part == "hw" else [*chosen, *record, *files]
+    return [file.relative_to(root) for file in dict.fromkeys(order)]
 
 
 def _own(files: list[Path], module: Path) -> list[Path]:

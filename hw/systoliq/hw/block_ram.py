@@ -77,7 +77,8 @@ class BlockRam(wiring.Component):
         attributes = {"no_rw_check": 1} | ({"ram_style": "distributed"} if self._distributed else {})
         memory = Memory(shape=unsigned(self.width), depth=self.depth, init=[], attrs=attributes)
         m.submodules.memory = memory
-        write, read = memory.write_port(), memory.read_port()
+        write = memory.write_port()
+        read = memory.read_port()
         m.d.comb += [
             write.en.eq(self.write),
             write.addr.eq(self.write_address),

@@ -215,6 +215,15 @@ class Dense(wiring.Component):
         """
         return self._fill + self.latency
 
+    @property
+    def replay_cycles(self) -> int:
+        """Cycles from the last A beat of a group, as it comes, to the one in which its place is given back, where
+        nothing is under way before it; 0 where groups are not repeated.
+        """
+        if self._replay_buffer is None:
+            return 0
+        return (self._replay_buffer.times - 1) * self.schedule.tile_cycles + self.schedule.beats
+
     def held_beats(self, tiles: int) -> int:
         """Beats of A that are taken, from reset on, where the results of the first ``tiles`` tiles are taken and no
         more; then ready falls.

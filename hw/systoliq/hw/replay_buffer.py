@@ -39,7 +39,8 @@ class ReplayBuffer(wiring.Component):
         m.submodules.ram = place(ram, platform)
 
         # Packets held, the one being given out among them: full ones, and places for such.
-        filled, freed = Signal(), Signal()
+        filled = Signal()
+        freed = Signal()
         complete = Credit(m, 2, name="complete", full=False, give=filled, take=freed)
         room = Credit(m, 2, name="room", full=True, give=freed, take=filled)
 

@@ -174,6 +174,9 @@ WRONG = {
     "zero point": (lambda: tensor("x", 1, zero_point=-1), "tensor 'x' must have a zero point in uint8, not -1"),
     "value": (lambda: tensor("x", 2, value=np.zeros(3, np.uint8)), r"a value of uint8 \[2\], not uint8 \[3\]"),
     "kernel": (lambda: Window(kernel=(0, 1)), r"kernel must be 2 numbers of at least 1, not \[0, 1\]"),
+    "pads": (
+        lambda: Window(kernel=(1, 1), pads=(0, 1, -1, 0)), r"pads must be 4 numbers of at least 0, not \[0, 1, -1, 0\]"
+    ),
     "auto_pad": (lambda: Window.of((3, 3), kernel=(1, 1), auto_pad="SAME"), "auto_pad must be one of NOTSET, "),
     "window": (lambda: Window(kernel=(3, 3)).positions((2, 5)), r"a window of \[3, 3\] must fit an image of \[2, 5\]"),
     "channels": (
@@ -295,6 +298,18 @@ def test_nodes_and_tensors_are_themselves_alone():
     assert tensor("x", 1, 4) != x
     with pytest.raises(AttributeError):
         nodes[0].name = "n"
+
+
+def test_windows_in_words():
+    assert str(Window(kernel=(3, 3))) == "3 x 3"
+    assert str(Window(kernel=(3, 2), strides=(2, 2))) == "3 x 2 / 2"
+    assert str(Window(kernel=(1, 2), strides=(1, 2), dilations=(3, 1))) == "1 x 2 / 1 x 2, 3 x 1 apart"
+
+
+def test_a_window_that_is_not_described():
+    """Its strides and dilations are 1, and it has no padding."""
+    assert Window.of((5, 4), kernel=(3, 2)) == Window(kernel=(3, 2))
+    assert Window(kernel=(3, 2)) == Window(kernel=(3, 2), strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0))
 
 
 def test_a_window_keeps_numbers_whatever_they_came_in():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import random
 import zipfile
@@ -56,6 +57,20 @@ def test_what_is_read_was_written(name, tmp_path):
     x = {"x": bench.integers(net.inputs[0], 3, random.Random("images"))}
     for key, array in net.golden(x).items():
         np.testing.assert_array_equal(again.golden(x)[key], array, strict=True)
+
+
+def test_kinds_in_words_and_nodes_that_are_themselves_alone():
+    nodes = everything().nodes
+    kinds = [
+        "depthwise convolution 3 x 3, 2 -> 4", "addition", "table", "multiplication", "concatenation of 2",
+        "maximum of 2 x 2", "average of 2 x 2, in float32", "nearest pixels", "transpose", "average of all 8 pixels",
+        "reshape", "dense 8 -> 3",
+    ]  # fmt: skip
+    assert [node.kind for node in nodes] == kinds
+    assert NETWORKS["separable"]().nodes[0].kind == "convolution 3 x 2 / 2 x 1, 3 -> 4"
+    assert NETWORKS["joined"]().nodes[3].kind == "convolution 3 x 3, 4 -> 2 in 2 groups"
+    for node in nodes:
+        assert dataclasses.replace(node) != node
 
 
 def test_an_array_is_named_by_its_place():

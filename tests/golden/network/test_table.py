@@ -19,6 +19,10 @@ def test_the_least_integer_has_the_first_entry(form):
     node = Table(name="t", inputs=(tensor("x", form, 1, 256),), output=tensor("y", UINT8, 1, 256), entries=entries)
     x = np.arange(form.min, form.max + 1).astype(form.dtype)[None]
     np.testing.assert_array_equal(node.apply(x), entries[None])
+    entries[:] = 0  # the table keeps its own
+    assert node.apply(x).any()
+    with pytest.raises(ValueError, match="read-only"):
+        node.entries[0] = 1
 
 
 @pytest.mark.parametrize(

@@ -155,6 +155,7 @@ def test_settings_that_stay_are_written_once():
         (32, 3, 32, False),
         (16, 1, 32, False),
         (3, 3, 256, False),
+        (20, 3, 32, True),  # most pixels lie in three beats, where two would do
     ],
 )
 def test_pixels_of_few_channels_are_copied(channels, kernel, n, copied):

@@ -11,7 +11,7 @@ from systoliq.golden import INT8
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.block_ram import BlockRam
 from systoliq.hw.engine import EngineConfig
-from systoliq.hw.engine.engine_lane import EngineLane
+from systoliq.hw.engine.engine_lane import ROW_SUM_BITS, EngineLane
 
 from ..bench import corner_of, trace, with_models, wrapped
 
@@ -45,11 +45,11 @@ def run(config, folder, *, y_unsigned, int32, tiles=5, seed=0):
         base = tile * interval % config.table_words
         used = rng.randrange(1, interval + 1)
         slots = 1 if config.one_product else rng.randrange(1, 5)
-        column_sums = [corner_of(rng, 22) for _ in range(interval)]
-        context = {"zero_point": corner_of(rng, 8), "row_sum": corner_of(rng, 23)}
+        column_sums = [corner_of(rng, ROW_SUM_BITS) for _ in range(interval)]
+        context = {"zero_point": corner_of(rng, 8), "row_sum": corner_of(rng, ROW_SUM_BITS + 1)}
         for row in range(-1, slots):
             if row > 0:
-                context = {"zero_point": corner_of(rng, 8), "row_sum": corner_of(rng, 23)}
+                context = {"zero_point": corner_of(rng, 8), "row_sum": corner_of(rng, ROW_SUM_BITS + 1)}
             pushes = row >= 0
             for step in range(interval):
                 steps[at] = {"column_sum": not pushes, "push": pushes and step < used, "step": step}

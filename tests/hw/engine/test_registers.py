@@ -27,6 +27,13 @@ def test_fields_do_not_overlap_and_fit(register):
         assert field.mask == sum(1 << bit for bit in range(field.lsb, field.lsb + field.bits))
 
 
+def test_identification_fills_its_words():
+    """No bits are left that a host would have to leave out before it knows the version."""
+    for name in ("ID", "VERSION"):
+        (register,) = (each for each in REGISTERS if each.name == name)
+        assert sum(field.mask for field in register.fields) == (1 << 32) - 1
+
+
 def test_names_are_unique():
     for names in ([register.name for register in REGISTERS], *([f.name for f in r.fields] for r in EVERY)):
         assert len(names) == len(set(names))

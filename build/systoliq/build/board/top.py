@@ -90,6 +90,7 @@ class BoardTop(Elaboratable):
             oscillator = buffer.i
         if setting is None:
             return oscillator, Const(1)
-        made, locked = Signal(), Signal()
+        made = Signal()
+        locked = Signal()
         m.submodules.pll = board.pll.instance(oscillator, board.hz, setting, made, locked)
         return made, locked

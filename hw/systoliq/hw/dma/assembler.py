@@ -38,7 +38,8 @@ class Assembler(wiring.Component):
         word = self.i.payload
         part = Signal(range(max(parts, 2)))
         held = Signal(8 * self.bus_bytes * max(parts - 1, 1), reset_less=True)
-        whole, taken = Signal(), Signal()
+        whole = Signal()
+        taken = Signal()
         m.d.comb += [
             whole.eq((part == parts - 1) | word.last),
             self.i.ready.eq(skid.i.ready),

@@ -53,7 +53,8 @@ class Bursts(wiring.Component):
         place = (self.bus_bytes - 1).bit_length()
         frame = place + _BEAT_BITS  # bits of an address within as many bytes as a burst has at the most
         run, o = self.i.payload, self.o.payload
-        active, first = Signal(), Signal(reset_less=True)
+        active = Signal()
+        first = Signal(reset_less=True)
         upper = Signal(ADDRESS_BITS - frame, reset_less=True)  # of the address
         begin = Signal(_BEAT_BITS, reset_less=True)  # the burst's first beat in its frame
         end = Signal(EXTENT_BITS + 1 - place, reset_less=True)  # the run's last beat, counted from the frame's first

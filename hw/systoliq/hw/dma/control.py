@@ -128,7 +128,8 @@ class Control(wiring.Component):
                 m.d.sync += queued.eq(0)
         with m.If(written["QUEUE"] & bus.write_data[OPERANDS.index("a")]):
             m.d.sync += self.maps.eq(bus.write_data[len(OPERANDS)])
-        done, was_playing = Signal(), Signal()
+        done = Signal()
+        was_playing = Signal()
         m.d.comb += self.queued.eq(own["y_queued"])
         m.d.sync += was_playing.eq(self.playing)
         with m.If(was_playing & ~self.playing & ~self.list_error.any()):
@@ -138,7 +139,8 @@ class Control(wiring.Component):
         return own | {"done": done}
 
     def _reads(self, m: Module, bus: AxiLite, kept: dict[str, dict[str, Signal]], own: dict[str, Value]) -> None:
-        known, word = Signal(), Signal(32, reset_less=True)
+        known = Signal()
+        word = Signal(32, reset_less=True)
         status = {
             field.name: own[field.name] if field.name in own else getattr(self, field.name)
             for field in _OF_STATUS.fields

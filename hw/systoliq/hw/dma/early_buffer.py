@@ -26,7 +26,9 @@ class EarlyBuffer(wiring.Component):
         m = Module()
         places = Array(Signal(self.taken.shape(), name=f"place_{index}", reset_less=True) for index in range(2))
         put = Signal()
-        newest, oldest, shown = Signal(), Signal(), Signal()
+        newest = Signal()
+        oldest = Signal()
+        shown = Signal()
         room = Credit(m, 2, name="room", full=True, give=self.take, take=put)
         held = Credit(m, 2, name="held", full=False, give=put, take=self.take)
         m.d.comb += [

@@ -32,7 +32,9 @@ class Fifo(wiring.Component):
         m = Module()
         ram = BlockRam(self.i.payload.shape(), depth=self.depth, cells=self.cells)
         m.submodules.ram = place(ram, platform)
-        put, fetch, fetched = Signal(), Signal(), Signal()
+        put = Signal()
+        fetch = Signal()
+        fetched = Signal()
         m.d.sync += fetched.eq(fetch)  # a cycle later does: what decides on it comes from far
         room = Credit(m, self.depth, name="room", full=True, give=fetched, take=put)
         held = Credit(m, self.depth, name="held", full=False, give=put, take=fetch)

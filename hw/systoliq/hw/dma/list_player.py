@@ -83,7 +83,10 @@ class ListPlayer(wiring.Component):
         m = Module()
         bus_words = self.bus_bytes // 4
         part = Signal(range(max(bus_words, 2)))
-        word, there, take, ends = Signal(32), Signal(), Signal(), Signal()
+        word = Signal(32)
+        there = Signal()
+        take = Signal()
+        ends = Signal()
         final = Signal()  # the word at hand ends the list
         stops = Signal()
         m.d.sync += stops.eq(self.halt)
@@ -101,7 +104,8 @@ class ListPlayer(wiring.Component):
 
     def _commands(self, m: Module, words: _Words, stops: Signal) -> None:
         """One command after the other."""
-        address, left = Signal(ADDRESS_BITS, reset_less=True), Signal(COUNT_BITS, reset_less=True)
+        address = Signal(ADDRESS_BITS, reset_less=True)
+        left = Signal(COUNT_BITS, reset_less=True)
         last = Signal(reset_less=True)  # the word taken was the list's last
         offers, asks = [self._offer(m, channel) for channel in ("aw", "w")], self._offer(m, "ar")
         m.d.comb += [self.m_awaddr.eq(address), self.m_araddr.eq(address), self.m_wstrb.eq(0b1111)]

@@ -130,8 +130,10 @@ class MapWalk(wiring.Component):
         ]
         with m.If(self.start & ~self.busy):
             m.d.sync += [split.eq(1), kept.plain.eq(self.settings), kept.map.eq(self.map), kept.maps.eq(self.maps)]
-        place, step = Signal(_Place, reset_less=True), Signal(_Step, reset_less=True)
-        row_last, window_last = Signal(), Signal()
+        place = Signal(_Place, reset_less=True)
+        step = Signal(_Step, reset_less=True)
+        row_last = Signal()
+        window_last = Signal()
         self._rows(m, kept, place, begin=begin, goes=goes, row_last=row_last, window_last=window_last)
         self._steps(m, kept, step, begin=begin, goes=goes & row_last, window_last=window_last)
         with m.If(begin):
@@ -160,7 +162,8 @@ class MapWalk(wiring.Component):
         window_last: Value,
     ) -> None:
         """Rows of a group, once for each step; ``first`` is the group's first one."""
-        first, after = Signal(_Place, reset_less=True), Signal(_Place)
+        first = Signal(_Place, reset_less=True)
+        after = Signal(_Place)
         slot = Signal(range(max(self.group, 2)))
         ends = Signal(name="row_ends", reset_less=True)  # the group's last row, or the last of all
         of_map, single = kept.map, kept.single
@@ -237,7 +240,8 @@ class MapWalk(wiring.Component):
 
     def _offer(self, m: Module, kept: _Kept, i: stream.Interface) -> None:
         """Whether a run's pixel is there is known a cycle behind its place."""
-        offers, offered = Signal(), Signal(Run, name="offered", reset_less=True)
+        offers = Signal()
+        offered = Signal(Run, name="offered", reset_less=True)
         m.d.comb += [i.ready.eq(~offers | self.o.ready), self.o.valid.eq(offers), self.o.payload.eq(offered)]
         with m.If(i.ready):
             m.d.sync += [

@@ -76,7 +76,9 @@ class ReadMaster(wiring.Component):
             self.m_rready.eq(1),
         ]
         # What follows is one, two or three cycles late: there is room for as many of the longest bursts.
-        issued, size, left = Signal(), Signal(range(BURST_BEATS + 1), reset_less=True), Signal()
+        issued = Signal()
+        size = Signal(range(BURST_BEATS + 1), reset_less=True)
+        left = Signal()
         free = Signal(range(self.beats + 1), init=self.beats)  # places for beats that are not asked for
         under_way = Signal(range(self.beats + 1))  # beats that were asked for and have not come
         m.d.sync += [
@@ -101,8 +103,12 @@ class ReadMaster(wiring.Component):
 
     def _asks(self, m: Module, bursts: stream.Interface, asked: Fifo) -> tuple[Signal, Signal]:
         """A burst is offered, or fills: (whether it is, in this cycle; whether a beat leaves, to be driven)."""
-        offers, address, length = Signal(), Signal(32, reset_less=True), Signal(4, reset_less=True)
-        issue, stops, fill = Signal(), Signal(), bursts.payload.fill
+        offers = Signal()
+        address = Signal(32, reset_less=True)
+        length = Signal(4, reset_less=True)
+        issue = Signal()
+        stops = Signal()
+        fill = bursts.payload.fill
         m.d.sync += stops.eq(self.halt | self.failed)
         m.d.comb += [
             issue.eq(bursts.valid & (fill | ((~offers | self.m_arready) & self._room)) & asked.i.ready & ~stops),
@@ -127,7 +133,8 @@ class ReadMaster(wiring.Component):
     ) -> None:
         """Each beat to the realigner, with what is known of its burst."""
         of = asked.payload
-        count, taken = Signal(4), Signal()
+        count = Signal(4)
+        taken = Signal()
         ends = count == of.length
         beat = realigner.i.payload
         m.d.comb += [

@@ -67,7 +67,9 @@ class Realigner(wiring.Component):
         entry = SkidBuffer(self.i.payload.shape(), kind=f"unaligned_buffer_{8 * width}")
         m.submodules.entry = place(entry, platform)
         wiring.connect(m, wiring.flipped(self.i), entry.i)
-        step, there_beat, beat = Signal(), entry.o.valid, entry.o.payload
+        step = Signal()
+        there_beat = entry.o.valid
+        beat = entry.o.payload
         rest = Signal()  # what a run's last beat left over makes a word of its own
         m.d.comb += [step.eq(exit_.i.ready), entry.o.ready.eq(step & ~rest)]
         coming, leaves = self._token(m, beat, rest)

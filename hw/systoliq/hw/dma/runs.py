@@ -66,13 +66,13 @@ class Walk(wiring.Component):
         settings = Signal(WalkSettings, reset_less=True)  # of the walk that goes on
         busy, split, begin, goes = (Signal(name=name) for name in ("going", "split", "begin", "goes"))
         left = Signal(16, reset_less=True)  # rows of groups that have not begun
-        rows, single = Signal(16, reset_less=True), Signal(reset_less=True)  # of the next group, less one
-        behind, final = Signal(16, reset_less=True), Signal(reset_less=True)  # rows behind it; whether there are none
-        row, step = Signal(16, reset_less=True), Signal(16, reset_less=True)  # behind this run's
-        group_rows, group_single = Signal(16, reset_less=True), Signal(reset_less=True)
+        rows = Signal(16, reset_less=True)  # of the next group, less one
+        behind = Signal(16, reset_less=True)  # rows behind it; final: there are none
+        row, step, group_rows = (Signal(16, name=name, reset_less=True) for name in ("row", "step", "group_rows"))
         row_last, step_last, first_step, group_last = (
             Signal(name=name, reset_less=True) for name in ("row_last", "step_last", "first_step", "group_last")
         )
+        single, final, group_single = (Signal(name=f, reset_less=True) for f in ("single", "final", "group_single"))
         next_group, step_address, address = (
             Signal(ADDRESS_BITS, name=name, reset_less=True) for name in ("next_group", "step_address", "address")
         )

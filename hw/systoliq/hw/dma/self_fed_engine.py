@@ -87,7 +87,8 @@ class SelfFedEngine(wiring.Component):
         self._list(m, control, player, readers["list"], resting)
 
         aborts = Signal()  # comes from everywhere, and decides much
-        stopped, halted = Signal(), Signal(3)  # nothing is under way; for how long nothing may begin
+        stopped = Signal()  # nothing is under way
+        halted = Signal(3)  # for how long nothing may begin
         m.d.comb += stopped.eq(
             Cat(reader.idle for reader in readers.values()).all() & writer.idle & player.idle & halted.all()
         )

@@ -69,7 +69,8 @@ class Transposer(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        read, left = Signal(), Signal()  # a column; a block's last one
+        read = Signal()  # a column
+        left = Signal()  # a block's last one
         rows = self._rows(m, left)
         full = Credit(m, _BLOCKS, name="full", full=False, give=rows.ends, take=left)
         self._columns(m, platform, rows, full.any, read, left)
@@ -79,9 +80,11 @@ class Transposer(wiring.Component):
         """Rows are taken while there is a part of the memory for them, and turned."""
         bits, word = 8 * self.depth, self.i.payload
         slots = 1 << max(self.rows - 1, 1).bit_length()
-        taken, ended = Signal(), Signal()
+        taken = Signal()
+        ended = Signal()
         free = Credit(m, _BLOCKS, name="free", full=True, give=left, take=ended)
-        into, row = Signal(range(_BLOCKS)), Signal(range(slots))
+        into = Signal(range(_BLOCKS))
+        row = Signal(range(slots))
         rows = _Rows(
             write=Signal(name="write"),
             ends=Signal(name="write_ends"),
@@ -119,9 +122,12 @@ class Transposer(wiring.Component):
     def _columns(self, m: Module, platform: object, rows: _Rows, full: Value, read: Signal, left: Signal) -> None:
         """Columns of a block are read, turned back, and offered."""
         bits, banks = 8 * self.depth, self.banks
-        step, ends, out_of = Signal(), Signal(), Signal(range(_BLOCKS))
+        step = Signal()
+        ends = Signal()
+        out_of = Signal(range(_BLOCKS))
         column = Signal(range(banks))
-        there, there_last = Signal(), Signal(reset_less=True)
+        there = Signal()
+        there_last = Signal(reset_less=True)
         there_column = Signal.like(column, reset_less=True)
         offers = Signal()
         word = Signal(self.o.payload.shape(), reset_less=True)

@@ -73,7 +73,9 @@ class WriteMaster(wiring.Component):
         asks = Fifo(_Address, depth=_OFFERED, cells=self.cells, kind="address_fifo")
         m.submodules.asks = place(asks, platform)
         under_way = Signal(range(_UNDER_WAY + 1))
-        issue, there, stops = Signal(), Signal(), Signal()  # ``there``: a word of data
+        issue = Signal()
+        there = Signal()  # a word of data
+        stops = Signal()
         may = Credit(m, _UNDER_WAY, name="may", full=True, give=self.m_bvalid, take=issue)
         told = Signal()  # what is near, and what may be far off, apart
         m.d.sync += [told.eq(self.halt | self.failed), stops.eq(told)]
@@ -122,12 +124,16 @@ class WriteMaster(wiring.Component):
         }
         pieces = SkidBuffer(data.StructLayout(fields), kind=f"piece_buffer_{8 * width}")
         m.submodules.pieces = place(pieces, platform)
-        ready, goes, left = Signal(), Signal(), Signal()
+        ready = Signal()
+        goes = Signal()
+        left = Signal()
         room = Credit(m, _LEAVING, name="room", full=True, give=left, take=goes)
         coming = self._piece(m, asked, ready)
         at = Signal(lane_bits)  # of the first byte of the beat that is coming, in its word
         behind = Signal(lane_bits + 1)  # place of the byte behind that beat's, counted from the same word's first
-        made, comes, piece = Signal.like(pieces.i.payload), Signal(), pieces.o.payload
+        made = Signal.like(pieces.i.payload)
+        comes = Signal()
+        piece = pieces.o.payload
         m.d.comb += [
             behind.eq(at + coming.extent + 1),
             ready.eq(~comes | pieces.i.ready),
@@ -161,7 +167,8 @@ class WriteMaster(wiring.Component):
         piece = Signal(data.StructLayout(fields), name="coming")
         count = Signal(4)
         ends = Signal()
-        low, high = Signal(place), Signal(place)
+        low = Signal(place)
+        high = Signal(place)
         m.d.comb += [
             ends.eq(count == of.length),
             low.eq(Mux(of.first & (count == 0), of.offset, 0)),
@@ -194,7 +201,9 @@ class WriteMaster(wiring.Component):
     ) -> None:
         """A beat's bytes, from this word and the next one, turned into their lanes in cycles that never wait."""
         width, bits = self.bus_bytes, len(piece.at)
-        taken, going, at = Signal(), Signal(), Signal.like(piece.at)
+        taken = Signal()
+        going = Signal()
+        at = Signal.like(piece.at)
         beat = data.StructLayout({"data": 8 * width, "strobe": width, "last": 1, "turn": bits})
         now = Signal(8 * width, reset_less=True)  # the word that has the beat's first byte
         stages = [Signal(beat, name=f"beat_{index}", reset_less=True) for index in range(4)]  # in the first, no data

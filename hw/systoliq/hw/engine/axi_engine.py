@@ -155,7 +155,10 @@ class AxiEngine(wiring.Component):
         """
         config, address, word_bits = self.config, bus.write_address, self._word_bits
         entry = word_bits + self._lane_bits
-        in_registers, in_columns, in_rows, queued = Signal(), Signal(), Signal(), Signal()
+        in_registers = Signal()
+        in_columns = Signal()
+        in_rows = Signal()
+        queued = Signal()
         m.d.sync += [
             queued.eq(status.queued),
             in_registers.eq(_in_registers(address)),

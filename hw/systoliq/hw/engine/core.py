@@ -275,7 +275,8 @@ class EngineCore(wiring.Component):
         step = Signal(self.lanes[0].step.shape())
         m.d.comb += [step[name].eq(control.step[name]) for name in step.shape().members]
         # What becomes of a result is known from its step on: it goes past the lanes, which hold data only.
-        push, flags = control.step.push, Signal(buffer.flags.shape())
+        push = control.step.push
+        flags = Signal(buffer.flags.shape())
         wait = self.lanes[0].latency
         settings: Value = Const(0) if config.float8 else Cat(job.y_unsigned, job.y_int32, job.y_zero_point)
         m.d.comb += [flags[name].eq(control.step[name]) for name in flags.shape().members]

@@ -36,7 +36,10 @@ class Counters(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         # The events come straight from the ports: they are looked at a cycle later, and counted another one later.
-        taken, ended, input_stall, output_stall = Signal(), Signal(), Signal(), Signal()
+        taken = Signal()
+        ended = Signal()
+        input_stall = Signal()
+        output_stall = Signal()
         begun = Signal()
         counting = Signal()
         m.d.comb += counting.eq(begun | taken)
@@ -52,7 +55,8 @@ class Counters(wiring.Component):
             (self.input_stalls, counting & input_stall),
             (self.output_stalls, output_stall),
         ):
-            total, more = Signal(32), Signal()
+            total = Signal(32)
+            more = Signal()
             m.d.comb += count.eq(total)
             m.d.sync += [more.eq(counted), total.eq(total + more)]
             with m.If(self.start):

@@ -139,11 +139,11 @@ class DrainControl(wiring.Component):
         columns_left = Signal(range(config.cols + 1))  # of this row of the tile, with this step's
         tile_entry = Signal(range(config.table_words))
         first_row = Signal(range(config.max_rows))
-        busy, stays = Signal(), Signal()
+        busy, stays, job_ends = (Signal(name=name) for name in ("busy", "stays", "job_ends"))
         has_columns = Signal()  # columns_left is not 0
         row_ends = Signal()  # it is not, and at most lanes
         final_tile = Signal()  # in time for its first row
-        job_ends, in_tile = Signal(), (in_rows, last_row, row_in_tile)
+        in_tile = (in_rows, last_row, row_in_tile)
         m.d.sync += [busy.eq(self.start | (busy & stays)), final_tile.eq(column.final & group.final)]
         now = Signal(drain_step(config))
         m.d.comb += [

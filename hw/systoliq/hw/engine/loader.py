@@ -48,7 +48,8 @@ class Loader(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        active, stays = Signal(), Signal()
+        active = Signal()
+        stays = Signal()
         opened = Signal()
         end = Signal()
         m.d.comb += [

@@ -60,16 +60,19 @@ class Status(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        start, clear, acknowledge = Signal(), Signal(init=1), Signal()
+        start = Signal()
+        clear = Signal(init=1)
+        acknowledge = Signal()
         m.d.sync += [
             start.eq(self.write & self.start),
             clear.eq(self.write & self.clear),
             acknowledge.eq(self.write & self.acknowledge),
         ]
-        starting, cleared, accepted, ends = Signal(), Signal(), Signal(), Signal()
-        queued, running, leaving = Signal(), Signal(), Signal()
-        done, jobs = Signal(), Signal(JOBS_BITS)
-        error, fails = Signal(8), Signal()
+        starting, cleared, accepted, ends = (Signal(name=name) for name in ("starting", "cleared", "accepted", "ends"))
+        queued, running, leaving, done = (Signal(name=name) for name in ("queued", "running", "leaving", "done"))
+        jobs = Signal(JOBS_BITS)
+        error = Signal(8)
+        fails = Signal()
         fatal: Value = (error != 0) & (error != _QUEUE_FULL)
         m.d.comb += [
             accepted.eq(start & ~queued),

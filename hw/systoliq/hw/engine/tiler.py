@@ -55,7 +55,8 @@ class Tiler(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         config = self.config
-        running, stays = Signal(), Signal()
+        running = Signal()
+        stays = Signal()
         beat = Countdown(m, self.k, config.depth, name="k", load=self.start)
         column = Countdown(m, self.n, config.cols, name="n", load=self.start, slow=True)
         group = Countdown(m, self.m, config.rows, name="m", load=self.start, slow=True)
@@ -63,12 +64,15 @@ class Tiler(wiring.Component):
         b_base = Signal(range(config.b_words))  # and of the job's
         # Decided a cycle ahead, so that ``take`` hangs on four registers: whether a word of A, and one of B, are there.
         pace = Pace(m, config.drain_cycles - 1, name="pace", begin=self.last)
-        may_end, rests = Signal(), Signal(init=1)
+        may_end = Signal()
+        rests = Signal(init=1)
         m.d.sync += [rests.eq(pace.over & ~self.last), may_end.eq(pace.over & ~self.last & self.credit)]
         begins = Signal(init=1)
-        a_there, b_there = Signal(), Signal()
+        a_there = Signal()
+        b_there = Signal()
         row_ends = Signal()  # of tiles: the group's last
-        a_again, b_again = Signal(), Signal()  # the next word was read before
+        a_again = Signal()  # the next word was read before
+        b_again = Signal()
         m.d.comb += [
             self.a_fresh.eq(column.initial),
             self.b_fresh.eq(group.initial),

@@ -69,7 +69,8 @@ class YPacker(wiring.Component):
         m.submodules.skid = place(skid, platform)
         wiring.connect(m, skid.o, wiring.flipped(self.o))
         step = Signal()  # all stages move on
-        ended, stays_ended = Signal(), Signal()  # the last beat was taken and has not left
+        ended = Signal()  # the last beat was taken and has not left
+        stays_ended = Signal()
         takes = Signal(init=1)  # the first stage: all stages move on, and the job has not ended
         waits = Signal()  # there will be no place in the skid buffer
         taken = Signal()

@@ -163,7 +163,9 @@ class Depthwise(wiring.Component):
     def _multiply(self, m: Module, platform: object, sequencer: Sequencer) -> None:
         """An element for each lane, its operands, and its sum."""
         # Whether a beat is taken is known late: the operands are cleared a cycle after they come.
-        taken, ends, begins = Signal(), Signal(), Signal()
+        taken = Signal()
+        ends = Signal()
+        begins = Signal()
         offered = Signal(self._word, reset_less=True)
         word = Signal(self._word, reset_less=True)
         m.d.sync += [

@@ -36,11 +36,13 @@ class Fifo(wiring.Component):
         m = Module()
         ram = self.ram
         m.submodules.ram = place(ram, platform)
-        came, fetched = Signal(), Signal()
+        came = Signal()
+        fetched = Signal()
         room = Credit(m, self.depth, name="room", full=True, give=fetched, take=came)
         there = Credit(m, self.depth, name="there", full=False, give=came, take=fetched)
         out = way_out(m, available=there.any, ready=self.o.ready, latency=ram.latency)
-        newest, oldest = Signal(range(self.depth)), Signal(range(self.depth))
+        newest = Signal(range(self.depth))
+        oldest = Signal(range(self.depth))
         m.d.comb += [
             came.eq(self.i.valid & room.any),
             fetched.eq(out.fetch),

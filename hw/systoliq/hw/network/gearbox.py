@@ -47,7 +47,9 @@ class Gearbox(wiring.Component):
     def _split(self, m: Module) -> None:
         """A register of the wide beat, which moves down."""
         given = Value.cast(self.i.payload.data)
-        rest, last, there = Signal.like(given, name="rest", reset_less=True), Signal(reset_less=True), Signal()
+        rest = Signal.like(given, name="rest", reset_less=True)
+        last = Signal(reset_less=True)
+        there = Signal()
         leaves = there & self.o.ready
         part = count(m, self.of // self.to, when=leaves, name="part")
         m.d.comb += [
@@ -67,7 +69,9 @@ class Gearbox(wiring.Component):
         """A register of the wide beat, which is filled from the top and moves down."""
         given = Value.cast(self.i.payload.data)
         wide = Value.cast(self.o.payload.data)
-        held, last, full = Signal.like(wide, name="held", reset_less=True), Signal(reset_less=True), Signal()
+        held = Signal.like(wide, name="held", reset_less=True)
+        last = Signal(reset_less=True)
+        full = Signal()
         comes = self.i.valid & self.i.ready
         part = count(m, self.to // self.of, when=comes, name="part")
         m.d.comb += [

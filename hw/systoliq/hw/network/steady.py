@@ -32,7 +32,8 @@ def steady(
     if fifo.depth < latency + 4:
         raise ValueError(f"the FIFO must be at least {latency + 4} deep, not {fifo.depth}")
     m.submodules.fifo = place(fifo, platform)
-    enters, left = Signal(), Signal()
+    enters = Signal()
+    left = Signal()
     m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
     room = Credit(m, fifo.depth, name="room", full=True, give=left, take=enters)
     there: Value = Const(1, 1)

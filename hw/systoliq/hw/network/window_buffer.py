@@ -92,7 +92,8 @@ class WindowBuffer(wiring.Component):
         freed = Signal(range(max(windows.lines_freed()) + 1))
         came = delay(m, self._take(m, freed), 1, name="came", reset_less=False)
 
-        granted, begins = Signal(), Signal()
+        granted = Signal()
+        begins = Signal()
         self._grant(m, granted, came, begins)
         reading = Signal()
         out = way_out(m, available=reading, ready=self.o.ready, latency=rams[0].latency)

@@ -77,7 +77,8 @@ class CpuBridge(wiring.Component):
 
     def _reads(self, m: Module) -> Value:
         region, busy = self._region(m, "ar"), Signal(name="reading")
-        whom, lane = Signal.like(region, name="read_from", reset_less=True), Signal(4, reset_less=True)
+        whom = Signal.like(region, name="read_from", reset_less=True)
+        lane = Signal(4, reset_less=True)
         self._to(m, "arvalid", region, self.s_arvalid & ~busy)
         self._to(m, "rready", whom, self.s_rready & busy)
         place = (self.bus_bytes - 1).bit_length()
@@ -97,7 +98,9 @@ class CpuBridge(wiring.Component):
         return self.s_rvalid & self.s_rready & self.s_rresp[_ERROR]
 
     def _writes(self, m: Module) -> Value:
-        now, got_address, got_data = self._region(m, "aw"), Signal(), Signal()
+        now = self._region(m, "aw")
+        got_address = Signal()
+        got_data = Signal()
         whom = Signal.like(now, name="write_to", reset_less=True)
         region = Mux(got_address, whom, now)
         answered = self.s_bvalid & self.s_bready

@@ -29,7 +29,9 @@ class Owners(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         slots = Array(Signal(range(self.count), name=f"slot_{i}", reset_less=True) for i in range(DEPTH))
-        newest, oldest, held = Signal(range(DEPTH)), Signal(range(DEPTH)), Signal(range(DEPTH + 1))
+        newest = Signal(range(DEPTH))
+        oldest = Signal(range(DEPTH))
+        held = Signal(range(DEPTH + 1))
         m.d.comb += [self.head.eq(slots[oldest]), self.any.eq(held != 0), self.room.eq(held != DEPTH)]
         m.d.sync += [held.eq(held + self.put - self.take), newest.eq(newest + self.put), oldest.eq(oldest + self.take)]
         with m.If(self.put):

@@ -36,7 +36,9 @@ class Peripherals(wiring.Component):
         bus, uart = AxiLite(ADDRESS_BITS), UartTransmitter()
         m.submodules.bus, m.submodules.uart = place(bus, platform), place(uart, platform)
         join(m, bus, "s", self, "s")
-        divisor, leds, seen = Signal(DIVISOR_BITS, init=self.divisor), Signal(LEDS), Signal()
+        divisor = Signal(DIVISOR_BITS, init=self.divisor)
+        leds = Signal(LEDS)
+        seen = Signal()
         held: dict[str, Value] = {
             "UART_DATA": Const(0, 1), "UART_STATUS": ~uart.idle, "UART_DIVISOR": divisor, "LEDS": leds, "FAULT": seen
         }  # fmt: skip

@@ -59,7 +59,8 @@ class RamCore(wiring.Component):
         m = Module()
         memory = Memory(shape=unsigned(self.width), depth=self.depth, init=self.init)
         m.submodules.memory = memory
-        write, read = memory.write_port(granularity=8), memory.read_port()
+        write = memory.write_port(granularity=8)
+        read = memory.read_port()
         m.d.comb += [
             write.en.eq(self.write),
             write.addr.eq(self.write_address),

@@ -23,7 +23,9 @@ class RoundRobin(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        last, kept, keeps = Signal(range(self.count)), Signal(range(self.count), reset_less=True), Signal()
+        last = Signal(range(self.count))
+        kept = Signal(range(self.count), reset_less=True)
+        keeps = Signal()
         m.d.comb += self.any.eq(self.asks.any())
         with m.If(keeps):
             m.d.comb += self.who.eq(kept)

@@ -36,7 +36,8 @@ class WriteArbiter(wiring.Component):
         m = Module()
         turn, owners = RoundRobin(self.masters), Owners(self.masters)
         m.submodules.turn, m.submodules.owners = place(turn, platform), place(owners, platform)
-        who, writing = Signal(range(self.masters), reset_less=True), Signal()
+        who = Signal(range(self.masters), reset_less=True)
+        writing = Signal()
         may_ask = ~writing & owners.room
         m.d.comb += [
             turn.asks.eq(Cat(self._of("awvalid")) & may_ask.replicate(self.masters)),

@@ -123,6 +123,7 @@ def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
         idle=2 * design.array.latency + stimulus.cycles + PAUSES,
         trials=trials(first=first, period=stimulus.cycles - first, most=stimulus.cycles, budget=_BUDGET),
         stops=None,
+        handover=None,
         rounds=1,
         outputs=[("sums_valid", config.cols)],
         moves="|sums_valid",

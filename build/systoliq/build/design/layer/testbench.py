@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from systoliq.hw.axi import axi_bits
 
 from ..testbench.frame import testbench
+from ..testbench.handover import Handover
 from ..testbench.resets import Stops, trials
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
@@ -132,6 +133,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         user_width=user_width,
         strays=True,
         pauses=True,
+        waits=dense.replay_cycles > 0,
     )
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
@@ -166,6 +168,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         ),
         # one tile too many would be seen after the last column tile but one
         stops=Stops(cycles=fill_cycles, held=stimulus.held, after_reset=min(dense.schedule.column_tiles - 1, 1)),
+        handover=Handover(beats=dense.schedule.beats, cycles=dense.replay_cycles) if dense.replay_cycles else None,
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",
         declarations=_declarations(design, stimulus, sender, receiver),

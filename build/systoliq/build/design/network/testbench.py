@@ -99,6 +99,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
         trials=_trials(assembly.image_cycles),
         stops=None,
+        handover=None,
         rounds=1,
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",

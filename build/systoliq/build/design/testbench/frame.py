@@ -9,6 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
+from .handover import Handover
 from .resets import Kind, Stops, Trial
 from .streams import Sender
 from .text import calls, fill
@@ -66,6 +67,7 @@ _PHASES = (
     "Phase 3: only the senders stall.",
     "Phase 4: only the receiver stalls.",
     "Phase 5: the receiver stalls, and stops now and then until A's tready falls, which must be in time.",
+    "Phase 6: A is late, as much as lets a group come when the one before it leaves.",
 )
 _KINDS = (
     (Kind.FULL_RATE, "at full rate"),
@@ -241,22 +243,26 @@ def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[s
 
 def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
-    rounds: int, trials: Sequence[Trial], stops: Stops | None, outputs: Sequence[tuple[str, int]], moves: str,
-    declarations: str, step: str, reset: str, contents: str, memories: Iterable[str],
+    rounds: int, trials: Sequence[Trial], stops: Stops | None, handover: Handover | None,
+    outputs: Sequence[tuple[str, int]], moves: str, declarations: str, step: str, reset: str, contents: str,
+    memories: Iterable[str],
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
     Phase 0 has all `results`, the others the first `few` of them; those with stalls come `rounds` times. `stops` are
-    those of the receiver, None where results cannot be held back. `idle` are the cycles after which a design in which
-    nothing moves is given up; `outputs` those that say who is ready and what is valid, with their widths, and `moves`
-    that a result is taken. `memories` are the files that the design reads.
+    those of the receiver, None where results cannot be held back, and `handover` groups that meet, None where none do;
+    both have a phase of their own. `idle` are the cycles after which a design in which nothing moves is given up;
+    `outputs` those that say who is ready and what is valid, with their widths, and `moves` that a result is taken.
+    `memories` are the files that the design reads.
     """
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
+    parts: list[Sender | Handover] = [*senders, *([] if handover is None else [handover])]
+    last_phase = handover.phase if handover is not None else 4 if stops is None else 5
     seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
     body = fill(
         _TESTBENCH,
-        last_phase=4 if stops is None else 5,
+        last_phase=last_phase,
         rounds=rounds,
         new_round="" if stops is None else "\n            stop <= 0;",
         results=results,
@@ -279,19 +285,17 @@ def testbench(
         full_rate=Kind.FULL_RATE.value,
         stalls=Kind.STALLS.value,
         stray=Kind.STRAY.value,
-        declarations="\n".join([*(sender.declarations for sender in senders), declarations]),
+        declarations="\n".join([*(part.declarations for part in parts), declarations]),
         handshake=", ".join(name for name, _ in handshake),
         handshake_bits=sum(width for _, width in handshake),
         moves=" || ".join([*went, moves]),
         reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else [_STOP_RESET]), reset]),
-        step="\n".join([*(sender.step for sender in senders), *([] if stops is None else [_STOP_STEP]), step]),
+        step="\n".join([*(part.step for part in parts), *([] if stops is None else [_STOP_STEP]), step]),
         again="\n".join(sender.again for sender in senders),
         trial_calls=calls(trial.call for trial in trials),
         contents="\n".join([*(sender.contents for sender in senders), *_stop_calls(stops), contents]),
     )
-    return shell(
-        name=name, story=story, phases=_phases(trials, stops is not None, rounds), body=body, memories=memories
-    )
+    return shell(name=name, story=story, phases=_phases(trials, last_phase, rounds), body=body, memories=memories)
 
 
 def _stop_calls(stops: Stops | None) -> list[str]:
@@ -300,10 +304,10 @@ def _stop_calls(stops: Stops | None) -> list[str]:
     return ["    i = 0;", calls(f"h({after}, {held});" for after, held in stops.held.items())]
 
 
-def _phases(trials: Sequence[Trial], stops: bool, rounds: int) -> str:
+def _phases(trials: Sequence[Trial], last: int, rounds: int) -> str:
     """The phases in words."""
     kinds = "".join(f", {text}" for kind, text in _KINDS if any(trial.kind is kind for trial in trials))
-    phases = [line.replace("<<kinds>>", kinds) for line in _PHASES[: 6 if stops else 5]]
+    phases = [line.replace("<<kinds>>", kinds) for line in _PHASES[: last + 1]]
     phases += [f"Phases 2 and up come {rounds} times."] if rounds > 1 else []
     return "\n".join(map(_comment, phases))
 

@@ -20,7 +20,7 @@ _PAUSE = """\
 _SENDER = """\
       <<s>>_index <= <<s>>_next;
       if (!s_axis_<<s>>_tvalid || s_axis_<<s>>_tready) begin
-        if (<<s>>_next < <<end>> && !(senders_stall && (random[<<bit>>+:2] != 2'd0<<paused>>))) begin
+        if (<<s>>_next < <<end>><<waits>> && !(senders_stall && (random[<<bit>>+:2] != 2'd0<<paused>>))) begin
           s_axis_<<s>>_tvalid <= 1'b1;
           <<port>> <= <<s>>_data[<<s>>_next];<<last>>
         end else begin
@@ -45,7 +45,7 @@ class Sender:
     `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
     `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `pauses`
     stalls have some of up to 255 cycles, in which all that waits is used up. With `strays` the tlast of beat `stray`, a
-    wire of the testbench, is turned over.
+    wire of the testbench, is turned over. With `waits` the next beat waits for a wire <letter>_waits there.
     """
 
     def __init__(
@@ -60,6 +60,7 @@ class Sender:
         user_width: int = 0,
         strays: bool = False,
         pauses: bool = False,
+        waits: bool = False,
     ) -> None:
         self.letter = letter
         self._beats = beats
@@ -69,6 +70,7 @@ class Sender:
         self._random_bit = random_bit
         self._strays = strays
         self._pauses = pauses
+        self._waits = waits
         self._end = end or f"{letter.upper()}_BEATS"
 
     @property
@@ -103,6 +105,7 @@ class Sender:
             paused=f" || {s}_pause != 8'd0" if self._pauses else "",
             port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
+            waits=f" && !{s}_waits" if self._waits else "",
             bit=self._random_bit,
             last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next]{stray};" if has_last else "",
             not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
