@@ -132,6 +132,10 @@ def test_float8_has_no_bytes_that_fill_up_a_tap():
         maps.check(config, maps.rows, maps.k(config), 0)
 
 
+def test_maps_are_padded_with_zeros_where_nothing_else_is_said():
+    assert (Maps.of(SHAPE, WINDOW).fill, Maps.of(SHAPE, WINDOW, 7).fill) == (0, 7)
+
+
 def test_a_list_says_that_a_walk_goes_over_maps():
     """Ten words more than that of a matrix: a header and the registers of the map."""
     a, maps = np.zeros((64, 144), np.int8), Maps.of(SHAPE, WINDOW)
