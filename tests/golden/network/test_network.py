@@ -229,7 +229,7 @@ WRONG = {
     "batch moves": (lambda: Transpose((1, 0)), r"an order of dimensions with the batch, 0, first, not \[1, 0\]"),
     "pool's scale": (
         lambda: MaxPool(
-            name="p", inputs=(IMAGE,), output=IMAGE.replace(name="y", scale=np.float32(0.7)), window=Window(kernel=(1, 1))
+            name="p", inputs=(IMAGE,), output=tensor("y", 1, 4, 5, 5, scale=0.7), window=Window(kernel=(1, 1))
         ),
         "'image' and 'y' must have the same format, scale and zero point, not uint8, 0.5, 3 and uint8, 0.7, 3",
     ),
