@@ -32,6 +32,10 @@ def test_a_format_knows_its_range_name_and_container(name, bits, signed, least, 
     assert fmt.saturate(np.array([-(2**40), least, greatest, 2**40])).tolist() == [least, least, greatest, greatest]
 
 
+def test_integers_are_significands_that_are_never_shifted():
+    assert (INT8.unit, INT8.max_shift, INT8.nan_code, INT8.infinity_code) == (0, 0, None, None)
+
+
 def test_the_presets_fill_their_types():
     assert (IntFormat.of(np.int8), IntFormat.of(np.dtype("uint8")), IntFormat.of("int32")) == (INT8, UINT8, INT32)
 

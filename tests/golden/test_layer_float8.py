@@ -100,8 +100,13 @@ def test_refused(changes, error, text):
 
 def test_integers_and_float8_are_asked_for_different_sums():
     layer = MatMulLayer(**fields())
-    for ask in (lambda: layer.accumulate(rows()), layer.accumulator_range, lambda: layer.centered_b):
-        with pytest.raises(TypeError, match="must be asked of a layer of integers, not of float8_e"):
+    asked = {
+        "accumulate": lambda: layer.accumulate(rows()),
+        "accumulator_range": layer.accumulator_range,
+        "centered_b": lambda: layer.centered_b,
+    }
+    for name, ask in asked.items():
+        with pytest.raises(TypeError, match=f"{name} must be asked of a layer of integers, not of float8_e"):
             ask()
     integers = np.zeros((K, N), np.int8)
     plain = {"a_zero_point": np.int8(0), "b_zero_point": np.int8(0), "y_zero_point": np.int8(0)}
@@ -115,6 +120,7 @@ def test_exponents_are_those_of_float32():
     least, most = (float(each) for each in (np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).max))
     made = Float8Requantization.from_scales(np.float32([least, most]), E5M2)
     assert made.exponent == (min(EXPONENTS), max(EXPONENTS))
+    assert made.zero_point == 0
     np.testing.assert_array_equal(made.scale, np.float32([least, most]))
 
 

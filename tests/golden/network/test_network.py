@@ -315,6 +315,7 @@ def test_windows_in_words():
 def test_a_window_that_is_not_described():
     """Its strides and dilations are 1, and it has no padding."""
     assert Window.of((5, 4), kernel=(3, 2)) == Window(kernel=(3, 2))
+    assert Window.of((6, 6), kernel=(3, 3), strides=(2, 2)).pads == (0, 0, 0, 0)  # what is left over is left out
     assert Window(kernel=(3, 2)) == Window(kernel=(3, 2), strides=(1, 1), dilations=(1, 1), pads=(0, 0, 0, 0))
 
 
