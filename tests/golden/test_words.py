@@ -9,6 +9,10 @@ from systoliq.golden import INT8, IntFormat
 from systoliq.golden.words import as_words, bytes_of, from_words, pads, to_integers, to_words
 
 
+def test_bytes_of_words():
+    assert [bytes_of(bits) for bits in (1, 7, 8, 9, 16, 17, 64, 65)] == [1, 1, 1, 2, 2, 3, 8, 9]
+
+
 @pytest.mark.parametrize("signed", [False, True])
 @pytest.mark.parametrize("bits", [1, 2, 7, 8, 9, 12, 15, 16, 17, 24, 31, 32, 33, 63, 64, 65, 80])
 def test_words_hold_each_element_s_bits(bits, signed):

@@ -121,7 +121,7 @@ def scaled(sums: Sums, scale: npt.NDArray[np.float32]) -> Sums:
     But for the sign of zero: an exact zero is positive.
     """
     finite = np.isfinite(scale)
-    sign = np.where(np.isnan(scale), 0, np.sign(np.where(np.isnan(scale), 0, scale))).astype(np.int8)
+    sign = np.sign(np.where(np.isnan(scale), 0, scale)).astype(np.int8)
     numbers = sums.numbers.times(np.where(finite, scale, np.float32(0)))
     of_number = np.where(sums.numbers.zero, 0, np.where(sums.numbers.negative, -1, 1)).astype(np.int8)
     infinite = (sums.infinity != 0) | np.isinf(scale)
