@@ -23,6 +23,7 @@ from systoliq.golden import Float8Format, IntFormat, MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import CELLS
+from systoliq.hw.dma.self_fed_engine import SelfFedEngine
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.hierarchy import Emission, mark_used
 from systoliq.hw.link import Linked
@@ -162,6 +163,8 @@ EXEMPLARS: dict[str, Callable[[], wiring.Component]] = {
         f"weight-stationary engine of {cells}": _of_engine(cells=cells, dataflow="weight-stationary")
         for cells in ("portable", "ecp5", "ecp5-pair", "xilinx", "dsp48e2-pair")
     },
+    "engine as it comes": lambda: EngineDesign(EngineConfig()).top,
+    "engine as it comes that feeds itself": lambda: SelfFedEngine(EngineConfig()),
     "engine of one element": _of_engine(rows=1, cols=1, depth=1, lanes=1),
     "engine with a lane for each column": _of_engine(rows=3, cols=3, depth=1, lanes=3),
     "engine with one lane": _of_engine(rows=1, cols=4, depth=2, lanes=1),

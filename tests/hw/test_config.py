@@ -8,6 +8,12 @@ from systoliq.golden import INT8, UINT8, IntFormat
 from systoliq.hw import ArrayConfig
 
 
+def test_what_is_not_given():
+    config = ArrayConfig()
+    assert (config.rows, config.cols, config.depth, config.accumulator_bits) == (1, 1, 1, 32)
+    assert (config.a, config.b, config.cells) == (INT8, INT8, "portable")
+
+
 @pytest.mark.parametrize("name", ["rows", "cols", "depth", "accumulator_bits"])
 @pytest.mark.parametrize(("value", "error"), [(0, ValueError), (-3, ValueError), (1.0, TypeError), (True, TypeError)])
 def test_sizes_are_positive_integers(name, value, error):

@@ -14,6 +14,18 @@ FLOAT8 = {"a": E5M2, "b": E4M3FN, "y": E5M2}
 NAMES = ["rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows"]
 
 
+def test_what_is_not_given():
+    config = EngineConfig()
+    assert [getattr(config, name) for name in NAMES] == [4, 4, 1, 4, 256, 1024, 256, 256]
+    assert (config.dataflow, config.cells, config.a, config.b, config.y) == (
+        "output-stationary",
+        "portable",
+        None,
+        None,
+        None,
+    )
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize(("value", "error"), [(0, ValueError), (2.0, TypeError), (True, TypeError)])
 def test_sizes_are_positive_integers(name, value, error):

@@ -13,6 +13,7 @@ def test_usual():
     config = SocConfig()
     assert config.ram_bytes == 65536
     assert config.uart_cycles == 217
+    assert (config.bus_bytes, config.clock_hz, config.baud, config.throttled) == (4, 25_000_000, 115_200, False)
     assert config.replace(ram_kib=16).ram_bytes == 16384
 
 
