@@ -41,6 +41,12 @@ def test_a_slope_that_is_left_out_is_passed():
     assert Slopes(Bound(Fraction(1), included=False), Bound(Fraction(2), included=False)).dyadic() == (3, 1)
 
 
+def test_multipliers_end_where_requantizers_do():
+    last, beyond = (Bound(Fraction(multiplier), included=True) for multiplier in ((1 << 30) - 1, 1 << 30))
+    assert Slopes(last, last).dyadic() == ((1 << 30) - 1, 0)
+    assert Slopes(beyond, beyond).dyadic() is None
+
+
 def test_shifts_end_where_requantizers_do():
     last, beyond = (Bound(Fraction(1, 1 << shift), included=True) for shift in (SHIFT_LIMIT, SHIFT_LIMIT + 1))
     assert Slopes(last, last).dyadic() == (1, SHIFT_LIMIT)

@@ -174,6 +174,12 @@ WRONG = {
     "zero point": (lambda: tensor("x", 1, zero_point=-1), "tensor 'x' must have a zero point in uint8, not -1"),
     "value": (lambda: tensor("x", 2, value=np.zeros(3, np.uint8)), r"a value of uint8 \[2\], not uint8 \[3\]"),
     "kernel": (lambda: Window(kernel=(0, 1)), r"kernel must be 2 numbers of at least 1, not \[0, 1\]"),
+    "strides": (
+        lambda: Window(kernel=(1, 1), strides=(1, 0)), r"strides must be 2 numbers of at least 1, not \[1, 0\]"
+    ),
+    "dilations": (
+        lambda: Window(kernel=(1, 1), dilations=(0, 1)), r"dilations must be 2 numbers of at least 1, not \[0, 1\]"
+    ),
     "pads": (
         lambda: Window(kernel=(1, 1), pads=(0, 1, -1, 0)), r"pads must be 4 numbers of at least 0, not \[0, 1, -1, 0\]"
     ),
