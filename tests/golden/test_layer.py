@@ -242,3 +242,30 @@ def test_pick_wants_one_name_of_each(tmp_path):
     np.savez(path, **arrays(b=None))
     with pytest.raises(ValueError, match=r"both\.npz: must have the key 'b' \(or 'weights'\)"):
         MatMulLayer.pick(path)
+
+
+def test_layers_are_themselves_alone():
+    """They are keys of what is made of them."""
+    layer = MatMulLayer(**arrays())
+    assert layer.replace() != layer
+    assert len({layer, layer.replace()}) == 2
+
+
+def test_formats_of_operands_whose_zero_points_come_at_run_time():
+    for bits in (2, 15, 16):
+        assert (
+            MatMulLayer(
+                b=np.ones((2, 1), np.int8), b_zero_point=np.int8(0), a_format=IntFormat(bits, True)
+            ).a_format.bits
+            == bits
+        )
+    with pytest.raises(ValueError, match="of integers of at most 16 bits, where it comes at run time, not int32"):
+        MatMulLayer(b=np.ones((2, 1), np.int8), b_zero_point=np.int8(0), a_format=IntFormat(32, True))
+
+
+@pytest.mark.parametrize("scale", [0.0, -1.0, np.inf, np.nan])
+def test_scales_of_sums_are_positive_and_finite(scale):
+    """Those of a layer whose zero point of A comes at run time."""
+    b = np.ones((2, 2), np.int8)
+    with pytest.raises(ValueError, match="b_scale must be positive and finite, not "):
+        MatMulLayer(b=b, b_zero_point=np.int8(0), a_format=INT8, b_scale=np.float32([1, scale]))

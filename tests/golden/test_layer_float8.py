@@ -91,6 +91,11 @@ def test_real_numbers_become_codes():
         ({"a_zero_point": np.uint8(0x38)}, ValueError, "a_zero_point must be 0, as it is float8_e4m3fn"),
         ({"b": np.zeros((K, N), np.int8)}, TypeError, "b must have the type float8_e5m2, or be its codes as uint8"),
         ({"a_scale": 2.0**-100, "y_scale": 2.0**100}, ValueError, "must not underflow to 0"),
+        (
+            {"a_scale": 2.0**100, "y_scale": 2.0**-100},
+            ValueError,
+            r"a_scale \* b_scale / y_scale must be finite in float32, not inf \(column 0\)",
+        ),
     ],
 )
 def test_refused(changes, error, text):
