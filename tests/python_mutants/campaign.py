@@ -16,7 +16,7 @@ from choice import chosen_tests
 from forked import failing_test
 from mutation import Mutation, mutations
 
-__all__ = ["Mutant", "Outcome", "copied_tree", "drawn", "of_line", "tried"]
+__all__ = ["ROOT", "Mutant", "Outcome", "copied_tree", "drawn", "of_module", "tried"]
 
 ROOT = Path(__file__).resolve().parents[2]
 _COPIED = ("golden", "hw", "sim", "build", "tests", "docs", "examples", "pyproject.toml", "README.md")
@@ -49,17 +49,14 @@ class Outcome:
 def drawn(part: str, count: int, seed: int) -> list[Mutant]:
     """So many of all mutants of a part, golden or hw; the same for the same seed and sources."""
     paths = sorted((ROOT / part / "systoliq" / part).rglob("*.py"))
-    every = [mutant for path in paths for mutant in _of(path.relative_to(ROOT))]
+    every = [mutant for path in paths for mutant in of_module(path.relative_to(ROOT))]
     return random.Random(f"{part} {seed}").sample(every, min(count, len(every)))
 
 
-def of_line(path: Path, line: int) -> list[Mutant]:
-    """All that begin in one line of the module at `path`, below the tree."""
-    return [mutant for mutant in _of(path) if mutant.mutation.line == line]
-
-
-def _of(path: Path) -> list[Mutant]:
-    return [Mutant(path=path, mutation=mutation) for mutation in mutations((ROOT / path).read_bytes())]
+def of_module(path: Path, line: int | None = None) -> list[Mutant]:
+    """All of the module at `path`, below the tree, or those that begin in one line of it."""
+    every = [Mutant(path=path, mutation=mutation) for mutation in mutations((ROOT / path).read_bytes())]
+    return [mutant for mutant in every if line in (None, mutant.mutation.line)]
 
 
 @contextmanager

@@ -2,10 +2,11 @@
 
 python tests/python_mutants/run.py --part golden --count 60 --seed 1
 python tests/python_mutants/run.py --at golden/systoliq/golden/formats.py:83
+python tests/python_mutants/run.py --at golden/systoliq/golden/formats.py --seconds 6
 
-Each is one small change in golden or hw, in a copy of the tree: drawn by the seed, or all of a line. The tests of its
-module, of the modules that use it and of its folder run until the first fails, or the time is over. Survivors are
-listed with their line; then a table by module.
+Each is one small change in golden or hw, in a copy of the tree: drawn by the seed, or all of a line or of a module. The
+tests of its module, of the modules that use it and of its folder run until the first fails, or the time is over.
+Survivors are listed with their line; then a table by module.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from campaign import Outcome, copied_tree, drawn, of_line, tried
+from campaign import ROOT, Outcome, copied_tree, drawn, of_module, tried
 
 
 def main() -> int:
@@ -26,7 +27,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--part", choices=["golden", "hw"], help="draw mutants of this")
-    which.add_argument("--at", metavar="PATH:LINE", help="all mutants of this line")
+    which.add_argument("--at", metavar="PATH[:LINE]", help="all mutants of this line, or of this module")
     parser.add_argument("--count", type=int, default=60, help="mutants to draw; default 60")
     parser.add_argument("--seed", type=int, default=1, help="default 1")
     parser.add_argument("--seconds", type=float, default=100, help="of processor time: no new tests after; default 100")
@@ -35,8 +36,10 @@ def main() -> int:
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the copy goes
     if chosen.at:
-        path, _, line = chosen.at.rpartition(":")
-        mutants = of_line(Path(path), int(line))
+        path, _, line = chosen.at.partition(":")
+        if not (ROOT / path).is_file() or (line and not line.isdecimal()):
+            parser.error(f"--at must be PATH or PATH:LINE of a module below {ROOT}, not {chosen.at}")
+        mutants = of_module(Path(path), int(line) if line else None)
     else:
         mutants = drawn(chosen.part, chosen.count, chosen.seed)
     outcomes: list[Outcome] = []

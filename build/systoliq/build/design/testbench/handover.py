@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from .text import fill
 
@@ -31,7 +32,7 @@ class Handover:
 
     beats: int
     cycles: int
-    phase: int = 6
+    phase: ClassVar[int] = 6
 
     @property
     def declarations(self) -> str:
