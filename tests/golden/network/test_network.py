@@ -173,6 +173,10 @@ WRONG = {
     "scale": (lambda: tensor("x", 1, scale=0), "tensor 'x' must have a positive, finite scale, not 0.0"),
     "zero point": (lambda: tensor("x", 1, zero_point=-1), "tensor 'x' must have a zero point in uint8, not -1"),
     "value": (lambda: tensor("x", 2, value=np.zeros(3, np.uint8)), r"a value of uint8 \[2\], not uint8 \[3\]"),
+    "value's range": (
+        lambda: tensor("x", 2, fmt=IntFormat(4, signed=False), value=np.uint8([15, 16])),
+        "tensor 'x' must have a value in 0 to 15",
+    ),
     "kernel": (lambda: Window(kernel=(0, 1)), r"kernel must be 2 numbers of at least 1, not \[0, 1\]"),
     "strides": (
         lambda: Window(kernel=(1, 1), strides=(1, 0)), r"strides must be 2 numbers of at least 1, not \[1, 0\]"

@@ -9,7 +9,7 @@ import pytest
 
 from systoliq.golden import E4M3FN, matmul_integer
 from systoliq.golden.network import Window
-from systoliq.hw.dma.commands import Placement, command_list
+from systoliq.hw.dma.commands import Placement, b_walk, command_list
 from systoliq.hw.dma.convolutions import Maps, is_copied, kernel_rows, parts
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
@@ -130,6 +130,12 @@ def test_float8_has_no_bytes_that_fill_up_a_tap():
     maps = Maps.of((1, 8, 8, 3), WINDOW)
     with pytest.raises(ValueError, match="channels must be a multiple of depth 2 for float8, not 3"):
         maps.check(config, maps.rows, maps.k(config), 0)
+
+
+def test_b_lies_tiled_where_the_engine_has_a_depth():
+    assert b_walk(EngineConfig(), 16, 5, 6, 64, 8).row_stride == 8
+    with pytest.raises(ValueError, match="B must lie tiled for an engine of depth 2, not row by row"):
+        b_walk(EngineConfig(depth=2), 16, 5, 6, 64, 8)
 
 
 def test_maps_are_padded_with_zeros_where_nothing_else_is_said():

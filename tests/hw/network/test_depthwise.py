@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from systoliq.golden import INT8, UINT8, MatMulLayer, Requantization
+from systoliq.golden import E4M3FN, E5M2, INT8, UINT8, MatMulLayer, Requantization
 from systoliq.golden.formats import IntFormat
 from systoliq.hw.network.depthwise import Depthwise
 
@@ -69,3 +69,30 @@ def test_equals_golden(k, n, lanes, fields, comes, goes):
 
     simulate(block, sender, receiver)
     assert taken == wanted
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"k": 3, "n": 4, "lanes": 3}, "lanes must divide the 4 channels, not 3"),
+        (
+            {"k": 140_000, "n": 1, "lanes": 1, "weights": np.full((140_000, 1), -128, np.int8)},
+            r"sums must fit 32 bits, not 33: -\d+ to \d+",
+        ),
+    ],
+)
+def test_what_there_is_no_hardware_for(fields, message):
+    lanes = fields.pop("lanes")
+    layer = layer_of(**fields)
+    constants = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    with pytest.raises(ValueError, match=message):
+        Depthwise(layer, constants, lanes=lanes, cells="portable", kind="depthwise")
+
+
+def test_float8_is_refused():
+    layer = MatMulLayer(
+        b=np.ones((2, 1), np.uint8), a_format=E5M2, b_format=E4M3FN, y_format=INT8, a_zero_point=0, b_zero_point=0,
+        y_zero_point=0, a_scale=1.0, b_scale=1.0, y_scale=1.0,
+    )  # fmt: skip
+    with pytest.raises(ValueError, match="a and b must be integers, not float8_e5m2 and float8_e4m3fn"):
+        Depthwise(layer, Requantization.from_scales(1.0, 0, INT8), lanes=1, cells="portable", kind="depthwise")
