@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from amaranth.hdl import Signal
 
-from systoliq.golden import INT8
+from systoliq.golden import INT8, UINT8
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, Dense
@@ -85,3 +85,32 @@ def test_layer(size, k, n, chance, residue, resets):
     y, lasts = outputs(dense, taken, m)
     np.testing.assert_array_equal(y, of.golden(a))
     assert lasts == [0] * (count - 1) + [1]
+
+
+def wide(k):
+    """Sums of up to k * 255 * 127, without a bias."""
+    scales = {"a_scale": 1.0, "b_scale": 1.0, "y_scale": 2.0**24}
+    zero_points = {"a_zero_point": np.uint8(0), "b_zero_point": np.int8(0), "y_zero_point": np.int8(0)}
+    return MatMulLayer(b=np.full((k, 1), 127, np.int8), **scales, **zero_points)
+
+
+@pytest.mark.parametrize(
+    ("k", "bits", "message"),
+    [
+        (
+            9,
+            19,
+            r"accumulator_bits must be at least 20 to hold every sum of K = 9 products and the bias \(0 to 291465\)",
+        ),
+        (
+            66312,
+            32,
+            r"\(0 to 2147514120\) needs 33 bits, more than int32 has: ask for wrapping, with accumulator_bits at",
+        ),
+    ],
+)
+def test_accumulators_hold_every_sum(k, bits, message):
+    of = wide(k)
+    constants = Requantization.from_scales(of.scale, of.y_zero_point, of.y_format)
+    with pytest.raises(ValueError, match=message):
+        Dense(of, constants, ArrayConfig(a=UINT8, accumulator_bits=bits))
