@@ -12,9 +12,11 @@ from systoliq.golden import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
-from systoliq.hw.axi import axi_bits, axi_stream
+from systoliq.hw.axi import AxiPipeline, axi_bits, axi_stream
+from systoliq.sim.cosimulation.network import image_beats
 
 from .bench import simulate, wrapped
+from .network.small_networks import assembled, residual
 
 
 def test_bits_are_whole_bytes():
@@ -109,3 +111,38 @@ def test_dense():
     assert all(word < 1 << 5 * lanes for word, _ in taken)  # filled up with zeros
     y = [word >> 5 * lane & 31 for word, _ in taken for lane in range(lanes)]
     np.testing.assert_array_equal(np.reshape(y, (8, -1))[:, :3], layer.golden(a.astype(np.uint8)))
+
+
+def of_network():
+    """A network's top, and the beats of an image."""
+    assembly = assembled(residual())
+    block = AxiPipeline(assembly.pipeline, image_beats=image_beats(assembly))
+    return block, block.image_beats
+
+
+def of_layer():
+    """A layer's top, and the beats of a group."""
+    layer = MatMulLayer(
+        b=np.ones((5, 2), np.int8), a_scale=1.0, a_zero_point=np.int8(2), b_scale=1.0, b_zero_point=np.int8(0),
+        y_scale=8.0, y_zero_point=np.int8(3),
+    )  # fmt: skip
+    constants = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+    return AxiDense(Dense(layer, constants, ArrayConfig(cols=2))), 5
+
+
+@pytest.mark.parametrize("made", [of_network, of_layer])
+@pytest.mark.parametrize("stray", [None, 0, 3])
+def test_a_tlast_in_the_wrong_place(made, stray):
+    """One that comes with another beat than the last is an error."""
+    block, beats = made()
+    seen = []
+
+    async def operands(ctx):
+        ctx.set(block.m_axis_y_tready, 1)
+        places = {beats - 1} if stray is None else {beats - 1, stray}
+        await drive(ctx, block, "s_axis_a", [0] * beats, random.Random(1), last=lambda i: i in places)
+        await ctx.tick().repeat(3)
+        seen.append(ctx.get(block.error))
+
+    simulate(block, operands)
+    assert seen == [stray is not None]
