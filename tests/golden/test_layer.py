@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.golden import E5M2, INT8, UINT8, IntFormat, MatMulLayer
-from systoliq.golden.operand import integer_format
+from systoliq.golden import INT8, UINT8, IntFormat, MatMulLayer
 
 RESNET8 = Path(__file__).parents[3] / "shared" / "data" / "resnet8_fc.npz"
 INT4 = IntFormat(4, True)
@@ -270,9 +269,3 @@ def test_scales_of_sums_are_positive_and_finite(scale):
     b = np.ones((2, 2), np.int8)
     with pytest.raises(ValueError, match="b_scale must be positive and finite, not "):
         MatMulLayer(b=b, b_zero_point=np.int8(0), a_format=INT8, b_scale=np.float32([1, scale]))
-
-
-def test_what_float8_cannot_be_used_for():
-    assert integer_format("y_format", INT8) is INT8
-    with pytest.raises(TypeError, match="y_format must be a format of integers here, not float8_e5m2: use systoliq"):
-        integer_format("y_format", E5M2)

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from systoliq.golden import matmul_integer, qlinear_matmul
-from systoliq.golden.parameters import as_operand
 
 EIGHT_BITS = [np.int8, np.uint8]
 
@@ -231,13 +230,6 @@ BAD = [
 def test_errors_name_the_operand_and_both_shapes(change, error, text):
     with pytest.raises(error, match=text):
         qlinear_matmul(**{**GOOD, **change})
-
-
-def test_float8_is_taken_where_it_is_asked_for_alone():
-    codes = np.zeros(2, ml_dtypes.float8_e4m3fn)
-    assert as_operand("a", codes, float8=True) is codes
-    with pytest.raises(TypeError, match="a must be int8 or uint8, not float8_e4m3fn"):
-        as_operand("a", codes)
 
 
 def test_errors_of_matmul_integer():
