@@ -24,7 +24,14 @@ def test_integers_fill_their_type(dtype, form):
     assert fmt == form
 
 
-@pytest.mark.parametrize(("form", "dtype", "ends"), [(INT4, np.int8, (-8, 7)), (INT12, np.int16, (-2048, 2047))])
+@pytest.mark.parametrize(
+    ("form", "dtype", "ends"),
+    [
+        (INT4, np.int8, (-8, 7)),
+        (INT12, np.int16, (-2048, 2047)),
+        (IntFormat(16, False), np.uint16, (0, 65535)),
+    ],
+)
 def test_integers_of_a_narrower_format(form, dtype, ends):
     found, fmt = as_layer_operand("b", np.array(ends, dtype), form)
     np.testing.assert_array_equal(found, np.array(ends, dtype), strict=True)
