@@ -104,6 +104,22 @@ def test_last_windows_of_ceil_mode(image, kernel, strides, pads, found):
     assert made == Window(kernel=kernel, strides=strides, pads=found)
 
 
+@pytest.mark.parametrize("stride", [1, 2, 3, 4])
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+def test_every_small_last_window_of_ceil_mode(kernel, stride):
+    """By windows one after the other, until one reaches the end; none begins behind the image."""
+    for size, first, last in itertools.product(range(1, 10), range(4), range(4)):
+        if size + first + last < kernel:
+            continue
+        end = size + first + last
+        begin = 0
+        while begin + kernel < end and begin + stride < size + first:
+            begin += stride
+        reach = max(begin + kernel - end, 0)
+        made = Window.of((size, 9), kernel=(kernel, 1), strides=(stride, 1), pads=(first, 0, last, 0), ceil_mode=True)
+        assert made.pads == (first, 0, last + reach, 0), (size, first, last)
+
+
 @pytest.mark.parametrize("fields", [{}, {"strides": (2, 3)}, {"dilations": (1, 1)}])
 def test_a_window_that_is_the_whole_image(fields):
     assert Window(kernel=(3, 4), **fields).covers((3, 4))
