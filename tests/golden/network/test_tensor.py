@@ -127,7 +127,7 @@ def test_values_are_kept_apart_and_read_only():
 
 
 def test_fields_have_types_of_their_own():
-    of = tensor(np.int64(2), np.int64(3), zero_point=np.int8(4), scale=1)
+    of = Tensor(name="x", shape=(np.int64(2), np.int64(3)), format=INT8, scale=1, zero_point=np.int8(4))
     assert (of.shape, [type(size) for size in of.shape]) == ((2, 3), [int, int])
     assert (type(of.zero_point), type(of.scale)) == (int, np.float32)
 
