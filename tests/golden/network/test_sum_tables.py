@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -86,3 +87,13 @@ def test_one_pair_of_all_that_does_not_fit():
     results[100, 90] += 1
     results[101, 91] -= 2
     assert SumTables.of(results, INT8) is None
+
+
+@pytest.mark.parametrize("shift", [0, 1, 2, 5])
+def test_sums_are_rounded_half_to_even(shift):
+    totals = range(-300, 300)
+    tables = SumTables(a=tuple(totals), b=(0, 7), shift=shift, output=INT8)
+    for j, more in enumerate(tables.b):
+        found = tables.apply(np.arange(600), np.full(600, j))
+        assert found.dtype == np.int8
+        assert found.tolist() == [min(max(round(Fraction(t + more, 1 << shift)), -128), 127) for t in totals]
