@@ -19,7 +19,7 @@ CONSTANTS: dict[str, Any] = {
     "wide": np.ones((4, 4, 7, 1), np.int8), "d": np.ones((4, 4), np.int8), "real": np.ones(4, np.float32),
     "sizes": np.array([1, 4, 10, 10]), "flat": np.array([4, -1]), "two": np.float32(2), "minus": np.float32(-1),
     "negative": np.float32(-0.1), "short": np.ones((4, 4), np.int16), "j": np.int16(0),
-    "bias": np.array([1, 2, 3, 0.05], np.float32),
+    "bias": np.array([1, 2, 3, 0.05], np.float32), "far": np.array([1, 1, 1, 3e38], np.float32),
 }  # fmt: skip
 IMAGE = "uint8[1, 4, 5, 5]"
 ROW = "uint8[1, 4]"
@@ -138,6 +138,11 @@ REFUSED = {
         f"{IMAGE} a",
         f'{A} f = Resize<mode = "linear">(fa, , , sizes) {Q}',
         "Resize 'f': mode must be nearest, not linear",
+    ),
+    "beyond float32": (
+        f"{IMAGE} a",
+        f"{A} f = {RESIZE.replace(', sizes', '').replace('(fa, , ', '(fa, , far')} {Q}",
+        "Resize 'f': its result must have at most 67108864 elements, not the shape [1, 4, 5, 4611686018427387904]",
     ),
     "unclear places": (
         "uint8[1, 4, 6, 6] a",

@@ -21,6 +21,7 @@ __all__ = ["nearest_of"]
 
 _MODES = ("half_pixel", "pytorch_half_pixel", "asymmetric", "align_corners")
 _NEAR = Fraction(1, 1 << 16)  # some hundred last places of float32
+_FAR = 1 << 62  # a size that no tensor has, for scales whose product with one is beyond float32
 _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
@@ -57,7 +58,9 @@ def _scales(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> tuple[npt.
         if not np.all(np.isfinite(scales) & (scales > 0)):
             raise NotTakenError(f"scales must be positive and finite, not {scales.tolist()}")
         if scales.size == len(shape):
-            return scales, [int(size) for size in np.floor(np.asarray(shape, np.float32) * scales)]
+            with np.errstate(over="ignore"):
+                sizes = np.floor(np.asarray(shape, np.float32) * scales)
+            return scales, [int(min(size, _FAR)) for size in sizes]
     if given[3]:
         sizes = graph.constant(given[3], "sizes").reshape(-1).tolist()
         if len(sizes) == len(shape):
