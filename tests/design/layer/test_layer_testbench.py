@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
+from systoliq.build.design.layer.steering import _found
 from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text
@@ -126,6 +127,13 @@ def test_steered_rows_meet_the_steps(rounding):
         both = [step for step in met if step - 1 in sums[:, n]]
         assert {starts[0], starts[-1]} <= set(both)
         assert len(both) >= 20
+
+
+def test_sums_that_no_row_has_are_not_looked_for():
+    """Nor is anything drawn for them: products of even weights make no odd sum, those of zeros none but 0."""
+    layer = small()
+    for weights, goal in (([2, 4], 3), ([-6, 9], 4), ([0, 0], 1), ([], -1)):
+        assert _found(layer, np.array(weights, np.int64), goal, None) is None
 
 
 def test_sums_between_those_of_a_row_are_given_up():

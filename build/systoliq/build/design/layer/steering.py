@@ -179,6 +179,9 @@ def _found(
     layer: MatMulLayer, weights: npt.NDArray[np.int64], goal: int, generator: np.random.Generator
 ) -> npt.NDArray[np.int64] | None:
     """Elements of A whose products with `weights` add up to `goal`, or None where none were found."""
+    divisor = int(np.gcd.reduce(weights))  # of every sum; 0 of no weights but zeros
+    if goal % divisor if divisor else goal:
+        return None
     a_format = integer_format("a_format", layer.a_format)
     for _ in range(_ATTEMPTS):
         row = generator.integers(a_format.min, a_format.max + 1, len(weights))
