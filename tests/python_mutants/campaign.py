@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from choice import chosen_tests
+from choice import FIRST, chosen_tests
 from forked import failing_test
 from mutation import Mutation, mutations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 _COPIED = ("golden", "hw", "sim", "build", "tests", "docs", "examples", "pyproject.toml", "README.md")
 
 
-_FIRST = (3, 12)
+_RUNS = (FIRST, 12)
 """After so many files of tests another run begins: to find all their tests takes longer than most mutants live."""
 
 
@@ -80,7 +80,7 @@ def tried(tree: Path, mutant: Mutant, *, seconds: float, hangs: float) -> Outcom
     _write(file, mutant.mutation.applied(source))
     try:
         tests, begun = chosen_tests(tree, mutant.path), _seconds()
-        for first, last in pairwise((0, *_FIRST, None)):
+        for first, last in pairwise((0, *_RUNS, None)):
             left = seconds - (_seconds() - begun)
             some = tests[first:last]
             if some and left > 0 and (killer := failing_test(tree, some, seconds=left, hangs=hangs)):

@@ -6,7 +6,7 @@ import ast
 import re
 from pathlib import Path
 
-__all__ = ["chosen_tests"]
+__all__ = ["FIRST", "chosen_tests"]
 
 _REST = {  # by what holds a module: folders of tests that hold it to something, whatever they are called after
     "golden/systoliq/golden/network": ("golden/network", "onnx/network"),
@@ -19,8 +19,8 @@ _REST = {  # by what holds a module: folders of tests that hold it to something,
     "hw/systoliq/hw/cells": ("hw/cells", "hw/mac"),
     "hw": ("hw",),
 }
-_BEFORE_RECORD = 3
-"""After so many files of tests for hw comes the record of what it emits: first those that say what is wrong."""
+FIRST = 3
+"""So many files of tests come first, those that say what is wrong; then, for hw, the record of what it emits."""
 
 
 def chosen_tests(root: Path, module: Path) -> list[Path]:
@@ -37,7 +37,7 @@ def chosen_tests(root: Path, module: Path) -> list[Path]:
         file: file.read_text() for folder in folders for file in sorted((root / "tests" / folder).rglob("test_*.py"))
     }
     chosen = [file for each in near for file in (*_own([*files], each), *_naming(files, root / each))]
-    first = [*dict.fromkeys(chosen)][:_BEFORE_RECORD]
+    first = [*dict.fromkeys(chosen)][:FIRST]
     record = sorted((root / "tests/emitted").glob("test_*.py"))
     order = [*first, *record, *chosen, *files] if part == "hw" else [*chosen, *record, *files]
     return [file.relative_to(root) for file in dict.fromkeys(order)]

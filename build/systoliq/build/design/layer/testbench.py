@@ -121,8 +121,8 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     dense = design.dense
     config = dense.config
     a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
-    user_width = axi_bits(dense.zero_point_bits)
     y_width = axi_bits(dense.schedule.lanes * design.layer.y_format.bits)
+    handover = Handover(beats=dense.schedule.beats, cycles=dense.replay_cycles) if dense.replay_cycles else None
     sender = Sender(
         "a",
         stimulus.a_beats,
@@ -130,10 +130,10 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         has_last=True,
         random_bit=3,
         end="a_end",
-        user_width=user_width,
+        user_width=axi_bits(dense.zero_point_bits),
         strays=True,
         pauses=True,
-        waits=dense.replay_cycles > 0,
+        waits=handover is not None,
     )
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
@@ -168,7 +168,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         ),
         # one tile too many would be seen after the last column tile but one
         stops=Stops(cycles=fill_cycles, held=stimulus.held, after_reset=min(dense.schedule.column_tiles - 1, 1)),
-        handover=Handover(beats=dense.schedule.beats, cycles=dense.replay_cycles) if dense.replay_cycles else None,
+        handover=handover,
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",
         declarations=_declarations(design, stimulus, sender, receiver),
