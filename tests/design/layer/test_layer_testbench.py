@@ -32,6 +32,11 @@ FAULTS = {
     "room for one tile less": (ROOM, r"\1 4'h1 :", "must fall after"),
     "room that is given and taken at once, counted": (r"returned \^ reserve", "returned | reserve", "FAIL: "),
     "room that a reset does not take": (r"rst \? 1'h0 : (_23;)", r"\1", "must fall after"),
+    "a last result that stays where it is": (
+        r"(?s)(module \w+_result_buffer\(.*?)fetch \? (\w+ : complete_any;)",
+        r"\g<1>1'h1 ? \2",
+        "FAIL: nothing moves",
+    ),
     "an error that no reset takes": (r"rst \? 1'h0 : (procmux_3_Y);", r"\1;", "FAIL: error must be 0, not 1"),
     "no error": (r"\.error\(error\),", ".error(),", "FAIL: error must be"),
 }

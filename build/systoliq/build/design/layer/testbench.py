@@ -8,7 +8,8 @@ from systoliq.hw.axi import axi_bits
 
 from ..testbench.frame import testbench
 from ..testbench.handover import Handover
-from ..testbench.resets import Stops, trials
+from ..testbench.resets import trials
+from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import LayerStimulus

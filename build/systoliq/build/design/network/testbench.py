@@ -9,6 +9,7 @@ from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
 from ..testbench.frame import testbench
 from ..testbench.resets import Kind, Trial
+from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
 from .stimulus import NetworkStimulus
@@ -87,6 +88,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
     receiver = Receiver({"tdata": width, "tlast": 1})
     expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
+    quiet = assembly.image_cycles // 4 + 200
     return testbench(
         name=design.name,
         memories=design.verilog.files,
@@ -94,11 +96,11 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         senders=[sender],
         results=len(stimulus.y_beats),
         cycles=assembly.image_cycles,
-        quiet=assembly.image_cycles // 4 + 200,
+        quiet=quiet,
         few=len(stimulus.y_beats),
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
         trials=_trials(assembly.image_cycles),
-        stops=None,
+        stops=Stops(cycles=quiet),
         handover=None,
         rounds=1,
         outputs=[("m_axis_y_tvalid", 1)],

@@ -10,7 +10,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from .handover import Handover
-from .resets import Kind, Stops, Trial
+from .resets import Kind, Trial
+from .stops import Stops
 from .streams import Sender
 from .text import calls, fill
 
@@ -180,38 +181,6 @@ _TESTBENCH = """\
   end"""
 
 
-_STOP = """\
-
-  // Stops of the receiver: after how many results, and how many beats of A are taken then.
-  localparam STOPS = <<stops>>;
-  localparam FILL = <<fill_cycles>>;  // cycles of a stop
-  reg [31:0] stop_after [0:STOPS-1];
-  reg [31:0] stop_held [0:STOPS-1];
-  task h(input [31:0] after, input [31:0] held);
-    begin stop_after[i] = after; stop_held[i] = held; i = i + 1; end
-  endtask
-  integer stop = 0;
-  integer stopped = 0;
-  wire may_stop = (phase == 3'd5 && stop < STOPS) || (resets && kind == 2'd<<kind>>);
-  wire [31:0] stop_now = resets ? <<after_reset>> : stop;
-  wire receiver_stops = may_stop && taken + (<<taking>> ? 1 : 0) >= stop_after[stop_now];"""
-
-_STOP_STEP = """\
-      if (receiver_stops) begin
-        stopped <= stopped == FILL ? 0 : stopped + 1;
-        if (stopped == FILL) begin
-          if (!resets) stop <= stop + 1;
-          if (a_index != stop_held[stop_now] && !done) begin
-            $display("FAIL: the receiver stops: A's tready must fall after %0d beats, not %0d (phase %0d)",
-                     stop_held[stop_now], a_index, phase);
-            finish;
-          end
-        end
-      end
-"""
-
-_STOP_RESET = "      stopped <= 0;"
-
 _MEMORIES = """\
 
   // The contents of memories are in files, which simulators look for where they run.
@@ -258,28 +227,19 @@ def testbench(
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
     parts: list[Sender | Handover] = [*senders, *([] if handover is None else [handover])]
-    last_phase = handover.phase if handover is not None else 4 if stops is None else 5
+    last_phase = handover.phase if handover is not None else 5 if stops is not None and stops.held else 4
     seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
     body = fill(
         _TESTBENCH,
         last_phase=last_phase,
         rounds=rounds,
-        new_round="" if stops is None else "\n            stop <= 0;",
+        new_round="" if stops is None else stops.new_round,
         results=results,
         few=few,
         cycles=cycles,
         idle=idle,
         quiet=quiet,
-        stop="  wire receiver_stops = 1'b0;"
-        if stops is None
-        else fill(
-            _STOP,
-            stops=len(stops.held),
-            fill_cycles=stops.cycles,
-            after_reset=stops.after_reset,
-            taking=moves,
-            kind=Kind.STOPPED.value,
-        ),
+        stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(moves),
         trials=len(trials),
         seen=max(seen) + 1,
         full_rate=Kind.FULL_RATE.value,
@@ -289,25 +249,30 @@ def testbench(
         handshake=", ".join(name for name, _ in handshake),
         handshake_bits=sum(width for _, width in handshake),
         moves=" || ".join([*went, moves]),
-        reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else [_STOP_RESET]), reset]),
-        step="\n".join([*(part.step for part in parts), *([] if stops is None else [_STOP_STEP]), step]),
+        reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else stops.reset), reset]),
+        step="\n".join([*(part.step for part in parts), *([] if stops is None else [stops.step]), step]),
         again="\n".join(sender.again for sender in senders),
         trial_calls=calls(trial.call for trial in trials),
-        contents="\n".join([*(sender.contents for sender in senders), *_stop_calls(stops), contents]),
+        contents="\n".join(
+            [*(sender.contents for sender in senders), *([] if stops is None else stops.contents), contents]
+        ),
     )
-    return shell(name=name, story=story, phases=_phases(trials, last_phase, rounds), body=body, memories=memories)
+    return shell(
+        name=name,
+        story=story,
+        phases=_phases(trials, last_phase, rounds, late=stops is not None),
+        body=body,
+        memories=memories,
+    )
 
 
-def _stop_calls(stops: Stops | None) -> list[str]:
-    if stops is None:
-        return []
-    return ["    i = 0;", calls(f"h({after}, {held});" for after, held in stops.held.items())]
-
-
-def _phases(trials: Sequence[Trial], last: int, rounds: int) -> str:
+def _phases(trials: Sequence[Trial], last: int, rounds: int, *, late: bool) -> str:
     """The phases in words."""
     kinds = "".join(f", {text}" for kind, text in _KINDS if any(trial.kind is kind for trial in trials))
     phases = [line.replace("<<kinds>>", kinds) for line in _PHASES[: last + 1]]
+    phases += [
+        "From phase 2 on the receiver stops before the last results, in each phase with another number left."
+    ] * late
     phases += [f"Phases 2 and up come {rounds} times."] if rounds > 1 else []
     return "\n".join(map(_comment, phases))
 

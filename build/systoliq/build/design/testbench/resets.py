@@ -1,12 +1,12 @@
-"""Resets of a testbench, and stops of its receiver: when each comes, for how long, and what goes on until then."""
+"""Resets of a testbench: when each comes, for how long, and what goes on until then."""
 
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Kind", "Stops", "Trial", "trials"]
+__all__ = ["Kind", "Trial", "trials"]
 
 _LENGTHS = (1, 2, 3)  # cycles of a reset
 _STOPS = 9  # trials with a receiver that stops
@@ -39,19 +39,6 @@ class Trial:
     def call(self) -> str:
         """The statement that puts it into the testbench's memories."""
         return f"r({self.until}, {self.cycles}, {self.kind.value}, {'~0' if self.stray == _NOWHERE else self.stray});"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Stops:
-    """Stops of a receiver, each of so many `cycles` that all else comes to a stop, too.
-
-    `held` says for each after how many results it comes, and how many beats of A are taken then. After resets there is
-    one alone, the one that is `after_reset` in their order.
-    """
-
-    cycles: int
-    held: Mapping[int, int]
-    after_reset: int
 
 
 def trials(
