@@ -37,6 +37,11 @@ FAULTS = {
         r"\g<1>1'h1 ? \2",
         "FAIL: nothing moves",
     ),
+    "a beat of A that is lost while the last tile waits for room": (
+        r"(?s)(module \w+_replay_buffer\(.*?)\w+ \? (complete_any : o__valid;)",
+        r"\g<1>1'h1 ? \2",
+        "FAIL: row 6",
+    ),
     "an error that no reset takes": (r"rst \? 1'h0 : (procmux_3_Y);", r"\1;", "FAIL: error must be 0, not 1"),
     "no error": (r"\.error\(error\),", ".error(),", "FAIL: error must be"),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -52,6 +53,27 @@ def test_what_is_right_passes(design, tmp_path):
 def test_faults_are_found(fault, design, tmp_path):
     """Window, padding, stride, channel order, accumulation, tables, weights, forks."""
     assert "FAIL" in printed(design, mutate(design.verilog, *FAULTS[fault][1:]), tmp_path)
+
+
+STAYS = {
+    "tokens of a stage that no reset takes": (
+        r"(?s)(network_s1_\w+_dense dense \(.*?\.rst\()rst",
+        r"\g<1>1'h0",
+    ),
+    "a last result that stays where it is": (
+        r"(?s)(module network_s5_\w+_result_buffer\(.*?)fetch \? (\w+ : complete_any;)",
+        r"\g<1>1'h1 ? \2",
+    ),
+}
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("fault", STAYS)
+def test_what_stays_is_found(fault, design, tmp_path):
+    """After a reset, or at the end."""
+    verilog, count = re.subn(*STAYS[fault], str(design.verilog), count=1)
+    assert count == 1
+    assert "FAIL" in printed(design, verilog, tmp_path)
 
 
 @pytest.mark.simulator

@@ -27,6 +27,7 @@ _SIGN = 0x80
 _BEATS = 1500  # of a stimulus, about, and of its
 _STEERED_BEATS = 16_000  # steered rows: some seconds of simulation under Icarus
 _FLOAT8_ROWS = 800
+_WAY_OUT = 4  # beats of results that have left the buffer, and one more
 _WHOLE = 0.3  # of random rows: those of anything in A's format
 
 
@@ -49,7 +50,7 @@ class LayerStimulus:
     inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
     stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own. The first `few_a_beats` and
     `few_y_beats` are those of all batches but the last. `held`: after how many results a receiver shall stop, and how
-    many beats of A are taken then.
+    many beats of A are taken then; `late`: how many of the few shall be left when it stops near their end.
     """
 
     batches: tuple[int, ...]
@@ -60,6 +61,7 @@ class LayerStimulus:
     a_beats: tuple[Beat, ...]
     y_beats: tuple[YBeat, ...]
     held: dict[int, int]
+    late: tuple[int, ...]
     few_a_beats: int
     few_y_beats: int
     cycles: int
@@ -107,6 +109,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
         a_beats=beats_of(*packing.pack(a, generator, zero_points)),  # what is beyond M and K must not matter
         y_beats=_y_beats(packing, expected),
         held=held,
+        late=_late(design, few.groups),
         few_a_beats=few.groups * schedule.beats,
         few_y_beats=few.groups * rows * schedule.beats_per_row,
         cycles=design.dense.cycles(packing.groups * rows),
@@ -132,6 +135,17 @@ def _held_late(design: LayerDesign, groups: int) -> dict[int, int]:
         for of in (groups // 2, groups)
     )
     return {_results(design, tiles): dense.held_beats(tiles) for tiles in (least, most) if tiles}
+
+
+def _late(design: LayerDesign, groups: int) -> tuple[int, ...]:
+    """Beats left of `groups` when one of the last waits at each place of the way out, and when the result buffer has
+    room for none of the last tiles, for the last but two, ...
+    """
+    tiles = groups * design.dense.schedule.column_tiles
+    booked = design.dense.result_buffer.tiles
+    total = _results(design, tiles)
+    ends = (total - _results(design, max(tiles - booked - more, 0)) for more in range(3))
+    return tuple(sorted({*range(1, _WAY_OUT + 1), *ends} & set(range(1, total))))
 
 
 def _results(design: LayerDesign, tiles: int) -> int:

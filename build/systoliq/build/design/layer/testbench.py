@@ -45,8 +45,6 @@ _DECLARATIONS = """\
   wire error;
   reg strayed = 1'b0;  // a tlast came in the wrong place
   reg error_due = 1'b0;
-  localparam A_FEW = <<a_few>>;
-  wire [31:0] a_end = phase == 3'd0 ? A_BEATS : A_FEW;
 
   <<name>> dut (
     .clk(clk),
@@ -121,21 +119,9 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
     """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
     dense = design.dense
     config = dense.config
-    a_width = axi_bits(config.rows * config.depth * design.layer.a_format.bits)
     y_width = axi_bits(dense.schedule.lanes * design.layer.y_format.bits)
     handover = Handover(beats=dense.schedule.beats, cycles=dense.replay_cycles) if dense.replay_cycles else None
-    sender = Sender(
-        "a",
-        stimulus.a_beats,
-        a_width,
-        has_last=True,
-        random_bit=3,
-        end="a_end",
-        user_width=axi_bits(dense.zero_point_bits),
-        strays=True,
-        pauses=True,
-        waits=handover is not None,
-    )
+    sender = _sender(design, stimulus, waits=handover is not None)
     receiver = Receiver({"tdata": y_width, "tlast": 1})
     expected = calls(
         f"y({beat.row}, {beat.column}, {beat.count}, {literal(beat.word, y_width)}, {int(beat.last)});"
@@ -168,7 +154,12 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             strays=_strays(dense.schedule.beats),
         ),
         # one tile too many would be seen after the last column tile but one
-        stops=Stops(cycles=fill_cycles, held=stimulus.held, after_reset=min(dense.schedule.column_tiles - 1, 1)),
+        stops=Stops(
+            cycles=fill_cycles,
+            late=stimulus.late,
+            held=stimulus.held,
+            after_reset=min(dense.schedule.column_tiles - 1, 1),
+        ),
         handover=handover,
         outputs=[("m_axis_y_tvalid", 1)],
         moves="(m_axis_y_tvalid && m_axis_y_tready)",
@@ -176,6 +167,22 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
         step=fill(_STEP, receiver=receiver.step),
         reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
         contents=f"    i = 0;\n{expected}",
+    )
+
+
+def _sender(design: LayerDesign, stimulus: LayerStimulus, *, waits: bool) -> Sender:
+    dense, config = design.dense, design.dense.config
+    return Sender(
+        "a",
+        stimulus.a_beats,
+        axi_bits(config.rows * config.depth * design.layer.a_format.bits),
+        has_last=True,
+        random_bit=3,
+        few=stimulus.few_a_beats,
+        user_width=axi_bits(dense.zero_point_bits),
+        strays=True,
+        pauses=True,
+        waits=waits,
     )
 
 
@@ -190,7 +197,6 @@ def _declarations(design: LayerDesign, stimulus: LayerStimulus, sender: Sender, 
         name=design.name,
         user="\n    .s_axis_a_tuser(s_axis_a_tuser)," if design.dense.zero_point_bits else "",
         y_top=y_width - 1,
-        a_few=stimulus.few_a_beats,
         receiver=receiver.declarations,
         bits=y_format.bits,
         padding=fill(_PADDING, top=y_width - 1, used=used, bits=y_width - used) if used < y_width else "",

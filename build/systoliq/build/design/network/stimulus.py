@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,38 +18,67 @@ from ..beats import SEED, Beat, beats_of, random_operands
 if TYPE_CHECKING:
     from .design import NetworkDesign
 
-__all__ = ["NetworkStimulus", "network_stimulus"]
+__all__ = ["FEW_IMAGES", "NetworkStimulus", "network_stimulus"]
 
-_IMAGES = 3
+FEW_IMAGES = 3
+"""Images of all phases of a testbench but the first, which has more where they take few cycles."""
+
+_MOST_IMAGES, _CYCLES = 40, 20_000
+_HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero point
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkStimulus:
-    """`tensors`: every integer tensor of `images` images, by its name in ONNX."""
+    """`tensors`: every integer tensor of `images` images, by its name in ONNX; the first `few_a_beats` and
+    `few_y_beats` are those of the first `FEW_IMAGES`.
+    """
 
     images: int
     tensors: dict[str, npt.NDArray[Any]]
     a_beats: tuple[Beat, ...]
     y_beats: tuple[Beat, ...]
 
+    @property
+    def few_a_beats(self) -> int:
+        """See the class."""
+        return len(self.a_beats) * FEW_IMAGES // self.images
+
+    @property
+    def few_y_beats(self) -> int:
+        """See the class."""
+        return len(self.y_beats) * FEW_IMAGES // self.images
+
 
 def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
-    """Random images of every swing, and one of extremes."""
-    generator = np.random.default_rng(SEED)
+    """Images of every swing, and some that are the same everywhere; few where they take many cycles."""
     (source,) = design.network.sources
     tensor = source.tensor
-    images = random_operands(tensor.format, (_IMAGES, *tensor.shape[1:]), generator)
-    calm = generator.normal(tensor.zero_point, 20, images.shape[1:])
-    images[1] = tensor.format.saturate(np.rint(calm))
+    count = min(max(_CYCLES // design.assembly.image_cycles, FEW_IMAGES), _MOST_IMAGES)
+    images = _images(tensor, count, np.random.default_rng(SEED))
     tensors = design.network.golden({tensor.name: images})
     pipeline = design.assembly.pipeline
     output = design.assembly.tensors[pipeline.output]
     return NetworkStimulus(
-        images=_IMAGES,
+        images=count,
         tensors=tensors,
         a_beats=_beats(tensor, tensors[tensor.name], pipeline.lanes),
         y_beats=_beats(output, tensors[output.name], beat_lanes(design.assembly, output.name)),
     )
+
+
+def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.NDArray[Any]:
+    """Anything in the format, in turn with what lies about the zero point, and after that both ends and the zero point
+    alone.
+    """
+    of = tensor.format
+    images = random_operands(of, (count, *tensor.shape[1:]), generator)
+    for index, halvings in zip(range(1, count, 2), cycle(_HALVINGS)):
+        swing = (of.max - of.min) * 0.5**halvings
+        about = generator.normal(tensor.zero_point, swing, images.shape[1:])
+        images[index] = of.saturate(np.rint(about))
+    for index, value in zip(range(FEW_IMAGES + 1, count, 2), (of.min, of.max, tensor.zero_point), strict=False):
+        images[index] = value
+    return images
 
 
 def _beats(tensor: Tensor, array: npt.NDArray[Any], lanes: int) -> tuple[Beat, ...]:

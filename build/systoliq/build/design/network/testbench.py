@@ -12,12 +12,16 @@ from ..testbench.resets import Kind, Trial
 from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
-from .stimulus import NetworkStimulus
+from .stimulus import FEW_IMAGES, NetworkStimulus
 
 if TYPE_CHECKING:
     from .design import NetworkDesign
 
 __all__ = ["network_testbench"]
+
+_LATE = 8  # stops of the receiver, before the last results
+_RESET_CYCLES = 60_000  # of all trials, about
+_LENGTHS = (1, 2, 3)  # cycles of a reset
 
 _DECLARATIONS = """\
 <<task>>
@@ -85,22 +89,23 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     a_width, width = (
         axi_bits(beat_bits(assembly, name)) for name in (assembly.pipeline.source, assembly.pipeline.output)
     )
-    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3)
+    sender = Sender("a", stimulus.a_beats, a_width, has_last=True, random_bit=3, few=stimulus.few_a_beats)
     receiver = Receiver({"tdata": width, "tlast": 1})
     expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
     quiet = assembly.image_cycles // 4 + 200
     return testbench(
         name=design.name,
         memories=design.verilog.files,
-        story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's.",
+        story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's. "
+        f"Phase 0 alone has more than the first {FEW_IMAGES}." * (stimulus.images > FEW_IMAGES),
         senders=[sender],
         results=len(stimulus.y_beats),
         cycles=assembly.image_cycles,
         quiet=quiet,
-        few=len(stimulus.y_beats),
+        few=stimulus.few_y_beats,
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
         trials=_trials(assembly.image_cycles),
-        stops=Stops(cycles=quiet),
+        stops=Stops(cycles=quiet, late=range(1, min(_LATE, stimulus.few_y_beats - 1) + 1)),
         handover=None,
         rounds=1,
         outputs=[("m_axis_y_tvalid", 1)],
@@ -126,7 +131,15 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
 
 
 def _trials(image: int) -> list[Trial]:
-    """Resets of each length at full rate, one in the middle of each image and one at an end, and under stalls."""
-    full = [Trial(until=image * quarters // 4, cycles=cycles) for quarters, cycles in ((6, 1), (4, 2), (5, 3), (7, 1))]
-    stalls = [Trial(until=image * (cycles + 3) // 2, cycles=cycles, kind=Kind.STALLS) for cycles in (1, 2, 3)]
-    return [trial for pair in zip(full, stalls, strict=False) for trial in pair] + full[-1:]
+    """Resets of each length in all parts of an image, a quarter of them under stalls, each so late that results of the
+    first image after the one before were seen.
+    """
+    count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)
+    return [
+        Trial(
+            until=7 * image // 4 + index * image // count,
+            cycles=_LENGTHS[index % 3],
+            kind=Kind.STALLS if index % 4 == 3 else Kind.FULL_RATE,
+        )
+        for index in range(count)
+    ]

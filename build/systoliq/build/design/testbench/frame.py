@@ -251,7 +251,7 @@ def testbench(
         moves=" || ".join([*went, moves]),
         reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else stops.reset), reset]),
         step="\n".join([*(part.step for part in parts), *([] if stops is None else [stops.step]), step]),
-        again="\n".join(sender.again for sender in senders),
+        again="\n".join([*(sender.again for sender in senders), *([] if stops is None else stops.again)]),
         trial_calls=calls(trial.call for trial in trials),
         contents="\n".join(
             [*(sender.contents for sender in senders), *([] if stops is None else stops.contents), contents]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from .resets import Kind
@@ -12,11 +12,15 @@ __all__ = ["Stops"]
 
 _LATE = """\
 
-  // From phase 2 on the receiver stops while a few results are left, in each phase and round another number.
+  // From phase 2 on the receiver stops while a few results are left; the phases share out how many.
   localparam FILL = <<fill_cycles>>;  // cycles of a stop
-  wire [31:0] left = LAST_PHASE + 1 - phase + (LAST_PHASE - 1) * turn;
-  wire few_left = phase > 3'd1 && taken + (<<moves>> ? 1 : 0) == results - left;
-  integer late = 0;  // cycles of this stop, and after it, until one more is taken"""
+  localparam LATE = <<late>>;
+  reg [31:0] late_left [0:LATE-1];
+  task l(input [31:0] left); begin late_left[i] = left; i = i + 1; end endtask
+  integer late = 0;  // stops of this phase that are over
+  integer rested = 0;
+  wire [31:0] late_now = phase - 3'd2 + (LAST_PHASE - 1) * late;
+  wire stops_late = phase > 3'd1 && late_now < LATE && taken + (<<moves>> ? 1 : 0) == results - late_left[late_now];"""
 
 _HELD = """\
 
@@ -33,7 +37,11 @@ _HELD = """\
   wire [31:0] stop_now = resets ? <<after_reset>> : stop;
   wire stops_held = may_stop && taken + (<<moves>> ? 1 : 0) >= stop_after[stop_now];"""
 
-_LATE_STEP = "      late <= few_left ? late + 1 : 0;"
+_LATE_STEP = """\
+      if (stops_late) begin
+        rested <= rested == FILL ? 0 : rested + 1;
+        if (rested == FILL) late <= late + 1;
+      end"""
 
 _HELD_STEP = """\
       if (stops_held) begin
@@ -54,21 +62,23 @@ _HELD_STEP = """\
 class Stops:
     """Stops of a receiver, each of so many `cycles` that all else comes to a stop, too.
 
-    `held` says for each in a phase of its own after how many results it comes, and how many beats of A are taken then;
-    there is none where it is empty. After resets there is one alone, the one that is `after_reset` in their order.
+    `late` says how many results are left at those near a phase's end. `held` says for each in a phase of its own after
+    how many results it comes, and how many beats of A are taken then; there is none where it is empty. After resets
+    there is one alone, the one that is `after_reset` in their order.
     """
 
     cycles: int
+    late: Sequence[int]
     held: Mapping[int, int] = field(default_factory=dict)
     after_reset: int = 0
 
     def declarations(self, moves: str) -> str:
         """Whether the receiver stops, in `receiver_stops`; `moves` says that a result is taken."""
-        late = fill(_LATE, fill_cycles=self.cycles, moves=moves)
+        late = fill(_LATE, fill_cycles=self.cycles, moves=moves, late=len(self.late))
         if not self.held:
-            return f"{late}\n  wire receiver_stops = few_left && late <= FILL;"
+            return f"{late}\n  wire receiver_stops = stops_late;"
         held = fill(_HELD, stops=len(self.held), after_reset=self.after_reset, moves=moves, kind=Kind.STOPPED.value)
-        return f"{late}\n{held}\n  wire receiver_stops = stops_held || (few_left && late <= FILL);"
+        return f"{late}\n{held}\n  wire receiver_stops = stops_held || stops_late;"
 
     @property
     def step(self) -> str:
@@ -81,11 +91,18 @@ class Stops:
         return ["      stopped <= 0;"] if self.held else []
 
     @property
+    def again(self) -> list[str]:
+        """What comes before the next phase."""
+        return ["          late <= 0;"]
+
+    @property
     def new_round(self) -> str:
         """What comes before the phases are run once more."""
         return "\n            stop <= 0;" if self.held else ""
 
     @property
     def contents(self) -> list[str]:
-        """The stops of a phase of their own."""
-        return ["    i = 0;", calls(f"h({after}, {held});" for after, held in self.held.items())] if self.held else []
+        """The stops, those with the most results left first."""
+        late = ["    i = 0;", calls(f"l({left});" for left in sorted(self.late, reverse=True))]
+        held = ["    i = 0;", calls(f"h({after}, {held});" for after, held in self.held.items())]
+        return [*late, *(held if self.held else [])]

@@ -29,20 +29,25 @@ _SENDER = """\
         end
       end"""
 
+_FEW = """
+  localparam <<S>>_FEW = <<few>>;  // beats of phases 2 and up
+  wire [31:0] <<s>>_end = phase < 3'd2 ? <<S>>_BEATS : <<S>>_FEW;"""
+
 _SENDER_DECLARATIONS = """\
   localparam <<S>>_BEATS = <<beats>>;
   reg [<<top>>:0] <<s>>_data [0:<<S>>_BEATS-1];<<last_memory>>
   reg [<<data_top>>:0] s_axis_<<s>>_tdata = <<data_width>>'d0;<<user_port>>
   reg s_axis_<<s>>_tvalid = 1'b0;
   wire s_axis_<<s>>_tready;<<last_port>>
-  integer <<s>>_index = 0;<<pause>>
+  integer <<s>>_index = 0;<<pause>><<few>>
   wire [31:0] <<s>>_next = <<s>>_index + (s_axis_<<s>>_tvalid && s_axis_<<s>>_tready ? 32'd1 : 32'd0);"""
 
 
 class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
-    `end` is what its counter stops at: all beats, or a register of this name where they are sent piece by piece. Where
+    `few` of them are sent in phases 2 and up, None where these have all, too. `end` is what its counter stops
+    at, None but where beats are sent piece by piece: then a register of this name. Where
     `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `pauses`
     stalls have some of up to 255 cycles, in which all that waits is used up. With `strays` the tlast of beat `stray`, a
     wire of the testbench, is turned over. With `waits` the next beat waits for a wire <letter>_waits there.
@@ -56,6 +61,7 @@ class Sender:
         *,
         has_last: bool,
         random_bit: int,
+        few: int | None = None,
         end: str | None = None,
         user_width: int = 0,
         strays: bool = False,
@@ -71,7 +77,8 @@ class Sender:
         self._strays = strays
         self._pauses = pauses
         self._waits = waits
-        self._end = end or f"{letter.upper()}_BEATS"
+        self._few = few
+        self._end = end or (f"{letter.upper()}_BEATS" if few is None else f"{letter}_end")
 
     @property
     def declarations(self) -> str:
@@ -90,6 +97,7 @@ class Sender:
             else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
             pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._pauses else "",
+            few="" if self._few is None else fill(_FEW, s=s, S=s.upper(), few=self._few),
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
 
