@@ -18,22 +18,21 @@ from ..beats import SEED, Beat, beats_of, random_operands
 if TYPE_CHECKING:
     from .design import NetworkDesign
 
-__all__ = ["FEW_IMAGES", "NetworkStimulus", "network_stimulus"]
+__all__ = ["NetworkStimulus", "network_stimulus"]
 
-FEW_IMAGES = 3
-"""Images of all phases of a testbench but the first, which has more where they take few cycles."""
-
-_MOST_IMAGES, _CYCLES = 40, 20_000
+_LEAST, _FEW, _MOST = 3, 10, 40  # images: a stopped receiver of a small network, which holds some, stops its sender
+_CYCLES = 20_000
 _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero point
 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkStimulus:
-    """`tensors`: every integer tensor of `images` images, by its name in ONNX; the first `few_a_beats` and
-    `few_y_beats` are those of the first `FEW_IMAGES`.
+    """`tensors`: every integer tensor of `images` images, by its name in ONNX; `few_a_beats` and `few_y_beats` are
+    those of the first `few` images.
     """
 
     images: int
+    few: int
     tensors: dict[str, npt.NDArray[Any]]
     a_beats: tuple[Beat, ...]
     y_beats: tuple[Beat, ...]
@@ -41,25 +40,26 @@ class NetworkStimulus:
     @property
     def few_a_beats(self) -> int:
         """See the class."""
-        return len(self.a_beats) * FEW_IMAGES // self.images
+        return len(self.a_beats) * self.few // self.images
 
     @property
     def few_y_beats(self) -> int:
         """See the class."""
-        return len(self.y_beats) * FEW_IMAGES // self.images
+        return len(self.y_beats) * self.few // self.images
 
 
 def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
     """Images of every swing, and some that are the same everywhere; few where they take many cycles."""
     (source,) = design.network.sources
     tensor = source.tensor
-    count = min(max(_CYCLES // design.assembly.image_cycles, FEW_IMAGES), _MOST_IMAGES)
+    count = min(max(_CYCLES // design.assembly.image_cycles, _LEAST), _MOST)
     images = _images(tensor, count, np.random.default_rng(SEED))
     tensors = design.network.golden({tensor.name: images})
     pipeline = design.assembly.pipeline
     output = design.assembly.tensors[pipeline.output]
     return NetworkStimulus(
         images=count,
+        few=min(count, _FEW),
         tensors=tensors,
         a_beats=_beats(tensor, tensors[tensor.name], pipeline.lanes),
         y_beats=_beats(output, tensors[output.name], beat_lanes(design.assembly, output.name)),
@@ -76,7 +76,7 @@ def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.N
         swing = (of.max - of.min) * 0.5**halvings
         about = generator.normal(tensor.zero_point, swing, images.shape[1:])
         images[index] = of.saturate(np.rint(about))
-    for index, value in zip(range(FEW_IMAGES + 1, count, 2), (of.min, of.max, tensor.zero_point), strict=False):
+    for index, value in zip(range(_LEAST + 1, count, 2), (of.min, of.max, tensor.zero_point), strict=False):
         images[index] = value
     return images
 

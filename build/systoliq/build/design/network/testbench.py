@@ -12,15 +12,15 @@ from ..testbench.resets import Kind, Trial
 from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
-from .stimulus import FEW_IMAGES, NetworkStimulus
+from .stimulus import NetworkStimulus
 
 if TYPE_CHECKING:
     from .design import NetworkDesign
 
 __all__ = ["network_testbench"]
 
-_LATE = 8  # stops of the receiver, before the last results
-_RESET_CYCLES = 60_000  # of all trials, about
+_STOP_CYCLES = 16_000  # of all stops of the receiver, about
+_RESET_CYCLES = 45_000  # of all trials, about
 _LENGTHS = (1, 2, 3)  # cycles of a reset
 
 _DECLARATIONS = """\
@@ -97,7 +97,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         name=design.name,
         memories=design.verilog.files,
         story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's. "
-        f"Phase 0 alone has more than the first {FEW_IMAGES}." * (stimulus.images > FEW_IMAGES),
+        f"Phases 2 and up have the first {stimulus.few} alone." * (stimulus.images > stimulus.few),
         senders=[sender],
         results=len(stimulus.y_beats),
         cycles=assembly.image_cycles,
@@ -105,7 +105,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         few=stimulus.few_y_beats,
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
         trials=_trials(assembly.image_cycles),
-        stops=Stops(cycles=quiet, late=range(1, min(_LATE, stimulus.few_y_beats - 1) + 1)),
+        stops=_stops(assembly.image_cycles, stimulus),
         handover=None,
         rounds=1,
         outputs=[("m_axis_y_tvalid", 1)],
@@ -128,6 +128,14 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         reset=receiver.reset,
         contents=f"    i = 0;\n{expected}",
     )
+
+
+def _stops(image: int, stimulus: NetworkStimulus) -> Stops:
+    """At half of the results, for as long as half of the images take, which fills all stages, and at the last ones."""
+    cycles = stimulus.few * image // 2 + image
+    last = min(max(_STOP_CYCLES // cycles, 2), 8)
+    results = stimulus.few_y_beats
+    return Stops(cycles=cycles, late=sorted({results // 2, *range(1, last + 1)} & set(range(1, results))))
 
 
 def _trials(image: int) -> list[Trial]:
