@@ -104,7 +104,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
         quiet=quiet,
         few=stimulus.few_y_beats,
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
-        trials=_trials(assembly.image_cycles),
+        trials=_trials(assembly.image_cycles, _fill_cycles(assembly.image_cycles, stimulus)),
         stops=_stops(assembly.image_cycles, stimulus),
         handover=None,
         rounds=1,
@@ -131,23 +131,31 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
 
 
 def _stops(image: int, stimulus: NetworkStimulus) -> Stops:
-    """At half of the results, for as long as half of the images take, which fills all stages, and at the last ones."""
-    cycles = stimulus.few * image // 2 + image
+    """At half of the results, and at the last ones, for as long as fills all stages."""
+    cycles = _fill_cycles(image, stimulus)
     last = min(max(_STOP_CYCLES // cycles, 2), 8)
     results = stimulus.few_y_beats
     return Stops(cycles=cycles, late=sorted({results // 2, *range(1, last + 1)} & set(range(1, results))))
 
 
-def _trials(image: int) -> list[Trial]:
-    """Resets of each length in all parts of an image, a quarter of them under stalls, each so late that results of the
-    first image after the one before were seen.
+def _fill_cycles(image: int, stimulus: NetworkStimulus) -> int:
+    """In which so many images come that a receiver that stops has stopped all stages."""
+    return stimulus.few * image // 2 + image
+
+
+def _trials(image: int, full: int) -> list[Trial]:
+    """Resets of each length in all parts of an image, half of them under stalls, each so late that results of the
+    first image after the one before were seen; and first those of stages that are `full` after so many cycles.
     """
     count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)
-    return [
+    stopped = [Trial(until=full, cycles=cycles, kind=Kind.STOPPED) for cycles in _LENGTHS]
+    others = [
         Trial(
             until=7 * image // 4 + index * image // count,
             cycles=_LENGTHS[index % 3],
-            kind=Kind.STALLS if index % 4 == 3 else Kind.FULL_RATE,
+            kind=Kind.STALLS if index % 4 > 1 else Kind.FULL_RATE,
         )
         for index in range(count)
     ]
+    pairs = [each for pair in zip(stopped, others, strict=False) for each in pair]
+    return [*pairs, *others[len(stopped) :]]

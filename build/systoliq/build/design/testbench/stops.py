@@ -64,7 +64,7 @@ class Stops:
 
     `late` says how many results are left at those near a phase's end. `held` says for each in a phase of its own after
     how many results it comes, and how many beats of A are taken then; there is none where it is empty. After resets
-    there is one alone, the one that is `after_reset` in their order.
+    there is one alone, the one that is `after_reset` in their order, or, where `held` is empty, one from the reset on.
     """
 
     cycles: int
@@ -76,7 +76,7 @@ class Stops:
         """Whether the receiver stops, in `receiver_stops`; `moves` says that a result is taken."""
         late = fill(_LATE, fill_cycles=self.cycles, moves=moves, late=len(self.late))
         if not self.held:
-            return f"{late}\n  wire receiver_stops = stops_late;"
+            return f"{late}\n  wire receiver_stops = stops_late || (resets && kind == 2'd{Kind.STOPPED.value});"
         held = fill(_HELD, stops=len(self.held), after_reset=self.after_reset, moves=moves, kind=Kind.STOPPED.value)
         return f"{late}\n{held}\n  wire receiver_stops = stops_held || stops_late;"
 
