@@ -92,3 +92,12 @@ def test_windows_that_leave_the_image(tmp_path):
     assert not design.assembly.exact
     assert design.describe()["cycle_model"]["exact"] is False
     assert printed(design, design.verilog, tmp_path).startswith("PASS")
+
+
+@pytest.mark.parametrize(("side", "images"), [(64, 3), (4, 40)])
+def test_images_are_few_where_they_take_many_cycles(side, images):
+    net = small.Builder((2, side, side))
+    net.depthwise((1, 1))
+    text = NetworkDesign(net.network(), Hardware(multipliers=2), name="network").testbench().replace("\n// ", " ")
+    assert f" {images} images are sent back to back" in text
+    assert ("Phases 2 and up have the first 10 alone." in text) == (images > 10)

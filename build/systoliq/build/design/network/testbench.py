@@ -96,8 +96,7 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     return testbench(
         name=design.name,
         memories=design.verilog.files,
-        story=f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's. "
-        f"Phases 2 and up have the first {stimulus.few} alone." * (stimulus.images > stimulus.few),
+        story=_story(stimulus),
         senders=[sender],
         results=len(stimulus.y_beats),
         cycles=assembly.image_cycles,
@@ -130,6 +129,11 @@ def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
     )
 
 
+def _story(stimulus: NetworkStimulus) -> str:
+    sent = f"{stimulus.images} images are sent back to back, and all results are compared with the golden model's."
+    return sent if stimulus.images == stimulus.few else f"{sent} Phases 2 and up have the first {stimulus.few} alone."
+
+
 def _stops(image: int, stimulus: NetworkStimulus) -> Stops:
     """At half of the results, and at the last ones, for as long as fills all stages."""
     cycles = _fill_cycles(image, stimulus)
@@ -139,7 +143,7 @@ def _stops(image: int, stimulus: NetworkStimulus) -> Stops:
 
 
 def _fill_cycles(image: int, stimulus: NetworkStimulus) -> int:
-    """In which so many images come that a receiver that stops has stopped all stages."""
+    """In which so many images come that a receiver that stops has stopped all stages, of small networks at least."""
     return stimulus.few * image // 2 + image
 
 
