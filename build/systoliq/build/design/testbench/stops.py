@@ -19,7 +19,7 @@ _LATE = """\
   task l(input [31:0] left); begin late_left[i] = left; i = i + 1; end endtask
   integer late = 0;  // stops of this phase that are over
   integer rested = 0;
-  wire [31:0] late_now = phase - 3'd2 + (LAST_PHASE - 1) * late;
+  wire [31:0] late_now = {29'd0, phase} - 32'd2 + (LAST_PHASE - 1) * late;
   wire stops_late = phase > 3'd1 && late_now < LATE && taken + (<<moves>> ? 1 : 0) == results - late_left[late_now];"""
 
 _HELD = """\
