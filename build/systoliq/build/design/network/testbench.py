@@ -8,7 +8,7 @@ from systoliq.hw.axi import axi_bits
 from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
 from ..testbench.frame import testbench
-from ..testbench.resets import Kind, Trial
+from ..testbench.resets import RESET_LENGTHS, Kind, Trial
 from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
@@ -21,7 +21,6 @@ __all__ = ["network_testbench"]
 
 _STOP_CYCLES = 16_000  # of all stops of the receiver, about
 _RESET_CYCLES = 45_000  # of all trials, about
-_LENGTHS = (1, 2, 3)  # cycles of a reset
 
 _DECLARATIONS = """\
 <<task>>
@@ -152,11 +151,11 @@ def _trials(image: int, full: int) -> list[Trial]:
     first image after the one before were seen; and first those of stages that are `full` after so many cycles.
     """
     count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)
-    stopped = [Trial(until=full, cycles=cycles, kind=Kind.STOPPED) for cycles in _LENGTHS]
+    stopped = [Trial(until=full, cycles=cycles, kind=Kind.STOPPED) for cycles in RESET_LENGTHS]
     others = [
         Trial(
             until=7 * image // 4 + index * image // count,
-            cycles=_LENGTHS[index % 3],
+            cycles=RESET_LENGTHS[index % 3],
             kind=Kind.STALLS if index % 4 > 1 else Kind.FULL_RATE,
         )
         for index in range(count)

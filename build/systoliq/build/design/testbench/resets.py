@@ -6,9 +6,11 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Kind", "Trial", "trials"]
+__all__ = ["RESET_LENGTHS", "Kind", "Trial", "trials"]
 
-_LENGTHS = (1, 2, 3)  # cycles of a reset
+RESET_LENGTHS = (1, 2, 3)
+"""Cycles of resets."""
+
 _STOPS = 9  # trials with a receiver that stops
 _AROUND = range(-3, 2)  # cycles from the first results: when what they free is given back
 _NOWHERE = 0xFFFFFFFF
@@ -51,12 +53,12 @@ def trials(
     while the pipeline fills. None comes later than `most`. `full` are the cycles after which a receiver that
     stops has stopped everything, None where nothing can be stopped; `strays` the beats whose tlast may be turned.
     """
-    share = budget // (len(_LENGTHS) + 2)
+    share = budget // (len(RESET_LENGTHS) + 2)
     count = min(period, max(share // (first + period // 2), 4))
     long = [
-        Trial(until=min(first + (index * period + turn * period // len(_LENGTHS)) // count, most), cycles=length)
+        Trial(until=min(first + (index * period + turn * period // len(RESET_LENGTHS)) // count, most), cycles=length)
         for index in range(count)
-        for turn, length in enumerate(_LENGTHS)
+        for turn, length in enumerate(RESET_LENGTHS)
     ]
     others = [*_filling(first, share), *_stalled(first, period, count)]
     if full is not None:
@@ -73,12 +75,12 @@ def trials(
 def _filling(first: int, share: int) -> list[Trial]:
     """Resets before the first results."""
     step = max(1, first * first // max(share, 1))
-    return [Trial(until=until, cycles=_LENGTHS[until // step % 3]) for until in range(1, first, step)]
+    return [Trial(until=until, cycles=RESET_LENGTHS[until // step % 3]) for until in range(1, first, step)]
 
 
 def _stalled(first: int, period: int, count: int) -> list[Trial]:
     return [
-        Trial(until=first + first // 2 + index * period // count, cycles=_LENGTHS[index % 3], kind=Kind.STALLS)
+        Trial(until=first + first // 2 + index * period // count, cycles=RESET_LENGTHS[index % 3], kind=Kind.STALLS)
         for index in range(count)
     ]
 
@@ -87,12 +89,16 @@ def _freed(first: int, full: int) -> Iterator[Trial]:
     """Resets in the cycles in which the first results leave; each is followed by a stop, which shows what is free."""
     for index, after in enumerate(_AROUND):
         yield Trial(until=max(first + after, 1), cycles=1)
-        yield Trial(until=2 * first + full, cycles=_LENGTHS[index % 3], kind=Kind.STOPPED)
+        yield Trial(until=2 * first + full, cycles=RESET_LENGTHS[index % 3], kind=Kind.STOPPED)
 
 
 def _stopped(first: int, full: int) -> list[Trial]:
     return [
-        Trial(until=first + max(full - first, 0) * index // (_STOPS - 1), cycles=_LENGTHS[index % 3], kind=Kind.STOPPED)
+        Trial(
+            until=first + max(full - first, 0) * index // (_STOPS - 1),
+            cycles=RESET_LENGTHS[index % 3],
+            kind=Kind.STOPPED,
+        )
         for index in range(_STOPS)
     ]
 
