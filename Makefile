@@ -35,7 +35,7 @@ demo-soc: $(STAMP) ## a RISC-V drives the engine: firmware, bus and engine simul
 
 test: lint ## lint, types and all tests but the slow ones
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
-	$(BIN)/python -m pytest $(PYTEST_ARGS) -m "not slow and not soak"
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 test-slow: $(STAMP) ## the slow tests: proofs, netlists, networks in RTL
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython icarus make perl
