@@ -159,8 +159,10 @@ OUTSIDE = {
 }
 
 
+@pytest.mark.parametrize("backwards", [False, True])
 @pytest.mark.parametrize("entries", OUTSIDE.values(), ids=OUTSIDE)
-def test_data_outside_the_model(entries, call, tmp_path):
+def test_data_outside_the_model(entries, backwards, call, tmp_path):
+    """The library looks at it in a model whose nodes come in order; `constant_of` does in all."""
     folder = tmp_path / "m"
     folder.mkdir()
     (folder / "w.bin").write_bytes(bytes(60))
@@ -168,7 +170,7 @@ def test_data_outside_the_model(entries, call, tmp_path):
     (folder / "zero").symlink_to("/dev/zero")
     with (folder / "giant.bin").open("wb") as file:
         file.truncate(1 << 40)
-    path = write(folder / "m.onnx", QLINEAR)
+    path = write(folder / "m.onnx", nodes(*[DQ_A, DQ_W, MATMUL, Q_Y][:: -1 if backwards else 1]))
     edited(path, lambda model: move_outside(model, **entries))
     result = call("emit", path, "--out", tmp_path / "out")
     assert_refused(result, "m.onnx: ")

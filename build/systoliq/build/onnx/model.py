@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, MissingPackageError, need
 from .functions import all_nodes, expanded_size
+from .order import sort_nodes
 from .wire import count_pieces
 
 if TYPE_CHECKING:
@@ -32,8 +33,8 @@ MODEL_NODES = 20_000
 
 
 def read_model(path: Path) -> ModelProto:
-    """The checked model in the file `path`, without functions, and with shapes as far as they can be inferred; data
-    outside the file is not read.
+    """The checked model in the file `path`, its nodes in the order in which they compute, without functions, and with
+    shapes as far as they can be inferred; data outside the file is not read.
     """
     onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
     if not path.exists():
@@ -49,18 +50,41 @@ def read_model(path: Path) -> ModelProto:
         model: ModelProto = onnx.ModelProto.FromString(data)
     try:
         count = expanded_size(model)
+        moved = count <= MODEL_NODES and sort_nodes(model)
     except InputError as error:
         raise InputError(f"{path}: must be a valid ONNX model ({error})") from error
     if count > MODEL_NODES:
         raise InputError(f"{path}: must have at most {MODEL_NODES} nodes, not {count}")
     with library(f"{path}: must be a valid ONNX model"):
-        onnx.checker.check_model(str(path))
+        onnx.checker.check_model(_without_data(model) if moved else str(path))
         if model.functions:
             model = need("onnx.inliner", "onnx", "models with functions", extra="onnx").inline_local_functions(model)
     for node in all_nodes(model.graph.node):
         if not any(node.output):
             raise InputError(f"{path}: must be a valid ONNX model ({node.op_type} {node.name!r} has no output)")
     return inferred(model)
+
+
+def _without_data(model: ModelProto) -> ModelProto:
+    """A copy of `model` for the checker, which looks for data outside the file where it does not lie: the tensors that
+    have any are empty. `constant_of` checks the data.
+    """
+    from onnx import TensorProto
+
+    copy: ModelProto = type(model).FromString(model.SerializeToString())
+    nodes = [*all_nodes(copy.graph.node), *(node for each in copy.functions for node in all_nodes(each.node))]
+    given = [each for node in nodes for each in node.attribute]
+    graphs = [copy.graph, *(graph for each in given for graph in (each.g, *each.graphs))]
+    sparse = [each for graph in graphs for each in graph.sparse_initializer]
+    held = [tensor for graph in graphs for tensor in graph.initializer]
+    held += [tensor for each in sparse for tensor in (each.values, each.indices)]
+    held += [tensor for each in given for tensor in (each.t, *each.tensors)]
+    for tensor in held:
+        if tensor.data_location == TensorProto.EXTERNAL:
+            tensor.ClearField("data_location")
+            tensor.ClearField("external_data")
+            tensor.raw_data = b""
+    return copy
 
 
 def inferred(model: ModelProto) -> ModelProto:
