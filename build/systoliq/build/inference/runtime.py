@@ -11,12 +11,15 @@ from .operations import Array
 
 __all__ = ["Session"]
 
+_CONSTANTS = "session.optimized_model_external_initializers_file_name"
+
 
 class Session:
     """A session for the file or the serialized `model`, which errors call `what`.
 
     With onnxruntime's fusions, int8 activations staying int8 on x86 too; without any where the model is lowered
-    already, `as_it_is`. `optimized` gets the graph that it runs. Raises InputError where onnxruntime does not take it.
+    already, `as_it_is`. The graph that it runs is written to the file `optimized`, with large constants in another file
+    beside that. Raises InputError where onnxruntime does not take the model.
     """
 
     def __init__(self, model: str | bytes, what: str, *, as_it_is: bool = False, optimized: Path | None = None) -> None:
@@ -29,6 +32,8 @@ class Session:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         if optimized is not None:
             options.optimized_model_filepath = str(optimized)
+            # else constants in a file beside the model stay there, and `optimized` does not say where that is
+            options.add_session_config_entry(_CONSTANTS, f"{optimized.name}.data")
         try:
             self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # of classes of its own, which share nothing else
