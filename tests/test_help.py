@@ -22,7 +22,7 @@ from click.testing import CliRunner
 from systoliq.build.cli.main import cli
 from systoliq.sim.tools import find, missing_text
 
-COMMANDS = {name: command for name, command in cli.commands.items() if not command.hidden}
+COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
 QUICK = r"systoliq (emit|layers|registers) "  # the others synthesize, simulate or measure
 ELSEWHERE = r"--scheduler|^systoliq (bench-area|bitstream|board (run|simulate)) "  # a cluster; hours; tests/board

@@ -15,7 +15,8 @@ import cocotb
 from cocotb.triggers import RisingEdge
 from cocotbext.axi import AxiResp
 
-from systoliq.sim.engine_bench import Bench, Work, pauses, watch
+from systoliq.sim.engine_bench import Bench, pauses, watch
+from systoliq.sim.engine_exchange import Work
 
 CASE = pickle.loads((Path(os.environ["SYSTOLIQ_FAULTS"]) / "case.pickle").read_bytes())
 ADDRESS: dict[str, int] = CASE["address"]

@@ -13,9 +13,9 @@ from onnx import helper, numpy_helper
 from systoliq.api import EngineConfig, EngineSession, InputError, SimulationError
 from systoliq.hw.dma.commands import CommandList
 from systoliq.hw.engine.host import Map
+from systoliq.sim.dma_exchange import Turn
 from systoliq.sim.engine.memory import EngineMemory
 from systoliq.sim.engine.self_fed import SelfFed
-from systoliq.sim.memory_bench import Turn
 
 from ..onnx.network.networks import Builder, images
 from ..onnx.network.oracle import write

@@ -114,19 +114,6 @@ def test_widths_that_dmas_do_not_take_are_noted(tmp_path):
     assert len(sidecar["notes"]) == 2
 
 
-def test_the_former_name_says_the_new_one_and_does_the_same(tmp_path):
-    arguments = ["--rows", "2", "--cols", "2", "--name", "mine"]
-    old = call("emit-engine", "--out", tmp_path / "old", *arguments)
-    assert old.exit_code == 0, old.output
-    assert "emit-engine is now: systoliq emit engine" in old.stderr
-    emit(tmp_path / "new", *arguments)
-    contents = [
-        {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()} for name in ("old", "new")
-    ]  # fmt: skip
-    assert contents[0] == contents[1]
-    assert "emit-engine" not in call("--help").output
-
-
 REFUSED = [
     (("--lanes", "3"), "lanes must divide cols = 4, not 3"),
     (("--cols", "0"), "cols must be a positive integer, not 0"),

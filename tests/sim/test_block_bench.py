@@ -14,7 +14,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 from systoliq.sim import Block, SimulatorWarning, build
 from systoliq.sim.engine import Engine
-from systoliq.sim.engine_bench import leave_work
+from systoliq.sim.engine_exchange import leave_work
 
 HERE = Path(__file__).resolve().parent
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from types import ModuleType
 
+from systoliq.failed import FailedError
+
 __all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "need"]
 
 
@@ -12,15 +14,15 @@ class InputError(ValueError):
     """What was asked for cannot be done; the message names the thing, what was expected and what was given."""
 
 
-class LinkError(RuntimeError):
+class LinkError(FailedError):
     """A board does not answer as it must: unplugged, another design, or too many broken frames."""
 
 
-class MissingPackageError(RuntimeError):
+class MissingPackageError(FailedError):
     """A Python package that only some commands need is not installed."""
 
 
-class SynthesisError(RuntimeError):
+class SynthesisError(FailedError):
     """Yosys or nextpnr failed for another reason than space."""
 
 

@@ -4,21 +4,6 @@
 AXI4-Stream names. `ArrayConfig` says how much hardware, `emit_verilog` writes any of them out.
 """
 
-from systoliq.moved import announce
+import lazy_loader
 
-from .axi import AxiBareArray, AxiDense
-from .bare_array import BareArray
-from .config import ArrayConfig
-from .dense import Dense
-from .schedule import Schedule
-from .verilog import EmissionError, emit_verilog
-
-__all__ = ["ArrayConfig", "AxiBareArray", "AxiDense", "BareArray", "Dense", "EmissionError", "Schedule", "emit_verilog"]
-
-announce(
-    {
-        "systoliq.hw.children": "systoliq.children",
-        "systoliq.hw.engine.lane": "systoliq.hw.engine.engine_lane",
-        "systoliq.hw.lane": "systoliq.hw.drain_lane",
-    }
-)
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from amaranth.lib import wiring
 
 from systoliq.children import run_child
+from systoliq.failed import FailedError
 
 from .cells import models
 from .hierarchy import Emission
@@ -32,7 +33,7 @@ write_verilog -norename
 """
 
 
-class EmissionError(RuntimeError):
+class EmissionError(FailedError):
     """Yosys refused the design: a defect of systoliq, not of its input."""
 
 

@@ -1,14 +1,12 @@
 """The bench of an engine that feeds itself: memory on its four AXI4 ports, and lists that it plays; in the simulator.
 
-The bus models are cocotbext-axi's, which hold bursts to the protocol. Between the host and the bench pass pickled
-`ListWork` and `ListOutcome`.
+The bus models are cocotbext-axi's, which hold bursts to the protocol. `dma_exchange` passes lists to the bench and
+outcomes back.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,58 +24,10 @@ from cocotbext.axi import (
     AxiWriteBus,
 )
 
+from .dma_exchange import PORTS, VARIABLE, ListOutcome, ListWork, leave_outcomes, take_lists
 from .engine_bench import PERIOD, Bench, pauses
 
-__all__ = ["VARIABLE", "ListBench", "ListOutcome", "ListWork", "leave_lists", "take_lists"]
-
-VARIABLE = "SYSTOLIQ_DMA_RUN"  # the folder, for the bench
-PORTS = ("a", "b", "list", "y")
-_WORK, _OUTCOMES = "lists.pickle", "lists_done.pickle"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class ListWork:
-    """A list for the bench: `memory` from address 0 on, with the list at `address`.
-
-    `broken` are bytes of which an access is answered with an error, as one behind the memory is. `stalls` are the
-    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address;
-    `before` and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
-    """
-
-    memory: bytes
-    address: int
-    length: int
-    registers: dict[str, int]
-    before: Sequence[tuple[int, ...]]
-    play: tuple[int, int]
-    recovery: Sequence[tuple[int, ...]]
-    broken: Sequence[tuple[int, int]] = ()
-    stalls: Sequence[float] = (0, 0, 0, 0)
-    seed: int = 0
-    limit: int = 100_000
-
-
-@dataclasses.dataclass(kw_only=True)
-class ListOutcome:
-    """What became of it: the memory, registers that were read, and the cycles from play to the interrupt."""
-
-    memory: bytes = b""
-    registers: dict[str, int] = dataclasses.field(default_factory=dict)
-    timed_out: bool = False
-    recovered: bool = True
-    cycles: int = 0
-    beats: dict[str, int] = dataclasses.field(default_factory=dict)
-
-
-def leave_lists(folder: Path, work: Sequence[ListWork]) -> None:
-    """Leave the lists for the bench."""
-    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
-
-
-def take_lists(folder: Path) -> list[ListOutcome] | None:
-    """The outcomes; None where the bench did not come to leave them."""
-    path = folder / _OUTCOMES
-    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+__all__ = ["ListBench"]
 
 
 class _Memory:
@@ -209,7 +159,7 @@ class ListBench(Bench):
 async def lists(dut: Any) -> None:
     """Play all lists of the folder, one after the other without a reset between them."""
     folder = Path(os.environ[VARIABLE])
-    work = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    work = take_lists(folder)
     bench = await ListBench.start(dut)
     outcomes: list[ListOutcome] = []
     try:
@@ -218,4 +168,4 @@ async def lists(dut: Any) -> None:
             if not outcomes[-1].recovered:
                 await bench.reset()
     finally:
-        (folder / _OUTCOMES).write_bytes(pickle.dumps(outcomes))
+        leave_outcomes(folder, outcomes)

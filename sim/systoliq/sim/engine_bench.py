@@ -1,15 +1,13 @@
 """The bench of the engine: bus models on its four ports carry out the driver's steps; runs inside the simulator.
 
-The bus models are cocotbext-axi's. Between the host and the bench pass pickled `Work` and `JobOutcome`, both only for
-the other end of one run. It is no part of the package `engine`, which imports the hardware: half a second, here lost.
+The bus models are cocotbext-axi's. `engine_exchange` passes work to the bench and outcomes back. This module is no
+part of the package `engine`, which imports the hardware and would cost each run half a second.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 import os
-import pickle
 import random
 import time
 import warnings
@@ -22,6 +20,7 @@ from cocotb.clock import Clock
 from cocotb.triggers import First, RisingEdge, Timer
 
 from .axi_stream import StabilityRule
+from .engine_exchange import VARIABLE, JobOutcome, Work, leave_outcomes, take_work
 
 with warnings.catch_warnings():
     # Its 0.1.28 is written for cocotb 1.x and 2.x alike: it imports what 2.x deprecates (Edge, setimmediatevalue).
@@ -38,68 +37,14 @@ with warnings.catch_warnings():
 warnings.filterwarnings("ignore", category=DeprecationWarning, module=r"cocotbext\.axi|cocotb_bus")
 
 __all__ = [
-    "VARIABLE",
     "Bench",
-    "JobOutcome",
-    "Work",
     "dense",
     "engine",
-    "leave_work",
     "pauses",
-    "take_outcomes",
     "watch",
 ]
 
-VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
 PERIOD = 10  # ns; any will do
-_WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Work:
-    """One job for the bench, or several that are queued.
-
-    `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` what is sent on "a" and
-    "b", of each job; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of
-    STATUS.error, `jobs` that of STATUS.jobs.
-    """
-
-    steps: Sequence[tuple[str, str, int, int, bytes]]
-    recovery: Sequence[tuple[str, str, int, int, bytes]]
-    words: Sequence[dict[str, list[int]]]
-    error: int
-    jobs: int
-    stalls: tuple[float, float, float]
-    seed: int
-    limit: int
-
-
-@dataclasses.dataclass(kw_only=True)
-class JobOutcome:
-    """What the jobs gave: bytes of Y of each that came to an end, registers read, and what was wrong."""
-
-    frames: list[bytes] = dataclasses.field(default_factory=list)
-    registers: dict[str, int] = dataclasses.field(default_factory=dict)
-    violations: list[str] = dataclasses.field(default_factory=list)
-    timed_out: bool = False
-    cycles: int = 0  # of the simulator, tables and all
-    seconds: float = 0.0
-
-    @property
-    def y(self) -> bytes | None:
-        """Bytes of Y of the first job, None where it came to no end."""
-        return self.frames[0] if self.frames else None
-
-
-def leave_work(folder: Path, work: Sequence[Work]) -> None:
-    """Leave the jobs for the bench."""
-    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
-
-
-def take_outcomes(folder: Path) -> list[JobOutcome] | None:
-    """The outcomes; None where the bench did not come to leave them."""
-    path = folder / _OUTCOMES
-    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
 
 
 class Bench:
@@ -305,7 +250,7 @@ async def watch(dut: Any, violations: list[str]) -> None:
 async def engine(dut: Any) -> None:
     """Run all the work of the folder, one job after the other without a reset between them."""
     folder = Path(os.environ[VARIABLE])
-    work = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    work = take_work(folder)
     bench = await Bench.start(dut)
     outcomes: list[JobOutcome] = []
     try:
@@ -314,4 +259,4 @@ async def engine(dut: Any) -> None:
             if outcomes[-1].timed_out:
                 await bench.reset()
     finally:
-        (folder / _OUTCOMES).write_bytes(pickle.dumps(outcomes))
+        leave_outcomes(folder, outcomes)

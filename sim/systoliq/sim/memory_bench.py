@@ -6,39 +6,20 @@ simulation ends where the connection does, within a list too.
 
 from __future__ import annotations
 
-import dataclasses
 import os
-from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any, cast
 
 import cocotb
 from cocotb.triggers import First, RisingEdge, Timer
 
-from .dma_bench import ListBench, ListOutcome, ListWork
+from .dma_bench import ListBench
+from .dma_exchange import CONNECTION, Left, Turn
 from .engine_bench import PERIOD
 
-__all__ = ["VARIABLE", "Left", "Turn"]
+__all__ = ["serve"]
 
-VARIABLE = "SYSTOLIQ_MEMORY_CONNECTION"  # the number of its open file, for the bench
 _LOOK = 4096  # cycles after which a list that runs looks whether anybody still waits for it
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Turn:
-    """A list, what is written to memory before (address, bytes), and what is read after it (address, size)."""
-
-    work: ListWork
-    writes: Sequence[tuple[int, bytes]]
-    reads: Sequence[tuple[int, int]]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class Left:
-    """What a list left: its outcome, and what was read."""
-
-    outcome: ListOutcome
-    data: tuple[bytes, ...]
 
 
 class _LeftAloneError(Exception):
@@ -50,7 +31,7 @@ class _MemoryBench(ListBench):
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
-        self.connection = Connection(int(os.environ[VARIABLE]))
+        self.connection = Connection(int(os.environ[CONNECTION]))
 
     async def interrupt(self, limit: int) -> bool:
         """As the base's; meanwhile nothing comes over the connection, unless it ends."""

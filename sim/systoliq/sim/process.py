@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from systoliq.children import run_child
+from systoliq.failed import FailedError
 
 __all__ = ["Reporter", "SimulationError", "call", "limited", "tail"]
 
 
-class SimulationError(RuntimeError):
+class SimulationError(FailedError):
     """A simulation could not be built, or ended without results."""
 
 

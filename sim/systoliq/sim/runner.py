@@ -15,12 +15,9 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
-
-import cocotb
-
-from systoliq.moved import renamed
+from typing import get_args
 
 from . import icarus, verilator
 from .cache import content_key, obtain
@@ -81,7 +78,7 @@ def build(
     memories = _memories_of(sources) if isinstance(sources, str) else _memories_beside(sources)
     files: list[tuple[str, str | bytes]] = [*texts, *sorted(memories.items())]
     parts = [part for file in files for part in file]
-    key = content_key(_FORMAT, simulator, *identity, cocotb.__version__, top, str(waves), *parts)
+    key = content_key(_FORMAT, simulator, *identity, version("cocotb"), top, str(waves), *parts)
     report = Reporter(progress)
 
     def make(folder: Path) -> None:
@@ -136,9 +133,3 @@ def _memories_beside(sources: Sequence[Path]) -> dict[str, bytes]:
         for name in _MEMORY.findall(source.read_text())
         if (file := source.with_name(name)).is_file()
     }
-
-
-if not TYPE_CHECKING:
-    __getattr__ = renamed(
-        __name__, {name: f"systoliq.sim.{name}" for name in ("Failure", "Results", "SimulationError")}
-    )

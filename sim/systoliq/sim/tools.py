@@ -18,12 +18,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from systoliq.failed import FailedError
+
 __all__ = ["Tool", "ToolError", "all_tools", "find", "missing_text", "require"]
 
 MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
 
 
-class ToolError(RuntimeError):
+class ToolError(FailedError):
     """A program that is needed is not installed."""
 
 

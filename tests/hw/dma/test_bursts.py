@@ -6,8 +6,9 @@ import random
 
 import pytest
 
-from systoliq.hw.dma.axi4 import BURST_BEATS, BUS_BYTES
+from systoliq.hw.dma.axi4 import BURST_BEATS
 from systoliq.hw.dma.bursts import Bursts, burst
+from systoliq.hw.dma.bus import BUS_BYTES
 
 from ..bench import receive, send, simulate
 from .memory import Stopwatch

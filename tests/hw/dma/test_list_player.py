@@ -7,7 +7,7 @@ import random
 import pytest
 from amaranth.hdl import Signal
 
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.list_player import ListError, ListPlayer, Opcode
 
 from ..bench import simulate, wait

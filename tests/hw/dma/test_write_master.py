@@ -7,7 +7,7 @@ import random
 import pytest
 from amaranth.hdl import Signal
 
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.write_master import WriteMaster
 
 from ..bench import send, simulate, wait

@@ -8,8 +8,6 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ..design import open_source
-from ..package import make_package
 from ..package.output import check_output
 from ..progress import Stages
 from ..synth.targets import open_target
@@ -79,6 +77,9 @@ def emit(
     **hardware: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
+    from ..design import open_source
+    from ..package import make_package
+
     check_output(out)
     tell_link(out)
     asked = hardware_of(hardware, open_target(target) if target else None)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 
 from ..explore.subjects.engine import EngineSubject
 from ..explore.subjects.layer import LayerSubject

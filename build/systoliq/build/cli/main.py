@@ -1,36 +1,62 @@
-"""The command line `systoliq`: its group of commands, each in a file of its own beside this one."""
+"""The command line `systoliq`: its commands, each in a file of its own beside this one, loaded when it is called."""
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import click
 
-from .bench import bench
-from .bench_area import bench_area
-from .bench_requantizers import bench_requantizers
-from .bitstream import bitstream
-from .board import board
-from .compile import compile  # noqa: A004 - the name of a command
-from .demo import demo
-from .doctor import doctor
-from .emit import emit
-from .emit_engine import emit_engine
-from .explore import explore
-from .layers import layers
-from .mutants import mutants
-from .prove import prove
-from .registers import registers
-from .run import run
 from .shell import Group, debug_option
-from .simulate import simulate
-from .soc import soc
-from .synth import synth
-from .verify import verify
 
-__all__ = ["cli", "main"]
+__all__ = ["COMMANDS", "cli", "main"]
+
+COMMANDS = {
+    "bench": "Measure emission, simulation builds and simulation speed",
+    "bench-area": "Measure area and frequency of the designs in docs/silicon.md",
+    "bench-requantizers": "Compare the cost of each form of requantizer",
+    "bitstream": "Build a bitstream of a layer or network for a board",
+    "board": "List boards, send rows to one, or simulate one",
+    "compile": "Compile an ONNX model for the engine with DMA",
+    "demo": "Train, quantize, emit and simulate a classifier of digits",
+    "doctor": "List the tools found, and how to install missing ones",
+    "emit": "Write Verilog, a testbench and a certificate",
+    "explore": "Search array sizes, widths and cells for the best designs",
+    "layers": "List the nodes of an ONNX model and what hardware takes",
+    "mutants": "Mutate a package's Verilog and run its testbench",
+    "prove": "Prove properties of the hardware's blocks",
+    "registers": "Write the engine's register map for C and Markdown",
+    "run": "Run an ONNX model with its products on the simulated engine",
+    "simulate": "Simulate a design on your input, compared with golden",
+    "soc": "Write a RISC-V system with the engine, and its firmware",
+    "synth": "Synthesize, place and route; report area and frequency",
+    "verify": "Check a package against its certificate of exactness",
+}
+"""Each command and its line in `systoliq --help`; the module has the command's name."""
+
+
+class _Commands(Group):
+    """The commands of `COMMANDS`. `--help` and `--version` load none of them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command called `cmd_name`, or None if there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(import_module(f".{name}", __package__), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write a line for each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(
-    cls=Group,
+    cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     help="""Quantized matrix products as ONNX defines them, in hardware that gives the same bits.
 
@@ -39,8 +65,8 @@ systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
 systoliq layers model.onnx                which products of a model can be a SOURCE
-systoliq compile model.onnx --out out/m    lists of jobs and weights for the engine that feeds itself
-systoliq run model.onnx --input x.npz      a whole model, its products on the engine's RTL
+systoliq compile model.onnx --out out/m   lists of jobs and weights for the engine that feeds itself
+systoliq run model.onnx --input x.npz     a whole model, its products on the engine's RTL
 systoliq soc --out out/soc                a RISC-V that drives the engine, with firmware
 systoliq verify out/fc                    check its certificate of exactness
 systoliq doctor                           which tools are there
@@ -50,13 +76,6 @@ systoliq doctor                           which tools are there
 @debug_option
 def cli() -> None:
     """Group of the commands."""
-
-
-for _command in (
-    emit, emit_engine, simulate, demo, verify, doctor, prove, explore, bench, bench_area, bench_requantizers,
-    bitstream, board, compile, layers, mutants, registers, run, soc, synth,
-):  # fmt: skip
-    cli.add_command(_command)
 
 
 def main() -> None:

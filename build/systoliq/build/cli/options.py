@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from systoliq.hw.cells import CELLS
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
 
-from ..design import Hardware
-from ..design.choose import REQUANTIZERS
-from ..design.engine.configuration import AUTO, LANES_LIMIT
-from ..design.hardware import AUTO_CELLS
-from ..design.sources import PRESETS
+from ..design.choose import AUTO, REQUANTIZERS
+from ..design.engine.configuration import LANES_LIMIT
+from ..design.presets import PRESETS
 from ..errors import InputError
 from ..synth.targets import TARGETS, Target
+
+if TYPE_CHECKING:
+    from ..design import Hardware
 
 __all__ = [
     "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
@@ -99,7 +100,7 @@ HARDWARE_OPTIONS = (
 )
 CELLS_OPTION = click.option(
     "--cells",
-    type=click.Choice([*CELLS, AUTO_CELLS]),
+    type=click.Choice([*CELLS, AUTO]),
     help="Cells that multiply and accumulate: portable logic, or those of an FPGA family; auto, for a layer with "
     "--target: cells and array with the fewest cycles a row within --multipliers and --luts; for a network: of each "
     "stage.  [portable; with --target and --netlist the family's own]",
@@ -206,12 +207,14 @@ def add_options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command
 
 def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hardware:
     """Take the options of `HARDWARE_OPTIONS` out of `arguments`; the cells must suit `target`, where there is one."""
+    from ..design import Hardware
+
     names = Hardware.__dataclass_fields__
     given = {name: arguments.pop(name) for name in names if name in arguments}
     if given.get("cells", "") is None:
         given["cells"] = "portable" if target is None else target.cells
     options = Hardware(**given, part=target)
-    if target is not None and target.cells != "portable" and options.cells != AUTO_CELLS:
+    if target is not None and target.cells != "portable" and options.cells != AUTO:
         suitable = ("portable", target.cells, *target.other_cells)
         if options.cells not in suitable:
             raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..design import Design
-from ..synth.targets import Target
+if TYPE_CHECKING:
+    from ..design import Design
+    from ..synth.targets import Target
 
 __all__ = ["show_plan"]
 

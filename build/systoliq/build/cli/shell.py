@@ -18,26 +18,11 @@ from typing import Any
 import click
 
 from systoliq.children import EndedError, end_children, starting
-from systoliq.hw.verilog import EmissionError
-from systoliq.sim import SimulationError, ToolError
-from systoliq.sim.engine import EngineError
-
-from ..errors import LinkError, MissingPackageError, SynthesisError
-from ..synth import DoesNotFitError
+from systoliq.failed import FailedError
 
 __all__ = ["Group", "debug_option", "tell_link"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
-_FAILURES = (
-    MissingPackageError,
-    ToolError,
-    SimulationError,
-    SynthesisError,
-    DoesNotFitError,
-    EmissionError,
-    EngineError,
-    LinkError,
-)
 
 
 @dataclass
@@ -75,12 +60,12 @@ class Group(click.Group):
         except click.ClickException as error:
             _tell(" ".join(error.format_message().split()))
             sys.exit(2)
-        except _BAD_INPUT + _FAILURES as error:
+        except (*_BAD_INPUT, FailedError) as error:
             if settings.debug:
                 raise
             _leave_output(error)
             _tell(_message(error))
-            sys.exit(1 if isinstance(error, _FAILURES) else 2)
+            sys.exit(1 if isinstance(error, FailedError) else 2)
         sys.exit(status if isinstance(status, int) else 0)
 
 
@@ -121,7 +106,7 @@ def _leave_output(error: Exception) -> None:
 def _message(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, _FAILURES):
+    if isinstance(error, FailedError):
         return str(error)  # a tool's own words may take more than one line
     return " ".join(str(error).split())
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.soc import SocConfig
 
 from ..design import Hardware

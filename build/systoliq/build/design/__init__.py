@@ -1,23 +1,5 @@
 """Designs: the hub between what is asked for and what is made of it."""
 
-from .array import ArrayDesign
-from .design import Design
-from .engine import EngineDesign
-from .hardware import Hardware
-from .layer import LayerDesign
-from .network import NetworkDesign
-from .self_fed_engine import SelfFedEngineDesign
-from .simulated import Simulated
-from .sources import open_source
+import lazy_loader
 
-__all__ = [
-    "ArrayDesign",
-    "Design",
-    "EngineDesign",
-    "Hardware",
-    "LayerDesign",
-    "NetworkDesign",
-    "SelfFedEngineDesign",
-    "Simulated",
-    "open_source",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -26,9 +26,8 @@ from .float8_hardware import float8_array, parse_format, refuse_integer_options
 if TYPE_CHECKING:
     from ..synth.targets import Target
 
-__all__ = ["AUTO_CELLS", "REQUANTIZERS", "Hardware", "auto_cells"]
+__all__ = ["Hardware", "auto_cells"]
 
-AUTO_CELLS = "auto"
 _SUM_BITS = 32  # ONNX sums in int32
 _ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
 _BUDGET = ("multipliers", "luts")
@@ -153,13 +152,13 @@ class Hardware:
         budget, too.
         """
         for name in _ONLY_NETWORK:
-            if getattr(self, name) is not None and not (self.cells == AUTO_CELLS and name in _BUDGET):
+            if getattr(self, name) is not None and not (self.cells == AUTO and name in _BUDGET):
                 raise InputError(f"{name} must be given for a network, FILE.onnx, only, not for {source!r}")
 
     def refuse_for_networks(self) -> None:
         """An InputError where a field was set that a network's plan decides, or two that decide the plan."""
         usual = Hardware()
-        if self.cells == AUTO_CELLS and (self.throughput is not None or self.plan is not None):
+        if self.cells == AUTO and (self.throughput is not None or self.plan is not None):
             raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         for name in _NOT_NETWORK:
             if getattr(self, name) != getattr(usual, name):

@@ -25,17 +25,10 @@ from .hardware import Hardware
 from .layer import LayerDesign
 from .network import NetworkDesign
 from .network.plan import stages_of
+from .presets import PRESETS
 from .self_fed_engine import SelfFedEngineDesign
 
-__all__ = ["PRESETS", "open_layer", "open_network", "open_source", "resnet8_fc_layer"]
-
-PRESETS = {
-    "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
-    "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that is trained and quantized here",
-    "digits-cnn": "the same by a small convolutional network, int8: needs onnx",
-    "array": "the bare array with its drain, no layer: for synthesis and speed studies",
-    "engine": "the programmable engine: any QLinearMatMul and MatMulInteger, job after job",
-}
+__all__ = ["open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
 _SEED = 8  # of the example weights
 _SHORT_NAMES = {"weights": "b", "a_zp": "a_zero_point", "b_zp": "b_zero_point", "y_zp": "y_zero_point"}

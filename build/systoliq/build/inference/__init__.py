@@ -5,8 +5,6 @@ products -> jobs of the engine, by im2col for convolutions; each compared with g
 products -> lists of jobs, weights and buffers in memory, for the engine that feeds itself             `program`
 """
 
-from .program import CompiledModel, compile_onnx
-from .report import InferenceReport, StepReport
-from .session import EngineSession
+import lazy_loader
 
-__all__ = ["CompiledModel", "EngineSession", "InferenceReport", "StepReport", "compile_onnx"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

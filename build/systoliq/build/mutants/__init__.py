@@ -1,6 +1,5 @@
 """Mutants of a package's Verilog: does its testbench, or `verify`, find what is wrong with it?"""
 
-from .campaign import Campaign, Result, Verdict, by_block
-from .mutation import KINDS, Mutant
+import lazy_loader
 
-__all__ = ["KINDS", "Campaign", "Mutant", "Result", "Verdict", "by_block"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -6,17 +6,6 @@
 knows the patterns that quantizers write.
 """
 
-from .host import HostPart
-from .network import read_network
-from .products import Product, is_model, onnx_layer, onnx_product, read_onnx, read_products
+import lazy_loader
 
-__all__ = [
-    "HostPart",
-    "Product",
-    "is_model",
-    "onnx_layer",
-    "onnx_product",
-    "read_network",
-    "read_onnx",
-    "read_products",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

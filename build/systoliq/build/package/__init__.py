@@ -1,17 +1,5 @@
 """Packages: a design as a directory of files."""
 
-from typing import TYPE_CHECKING
+import lazy_loader
 
-from systoliq.moved import renamed
-
-from .package import Package, make_package
-
-__all__ = ["Package", "make_package"]
-
-if not TYPE_CHECKING:
-    __getattr__ = renamed(
-        __name__,
-        {
-            "npz_bytes": "systoliq.build.files.npz_bytes",
-        },
-    )
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

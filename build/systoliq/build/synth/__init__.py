@@ -3,20 +3,6 @@
 design -> Verilog -> `yosys` (cells, netlist) -> `nextpnr` (sites, frequency; once per seed) -> `SynthReport`
 """
 
-from .flow import DoesNotFitError, SynthesisError, synthesize
-from .netlist import NETLISTS, netlist_sources
-from .report import CriticalPath, SynthReport
-from .targets import TARGETS, Target, open_target
+import lazy_loader
 
-__all__ = [
-    "NETLISTS",
-    "TARGETS",
-    "CriticalPath",
-    "DoesNotFitError",
-    "SynthReport",
-    "SynthesisError",
-    "Target",
-    "netlist_sources",
-    "open_target",
-    "synthesize",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

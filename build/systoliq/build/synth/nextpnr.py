@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 from typing import Any
 
+from systoliq.failed import FailedError
+
 from ..errors import SynthesisError
 from .report import CriticalPath
 from .targets import CLOCK_PIN_FILE, Target
@@ -48,7 +50,7 @@ _NO_ROOM = re.compile(
 )
 
 
-class DoesNotFitError(RuntimeError):
+class DoesNotFitError(FailedError):
     """The part has too little of something; the message says what is needed and what there is."""
 
 

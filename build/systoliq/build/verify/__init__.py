@@ -1,8 +1,5 @@
 """`systoliq verify DIR`: a package against its certificate, by a second method."""
 
-from .checks import verify_package
-from .network import TESTED
-from .package import NotAPackageError
-from .report import Report, StageReport
+import lazy_loader
 
-__all__ = ["TESTED", "NotAPackageError", "Report", "StageReport", "verify_package"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,8 +1,5 @@
 """Direct memory access: rows of matrices between memory on AXI4 and streams."""
 
-from .axi4 import BUS_BYTES, axi4_read, axi4_write
-from .bursts import Bursts
-from .read_master import ReadMaster
-from .runs import Run, Walk, WalkSettings
+import lazy_loader
 
-__all__ = ["BUS_BYTES", "Bursts", "ReadMaster", "Run", "Walk", "WalkSettings", "axi4_read", "axi4_write"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

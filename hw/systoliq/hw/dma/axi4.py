@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ADDRESS_BITS", "BURST_BEATS", "BUS_BYTES", "INCR", "MODIFIABLE", "axi4_read", "axi4_write"]
+from .bus import ADDRESS_BITS
 
-ADDRESS_BITS = 32
-BUS_BYTES = (4, 8, 16)
-"""Widths of the bus, in bytes."""
+__all__ = ["BURST_BEATS", "INCR", "MODIFIABLE", "axi4_read", "axi4_write"]
+
 BURST_BEATS = 16
 INCR = 1
 MODIFIABLE = 0b0011

@@ -6,7 +6,8 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from .axi4 import ADDRESS_BITS, BURST_BEATS
+from .axi4 import BURST_BEATS
+from .bus import ADDRESS_BITS
 from .runs import EXTENT_BITS, Mark, Run
 
 __all__ = ["Bursts", "burst"]

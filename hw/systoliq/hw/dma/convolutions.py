@@ -18,7 +18,7 @@ from systoliq.golden.network import Window
 
 from ..engine import EngineConfig
 from ..network.image import ImageWindow
-from .axi4 import ADDRESS_BITS
+from .bus import ADDRESS_BITS
 from .map_walk import COORDINATE_BITS, MapSettings
 
 __all__ = ["Maps", "is_copied", "kernel_rows", "map_fields", "parts"]

@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place as placed
 from ..skid_buffer import SkidBuffer
-from .axi4 import ADDRESS_BITS
+from .bus import ADDRESS_BITS
 from .runs import Run, WalkSettings, filling
 
 __all__ = ["COORDINATE_BITS", "COUNTS", "MapSettings", "MapWalk"]

@@ -6,7 +6,7 @@ from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, ValueLike
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from .axi4 import ADDRESS_BITS
+from .bus import ADDRESS_BITS
 
 __all__ = ["EXTENT_BITS", "Mark", "Run", "Walk", "WalkSettings", "filler", "filling"]
 

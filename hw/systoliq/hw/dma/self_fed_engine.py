@@ -14,7 +14,8 @@ from ..engine.axi_lite import axi_lite
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
 from .assembler import Assembler
-from .axi4 import BUS_BYTES, axi4_read, axi4_write
+from .axi4 import axi4_read, axi4_write
+from .bus import BUS_BYTES
 from .control import Control
 from .gearbox import Gearbox
 from .list_player import ADDRESS_BITS, ListPlayer

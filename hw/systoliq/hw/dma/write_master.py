@@ -9,8 +9,9 @@ from amaranth.lib.wiring import In, Out
 from ..credit import Credit
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
-from .axi4 import ADDRESS_BITS, BURST_BEATS, INCR, MODIFIABLE, axi4_write
+from .axi4 import BURST_BEATS, INCR, MODIFIABLE, axi4_write
 from .bursts import Bursts, burst
+from .bus import ADDRESS_BITS
 from .early_buffer import EarlyBuffer
 from .fifo import Fifo
 from .runs import Run

@@ -1,19 +1,5 @@
 """systoliq.hw.engine: a programmable engine that runs any QLinearMatMul and MatMulInteger, job after job."""
 
-from .axi_engine import ADDRESS_BITS, AxiEngine, lane_slots
-from .config import EngineConfig, JobShape
-from .core import EngineCore
-from .registers import COLUMN_TABLE, ERRORS, REGISTERS, ROW_TABLE
+import lazy_loader
 
-__all__ = [
-    "ADDRESS_BITS",
-    "COLUMN_TABLE",
-    "ERRORS",
-    "REGISTERS",
-    "ROW_TABLE",
-    "AxiEngine",
-    "EngineConfig",
-    "EngineCore",
-    "JobShape",
-    "lane_slots",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -8,7 +8,6 @@ from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_matmul import sum_bits
 from systoliq.golden.formats import INT8
 
-from ..array import SystolicArray
 from ..cells import CELLS
 from ..config import ArrayConfig
 
@@ -134,6 +133,8 @@ class EngineConfig:
     @property
     def drain_cycles(self) -> int:
         """Cycles between two tiles at the least: the first slot, and one for each row. See `SystolicArray`."""
+        from ..array import SystolicArray  # with Amaranth, which a configuration by itself does not need
+
         drained = SystolicArray.drain_cycles_of(self.array, self.interval, broadcast=not self.pipelined)
         return max(drained, self.first_slot + self.rows * self.interval)
 

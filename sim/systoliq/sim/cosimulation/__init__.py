@@ -7,20 +7,6 @@ Expected outputs come from golden's integer arithmetic on the whole of A at once
 tiles has no part in them.
 """
 
-from .array import ARRAY_TOP, array_verilog, cosimulate_array
-from .dense import DENSE_TOP, cosimulate, cosimulate_runs, dense_verilog
-from .result import CosimulationResult, Mismatch
-from .run import Run
+import lazy_loader
 
-__all__ = [
-    "ARRAY_TOP",
-    "DENSE_TOP",
-    "CosimulationResult",
-    "Mismatch",
-    "Run",
-    "array_verilog",
-    "cosimulate",
-    "cosimulate_array",
-    "cosimulate_runs",
-    "dense_verilog",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -39,7 +39,7 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.packing import to_integers
 
 from ..cache import run_directory
-from ..engine_bench import VARIABLE, JobOutcome, Work, leave_work, take_outcomes
+from ..engine_exchange import VARIABLE, JobOutcome, Work, leave_work, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 from .errors import engine_error

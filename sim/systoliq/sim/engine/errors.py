@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from systoliq.failed import FailedError
 from systoliq.hw.engine import ERRORS
 
 __all__ = ["ENGINE_ERRORS", "EngineError", "engine_error", "error_classes"]
 
 
-class EngineError(RuntimeError):
+class EngineError(FailedError):
     """The engine refused a job or gave it up. `code` is that of STATUS.error; clear ends it."""
 
     code = 0

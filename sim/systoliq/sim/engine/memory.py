@@ -9,8 +9,7 @@ from multiprocessing import Pipe
 from types import TracebackType
 
 from ..cache import run_directory
-from ..dma_bench import PORTS
-from ..memory_bench import VARIABLE, Left, Turn
+from ..dma_exchange import CONNECTION, PORTS, Left, Turn
 from ..process import SimulationError
 from .self_fed import SelfFed
 
@@ -104,7 +103,7 @@ class EngineMemory:
             with self._theirs:
                 number = self._theirs.fileno()
                 self._engine.simulation.run(
-                    BENCH, env={VARIABLE: str(number)}, directory=run_directory(), seed=self._seed, pass_fds=(number,)
+                    BENCH, env={CONNECTION: str(number)}, directory=run_directory(), seed=self._seed, pass_fds=(number,)
                 ).check()
         except BaseException as error:  # noqa: BLE001 - told by the thread that waits
             self._error = error

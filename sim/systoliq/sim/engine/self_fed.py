@@ -23,7 +23,7 @@ from systoliq.hw.engine.host.job import AnyJob
 from systoliq.hw.hierarchy import mark_used
 
 from ..cache import run_directory
-from ..dma_bench import VARIABLE, ListOutcome, ListWork, leave_lists, take_lists
+from ..dma_exchange import VARIABLE, ListOutcome, ListWork, leave_lists, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
 from .errors import engine_error
@@ -158,7 +158,7 @@ class SelfFed:
         leave_lists(folder, work)
         results = self.simulation.run(BENCH, env={VARIABLE: str(folder)}, directory=folder, seed=seed)
         results.check()
-        outcomes = take_lists(folder)
+        outcomes = take_outcomes(folder)
         if outcomes is None or len(outcomes) != len(work):
             raise SimulationError(f"the bench left no outcome; log: {results.log}")
         return outcomes

@@ -1,5 +1,5 @@
 """The bare array as a design."""
 
-from .design import ArrayDesign
+import lazy_loader
 
-__all__ = ["ArrayDesign"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,5 +1,5 @@
 """The programmable engine as a design."""
 
-from .design import EngineDesign
+import lazy_loader
 
-__all__ = ["EngineDesign"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.hw.engine import EngineConfig
 
 from ...errors import InputError
+from ..choose import AUTO
 from ..float8_hardware import parse_format
-from ..hardware import Hardware
-from .workloads import OWN, choose_dataflow, read_workloads
 
-__all__ = ["AUTO", "LANES_LIMIT", "chosen_lanes", "engine_config"]
+if TYPE_CHECKING:
+    from ..hardware import Hardware
 
-AUTO = "auto"  # of the dataflow: whichever takes fewer cycles
+__all__ = ["LANES_LIMIT", "chosen_lanes", "engine_config"]
+
 LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
 _NO_ENGINE = {
     "a_bits": "its operands have 8 bits",
@@ -35,7 +36,7 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/silicon.md.
     """
     for name, reason in _NO_ENGINE.items():
-        if getattr(hardware, name) != getattr(Hardware, name):
+        if getattr(hardware, name) != hardware.__dataclass_fields__[name].default:
             raise InputError(f"{name} must be left out for the source engine: {reason}")
     if hardware.workload is not None and hardware.dataflow != AUTO:
         raise InputError("workload must be left out where dataflow is not auto")
@@ -44,6 +45,8 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
     config = EngineConfig(**given | _formats(hardware), cells=hardware.cells)
     if hardware.dataflow == AUTO:
+        from .workloads import OWN, choose_dataflow, read_workloads  # with the engine's hardware; options need none
+
         return choose_dataflow(config, OWN if hardware.workload is None else read_workloads(hardware.workload))
     return config if hardware.dataflow is None else config.replace(dataflow=hardware.dataflow)
 

@@ -17,11 +17,12 @@ from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
 from ...files import npz_bytes
+from ..choose import AUTO
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
-from .configuration import AUTO, engine_config
+from .configuration import engine_config
 from .describe import MEANINGS, describe, stream_notes
 from .register_map import c_header, markdown
 from .simulate import read_operation, run_engine

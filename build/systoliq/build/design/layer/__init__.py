@@ -1,5 +1,5 @@
 """The dense layer as a design."""
 
-from .design import LayerDesign
+import lazy_loader
 
-__all__ = ["LayerDesign"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

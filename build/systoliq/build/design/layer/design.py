@@ -25,10 +25,11 @@ from ...errors import InputError
 from ...files import npz_bytes
 from ...generator import CERTIFICATE
 from ...onnx import HostPart
+from ..choose import AUTO
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..exchange import Exchange
-from ..hardware import AUTO_CELLS, Hardware
+from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .auto import fitted
@@ -75,7 +76,7 @@ class LayerDesign(Design):
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
         layer = hardware.narrowed(layer)
-        self._fitted = fitted(layer, hardware) if hardware.cells == AUTO_CELLS else None
+        self._fitted = fitted(layer, hardware) if hardware.cells == AUTO else None
         hardware = self._fitted.hardware if self._fitted else hardware
         constants = hardware.requantization(layer) if requantization is None else requantization
         self.name = module_name(name, layer.name)

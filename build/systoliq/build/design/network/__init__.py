@@ -1,5 +1,5 @@
 """Whole networks as designs."""
 
-from .design import NetworkDesign
+import lazy_loader
 
-__all__ = ["NetworkDesign"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -23,10 +23,10 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError
 from ...files import json_bytes, npz_bytes
 from ...generator import CERTIFICATE
-from ..choose import choose_requantization
+from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design, File
 from ..exchange import Exchange
-from ..hardware import AUTO_CELLS, Hardware, auto_cells
+from ..hardware import Hardware, auto_cells
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
@@ -72,7 +72,7 @@ class NetworkDesign(Design):
     ) -> None:
         self._hardware = hardware or Hardware()
         self._hardware.refuse_for_networks()
-        self._pairs = self._hardware.cells == AUTO_CELLS
+        self._pairs = self._hardware.cells == AUTO
         if self._pairs:
             self._hardware = self._hardware.replace(cells=auto_cells(self._hardware))
         self.name = module_name(name, network.name)

@@ -1,5 +1,5 @@
 """The engine that feeds itself as a design."""
 
-from .design import SelfFedEngineDesign
+import lazy_loader
 
-__all__ = ["SelfFedEngineDesign"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

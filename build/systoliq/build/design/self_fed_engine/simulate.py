@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from systoliq.sim.dma_bench import PORTS
+from systoliq.sim.dma_exchange import PORTS
 from systoliq.sim.engine import Engine
 from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.runner import SimulatorName

@@ -14,7 +14,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
 from ...design import Hardware
-from ...design.hardware import AUTO_CELLS
+from ...design.choose import AUTO
 from ...errors import InputError
 from ...synth.targets import TARGETS, Target
 from ..cache import Store
@@ -127,7 +127,7 @@ def _check_possible(candidates: Sequence[Candidate], throughput: float, part: Ta
 
 def _options(net: Network | MatMulLayer, part: Target) -> list[list[Option]]:
     if isinstance(net, MatMulLayer):
-        return options_of_layer(net, Hardware(cells=AUTO_CELLS, part=part))
+        return options_of_layer(net, Hardware(cells=AUTO, part=part))
     return options_of(net, part.cells)
 
 

@@ -4,10 +4,6 @@ lowered model -> sketches of products -> rooms -> weights and lists -> `Program`
 `Program` -> files for those who build a system       `files`;  memory of a simulation       `playing`
 """
 
-from .compiled import CompiledModel, compile_onnx
-from .compiler import bytes_of_bus, compile_model
-from .playing import play
-from .product import Product
-from .program import Program
+import lazy_loader
 
-__all__ = ["CompiledModel", "Product", "Program", "bytes_of_bus", "compile_model", "compile_onnx", "play"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

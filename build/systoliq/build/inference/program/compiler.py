@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from itertools import accumulate
 
-from systoliq.hw.dma.axi4 import BUS_BYTES
+from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.dma.self_fed_engine import check
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host.batches import Batches

@@ -5,7 +5,6 @@
 `sums`, `pairs`, `functions`, `pools` and `moves` hold the handlers of their operators; `quantizers` those of Q and DQ.
 """
 
-from .network import Reading, network_of, read_network, read_nodes
-from .verdict import Fate, Verdict
+import lazy_loader
 
-__all__ = ["Fate", "Reading", "Verdict", "network_of", "read_network", "read_nodes"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,29 +1,5 @@
 """systoliq.hw.engine.host: what a program beside the engine does: plan an operation, pack its operands, drive a job."""
 
-from .driver import DriverStep, Map, describe, recovery, sequence
-from .job import Float8Job, Job, blocks
-from .packing import EnginePacking
-from .placed import Plan
-from .plan import plan_matmul_integer, plan_qlinear_matmul
-from .queue import queue_sequence
-from .tables import Entries, column_constants, column_words, row_words
+import lazy_loader
 
-__all__ = [
-    "DriverStep",
-    "EnginePacking",
-    "Entries",
-    "Float8Job",
-    "Job",
-    "Map",
-    "Plan",
-    "blocks",
-    "column_constants",
-    "column_words",
-    "describe",
-    "plan_matmul_integer",
-    "plan_qlinear_matmul",
-    "queue_sequence",
-    "recovery",
-    "row_words",
-    "sequence",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,81 @@
+from .build.design import (
+    ArrayDesign,
+    Design,
+    EngineDesign,
+    Hardware,
+    LayerDesign,
+    SelfFedEngineDesign,
+    Simulated,
+    open_source,
+)
+from .build.errors import (
+    InputError,
+    MissingPackageError,
+)
+from .build.inference import (
+    CompiledModel,
+    EngineSession,
+    compile_onnx,
+)
+from .build.onnx import (
+    Product,
+    read_network,
+    read_onnx,
+    read_products,
+)
+from .build.synth import (
+    SynthReport,
+)
+from .build.verify import (
+    verify_package,
+)
+from .golden import (
+    matmul_integer,
+    qlinear_matmul,
+)
+from .golden.layer import (
+    MatMulLayer,
+)
+from .golden.network import (
+    Network,
+)
+from .hw.engine import (
+    EngineConfig,
+)
+from .sim import (
+    SimulationError,
+    ToolError,
+)
+from .sim.engine import (
+    Engine,
+)
+
+__all__ = [
+    "ArrayDesign",
+    "CompiledModel",
+    "Design",
+    "Engine",
+    "EngineConfig",
+    "EngineDesign",
+    "EngineSession",
+    "Hardware",
+    "InputError",
+    "LayerDesign",
+    "MatMulLayer",
+    "MissingPackageError",
+    "Network",
+    "Product",
+    "SelfFedEngineDesign",
+    "Simulated",
+    "SimulationError",
+    "SynthReport",
+    "ToolError",
+    "compile_onnx",
+    "matmul_integer",
+    "open_source",
+    "qlinear_matmul",
+    "read_network",
+    "read_onnx",
+    "read_products",
+    "verify_package",
+]

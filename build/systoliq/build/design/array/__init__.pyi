@@ -1,0 +1,7 @@
+from .design import (
+    ArrayDesign,
+)
+
+__all__ = [
+    "ArrayDesign",
+]

@@ -1,0 +1,7 @@
+from .design import (
+    EngineDesign,
+)
+
+__all__ = [
+    "EngineDesign",
+]

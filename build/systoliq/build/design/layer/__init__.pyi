@@ -1,0 +1,7 @@
+from .design import (
+    LayerDesign,
+)
+
+__all__ = [
+    "LayerDesign",
+]

@@ -1,0 +1,7 @@
+from .design import (
+    NetworkDesign,
+)
+
+__all__ = [
+    "NetworkDesign",
+]

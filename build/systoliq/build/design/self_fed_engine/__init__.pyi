@@ -1,0 +1,7 @@
+from .design import (
+    SelfFedEngineDesign,
+)
+
+__all__ = [
+    "SelfFedEngineDesign",
+]

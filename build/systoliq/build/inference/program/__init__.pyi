@@ -1,0 +1,27 @@
+from .compiled import (
+    CompiledModel,
+    compile_onnx,
+)
+from .compiler import (
+    bytes_of_bus,
+    compile_model,
+)
+from .playing import (
+    play,
+)
+from .product import (
+    Product,
+)
+from .program import (
+    Program,
+)
+
+__all__ = [
+    "CompiledModel",
+    "Product",
+    "Program",
+    "bytes_of_bus",
+    "compile_model",
+    "compile_onnx",
+    "play",
+]

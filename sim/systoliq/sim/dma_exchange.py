@@ -1,0 +1,94 @@
+"""Lists for the bench of an engine that feeds itself, and their outcomes: pickled files, for one run.
+
+The process that starts the simulator imports this module and not the bench, which needs cocotb.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = [
+    "CONNECTION", "PORTS", "VARIABLE", "Left", "ListOutcome", "ListWork", "Turn",
+    "leave_lists", "leave_outcomes", "take_lists", "take_outcomes",
+]  # fmt: skip
+
+VARIABLE = "SYSTOLIQ_DMA_RUN"  # the folder, for the bench
+CONNECTION = "SYSTOLIQ_MEMORY_CONNECTION"  # the number of its open file, for the bench
+PORTS = ("a", "b", "list", "y")
+_WORK, _OUTCOMES = "lists.pickle", "lists_done.pickle"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ListWork:
+    """A list for the bench: `memory` from address 0 on, with the list at `address`.
+
+    `broken` are bytes of which an access is answered with an error, as one behind the memory is. `stalls` are the
+    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address;
+    `before` and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
+    """
+
+    memory: bytes
+    address: int
+    length: int
+    registers: dict[str, int]
+    before: Sequence[tuple[int, ...]]
+    play: tuple[int, int]
+    recovery: Sequence[tuple[int, ...]]
+    broken: Sequence[tuple[int, int]] = ()
+    stalls: Sequence[float] = (0, 0, 0, 0)
+    seed: int = 0
+    limit: int = 100_000
+
+
+@dataclasses.dataclass(kw_only=True)
+class ListOutcome:
+    """What became of it: the memory, registers that were read, and the cycles from play to the interrupt."""
+
+    memory: bytes = b""
+    registers: dict[str, int] = dataclasses.field(default_factory=dict)
+    timed_out: bool = False
+    recovered: bool = True
+    cycles: int = 0
+    beats: dict[str, int] = dataclasses.field(default_factory=dict)
+
+
+def leave_lists(folder: Path, work: Sequence[ListWork]) -> None:
+    """Leave the lists for the bench."""
+    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
+
+
+def take_outcomes(folder: Path) -> list[ListOutcome] | None:
+    """The outcomes; None where the bench did not come to leave them."""
+    path = folder / _OUTCOMES
+    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+
+
+def take_lists(folder: Path) -> list[ListWork]:
+    """The lists, for the bench."""
+    work: list[ListWork] = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    return work
+
+
+def leave_outcomes(folder: Path, outcomes: Sequence[ListOutcome]) -> None:
+    """Leave the outcomes for the process that started the bench."""
+    (folder / _OUTCOMES).write_bytes(pickle.dumps(list(outcomes)))
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Turn:
+    """A list, what is written to memory before (address, bytes), and what is read after it (address, size)."""
+
+    work: ListWork
+    writes: Sequence[tuple[int, bytes]]
+    reads: Sequence[tuple[int, int]]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Left:
+    """What a list left: its outcome, and what was read."""
+
+    outcome: ListOutcome
+    data: tuple[bytes, ...]

@@ -1,0 +1,74 @@
+"""Work for the bench of the engine, and its outcomes: pickled files, each only for the other end of one run.
+
+The process that starts the simulator imports this module and not the bench, which needs cocotb.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["VARIABLE", "JobOutcome", "Work", "leave_outcomes", "leave_work", "take_outcomes", "take_work"]
+
+VARIABLE = "SYSTOLIQ_ENGINE_RUN"  # the folder, for the bench
+_WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Work:
+    """One job for the bench, or several that are queued.
+
+    `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` what is sent on "a" and
+    "b", of each job; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of
+    STATUS.error, `jobs` that of STATUS.jobs.
+    """
+
+    steps: Sequence[tuple[str, str, int, int, bytes]]
+    recovery: Sequence[tuple[str, str, int, int, bytes]]
+    words: Sequence[dict[str, list[int]]]
+    error: int
+    jobs: int
+    stalls: tuple[float, float, float]
+    seed: int
+    limit: int
+
+
+@dataclasses.dataclass(kw_only=True)
+class JobOutcome:
+    """What the jobs gave: bytes of Y of each that came to an end, registers read, and what was wrong."""
+
+    frames: list[bytes] = dataclasses.field(default_factory=list)
+    registers: dict[str, int] = dataclasses.field(default_factory=dict)
+    violations: list[str] = dataclasses.field(default_factory=list)
+    timed_out: bool = False
+    cycles: int = 0  # of the simulator, tables and all
+    seconds: float = 0.0
+
+    @property
+    def y(self) -> bytes | None:
+        """Bytes of Y of the first job, None where it came to no end."""
+        return self.frames[0] if self.frames else None
+
+
+def leave_work(folder: Path, work: Sequence[Work]) -> None:
+    """Leave the jobs for the bench."""
+    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
+
+
+def take_outcomes(folder: Path) -> list[JobOutcome] | None:
+    """The outcomes; None where the bench did not come to leave them."""
+    path = folder / _OUTCOMES
+    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+
+
+def take_work(folder: Path) -> list[Work]:
+    """The jobs, for the bench."""
+    work: list[Work] = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
+    return work
+
+
+def leave_outcomes(folder: Path, outcomes: Sequence[JobOutcome]) -> None:
+    """Leave the outcomes for the process that started the bench."""
+    (folder / _OUTCOMES).write_bytes(pickle.dumps(list(outcomes)))
