@@ -1,4 +1,4 @@
-"""Moves: integers in other places or shapes, or repeated, none changed."""
+"""Moves: integers in other places or shapes, or repeated, none changed; and the host's Cast before them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from .node import Node
 
-__all__ = ["Move", "Movement", "Nearest", "Reshape", "Transpose"]
+__all__ = ["Cast", "Move", "Movement", "Nearest", "Reshape", "Transpose"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,17 @@ class Nearest:
     def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """[batch, C, len(rows), len(columns)]."""
         return x[:, :, self.rows][:, :, :, self.columns]
+
+
+@dataclass(frozen=True)
+class Cast:
+    """Integers of the numpy type `type_name` as float32, which the host makes of them before it quantizes them."""
+
+    type_name: str
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The same numbers in float32, rounded to nearest, halves to even, where it has not all their bits."""
+        return x.astype(np.float32)
 
 
 Movement = Reshape | Transpose | Nearest

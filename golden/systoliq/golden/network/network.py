@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .moves import Movement
+from .moves import Cast, Movement
 from .node import Node
 from .tensor import Tensor
 
@@ -20,24 +20,34 @@ __all__ = ["Network", "Source"]
 class Source:
     """An input of the graph as the host makes integers of it: `movements`, then QuantizeLinear to `tensor`.
 
-    `name` and `shape` are those of the graph's input. Where `tensor` is that input itself, there is nothing to do;
-    where `movements` is None, real numbers cannot be taken, as the host does more than that.
+    `name` and `shape` are those of the graph's input, which holds integers where a Cast is among the movements. Where
+    `tensor` is that input itself, there is nothing to do; where `movements` is None, the graph's input cannot be taken,
+    as the host does more than that.
     """
 
     name: str
     shape: tuple[int, ...]
-    movements: tuple[Movement, ...] | None
+    movements: tuple[Movement | Cast, ...] | None
     tensor: Tensor
 
+    @property
+    def type_name(self) -> str | None:
+        """The numpy type of integers that a Cast of the host's takes; None where the input is real numbers."""
+        return next((each.type_name for each in self.movements or () if isinstance(each, Cast)), None)
+
+    def takes(self, dtype: np.dtype[Any]) -> bool:
+        """Whether the graph's input has this type, or one of its kind where it is real numbers."""
+        return dtype.kind == "f" if self.type_name is None else dtype.name == self.type_name
+
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The integers of `tensor` for the real numbers `x` [batch, ...]."""
+        """The integers of `tensor` for the graph's input `x` [batch, ...]."""
         if self.movements is None:
             raise ValueError(
                 f"{self.tensor.name} must be given: more than moves and a QuantizeLinear stands behind {self.name}"
             )
         array = np.asarray(x)
-        if array.dtype.kind != "f":
-            raise TypeError(f"{self.name} must hold real numbers, not {array.dtype.name}")
+        if not self.takes(array.dtype):
+            raise TypeError(f"{self.name} must hold {self.type_name or 'real numbers'}, not {array.dtype.name}")
         if array.ndim != len(self.shape) or array.shape[1:] != self.shape[1:]:
             raise ValueError(f"{self.name} must have the shape {['batch', *self.shape[1:]]}, not {list(array.shape)}")
         for movement in self.movements:
@@ -87,7 +97,7 @@ class Network:
     def golden(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
         """Every integer tensor by its name in ONNX, those of the sources first.
 
-        `inputs` has, for each source, the real numbers under the name of the graph's input, or the integers under the
+        `inputs` has, for each source, the numbers under the name of the graph's input, or the integers under the
         tensor's. Shapes are ONNX's, with any batch, the same for all.
         """
         made = {source.tensor.name: self._taken(source, inputs) for source in self.sources}

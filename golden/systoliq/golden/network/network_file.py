@@ -24,7 +24,7 @@ from .addition import Addition
 from .concatenation import Concatenation
 from .convolution import Convolution
 from .dense import Dense
-from .moves import Move, Nearest, Reshape, Transpose
+from .moves import Cast, Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
 from .pools import MaxPool, WholeAverage, WindowedAverage
@@ -41,7 +41,7 @@ _CLASSES = {
     each.__name__: each
     for each in (
         Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Addition, Concatenation,
-        Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
+        Cast, Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
     )
 }  # fmt: skip
 _BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError)

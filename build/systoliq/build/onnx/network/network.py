@@ -147,9 +147,23 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
         return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {shape}"
     if math.prod(sizes) > TENSOR_ELEMENTS:
         return unknown, f"input {name!r} must have at most {TENSOR_ELEMENTS} elements, not the shape {shape}"
-    if kind is not None and kind.name in ("int8", "uint8"):
+    if kind is not None and kind.name in ("int8", "uint8") and not _becomes_real(graph, name):
         return _integers(graph, name, tuple(sizes), kind), None
     return Given(name=name, origin=tuple(sizes), shape=tuple(sizes)), None
+
+
+def _becomes_real(graph: Graph, name: str) -> bool:
+    """Whether the integer tensor `name` goes to Cast alone, behind moves at most: its integers are the host's."""
+    todo, found = [name], False
+    while todo:
+        for user in graph.consumers(todo.pop()):
+            if is_operator(user, *MOVES):
+                todo.append(user.output[0])
+            elif is_operator(user, "Cast"):
+                found = True
+            else:
+                return False
+    return found
 
 
 def _integers(graph: Graph, name: str, shape: tuple[int, ...], kind: np.dtype[Any]) -> Tensor:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Network, Node, Source, Tensor
+from systoliq.golden.network.moves import Cast, Movement
 
 from ..graph import Graph
-from ..node import NotTakenError, check_elements, check_inputs, domain, is_operator, label
+from ..node import NotTakenError, attribute, check_elements, check_inputs, domain, is_operator, label
 from .late import QUANTIZERS, late_outputs
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
@@ -142,14 +143,27 @@ class Reader:
         return Fate.STAGE, "", False
 
     def _given(self, node: NodeProto) -> Given | None:
-        """The result of a node on the graph's input alone, for the host; its shape as the model states it."""
+        """The result of a node on the graph's input alone, for the host; its shape as the model states it.
+
+        A Cast to float32 is a movement; behind any other node the integers must be given.
+        """
         values = [self.values.get(name) for name in node.input if name and not self.graph.is_constant(name)]
         shape = self.graph.shape(node.output[0]) or [None]
         sizes = tuple(size for size in shape if isinstance(size, int))
         first = values[0] if values else None
         if not isinstance(first, Given) or any(value is not first for value in values) or len(sizes) < len(shape):
             return None
-        return Given(name=first.name, origin=first.origin, shape=sizes, movements=None)
+        movements = None if first.movements is None else self._cast(node, first.movements)
+        return Given(name=first.name, origin=first.origin, shape=sizes, movements=movements)
+
+    def _cast(self, node: NodeProto, before: tuple[Movement | Cast, ...]) -> tuple[Movement | Cast, ...] | None:
+        """`before`, and a Cast to float32 of what comes behind it; None where `node` is another one."""
+        from onnx import TensorProto
+
+        kind = self.graph.type_of(node.input[0])
+        if not is_operator(node, "Cast") or kind is None or attribute(node, "to") != TensorProto.FLOAT:
+            return None
+        return before if kind.kind == "f" else (*before, Cast(kind.name))
 
     def _is_constant(self, node: NodeProto) -> bool:
         given = [name for name in node.input if name]

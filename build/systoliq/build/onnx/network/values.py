@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Node, Tensor
-from systoliq.golden.network.moves import Movement
+from systoliq.golden.network.moves import Cast, Movement
 from systoliq.golden.network.table import Function
 
 from ..node import NotTakenError, label
@@ -39,7 +39,7 @@ class Given:
     name: str
     origin: tuple[int, ...]
     shape: tuple[int, ...]
-    movements: tuple[Movement, ...] | None = ()
+    movements: tuple[Movement | Cast, ...] | None = ()
 
 
 @dataclass(frozen=True, kw_only=True)
