@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+DEMO_STAMP := $(VENV)/.demo_installed
 PYTEST_ARGS ?= -n auto
 
 .PHONY: help venv demo demo-soc test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
@@ -14,18 +15,26 @@ help: ## say what there is
 
 venv: $(STAMP) ## make .venv and install systoliq into it, editable
 
-# pip runs again whenever pyproject.toml is newer than the last installation that went well.
-$(STAMP): pyproject.toml
+# Make .venv where it is missing or broken, and install $(1) into it.
+define install
 	@command -v $(PYTHON) >/dev/null || \
 	  { echo "$(PYTHON) was not found: apt-get install python3 python3-venv" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
 	  { echo "Python must be >= 3.10, but this is $$($(PYTHON) -V 2>&1): make $(or $(MAKECMDGOALS),venv) PYTHON=/path/to/a/newer/python3" >&2; exit 1; }
 	@$(BIN)/python -m pip --version >/dev/null 2>&1 || { rm -rf $(VENV); $(PYTHON) -m venv $(VENV); } || \
 	  { rm -rf $(VENV); echo "the venv module does not work: apt-get install python3-venv" >&2; exit 1; }
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '$(1)'
 	@touch $@
+endef
 
-demo: $(STAMP) ## train, quantize, emit Verilog, run it, compare every output
+# pip runs again whenever pyproject.toml is newer than the last installation that succeeded.
+$(STAMP): pyproject.toml
+	$(call install,.[test])
+
+$(DEMO_STAMP): pyproject.toml
+	$(call install,.[demo])
+
+demo: $(DEMO_STAMP) ## train, quantize, emit Verilog, run it, compare every output
 	@$(BIN)/python -m systoliq.sim verilator c++ libpython
 	$(BIN)/systoliq demo
 

@@ -151,7 +151,7 @@ def test_git_ignores_no_folder_named_build():
 
 def test_each_dependency_has_its_reason():
     lists = re.findall(
-        r"^(?:dependencies|demo|onnx|test|synth|formal) = \[\n(.*?)^\]", pyproject(), re.MULTILINE | re.DOTALL
+        r"^(?:dependencies|demo|engine|onnx|test|synth|formal) = \[\n(.*?)^\]", pyproject(), re.MULTILINE | re.DOTALL
     )
     assert lists
     for line in "".join(lists).splitlines():

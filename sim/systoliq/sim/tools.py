@@ -127,6 +127,15 @@ def _libpython(tool: Tool) -> Tool:
     return _with(tool, Path(path), f"Python {sys.version.split()[0]}") if path else tool
 
 
+def _bus_models(tool: Tool) -> Tool:
+    if importlib.util.find_spec("cocotbext") is None:  # a namespace package that other extensions share
+        return tool
+    spec = importlib.util.find_spec("cocotbext.axi")
+    if spec is None or spec.origin is None:
+        return tool
+    return _with(tool, Path(spec.origin).parent, f"cocotbext-axi {importlib.metadata.version('cocotbext-axi')}")
+
+
 def _program(name: str) -> Callable[[Tool], Tool]:
     def look(tool: Tool) -> Tool:
         path = next(_on_path(name), None)
@@ -158,6 +167,7 @@ _TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
     "c++": (_compiler, "compiling what Verilator writes", "apt-get install g++"),
     "libpython": (_libpython, "running cocotb inside a simulator", f"apt-get install {_LIBPYTHON_PACKAGE}"),
     "icarus": (_icarus, "the second simulator", "apt-get install iverilog"),
+    "cocotbext-axi": (_bus_models, "simulating engines", "pip install 'systoliq[engine]'"),
     "make": (_program("make"), "`make test` and `make demo`", "apt-get install make"),
     "perl": (_perl, "the `verilator` command (a Perl script around verilator_bin)", "apt-get install perl"),
 }

@@ -42,6 +42,7 @@ from ..cache import run_directory
 from ..engine_exchange import VARIABLE, JobOutcome, Work, leave_work, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
+from ..tools import require
 from .errors import engine_error
 
 __all__ = ["Engine", "JobReport", "OperationResult", "QueueReport", "Stalls"]
@@ -121,7 +122,8 @@ class Engine:
 
     @functools.cached_property
     def simulation(self) -> Simulation:
-        """The built simulation."""
+        """The built simulation; a `ToolError` if cocotbext-axi is not installed."""
+        require("cocotbext-axi")
         with warnings.catch_warnings():
             # Yosys writes `!vector` and shifts wider than their target; lint of the emitted Verilog is its own test.
             warnings.simplefilter("ignore", SimulatorWarning)

@@ -26,6 +26,7 @@ from ..cache import run_directory
 from ..dma_exchange import VARIABLE, ListOutcome, ListWork, leave_lists, take_outcomes
 from ..process import SimulationError
 from ..runner import Simulation, SimulatorName, SimulatorWarning, build
+from ..tools import require
 from .errors import engine_error
 
 __all__ = ["ListReport", "MemoryImage", "SelfFed"]
@@ -91,7 +92,8 @@ class SelfFed:
 
     @functools.cached_property
     def simulation(self) -> Simulation:
-        """The built simulation."""
+        """The built simulation; a `ToolError` if cocotbext-axi is not installed."""
+        require("cocotbext-axi")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SimulatorWarning)  # lint of the emitted Verilog is its own test
             verilog = emit_verilog(self.hardware, TOP) + models_verilog(self.config.cells)
