@@ -11,6 +11,8 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError, need
+from ..onnx.runtime import Session, fused
+from ..onnx.unsaturated import unsaturated
 
 __all__ = ["onnxruntime_output", "onnxruntime_run"]
 
@@ -19,17 +21,17 @@ _SUMMED = {("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("uint8", "uin
 
 
 def onnxruntime_output(
-    layer: MatMulLayer, a: npt.NDArray[Any], a_zero_point: npt.NDArray[Any] | None = None
+    layer: MatMulLayer, a: npt.NDArray[Any], a_zero_point: npt.NDArray[Any] | None = None, *, exact: bool = False
 ) -> npt.NDArray[Any]:
     """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none.
 
     Of a layer of int32 sums, MatMulInteger, and Add where it has a bias; rows of one zero point [M, 1] at a time where
-    they come with A, as onnxruntime takes no more.
+    they come with A, as onnxruntime takes no more. With `exact`, by kernels that do not saturate: see `unsaturated`.
     """
     types = (layer.a_format.name, layer.b_format.name, layer.y_format.name)
     if types not in _TYPES | _SUMMED:
         raise InputError(f"a, b and y must be of types that onnxruntime multiplies, not {', '.join(types)}")
-    run = _session(_model(layer))
+    run = _session(_model(layer), exact=exact)
     if a_zero_point is None:
         return run({"a": a})
     y = np.zeros((len(a), layer.n), layer.y_format.dtype)
@@ -39,18 +41,17 @@ def onnxruntime_output(
     return y
 
 
-def onnxruntime_run(model: bytes, inputs: dict[str, npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    """The one output of `model`."""
-    return _session(model)(inputs)
+def onnxruntime_run(model: bytes, inputs: dict[str, npt.NDArray[Any]], *, exact: bool = False) -> npt.NDArray[Any]:
+    """The one output of `model`; with `exact`, its products by kernels that do not saturate: see `unsaturated`."""
+    return _session(model, exact=exact)(inputs)
 
 
-def _session(model: bytes) -> Callable[[dict[str, npt.NDArray[Any]]], npt.NDArray[Any]]:
-    ort = need("onnxruntime", "onnxruntime", "the comparison with onnxruntime")
-    options = ort.SessionOptions()
-    options.log_severity_level = 3  # shapes that a part of a model does not state
-    options.add_session_config_entry("session.qdqisint8allowed", "1")  # int8 activations are integers on x86 as well
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return lambda inputs: np.asarray(session.run(None, inputs)[0])
+def _session(model: bytes, *, exact: bool) -> Callable[[dict[str, npt.NDArray[Any]]], npt.NDArray[Any]]:
+    what = "the model for the comparison with onnxruntime"
+    stated = unsaturated(fused(model, what)).SerializeToString() if exact else model
+    session = Session(stated, what, as_it_is=exact)
+    names = [each.name for each in session.outputs[:1]]
+    return lambda inputs: np.asarray(session.run(names, inputs)[names[0]])
 
 
 def _model(layer: MatMulLayer) -> bytes:

@@ -136,10 +136,14 @@ class Design:
         raise NotImplementedError
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
-        """What onnxruntime answers, under the names of `Simulated.outputs`; an InputError where this kind of design has
-        no node of its own.
+        """Return what onnxruntime answers, under the names of `Simulated.outputs`. Raises InputError where this kind of
+        design has no node of its own.
         """
         raise InputError(f"compare must be left out for the source {self.kind}: only a layer is a node of onnxruntime")
+
+    def onnxruntime_exact(self, **operands: npt.NDArray[Any]) -> Arrays:
+        """Return the same by kernels that do not saturate; see `systoliq.build.onnx.unsaturated`."""
+        return self.onnxruntime(**operands)
 
     def simulate(self, *operands: Any, **options: Any) -> Simulated:
         """Run the Verilog on operands and compare every output with golden's.

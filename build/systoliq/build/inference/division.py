@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from ..errors import InputError
+from ..onnx.runtime import Session
+from ..onnx.unsaturated import unsaturated
 from .host import HostPiece, constants_of, watched
 from .lowering import Lowered
 from .operations import Array
-from .runtime import Session
 from .steps import EngineStep, HostStep, cut
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
 
 __all__ = ["Division"]
 
@@ -34,14 +39,22 @@ class Division:
             raise InputError(f"{model.path}: must have a product of 8-bit integers, and has {listed or 'no product'}")
         self.pieces = {step: HostPiece(model.model, step) for step in host_steps}
         self.crossing = [name for step in self.steps for name in made_by(step)]
-        self._watched = Session(watched(model.model, self.crossing), str(model.path), as_it_is=True)
+        self._watched = self._session(model.model)
         outputs = {each.name for each in model.session.outputs}
         taken = {name for step in self.products for name in step.node.input} | outputs
         self.constants = constants_of(model.model, taken)
 
     def expected(self, feed: Mapping[str, Array]) -> dict[str, Array]:
-        """What onnxruntime has for each tensor of `crossing`."""
+        """Return what onnxruntime has for each tensor of `crossing`."""
         return self._watched.run(self.crossing, feed)
+
+    def unsaturated(self, feed: Mapping[str, Array]) -> dict[str, Array]:
+        """Return what onnxruntime has for the same tensors with kernels that do not saturate for `products`."""
+        model = unsaturated(self.model.model, [step.node.output[0] for step in self.products])
+        return self._session(model).run(self.crossing, feed)
+
+    def _session(self, model: ModelProto) -> Session:
+        return Session(watched(model, self.crossing), str(self.model.path), as_it_is=True)
 
 
 def made_by(step: EngineStep | HostStep) -> list[str]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import need
 from ..onnx.functions import all_nodes
+from ..onnx.runtime import Session
 from .operations import Array
-from .runtime import Session
 from .steps import HostStep
 
 if TYPE_CHECKING:

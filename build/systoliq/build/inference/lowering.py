@@ -6,15 +6,13 @@ MatMulInteger. What onnxruntime computes is what these nodes say, so that nothin
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..errors import need
 from ..onnx.graph import Graph
-from ..onnx.model import library, read_model
-from .runtime import Session
+from ..onnx.model import read_model
+from ..onnx.runtime import Session, fused
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -39,10 +37,5 @@ class Lowered:
 def lowered(path: Path) -> Lowered:
     """The graph that onnxruntime runs for the ONNX model in the file `path`; InputError where it takes none."""
     read_model(path)  # its limits, and its errors
-    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
-    with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
-        file = Path(folder) / "lowered.onnx"
-        Session(str(path), str(path), optimized=file)
-        with library(f"{path}: onnxruntime's graph of it must be readable"):
-            model: ModelProto = onnx.load(file)
+    model = fused(str(path), str(path))
     return Lowered(path=path, model=model, session=Session(str(path), str(path)))

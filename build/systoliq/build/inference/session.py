@@ -18,7 +18,8 @@ from .feed import checked_feed
 from .lowering import lowered
 from .operations import Array
 from .products import asked_of_engine
-from .report import InferenceReport, StepReport, differing
+from .reference import Reference
+from .report import InferenceReport, StepReport
 from .steps import EngineStep, HostStep
 
 __all__ = ["EngineSession"]
@@ -28,7 +29,8 @@ class EngineSession:
     """The ONNX model in the file `model`, quantized in any way that onnxruntime has.
 
     Every product of 8-bit integers that it has runs on an engine of `config` under `simulator`, everything else in
-    onnxruntime; each product is compared with golden and with onnxruntime, and so are the outputs. `only` names the
+    onnxruntime; each product is compared with golden and with onnxruntime, and so are the outputs (where onnxruntime's
+    own kernels saturate, with what it gives without that: see `InferenceReport.saturated`). `only` names the
     products for the engine, and leaves the others to onnxruntime. `stalls` is the probability of a pause in a cycle, on
     each stream; `progress` is called with what is going on.
 
@@ -96,22 +98,25 @@ class EngineSession:
         self._progress("onnxruntime")
         ends = self._model.session.run(outputs, feed)
         with self._engine.ready(feed) as division:
-            expected = division.expected(feed)
             tensors, reports = division.constants | feed, []
             for place, step in enumerate(division.steps, 1):
                 if isinstance(step, HostStep):
                     tensors |= division.pieces[step].run(tensors)
                 else:
                     self._progress(f"step {place} of {len(division.steps)}: {step.node.op_type} {step.name}")
-                    reports.append(self._product(step, tensors, expected))
+                    reports.append((step.node.output[0], self._product(step, tensors)))
         self.tensors = {name: tensors[name] for name in division.crossing}
-        differ = {name: (int(array.size), differing(tensors[name], array)) for name, array in ends.items()}
-        self._report = InferenceReport(steps=tuple(reports), host=division.host, outputs=differ)
+        reference = Reference.of(division, feed, ends, tensors)
+        self._report = InferenceReport(
+            steps=tuple(reference.step(report, name, tensors[name]) for name, report in reports),
+            host=division.host,
+            outputs={name: reference.output(name, tensors[name]) for name in outputs},
+        )
         return [tensors[name] for name in names]
 
-    def _product(self, step: EngineStep, tensors: dict[str, Array], expected: Mapping[str, Array]) -> StepReport:
+    def _product(self, step: EngineStep, tensors: dict[str, Array]) -> StepReport:
         """Run a step on the engine; its output goes to `tensors`."""
-        asked, name = asked_of_engine(step.node, tensors), step.node.output[0]
+        asked = asked_of_engine(step.node, tensors)
         y, figures = self._engine.product(step, asked)
-        tensors[name] = y
-        return StepReport.of(step.name, step.node.op_type, asked, self.config, figures, y, expected[name])
+        tensors[step.node.output[0]] = y
+        return StepReport.of(step.name, step.node.op_type, asked, self.config, figures, y)

@@ -165,6 +165,10 @@ class LayerDesign(Design):
         """See `onnxruntime_results`."""
         return onnxruntime_results(self.layer, self.host, operands)
 
+    def onnxruntime_exact(self, **operands: npt.NDArray[Any]) -> Arrays:
+        """See `onnxruntime_results`."""
+        return onnxruntime_results(self.layer, self.host, operands, exact=True)
+
     def simulate(
         self,
         a: npt.NDArray[Any] | None = None,

@@ -16,17 +16,20 @@ from .operands import rows_of
 __all__ = ["onnxruntime_results"]
 
 
-def onnxruntime_results(layer: MatMulLayer, host: HostPart | None, operands: dict[str, npt.NDArray[Any]]) -> Arrays:
+def onnxruntime_results(
+    layer: MatMulLayer, host: HostPart | None, operands: dict[str, npt.NDArray[Any]], *, exact: bool = False
+) -> Arrays:
     """`y` of QLinearMatMul, MatMulInteger, or QGemm where there is a bias, for `a`.
 
     For real numbers `x` that is `sums`, and `y` what the part of the model gives that the layer comes from, if any.
+    With `exact`, onnxruntime takes kernels that do not saturate.
     """
     from ...demo.judge import onnxruntime_output, onnxruntime_run
 
     rows = rows_of(layer, host, **operands)
-    y = rows.restore(onnxruntime_output(layer, rows.a, rows.a_zero_point))
+    y = rows.restore(onnxruntime_output(layer, rows.a, rows.a_zero_point, exact=exact))
     if "x" not in operands:
         return {"y": y}
     if host is None or host.model is None:
         return {"sums": y}
-    return {"sums": y, "y": onnxruntime_run(host.model(), {"x": np.asarray(operands["x"])})}
+    return {"sums": y, "y": onnxruntime_run(host.model(), {"x": np.asarray(operands["x"])}, exact=exact)}

@@ -1,15 +1,21 @@
-"""Runtime: sessions of onnxruntime, whose errors name the model."""
+"""Runtime: sessions of onnxruntime, whose errors name the model, and the graph that onnxruntime makes of a model."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from ..errors import InputError, need
-from .operations import Array
+from .model import library
 
-__all__ = ["Session"]
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["Session", "fused"]
 
 _CONSTANTS = "session.optimized_model_external_initializers_file_name"
 
@@ -49,12 +55,26 @@ class Session:
         """As the inputs."""
         return list(self._session.get_outputs())
 
-    def run(self, names: Sequence[str], feed: Mapping[str, Array]) -> dict[str, Array]:
+    def run(self, names: Sequence[str], feed: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:
         """The outputs of these names for `feed`; InputError where onnxruntime cannot compute them."""
         try:
             return dict(zip(names, self._session.run(list(names), dict(feed)), strict=True))
         except Exception as error:
             raise InputError(f"{self._what}: onnxruntime cannot run it on that ({_first_line(error)})") from error
+
+
+def fused(model: str | bytes, what: str) -> ModelProto:
+    """Return the graph that onnxruntime runs for `model`, as `Session` takes it: quantized products are single nodes.
+
+    Raises InputError where onnxruntime does not take the model.
+    """
+    onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
+    with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
+        file = Path(folder) / "fused.onnx"
+        Session(model, what, optimized=file)
+        with library(f"{what}: onnxruntime's graph of it must be readable"):
+            found: ModelProto = onnx.load(file)
+    return found
 
 
 def _first_line(error: Exception) -> str:

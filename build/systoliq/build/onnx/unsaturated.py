@@ -1,0 +1,101 @@
+"""Models whose products of uint8 by int8 are stated as products of uint8 by uint8: the same numbers, other kernels.
+
+On x86 with AVX2 or AVX-512 and without VNNI, onnxruntime's kernels for uint8 by int8 add the products of two neighbours
+along K in 16 bits, with saturation (VPMADDUBSW): 2 * 255 * 127 already exceeds 32,767. The result then is not what the
+operator says. Kernels for uint8 by uint8 add in 32 bits. As b - b_zero_point stays the same where 128 is added to both,
+onnxruntime itself gives the exact result of the same product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .graph import Graph
+from .model import inferred
+
+if TYPE_CHECKING:
+    from onnx import ModelProto, NodeProto
+
+__all__ = ["unsaturated"]
+
+_PREFIX = "systoliq/uint8"  # of the names that are added
+_OFFSET, _ZERO = f"{_PREFIX}_offset", f"{_PREFIX}_zero"
+
+# Places of the operand that kernels take as uint8 and of its zero point, and of the one that they take as int8. For
+# ConvInteger, kernels multiply weights by pixels; DynamicQuantizeMatMul makes uint8 of its first input.
+_QLINEAR = ((0, 2), (3, 5))
+_PLACES: dict[str, tuple[tuple[int, int] | None, tuple[int, int]]] = {
+    "QLinearMatMul": _QLINEAR,
+    "QLinearConv": _QLINEAR,
+    "QGemm": _QLINEAR,
+    "MatMulInteger": ((0, 2), (1, 3)),
+    "ConvInteger": ((1, 3), (0, 2)),
+    "MatMulIntegerToFloat": ((0, 4), (1, 5)),
+    "DynamicQuantizeMatMul": (None, (1, 3)),
+}
+
+
+def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> ModelProto:
+    """Return `model`, as onnxruntime fuses it, with uint8 in place of int8 in each product of uint8 by int8.
+
+    `only` restricts this to nodes with these first outputs. Every other node stays as it is.
+    """
+    graph = Graph(inferred(model), Path())  # asked for types only
+    nodes: list[NodeProto] = []
+    constants = {_OFFSET: np.int32(128), _ZERO: np.uint8(128)}
+    done: set[str] = set()
+    for node in model.graph.node:
+        places = _PLACES.get(node.op_type)
+        if places is None or (only is not None and node.output[0] not in only) or not _mixed(graph, node, *places):
+            nodes.append(node)
+            continue
+        copy = type(node).FromString(node.SerializeToString())
+        _, (operand, zero_point) = places
+        copy.input.extend([""] * (zero_point + 1 - len(copy.input)))
+        for place in (operand, zero_point):
+            if name := copy.input[place]:
+                nodes += [] if name in done else _plus_128(name)
+                done.add(name)
+            copy.input[place] = _as_uint8(name) if name else _ZERO
+        nodes.append(copy)
+    return _with(model, nodes, constants if done else {})
+
+
+def _mixed(graph: Graph, node: NodeProto, first: tuple[int, int] | None, second: tuple[int, int]) -> bool:
+    """Whether the operand at `first` is uint8, always so for None, and that at `second` int8."""
+    return (first is None or _type(graph, node, first) == np.uint8) and _type(graph, node, second) == np.int8
+
+
+def _type(graph: Graph, node: NodeProto, places: tuple[int, int]) -> np.dtype[Any] | None:
+    """The type of an operand, by itself or by its zero point; None where the graph says neither."""
+    names = [node.input[place] for place in places if place < len(node.input) and node.input[place]]
+    return next((kind for kind in map(graph.type_of, names) if kind is not None), None)
+
+
+def _plus_128(name: str) -> Iterator[NodeProto]:
+    """The nodes that make uint8 of the int8 tensor `name`."""
+    from onnx import TensorProto, helper
+
+    wide, moved = _as_uint8(name) + "/wide", _as_uint8(name) + "/moved"
+    yield helper.make_node("Cast", [name], [wide], to=TensorProto.INT32)
+    yield helper.make_node("Add", [wide, _OFFSET], [moved])
+    yield helper.make_node("Cast", [moved], [_as_uint8(name)], to=TensorProto.UINT8)
+
+
+def _as_uint8(name: str) -> str:
+    return f"{_PREFIX}/{name}"
+
+
+def _with(model: ModelProto, nodes: list[NodeProto], constants: dict[str, np.generic]) -> ModelProto:
+    """A copy of `model` with `nodes` in place of its own, and more `constants`."""
+    from onnx import numpy_helper
+
+    copy: ModelProto = type(model).FromString(model.SerializeToString())
+    del copy.graph.node[:]
+    copy.graph.node.extend(nodes)
+    copy.graph.initializer.extend(numpy_helper.from_array(np.asarray(v), name) for name, v in constants.items())
+    return copy
