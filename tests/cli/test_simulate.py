@@ -114,7 +114,8 @@ def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, mo
     from systoliq.build.demo import judge
 
     right = judge.onnxruntime_output
-    monkeypatch.setattr(judge, "onnxruntime_output", lambda *operands, **options: right(*operands, **options) + np.eye(2, 10, dtype=np.int8))
+    other = np.eye(2, 10, dtype=np.int8)
+    monkeypatch.setattr(judge, "onnxruntime_output", lambda *operands, **options: right(*operands, **options) + other)
     path = save("in.npz", a=np.ones((2, 64), np.int8))
     result = call("simulate", "resnet8-fc", "--input", path, "--compare", "onnxruntime")
     assert result.exit_code == 1

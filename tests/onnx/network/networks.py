@@ -176,6 +176,6 @@ def quantized(
     activation, weight = TYPES[types]
     quantize_static(
         source, path, _Batches(net.shape), quant_format=QuantFormat[form], activation_type=activation,
-        weight_type=weight, reduce_range=types == "u8s8", **options,
+        weight_type=weight, **{"reduce_range": types == "u8s8", **options},
     )  # fmt: skip
     return path
