@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import resource
@@ -10,7 +11,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from systoliq.golden.archive import read_array, read_arrays
+from systoliq.golden.archive import npz_bytes, read_array, read_arrays
 from systoliq.golden.limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
 
 GIANT = 1 << 40
@@ -51,6 +52,41 @@ def test_arrays_of_every_plain_kind_are_read(save, tmp_path):
         np.testing.assert_array_equal(found[name], array, strict=True)
     np.save(tmp_path / "a.npy", written["b"])
     np.testing.assert_array_equal(read_array(tmp_path / "a.npy"), written["b"], strict=True)
+
+
+WRITTEN = {
+    "a": np.arange(6, dtype=np.int8).reshape(2, 3), "nodes/0/b": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+    "c": np.float32(0.5), "d": np.array(b"{}"), "e": np.empty((0, 4), np.uint16), "f": np.arange(3, dtype=">i4"),
+    "g": np.zeros(2, [("e4m3fn", "u1")]), "größe": np.array([True]), "i": np.array("uint8"),
+}  # fmt: skip
+
+
+def test_what_is_written_is_read_by_all(tmp_path):
+    path = tmp_path / "a.npz"
+    path.write_bytes(npz_bytes(WRITTEN))
+    with zipfile.ZipFile(path) as file:
+        assert file.testzip() is None
+        assert [info.external_attr >> 16 for info in file.infolist()] == [0o100644] * len(WRITTEN)
+    with np.load(path, allow_pickle=False) as loaded:
+        for found in (read_arrays(path), dict(loaded)):
+            assert list(found) == list(WRITTEN)
+            for name, array in WRITTEN.items():
+                expected = np.asarray(array)
+                assert found[name].dtype == expected.dtype.newbyteorder("<")
+                np.testing.assert_array_equal(found[name], expected)
+
+
+def test_written_bytes_depend_on_no_version():
+    """The digest was recorded under Python 3.10 with numpy 2.2, and is the same under 3.13 with 2.5."""
+    assert (
+        hashlib.sha256(npz_bytes(WRITTEN)).hexdigest()
+        == "193b2386b1f7b1364bbe7268ccf135080d9571cbc417d43ec0e2cf2db049442c"
+    )
+
+
+def test_python_objects_are_not_written():
+    with pytest.raises(ValueError, match="a: must have elements of numbers, not Python objects"):
+        npz_bytes({"a": np.array([None])})
 
 
 def test_as_many_arrays_as_there_may_be_are_read(tmp_path):

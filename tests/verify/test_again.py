@@ -13,13 +13,12 @@ import pytest
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
 from systoliq.build.design.digits_cnn import INT8_MODEL
-from systoliq.build.files import npz_bytes
 from systoliq.build.package.again import compare_again
 from systoliq.build.package.forms import described_forms
 from systoliq.build.verify import verify_package
 from systoliq.build.verify.package import ARRAYS_BYTES
 from systoliq.golden import IntFormat
-from systoliq.golden.archive import read_arrays
+from systoliq.golden.archive import npz_bytes, read_arrays
 
 from .forging import Forgery, forged
 from .test_verify import seal

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
 from .errors import InputError
 
-__all__ = ["INPUT_BYTES", "check_file", "json_bytes", "npz_bytes", "read_input", "umask", "write_file"]
+__all__ = ["INPUT_BYTES", "check_file", "json_bytes", "read_input", "umask", "write_file"]
 
 
 INPUT_BYTES = 1 << 26
@@ -88,10 +83,3 @@ def umask() -> int:
 def json_bytes(content: Any) -> bytes:
     """`content` as the text of a JSON file."""
     return (json.dumps(content, indent=2) + "\n").encode()
-
-
-def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
-    """An .npz archive; numpy dates its members 1980, so that the same arrays give the same bytes."""
-    file = io.BytesIO()
-    np.savez(file, allow_pickle=False, **dict(arrays))
-    return file.getvalue()

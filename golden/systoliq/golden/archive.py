@@ -1,7 +1,10 @@
-"""Archives of arrays: .npz and .npy files read with every size checked before anything of that size is made.
+"""Archives of arrays, .npz and .npy files: read with every size checked first, written to the same bytes everywhere.
 
 The directory of an archive and the header of each array say how large they are; both are limited, and must agree with
 what then comes. Pickled objects are never read.
+
+numpy and Python's zipfile choose other headers from version to version. Here each field of a header is chosen by
+`npz_bytes`, so that equal arrays have equal archives under every version.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import struct
 import warnings
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,12 +24,21 @@ import numpy.typing as npt
 
 from .limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
 
-__all__ = ["read_array", "read_arrays"]
+__all__ = ["npz_bytes", "read_array", "read_arrays"]
 
 _HEADER_LIMIT = 10_000  # characters of an array's header, as numpy has it
 _DIRECTORY_LIMIT = 1 << 20  # bytes of an archive's directory, for so many arrays with long names
 _CHUNK = 1 << 20
 _END = struct.Struct("<4s4H2LH")  # the end of an archive's directory, by the .ZIP file format specification, 4.3.16
+_MEMBER = struct.Struct("<4s5H3L2H")  # the header of a member, 4.3.7
+_ENTRY = struct.Struct("<4s6H3L5H2L")  # a member in the directory, 4.3.12
+_VERSION = 20  # of the specification, which has members in folders
+_UTF_8 = 0x0800  # the flag of a member whose name is no ASCII
+_DATE = 0x0021  # 1 January 1980, the first that there is
+_REGULAR = 0o100644 << 16  # a regular file that everybody may read
+_UNIX = 3 << 8  # which gives that number its meaning
+_MOST_WRITTEN = (1 << 32) - (1 << 24)  # sizes and places have 32 bits; the rest is for headers
+_ALIGNMENT = 64  # of an array behind its header, in its own file
 _LOCATOR_SIZE = 20  # of its 64-bit form, 4.3.15, for 4 GiB and more
 _NAMELESS = (
     "numpy writes arrays of ml_dtypes without their type's name; for float8, save codes.view(numpy.uint8)"
@@ -53,6 +66,41 @@ def read_array(path: str | Path) -> npt.NDArray[Any]:
             return _array(file, path.stat().st_size)
     except _BROKEN as error:
         raise ValueError(f"{path}: must be a readable .npy file of a plain array ({error})") from error
+
+
+def npz_bytes(arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:
+    """An .npz archive of `arrays`, not compressed: equal arrays under equal names, in one order, give equal bytes.
+
+    Raises
+    ------
+    ValueError
+        for elements that are Python objects, and for an archive of 4 GiB or more.
+    """
+    members = {f"{name}.npy": _npy_bytes(name, np.asarray(array)) for name, array in arrays.items()}
+    if (total := sum(map(len, members.values()))) >= _MOST_WRITTEN:
+        raise ValueError(f"arrays of an archive must have less than {_MOST_WRITTEN} bytes in all, not {total}")
+    body, directory = bytearray(), bytearray()
+    for name, content in members.items():
+        encoded = name.encode()
+        flags = 0 if name.isascii() else _UTF_8
+        size = len(content)
+        common = (_VERSION, flags, zipfile.ZIP_STORED, 0, _DATE, zlib.crc32(content), size, size, len(encoded), 0)
+        directory += _ENTRY.pack(b"PK\1\2", _UNIX | _VERSION, *common, 0, 0, 0, _REGULAR, len(body)) + encoded
+        body += _MEMBER.pack(b"PK\3\4", *common) + encoded + content
+    count = len(members)
+    return bytes(body + directory + _END.pack(b"PK\5\6", 0, 0, count, count, len(directory), len(body), 0))
+
+
+def _npy_bytes(name: str, array: npt.NDArray[Any]) -> bytes:
+    """The .npy file of `array`, version 1.0 of its format (numpy.lib.format); little-endian, rows first."""
+    if array.dtype.hasobject:
+        raise ValueError(f"{name}: must have elements of numbers, not Python objects")
+    array = np.asarray(array, array.dtype.newbyteorder("<"), order="C")
+    descr = np.lib.format.dtype_to_descr(array.dtype)
+    text = f"{{'descr': {descr!r}, 'fortran_order': False, 'shape': {array.shape!r}, }}"
+    prefix = 10  # bytes before the text
+    text += " " * (-(prefix + len(text) + 1) % _ALIGNMENT) + "\n"
+    return b"\x93NUMPY\1\0" + len(text).to_bytes(2, "little") + text.encode("latin1") + array.tobytes()
 
 
 def _regular(path: str | Path) -> Path:

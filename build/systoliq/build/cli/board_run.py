@@ -8,13 +8,15 @@ from typing import Any
 
 import click
 
+from systoliq.golden.archive import npz_bytes
+
 from ..board.client import Client
 from ..board.linked import fingerprint
 from ..board.port import Port
 from ..board.record import find_record
 from ..design import Design
 from ..errors import LinkError
-from ..files import check_file, json_bytes, npz_bytes, write_file
+from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from .board_design import BOARD_DESIGN_OPTIONS, BOARD_OPTION, board_design, recorded_design
 from .options import PATH, add_options

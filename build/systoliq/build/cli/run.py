@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from systoliq.golden.archive import read_arrays
+from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.runner import SimulatorName
 
 from ..design.engine.describe import config_facts
-from ..files import check_file, json_bytes, npz_bytes, write_file
+from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine

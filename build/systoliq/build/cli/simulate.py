@@ -12,11 +12,12 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.sim.runner import SimulatorName
 
 from ..design import Simulated, open_source
 from ..errors import InputError
-from ..files import check_file, json_bytes, npz_bytes, write_file
+from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth import NETLISTS
 from ..synth.targets import Target, open_target

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import UINT8, Float8Format, IntFormat
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
@@ -19,7 +20,6 @@ from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
-from ...files import npz_bytes
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware

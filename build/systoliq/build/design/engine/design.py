@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from systoliq.golden import matmul_integer, qlinear_matmul
+from systoliq.golden.archive import npz_bytes
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.engine.float8_registers import map_of
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
-from ...files import npz_bytes
 from ..choose import AUTO
 from ..design import Arrays, Design, File
 from ..hardware import Hardware

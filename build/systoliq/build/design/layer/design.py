@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
@@ -22,7 +23,6 @@ from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
-from ...files import npz_bytes
 from ...generator import CERTIFICATE
 from ...onnx import HostPart
 from ..choose import AUTO

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, network_arrays
 from systoliq.golden.requantization import Requantization
@@ -21,7 +22,7 @@ from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network,
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError
-from ...files import json_bytes, npz_bytes
+from ...files import json_bytes
 from ...generator import CERTIFICATE
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design, File

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.network import network_arrays
 from systoliq.sim.cache import content_key
 
-from ...files import npz_bytes
 from ..cache import Store
 from ..code_key import code_key
 from ..evaluate import Finding

@@ -7,9 +7,10 @@ import io
 from pathlib import Path
 from typing import Any
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.network import network_arrays
 
-from ...files import json_bytes, npz_bytes, write_file
+from ...files import json_bytes, write_file
 from ...generator import GENERATOR
 from .report import study_html
 from .study import COLUMNS, Study, plain

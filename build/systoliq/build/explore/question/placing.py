@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any, ClassVar
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, network_arrays
 from systoliq.sim.cache import content_key
 
 from ...design import Design
 from ...errors import SynthesisError
-from ...files import npz_bytes
 from ...synth import DoesNotFitError, SynthReport
 from ...synth.targets import TARGETS, Target
 from ..cache import Store

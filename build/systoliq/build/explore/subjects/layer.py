@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.archive import npz_bytes
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import MANTISSA_BITS, Requantization
@@ -20,7 +21,6 @@ from systoliq.sim.cosimulation import cosimulate
 from ...design import Hardware, LayerDesign
 from ...design.choose import REQUANTIZERS, choose_requantization, reachable
 from ...errors import InputError
-from ...files import npz_bytes
 from ..requantize_layer import narrowed, quantize_inputs, quantized
 from ..settings import Settings
 from ..space import CELLS_AXIS, TARGET_AXIS, Axis, Point
