@@ -37,6 +37,7 @@ __all__ = ["is_network_file", "load_network", "network_arrays"]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _DESCRIPTION = "description"
+_OMITTED = "channels_last"  # where it is False
 _CLASSES = {
     each.__name__: each
     for each in (
@@ -95,7 +96,7 @@ def _described(value: Any, place: tuple[str, ...], arrays: dict[str, npt.NDArray
         return [_described(each, (*place, str(index)), arrays) for index, each in enumerate(value)]
     if not dataclasses.is_dataclass(value):
         return value
-    fields = [field.name for field in dataclasses.fields(value)]
+    fields = [field.name for field in dataclasses.fields(value) if field.name != _OMITTED or getattr(value, _OMITTED)]
     return {"is": type(value).__name__} | {
         name: _described(getattr(value, name), (*place, name), arrays) for name in fields
     }

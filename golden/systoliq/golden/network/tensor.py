@@ -24,9 +24,9 @@ class Tensor:
 
     Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, are of networks that were re-quantized.
 
-    `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions. Arrays given
-    to nodes may have any batch. `value` holds the integers of a constant; else it is None. The scale is positive and
-    finite.
+    `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions, unless
+    `channels_last`. Arrays given to nodes may have any batch. `value` holds the integers of a constant; else it is
+    None. The scale is positive and finite.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Tensor:
     scale: np.float32
     zero_point: int
     value: npt.NDArray[Any] | None = None
+    channels_last: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -53,6 +54,8 @@ class Tensor:
         if not self.format.contains(self.zero_point):
             raise ValueError(f"{label} must have a zero point in {self.format}, not {self.zero_point!r}")
         object.__setattr__(self, "zero_point", int(self.zero_point))
+        if self.channels_last and len(self.shape) != 4:
+            raise ValueError(f"{label} must have four dimensions for channels_last, not the shape {list(self.shape)}")
         if self.value is not None:
             value = np.array(self.value)
             if value.dtype != self.format.dtype or value.shape != self.shape:
@@ -109,10 +112,23 @@ class Tensor:
 
     @property
     def channels(self) -> int:
-        """Elements of a pixel: the second of four dimensions, else the last, where that is not the batch."""
+        """Elements of a pixel: the second of four dimensions, unless `channels_last`, else the last, where that is not
+        the batch.
+        """
         if len(self.shape) < 2:
             return 1
-        return self.shape[1 if len(self.shape) == 4 else -1]
+        return self.shape[1 if self._channels_second else -1]
+
+    @property
+    def columns(self) -> int:
+        """Pixels of a line: all pixels where there are not four dimensions."""
+        if len(self.shape) != 4:
+            return self.pixels
+        return self.shape[3 if self._channels_second else 2]
+
+    @property
+    def _channels_second(self) -> bool:
+        return len(self.shape) == 4 and not self.channels_last
 
     @property
     def pixels(self) -> int:
@@ -121,11 +137,11 @@ class Tensor:
 
     def raster(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """`array`, of this tensor or any batch of it, as it is streamed: [batch, pixels, channels], in raster order."""
-        last = np.moveaxis(array, 1, -1) if array.ndim == 4 else array
+        last = np.moveaxis(array, 1, -1) if array.ndim == 4 and not self.channels_last else array
         return last.reshape(len(array), self.pixels, self.channels)
 
     def unraster(self, streamed: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """What `raster` made `streamed` [batch, pixels, channels] of."""
-        if len(self.shape) != 4:
+        if not self._channels_second:
             return streamed.reshape(len(streamed), *self.shape[1:])
         return np.moveaxis(streamed.reshape(len(streamed), *self.shape[2:], self.channels), -1, 1)

@@ -30,15 +30,13 @@ class Reach:
     @classmethod
     def of_source(cls, tensor: network.Tensor) -> Reach:
         """Of the input itself."""
-        pixels = tensor.pixels
-        return cls(np.arange(1, pixels + 1), tensor.shape[3] if len(tensor.shape) == 4 else pixels)
+        return cls(np.arange(1, tensor.pixels + 1), tensor.columns)
 
     @classmethod
     def of_node(cls, node: network.Node, given: Sequence[Reach], share: float = 0.0) -> Reach:
         """Of a node's output, by the reaches of its inputs; ``share`` of the time between images its stage is busy."""
-        line = node.output.shape[3] if len(node.output.shape) == 4 else node.output.pixels
         lag = max(each.lag for each in given) + share / node.output.pixels
-        return cls(_needed(node, given), line, lag)
+        return cls(_needed(node, given), node.output.columns, lag)
 
     def over(self, pixels: int) -> np.ndarray:
         """``needed`` of the same elements in their order, cut into so many pixels."""

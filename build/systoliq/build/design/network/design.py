@@ -224,8 +224,9 @@ class NetworkDesign(Design):
             progress=progress,
         )  # fmt: skip
         tensors = {each.tensor.name: each.array for each in result.tensors.values()}
-        outputs = {tensor.name: tensors[self._made_as(tensor.name)] for tensor in self.network.outputs}
-        y = next(iter(outputs.values()))
+        made, (output,) = self.assembly.tensors[self.assembly.pipeline.output], self.network.outputs
+        y = output.unraster(made.raster(tensors[made.name]))
+        outputs = {output.name: y}
         return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
 
     @property
@@ -236,11 +237,7 @@ class NetworkDesign(Design):
     def exchange(self, inputs: Mapping[str, npt.NDArray[Any]]) -> Exchange:  # type: ignore[override]
         """See `Design.exchange`; `inputs` are as `Network.golden` takes them."""
         (output,) = self.network.outputs
-        return network_exchange(self.assembly, self.network.golden(inputs), self._made_as(output.name), output.name)
-
-    def _made_as(self, name: str) -> str:
-        """The tensor whose stream an output is: moves change nothing of it."""
-        return self.assembly.tensors[self.assembly.pipeline.output].name if name not in self.assembly.tensors else name
+        return network_exchange(self.assembly, self.network.golden(inputs), output)
 
     def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
         wrong = [

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from systoliq.golden.network import Tensor
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.packing import image_words
 
@@ -15,22 +16,21 @@ from ..exchange import Exchange
 __all__ = ["network_exchange"]
 
 
-def network_exchange(assembly: Assembly, golden: Arrays, made: str, named: str) -> Exchange:
-    """Units for the images in `golden`, all tensors by name; `made` is the one that leaves, under the name `named`."""
+def network_exchange(assembly: Assembly, golden: Arrays, output: Tensor) -> Exchange:
+    """Units for the images in `golden`, all tensors by name; `output` is the one that leaves."""
     pipeline = assembly.pipeline
     source = assembly.tensors[pipeline.source]
-    output = next(tensor for tensor in assembly.tensors.values() if tensor.name == made)
     images = source.raster(golden[source.name])
     words, _ = image_words(images, pipeline.lanes)
-    right = golden[made]
+    right = golden[output.name]
 
     def read(answers: Sequence[bytes]) -> Arrays:
         streamed = np.frombuffer(b"".join(answers), right.dtype).reshape(output.raster(right).shape)
-        return {named: np.ascontiguousarray(output.unraster(streamed))}
+        return {output.name: np.ascontiguousarray(output.unraster(streamed))}
 
     return Exchange(
         requests=tuple(image.tobytes() for image in words.reshape(len(images), -1)),
         answer_bytes=output.raster(right)[0].nbytes,
         read=read,
-        expected={named: np.ascontiguousarray(right)},
+        expected={output.name: np.ascontiguousarray(right)},
     )

@@ -19,6 +19,7 @@ from ..graph import Graph
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, is_operator
 from . import functions, moves, pairs, pools, quantizers, sums
+from .layout import with_layout
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
 from .values import Given, Unknown, Value
@@ -100,7 +101,7 @@ def read_nodes(path: str | Path) -> Reading:
     problems += [f"{verdict.operator} {verdict.name!r}: {verdict.text}" for verdict in refused if not verdict.derived]
     network = None
     if not problems and not refused:
-        network = reader.network(path.stem)
+        network = with_layout(reader.network(path.stem))
         if not network.nodes:
             problems.append("it must have at least one operator on integers, and has none: see docs/networks.md")
     return Reading(path=path, verdicts=verdicts, network=None if problems else network, problems=tuple(problems))
