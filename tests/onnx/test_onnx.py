@@ -196,9 +196,11 @@ def test_layers_lists_what_is_taken_and_what_is_not(call, tmp_path):
     assert lines[2].split()[:3] == ["second", "QOperator", "QLinearMatMul"]
     assert lines[3] == f"systoliq emit '{path}#fc' --out DIR"
     assert lines[4].startswith("not taken: MatMulNBits 'other' (1 x 12 x 5): weights are quantized in blocks")
-    assert (
-        lines[5] == "as a network: 2 stages of 6 nodes, 85 multiply-accumulates a batch, 100.0 % of all that are known:"
+    assert lines[5] == (
+        "as a network: 2 stages of 6 nodes are read, 85 multiply-accumulates a batch, 100.0 % of all that are known; "
+        "hardware does not take it, see the end:"
     )
+    assert lines[-1] == "no hardware: a network must have one input and one output, not 1 and 2"
 
 
 @pytest.mark.parametrize("points", ["a_z, w_z", "a_z", "a_z, z", ", z", ""], ids=str)

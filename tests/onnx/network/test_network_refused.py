@@ -261,7 +261,10 @@ def test_every_node_has_a_verdict(tmp_path, call):
     with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear stands behind x"):
         network.golden({"x": np.zeros((1, 2, 2, 4), np.float32)})
     lines = [" ".join(line.split()) for line in call("layers", path).stdout.splitlines()]
-    assert lines[0] == "as a network: 2 stages of 14 nodes, 64 multiply-accumulates a batch, 100.0 % of all:"
+    assert (
+        lines[0]
+        == "as a network: 2 stages of 14 nodes, 64 multiply-accumulates a batch, 100.0 % of all; hardware takes it:"
+    )
     assert "conv Conv convolution 1 x 1, 4 -> 4 1 x 4 x 2 x 2 64 100.0 %" in lines
     assert "soft Softmax host: behind the last integers 1 x 4" in lines
 

@@ -12,9 +12,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ..design.network.reasons import reasons_against
 from ..errors import InputError
 from ..onnx.network import Reading, read_nodes
 from ..onnx.products import Product, list_products
+from ..progress import Stages
 from .network_table import network_lines, network_table, network_title
 from .shell import debug_option
 
@@ -29,7 +31,8 @@ _EXACT_SUMS = (
     "layers",
     help="""List what an ONNX model is made of. First its matrix products: those that emit, simulate, synth and
 explore take as FILE.onnx#NAME, and for each of the others the reason why it is not taken. Then every node as part of a
-whole network: what becomes of it, its shape and work, and what is not taken and why.
+whole network: what becomes of it, its shape and work, and what is not taken and why. A network that can be read is also
+planned as hardware, as emit does by default: lines that begin with "no hardware" say why emit refuses it.
 
 \b
 Examples
@@ -47,12 +50,14 @@ def layers(model: Path) -> None:
             f"FILE.onnx must be the file alone, {path}.onnx, not {str(model)!r}: layers lists all its products"
         )
     products, reading = list_products(model), read_nodes(model)
+    with Stages().stage("plan the hardware"):
+        hardware = () if reading.network is None else reasons_against(reading.network)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
     if products:
         _print_products(console, model, products)
-    _print_line(console, network_title(reading))
+    _print_line(console, network_title(reading, hardware))
     console.print(network_table(reading))
-    for line in network_lines(reading):
+    for line in network_lines(reading, hardware):
         _print_line(console, line)
 
 

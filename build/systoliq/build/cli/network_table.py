@@ -1,8 +1,8 @@
-"""Table of a whole network for `systoliq layers`: what becomes of every node, its work, and what stands against it."""
+"""Table of a whole network for `systoliq layers`: what becomes of every node, its work, and why it is not taken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.table import Table
 from rich.text import Text
@@ -12,8 +12,10 @@ from ..onnx.network import Fate, Reading, Verdict
 __all__ = ["network_lines", "network_table", "network_title"]
 
 
-def network_title(reading: Reading) -> str:
-    """The network in one line: stages and work, or that it is none."""
+def network_title(reading: Reading, hardware: Sequence[str]) -> str:
+    """The network in one line: stages and work, or that it is none; and whether hardware takes it, which the reasons
+    `hardware` are against.
+    """
     count = len(reading.verdicts)
     network = reading.network
     if network is None:
@@ -21,8 +23,9 @@ def network_title(reading: Reading) -> str:
     share = _share(network.multiply_accumulates, reading.multiply_accumulates) or "0 %"
     known = " that are known" if any(verdict.multiply_accumulates is None for verdict in reading.verdicts) else ""
     return (
-        f"as a network: {len(network.nodes)} stages of {count} nodes, {network.multiply_accumulates:,} "
-        f"multiply-accumulates a batch, {share} of all{known}:"
+        f"as a network: {len(network.nodes)} stages of {count} nodes{' are read' * bool(hardware)}, "
+        f"{network.multiply_accumulates:,} multiply-accumulates a batch, {share} of all{known}; "
+        f"{'hardware does not take it, see the end' if hardware else 'hardware takes it'}:"
     )
 
 
@@ -45,10 +48,11 @@ def network_table(reading: Reading) -> Table:
     return table
 
 
-def network_lines(reading: Reading) -> Iterator[str]:
-    """What stands against the network, a line each."""
-    for problem in reading.problems:
-        yield " ".join(f"no network: {problem}".split())
+def network_lines(reading: Reading, hardware: Sequence[str]) -> Iterator[str]:
+    """The reasons against the network, and those against its hardware, a line each."""
+    for start, reasons in (("no network", reading.problems), ("no hardware", hardware)):
+        for reason in reasons:
+            yield " ".join(f"{start}: {reason}".split())
 
 
 def _becomes(verdict: Verdict) -> str:

@@ -1,0 +1,52 @@
+"""Reasons against the hardware of a network that was read: those of `systoliq emit`, in advance."""
+
+from __future__ import annotations
+
+import warnings
+
+from amaranth.hdl import UnusedElaboratable
+
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network, Node
+from systoliq.golden.requantization import Requantization
+from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.stages import stage_of
+
+from ..choose import choose_requantization
+from ..hardware import Hardware
+from .design import NetworkDesign
+from .plan import stages_of
+
+__all__ = ["reasons_against"]
+
+
+def reasons_against(net: Network) -> tuple[str, ...]:
+    """Why `emit` with its default options refuses `net`: the reason that it gives, then those of other stages; none
+    where there is a plan and hardware for every stage.
+    """
+    if not stages_of(net):
+        return ("a network must have an operator that is more than a move, and has none",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
+        try:
+            NetworkDesign(net, origin=net.name)
+        except (TypeError, ValueError) as error:
+            return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *_of_stages(net))))
+    return ()
+
+
+def _of_stages(net: Network) -> list[str]:
+    """The reasons against the stages, each by itself and in its smallest form."""
+    return [reason for node in stages_of(net) if (reason := _reason(node)) is not None]
+
+
+def _reason(node: Node) -> str | None:
+    try:
+        stage_of(node, Parallelism(), cells="portable", kind="stage", requantize=_requantized)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+def _requantized(layer: MatMulLayer) -> Requantization:
+    return choose_requantization(layer, Hardware().requantizer).requantization
