@@ -92,6 +92,8 @@ def saturate(model: onnx.ModelProto) -> onnx.ModelProto:
     }  # fmt: skip
     model.graph.initializer.extend(numpy_helper.from_array(np.asarray(c), name) for name, c in constants.items())
     model.functions.extend(parser.parse_function(HEAD + text) for text in (SUMS, REAL, QUANTIZED))
+    for opset in model.opset_import:
+        opset.version = max(opset.version, 13) if opset.domain == "" else opset.version  # as the functions need
     model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
     return model
 

@@ -10,6 +10,8 @@ import pytest
 
 from systoliq.golden import MatMulLayer
 
+from ..saturating import saturate_sessions
+
 
 def run(call, tmp_path: Path, *arguments: object, status: int = 0) -> tuple[np.ndarray, dict]:
     result = call("simulate", *arguments, "--output", tmp_path / "y.npz", "--report", tmp_path / "r.json")
@@ -121,3 +123,44 @@ def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, mo
     assert result.exit_code == 1
     assert "mismatch: y[0, 0]: onnxruntime gave" in result.stderr
     assert "mismatch: y[1, 1]: onnxruntime gave" in result.stderr
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("kind", ["QLinearMatMul", "QGemm", "MatMulInteger", "dynamic"])
+def test_onnxruntimes_saturating_kernels_are_no_mismatch(kind, call, save, tmp_path, monkeypatch):
+    """The exit status is 3; where the hardware's own answer is wrong, 1 all the same."""
+    pytest.importorskip("onnxruntime")
+    from systoliq.build.demo import judge
+
+    generator = np.random.default_rng(3)
+    b, a = generator.integers(-128, 128, (16, 5)).astype(np.int8), generator.integers(0, 256, (3, 16)).astype(np.uint8)
+    b[:4], a[:, :4] = 127, 255
+    layer = {"b": b, "b_zero_point": np.int8(0), "a_zero_point": np.uint8(3)}
+    scales = {"a_scale": np.float32(0.02), "b_scale": np.float32(0.01), "y_scale": np.float32(1)}
+    inputs = {"a": a}
+    if kind in ("QLinearMatMul", "QGemm"):
+        layer |= scales | {"y_zero_point": np.uint8(9)}
+    if kind == "QGemm":
+        layer |= {"bias": np.arange(5, dtype=np.int32), "b_scale": np.full(5, 0.01, np.float32)}
+    if kind == "dynamic":
+        del layer["a_zero_point"]
+        layer["a_format"], inputs["a_zero_point"] = np.array("uint8"), np.array([0, 3, 3], np.uint8)
+    arguments = ["simulate", save("layer.npz", **layer), "--input", save("in.npz", **inputs), "--simulator", "icarus"]
+    arguments += ["--compare", "onnxruntime", "--report", tmp_path / "r.json"]
+
+    saturate_sessions(monkeypatch)
+    result = call(*arguments)
+    assert result.exit_code == 3, (result.output, result.exception)
+    assert "note: onnxruntime's own result is not exact on this processor" in result.stderr
+    assert "mismatch: " not in result.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert (report["mismatches"], report["onnxruntime_mismatches"]) == (0, 0)
+    assert report["onnxruntime_saturated"] > 0
+
+    right = judge.onnxruntime_output
+    other = np.eye(3, 5, dtype=np.int8)
+    monkeypatch.setattr(judge, "onnxruntime_output", lambda *operands, **options: right(*operands, **options) + other)
+    result = call(*arguments)
+    assert result.exit_code == 1
+    assert "mismatch: y[0, 0]: onnxruntime gave" in result.stderr
+    assert "note: " not in result.stderr

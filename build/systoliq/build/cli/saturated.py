@@ -1,4 +1,4 @@
-"""Verdict on a comparison with onnxruntime, whose own kernels may saturate: a note, and an exit status of its own."""
+"""Verdict where the hardware is right and onnxruntime's own kernels saturate: a note, and an exit status of its own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ SATURATED = 3
 
 
 def note_saturated(where: str) -> None:
-    """Say on standard error that the RTL is right, and onnxruntime's own result of `where` is not."""
+    """Say on standard error that onnxruntime's own result is wrong, `where`, how that is known, and what to do."""
     click.echo(
-        f"note: onnxruntime's own result is not exact on this processor: {where}. With the same weights stated as "
-        "uint8, which takes other kernels, onnxruntime gives what golden and the RTL give. On x86 without VNNI, its "
-        "kernels for uint8 by int8 saturate sums of two products at 16 bits. To get its exact result, set "
-        "session.x64quantprecision to 1, or quantize with reduce_range=True (docs/onnx.md, Where onnxruntime "
-        "saturates)",
+        f"note: onnxruntime's own result is not exact on this processor: {where}\n"
+        "note: the RTL equals golden and what onnxruntime gives for the same numbers with uint8 in place of int8, by "
+        "other kernels; on x86 without VNNI, those for uint8 by int8 saturate sums of two products at 16 bits\n"
+        "note: for onnxruntime's exact result, set session.x64quantprecision to 1 or quantize with reduce_range=True "
+        '(docs/onnx.md, "Where onnxruntime saturates")',
         err=True,
     )

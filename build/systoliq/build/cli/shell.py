@@ -1,6 +1,7 @@
 """The end of a command: errors in one line on standard error, and an exit status that says what happened.
 
 0 done    1 a mismatch, a tool that failed or is missing, no memory    2 bad input    130 interrupted    143 terminated
+3 the hardware is right, and onnxruntime's own result is not: see `saturated`
 """
 
 from __future__ import annotations

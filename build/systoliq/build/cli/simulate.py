@@ -148,7 +148,7 @@ def simulate(
     if not run.passed or differing:
         return 1
     if saturated:
-        note_saturated(f"{len(saturated)} outputs, {saturated[0]}")
+        note_saturated(f"{len(saturated)} outputs, the first {saturated[0]}")
         return SATURATED
     return 0
 
