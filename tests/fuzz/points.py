@@ -25,11 +25,12 @@ from systoliq.hw.engine.config import DATAFLOWS
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 
 from configurations import draw as draw_engine
+from networks import draw_network, network_design
 
 __all__ = ["KINDS", "Point", "design_of", "draw_point", "is_design", "smaller"]
 
 Point = dict[str, Any]
-KINDS = ("layer", "array", "engine")
+KINDS = ("layer", "array", "engine", "network")
 
 _FLOAT8 = ("e4m3fn", "e4m3fnuz", "e5m2", "e5m2fnuz")
 _MOST_PRODUCTS = 48
@@ -52,12 +53,14 @@ _SIMPLEST = {
     "a": "int8",
     "b": "int8",
     "y": "int8",
+    "end": "",
+    "signed": True,
 }
 
 
 def draw_point(rng: np.random.Generator, kind: str | None = None) -> Point:
     """A point of this kind, or of any; it may be one that systoliq refuses."""
-    kind = kind or str(rng.choice(KINDS, p=(0.6, 0.25, 0.15)))
+    kind = kind or str(rng.choice(KINDS, p=(0.5, 0.2, 0.15, 0.15)))
     return {"kind": kind, "seed": int(rng.integers(1 << 32)), **_DRAWN[kind](rng)}
 
 
@@ -124,7 +127,7 @@ def _draw_engine(rng: np.random.Generator) -> Point:
     return {name: getattr(config, name) for name in names} | {"bus": int(rng.choice([0, 32, 64, 128]))}
 
 
-_DRAWN = {"layer": _draw_layer, "array": _draw_array, "engine": _draw_engine}
+_DRAWN = {"layer": _draw_layer, "array": _draw_array, "engine": _draw_engine, "network": draw_network}
 
 
 def smaller(point: Point) -> Iterator[Point]:
@@ -139,11 +142,18 @@ def smaller(point: Point) -> Iterator[Point]:
         if name in _LEAST and value > _LEAST[name]:
             for less in sorted({_LEAST[name], value // 2, value - 1}):
                 yield point | {name: less}
+        if name == "operators":
+            yield from (point | {name: value[:at] + value[at + 1 :]} for at in range(len(value)))
+        if name == "cells_by_stage":
+            yield from (point | {name: [*value[:at], "", *value[at + 1 :]]} for at, each in enumerate(value) if each)
 
 
 def design_of(point: Point) -> Design:
     """The design at `point`; a ValueError or TypeError where systoliq refuses it."""
-    kind, size = point["kind"], {name: point[name] for name in ("rows", "cols", "depth", "cells")}
+    kind = point["kind"]
+    if kind == "network":
+        return network_design(point)
+    size = {name: point[name] for name in ("rows", "cols", "depth", "cells")}
     if kind == "engine":
         names = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
         config = EngineConfig(**size, **{name: point[name] for name in names})

@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import checked
 import designs
+from networks import OPERATORS
 from points import KINDS, draw_point, is_design, smaller
 
 from systoliq.hw.cells import CELLS
@@ -21,7 +22,13 @@ pytestmark = pytest.mark.simulator
 
 
 @pytest.mark.parametrize(
-    ("kind", "seed"), [("layer", 1), ("array", 3), pytest.param("engine", 4, marks=pytest.mark.slow)]
+    ("kind", "seed"),
+    [
+        ("layer", 1),
+        ("array", 3),
+        pytest.param("engine", 4, marks=pytest.mark.slow),
+        pytest.param("network", 5, marks=pytest.mark.slow),
+    ],
 )
 def test_a_sample(kind: str, seed: int) -> None:
     """The first of the kind that is not refused."""
@@ -42,6 +49,9 @@ def test_points_are_of_the_whole_space() -> None:
     assert {point["kind"] for point in points} == set(KINDS)
     for kind in KINDS:
         assert {point["cells"] for point in points if point["kind"] == kind} == set(CELLS)
+    networks = [point for point in points if point["kind"] == "network"]
+    assert {cells for point in networks for cells in point["cells_by_stage"]} == {"", *CELLS}
+    assert {name for point in networks for name in point["operators"]} == set(OPERATORS)
     layers = [point for point in points if point["kind"] == "layer"]
     assert {point["requantizer"] for point in layers} == {"near-tie", "nearest", "floor", "auto"}
     assert {point["y"] for point in layers} >= {"sums", "run-time", "int2", "uint16", "e5m2"}

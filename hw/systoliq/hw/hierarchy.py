@@ -38,9 +38,9 @@ def place(component: wiring.Component, platform: object, *, clear: Value | None 
     """The submodule that stands for ``component`` under ``platform``.
 
     ``component.kind`` names the Verilog module: components with equal ``kind`` must have equal signatures and be made
-    with equal parameters, which is looked at (see `configuration`). Where its class is a ``namespace``, kinds within it
-    are its own: their modules' names begin with its own name. ``clear`` resets the component, which the reset of
-    its parent does not do by itself.
+    with equal parameters, which `Emission` checks (see `configuration`). Where ``component.namespace`` is true, kinds
+    within the component are its own: their modules' names begin with the component's name. ``clear`` resets the
+    component, which the reset of its parent does not do by itself.
     """
     if isinstance(platform, Emission):
         return platform.instance(component, clear=clear)

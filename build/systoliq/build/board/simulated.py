@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 
-from systoliq.hw.cells import models_verilog
 from systoliq.hw.link.frame_receiver import TIMEOUT_BITS
 from systoliq.hw.link.uart_receiver import LEAST_DIVISOR
 from systoliq.sim.serial_line import build_serial_line
@@ -29,7 +28,7 @@ def simulated_board(
 
     Its line is as fast as the link can be, `LEAST_DIVISOR` cycles a bit, whatever the baud rate of the port.
     """
-    verilog = linked_verilog(design, timeout_bits=timeout_bits) + models_verilog(design.cells)
+    verilog = linked_verilog(design, timeout_bits=timeout_bits) + design.models
     simulation = build_serial_line(verilog, LINK_TOP, progress=progress)
     with simulation.run(divisor=LEAST_DIVISOR, cycles_per_ms=_CYCLES_PER_MS) as port:
         yield port

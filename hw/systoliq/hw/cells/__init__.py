@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "is_ecp5", "model_files", "models", "models_verilog"]
+__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "family", "is_ecp5", "model_files", "models", "models_verilog"]
 
 CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
@@ -46,6 +46,13 @@ def is_ecp5(cells: str) -> bool:
     return cells.startswith("ecp5")
 
 
+def family(cells: str) -> str:
+    """The FPGA family of the set of ``cells``, which no other has; empty for plain logic, which suits all."""
+    if cells in ("portable", "xilinx"):
+        return ""
+    return cells.split("-", maxsplit=1)[0]
+
+
 def model_files(cells: str) -> list[Path]:
     """The simulation models that a design made of ``cells`` needs beside its own Verilog."""
     if cells not in CELLS:
@@ -60,13 +67,14 @@ def models() -> Mapping[str, str]:
     return {path.stem.upper(): path.read_text(encoding="ascii") for path in files}
 
 
-def models_verilog(cells: str) -> str:
-    """All models that a simulation of a design made of ``cells`` needs, as one text; empty where it needs none.
+def models_verilog(*cells: str) -> str:
+    """All models that a simulation of a design made of these sets of ``cells`` needs, each once, as one text; empty
+    where it needs none.
 
     Synthesis tools, which define SYNTHESIS, see nothing in it; two copies of it in one simulation do no harm.
     """
     texts = []
-    for path in model_files(cells):
+    for path in dict.fromkeys(path for each in cells for path in model_files(each)):
         guard = f"SYSTOLIQ_{path.stem.upper()}"
         body = path.read_text(encoding="ascii").rstrip()
         texts.append(f"`ifndef {guard}\n`define {guard}\n{body}\n`endif\n")

@@ -44,6 +44,13 @@ class Assembly:
         return not any(windows_of(node).leaves_image for node in self.nodes)
 
     @property
+    def cells(self) -> tuple[str, ...]:
+        """The sets of cells of all stages, each once, the pipeline's own first."""
+        return tuple(
+            dict.fromkeys([self.pipeline.cells, *(each.cells for each in self.parallelism.values() if each.cells)])
+        )
+
+    @property
     def multipliers(self) -> int:
         """Products a cycle, those of requantizers not among them."""
         return sum(multipliers(node, self.parallelism[node.name]) for node in self.nodes)

@@ -43,7 +43,8 @@ def stage_of(
     ``order``: where elements come in another order than that of `Tensor.raster`, that of each in it. Only a product of
     whole images can take them so.
 
-    ``lane_cells`` are those of its requantizers, where they are not the others'.
+    ``lane_cells`` are those of its requantizers, where they are not the others'. A stage whose parallelism names other
+    cells than ``cells`` is a namespace of its own (`systoliq.hw.hierarchy`): its memories differ from the others'.
 
     Raises ValueError where there is none, or not for this order or parallelism.
     """
@@ -55,6 +56,8 @@ def stage_of(
         )
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
+    if parallelism.cells not in ("", cells):
+        made.namespace = True
     return made
 
 

@@ -116,7 +116,7 @@ def network_verilog(assembly: Assembly) -> str:
     """The Verilog that `cosimulate_network` runs: the network's, and the models of its vendor cells."""
     pipeline = assembly.pipeline
     top = AxiPipeline(pipeline, image_beats=image_beats(assembly))
-    return emit_verilog(top, NETWORK_TOP) + models_verilog(pipeline.cells)
+    return emit_verilog(top, NETWORK_TOP) + models_verilog(*assembly.cells)
 
 
 def image_beats(assembly: Assembly) -> int:

@@ -16,6 +16,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, network_arrays
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.axi import AxiPipeline
+from systoliq.hw.cells import models_verilog
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
@@ -125,8 +126,13 @@ class NetworkDesign(Design):
 
     @property
     def cells(self) -> str:
-        """Of all its stages."""
+        """Of all its stages but those for which the plan names others of the same family."""
         return self._hardware.cells
+
+    @property
+    def models(self) -> str:
+        """See `Design.models`: those of all stages' cells."""
+        return models_verilog(*self.assembly.cells)
 
     @property
     def explored(self) -> Network:

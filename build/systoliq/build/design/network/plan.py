@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from systoliq.golden import network
-from systoliq.hw.cells import CELLS, is_ecp5
+from systoliq.hw.cells import CELLS, family, is_ecp5
 from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
@@ -213,7 +213,11 @@ def plan_of(net: network.Network, parallelism: Mapping[str, Parallelism], *, cel
 
 
 def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
-    """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage."""
+    """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage, and its `cells` where
+    they are not the network's `cells`.
+
+    Raises InputError where the file cannot be read, does not name each stage once, or names what a stage cannot be.
+    """
     try:
         text = read_input(path)
     except (InputError, OSError) as error:
@@ -234,15 +238,21 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     for problem, names in (("unknown", asked.keys() - nodes), ("missing", nodes.keys() - asked), ("twice", twice)):
         if names:
             raise InputError(f"plan {path}: must name each stage once; {problem}: {', '.join(sorted(names))}")
-    return Plan(stages=tuple(_stage(node, _possible(node, asked[name], path), cells) for name, node in nodes.items()))
+    return Plan(
+        stages=tuple(_stage(node, _possible(node, asked[name], path, cells), cells) for name, node in nodes.items())
+    )
 
 
-def _possible(node: network.Node, parallelism: Parallelism, path: Path) -> Parallelism:
+def _possible(node: network.Node, parallelism: Parallelism, path: Path, cells: str) -> Parallelism:
     possible = set(rate.choices(node))
-    if parallelism.cells not in ("", *CELLS):
+    suitable = [each for each in CELLS if family(each) in ("", family(cells))]
+    if parallelism.cells not in ("", *suitable):
+        why = (
+            ": no part has cells of two families" if family(cells) else ": name the family by the network's cells first"
+        )
         raise InputError(
-            f"plan {path}: cells of node {node.name!r} must be one of {', '.join(CELLS)}, or empty, not "
-            f"{parallelism.cells!r}"
+            f"plan {path}: cells of node {node.name!r} must be one of {', '.join(suitable)}, or empty, in a network of "
+            f"{cells} cells, not {parallelism.cells!r}{why if parallelism.cells in CELLS else ''}"
         )
     if dataclasses.replace(parallelism, cells="") not in possible:
         near: Sequence[Parallelism] = [each for each in possible if each.depth == parallelism.depth]

@@ -1,0 +1,119 @@
+"""Networks of the fuzzer: operators drawn at random, one after the other, and cells of its own for each stage."""
+
+from __future__ import annotations
+
+import json
+import random
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from systoliq.build.design import Hardware
+from systoliq.build.design.network import NetworkDesign
+from systoliq.build.design.network.plan import plan_of, stages_of
+from systoliq.golden import INT8, UINT8
+from systoliq.golden.network import Network
+from systoliq.hw.cells import CELLS, family
+from systoliq.hw.network.rate import Parallelism, choices, image_cycles, multipliers
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from tests.hw.network.small_networks import Builder
+
+__all__ = ["OPERATORS", "draw_network", "network_design"]
+
+OPERATORS = (
+    "convolution", "grouped", "depthwise", "maximum", "table", "add", "multiply", "concat", "resize", "gate"
+)  # fmt: skip
+_MOST_OPERATORS = 4
+_MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
+_MOST_CYCLES = 400  # of a stage for an image
+
+
+def draw_network(rng: np.random.Generator) -> dict[str, Any]:
+    """Operators, and an end; the cells of all stages, and those that the plan names for each (empty: the same)."""
+    cells = str(rng.choice(CELLS))
+    count = int(rng.integers(1, _MOST_OPERATORS + 1))
+    operators = [str(rng.choice(OPERATORS)) for _ in range(count)]
+    end = str(rng.choice(["", "average", "dense"]))
+    others = [each for each in CELLS if family(each) in ("", family(cells))]
+    if rng.random() < 0.1:  # what systoliq refuses
+        others = list(CELLS)
+    # as many as the longest network has stages: some operators become three
+    by_stage = ["" if rng.random() < 0.2 else str(rng.choice(others)) for _ in range(3 * _MOST_OPERATORS + 2)]
+    return {
+        "rows": int(rng.integers(2, 6)),
+        "cols": int(rng.integers(2, 6)),
+        "signed": bool(rng.random() < 0.5),
+        "operators": operators,
+        "end": end,
+        "cells": cells,
+        "cells_by_stage": by_stage,
+    }
+
+
+def network_design(point: dict[str, Any]) -> NetworkDesign:
+    """The design at `point`, its parallelism drawn from the point's seed."""
+    network = _network(point)
+    rng = random.Random(f"plan {point['seed']}")
+    stages = stages_of(network)
+    drawn = {
+        node.name: Parallelism(cols=each.cols, depth=each.depth, cells=cells)
+        for node, cells in zip(stages, point["cells_by_stage"], strict=False)
+        for each in [rng.choice(_quick(node))]
+    }
+    plan = plan_of(network, drawn, cells=point["cells"])
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "plan.json"
+        path.write_text(json.dumps(plan.as_json()))
+        return NetworkDesign(network, Hardware(cells=point["cells"], plan=path))
+
+
+def _quick(node: Any) -> list[Parallelism]:
+    """What a stage can be that a simulation is quick with; the quickest of few products where nothing is."""
+    possible = [each for each in choices(node) if multipliers(node, each) <= _MOST_CELL_PRODUCTS]
+    quick = [each for each in possible if image_cycles(node, each) <= _MOST_CYCLES]
+    return quick or [min(possible or choices(node), key=lambda each: image_cycles(node, each))]
+
+
+def _network(point: dict[str, Any]) -> Network:
+    net = Builder((2, point["rows"], point["cols"]), seed=point["seed"], form=INT8 if point["signed"] else UINT8)
+    net.convolution(4)
+    for operator in point["operators"]:
+        _add(net, operator)
+    if point["end"]:
+        net.average()
+        net.flatten()
+    if point["end"] == "dense":
+        net.dense(3)
+    return net.network()
+
+
+def _add(net: Builder, operator: str) -> None:
+    """The operator, and what it needs, after what there is: 4 channels, and 4 again."""
+    x = net.last
+    around = {"pads": (1, 1, 1, 1)}
+    if operator == "convolution":
+        net.convolution(4, (3, 3), **around)
+    elif operator == "grouped":
+        net.convolution(4, groups=2)
+    elif operator == "depthwise":
+        net.depthwise(**around)
+    elif operator == "maximum":
+        net.maximum((2, 2), **around, strides=(2, 2))
+    elif operator == "table":
+        net.table()
+    elif operator in ("add", "multiply"):
+        getattr(net, operator)(net.table(), x)
+    elif operator == "concat":
+        side = net.table()
+        net.concat(side, x)
+        net.convolution(4)
+    elif operator == "resize" and max(x.shape[2:]) <= 4:
+        net.resize(2, 1)
+    elif operator == "gate":
+        net.average()
+        net.multiply(x, net.convolution(4))
