@@ -56,7 +56,8 @@ def test_bert_tiny_by_dynamic_quantization(tmp_path):
     report = run(bert_tiny_dynamic(tmp_path), bert_tiny().shape).report
     assert {step.operator for step in report.steps} == {"MatMulIntegerToFloat", "DynamicQuantizeMatMul"}
     assert len(report.steps) == 12
-    assert [why for _, why in report.host.values()] == ["its operands are not integers of 8 bits"] * 4
+    assert all(why.startswith("onnxruntime left it in float: its first input ") for _, why in report.host.values())
+    assert len(report.host) == 4
 
 
 @pytest.mark.simulator

@@ -9,6 +9,7 @@ from ..errors import InputError
 from ..onnx.runtime import Session
 from ..onnx.unsaturated import unsaturated
 from .host import HostPiece, constants_of, watched
+from .left_in_float import left_in_float
 from .lowering import Lowered
 from .operations import Array
 from .steps import EngineStep, HostStep, cut
@@ -30,7 +31,7 @@ class Division:
         self, model: Lowered, *, only: Collection[str] | None = None, refused: Mapping[str, str] | None = None
     ) -> None:
         self.model = model
-        self.steps = cut(model.graph, only, refused)
+        self.steps = cut(model.graph, only, left_in_float(model) | dict(refused or {}))
         host_steps = [step for step in self.steps if isinstance(step, HostStep)]
         self.host = {name: why for step in host_steps for name, why in step.products.items()}
         self.products = [step for step in self.steps if isinstance(step, EngineStep)]

@@ -16,7 +16,7 @@ from .operations import Array, Asked, Inputs
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Known", "asked_of_engine", "computed_parameter", "is_product", "known", "reason_for_host"]
+__all__ = ["Known", "asked_of_engine", "computed_parameter", "in_float", "is_product", "known", "reason_for_host"]
 
 _MICROSOFT = "com.microsoft"
 _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
@@ -76,11 +76,16 @@ def is_product(node: NodeProto) -> bool:
     return (domain(node), node.op_type) in _KINDS or node.op_type in _OTHERS
 
 
+def in_float(node: NodeProto) -> bool:
+    """Whether `node` computes products of what are no integers of 8 bits: `left_in_float` says why."""
+    return is_product(node) and (domain(node), node.op_type) not in _KINDS
+
+
 def reason_for_host(graph: Graph, node: NodeProto) -> str | None:
     """Why `node` stays with the host; None where the engine takes it."""
     kind = _KINDS.get((domain(node), node.op_type))
     if kind is None:
-        return "its operands are not integers of 8 bits" if is_product(node) else "not a product"
+        return "it is computed in float" if in_float(node) else "not a product"
     for place in kind.bytes:
         name = node.input[place] if place < len(node.input) else ""
         found = graph.type_of(name)
