@@ -23,7 +23,7 @@ SHUFFLE = """r = Reshape(fb, groups) p = Transpose<perm = [0, 2, 1, 3, 4]>(r) q 
 WRITTEN = {
     "two outputs": (
         "(float[1, 1, 6, 6] x) => (float[1, 4, 4, 4] y, float[1, 4, 4, 4] fb)", f"{CONV} {NEXT % 'fb'}",
-        ["a network must have one input and one output, not 1 and 2"],
+        ["a network in hardware must have one output, not 2: d, b"],
     ),
     "shuffled channels": (
         "(float[1, 1, 6, 6] x) => (float[1, 4, 4, 4] y)", f"{CONV} {SHUFFLE} {NEXT % 'q'}",
@@ -45,7 +45,7 @@ def check(call, path, reasons, folder):
     assert [line.removeprefix("no hardware: ") for line in lines if line.startswith("no hardware")] == reasons
     emitted = call("emit", path, "--out", folder / "out")
     assert emitted.exit_code == (2 if reasons else 0), emitted.output
-    assert not reasons or reasons[0] in emitted.stderr or "one input and one output" in reasons[0]
+    assert not reasons or reasons[0] in emitted.stderr
     assert result.stderr == ""
 
 

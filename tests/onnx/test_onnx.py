@@ -174,8 +174,9 @@ def test_of_several_products_one_is_named(call, tmp_path):
     out = tmp_path / "out"
     result = call("emit", path, "--out", out)
     assert result.exit_code == 2
-    known = "'fc' (M x 12 x 5), 'second' (M x 5 x 5)"
-    assert result.stderr == f"error: {path}: SOURCE must name one of its 2 layers, as {path}#NODE: {known}\n"
+    reason = "a network in hardware must have one output, not 2: xq, yq"
+    hint = f"one layer of it alone is '{path}#fc': see systoliq layers"
+    assert result.stderr == f"error: {path}: {reason}; {hint}\n"
     result = call("emit", f"{path}#third", "--out", out)
     assert result.exit_code == 2
     assert f"{path}: must have a matrix product named 'third'; it has 'fc', 'second', 'other'" in result.stderr
@@ -200,7 +201,7 @@ def test_layers_lists_what_is_taken_and_what_is_not(call, tmp_path):
         "as a network: 2 stages of 6 nodes are read, 85 multiply-accumulates a batch, 100.0 % of all that are known; "
         "hardware does not take it, see the end:"
     )
-    assert lines[-1] == "no hardware: a network must have one input and one output, not 1 and 2"
+    assert lines[-1] == "no hardware: a network in hardware must have one output, not 2: xq, yq"
 
 
 @pytest.mark.parametrize("points", ["a_z, w_z", "a_z", "a_z, z", ", z", ""], ids=str)

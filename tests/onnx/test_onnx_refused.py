@@ -16,7 +16,8 @@ FLOAT4 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT4E2M1, [12, 5], [1.0
 
 # Nodes, changes of the constants, and what the error must say after "FILE: ".
 NODES = {
-    "float": (nodes("x = Cast<to = 1>(xq)", "w = Cast<to = 1>(W)", MATMUL, Q_Y), {}, "a must come from a Dequan"),
+    "float": (nodes("x = Cast<to = 1>(xq)", "w = Cast<to = 1>(W)", MATMUL, Q_Y), {},
+        "Cast 'w': the operator Cast must be one that is read"),
     "float weights": (nodes(DQ_A, "[fc] y = MatMul(x, Wf)", Q_Y), {"Wf": np.ones((12, 5), np.float32)},
         "MatMul 'fc': b must come from a DequantizeLinear, not from the initializer 'Wf'"),
     "weights that are no constant": (
@@ -28,7 +29,7 @@ NODES = {
     "a scale that is no constant": (
         nodes("s = Cast<to = 1>(xq)", QLINEAR.replace("a_s", "s")), {}, "a_scale must be constant, not from Cast 's'"),
     "a result for two": (nodes(DQ_A, DQ_W, MATMUL, Q_Y, "r = Relu(y)"), {},
-        "MatMul 'fc': its result must go to one QuantizeLinear, not to QuantizeLinear 'yq', Relu 'r'"),
+        "QuantizeLinear 'yq': MatMul 'fc' must go to this node alone, not also to Relu 'r'"),
     "a Relu that has an effect": (nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "y = Relu(h)", Q_Y), {},
         "Relu 'y' must be without effect before QuantizeLinear 'yq', whose zero point must then be 0, not 131"),
     "two biases": (nodes(DQ_A, DQ_W, DQ_BIAS, "[fc] h = Gemm(x, w, c)", "y = Add(h, c)", Q_Y), {},
@@ -84,9 +85,10 @@ NODES = {
     "inside an If": (
         nodes("go = Constant<value = bool {1}>()", "yq = If (go) <then_branch = t () => (uint8[M, 5] q) {",
               "[fc] q = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) },",
-              "else_branch = e () => (uint8[M, 5] r) { r = Identity(xq) }>"), {}, "it lies in the body of If 'yq'"),
+              "else_branch = e () => (uint8[M, 5] r) { r = Identity(xq) }>"), {},
+        "If 'yq': the operator If must be one that is read"),
     "no product": ("yq = Relu(xq)", {"opset": 14},
-        "must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm, MatMulInteger)"),
+        "cannot be taken as a network: Relu 'yq': its input 'xq' must come from a DequantizeLinear"),
 }  # fmt: skip
 
 

@@ -194,7 +194,6 @@ REFUSED = {
         "y = com.microsoft.QLinearAdd(a, s, z, a, s, z, s)",
         "QLinearAdd 'y': y_zero_point must be given",
     ),
-    "no integers": ("float[1, 4] x", "y = Relu(x)", "it must have at least one operator on integers, and has none"),
 }
 
 

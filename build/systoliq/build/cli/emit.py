@@ -95,5 +95,5 @@ def emit(
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
     for choice in () if design.stages else design.choices:
         console.print(choice)
-    for note in design.notes:
+    for note in () if design.stages else design.notes:
         click.echo(f"note: {note}", err=True)

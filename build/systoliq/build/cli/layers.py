@@ -53,7 +53,7 @@ def layers(model: Path) -> None:
     with Stages().stage("plan the hardware"):
         hardware = () if reading.network is None else reasons_against(reading.network)
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
-    if products:
+    if products and reading.unquantized is None:  # else that is the one reason
         _print_products(console, model, products)
     _print_line(console, network_title(reading, hardware))
     console.print(network_table(reading))

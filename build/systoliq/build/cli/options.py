@@ -42,8 +42,8 @@ SOURCE is one of
               y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums;
               a_format, e.g. uint8, in place of a_zero_point, which then comes with A
   FILE.npz    a network file, as packages of networks and explore --bits have it
-  FILE.onnx   a quantized ONNX model as a whole: a network, or its product where it is
-              one alone
+  FILE.onnx   a quantized ONNX model as a whole: a network, or a layer where the model
+              is one matrix product
   FILE.onnx#NODE  one product of it: systoliq layers FILE.onnx lists them"""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -25,13 +26,15 @@ _COUNTED = {
 
 
 def show_plan(design: Design, part: Target | None) -> None:
-    """Print the plan of `design`, where it has one, with the sums of its stages and what there is on `part`."""
+    """Print the plan of `design`, if it has one: the sums of its stages, what there is on `part`, and the notes."""
     if not design.stages:
         return
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     console.print(_plan_table(design, part))
     for choice in design.choices:
         console.print(choice, soft_wrap=True, markup=False)
+    for note in design.notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def _plan_table(design: Design, part: Target | None) -> Table:

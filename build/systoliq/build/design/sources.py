@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -15,8 +16,8 @@ from systoliq.golden.network import Network, is_network_file, load_network
 
 from ..errors import InputError
 from ..onnx import is_model, onnx_layer, onnx_product
-from ..onnx.network import network_of, read_nodes
-from ..onnx.products import list_products
+from ..onnx.network import Fate, Reading, network_of, read_nodes
+from ..onnx.products import list_products, split_source
 from .array import ArrayDesign
 from .design import Design
 from .digits_cnn import digits_cnn
@@ -24,7 +25,7 @@ from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
 from .network import NetworkDesign
-from .network.plan import stages_of
+from .network.ends import check_ends
 from .presets import PRESETS
 from .self_fed_engine import SelfFedEngineDesign
 
@@ -53,8 +54,8 @@ def open_source(
     use_bias: bool = True,
     name: str | None = None,
 ) -> Design:
-    """The design that `source` names: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), or a product of
-    an ONNX model (FILE.onnx, or FILE.onnx#NODE where it has several).
+    """The design that `source` names: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), a network file,
+    an ONNX model as a whole (FILE.onnx), or one of its products (FILE.onnx#NODE).
     """
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
@@ -66,11 +67,12 @@ def open_source(
     if source == "array":
         hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)
-    network = open_network(source)
-    if network is not None:
+    opened = _opened(source)
+    if opened is not None:
         if not use_bias:
             raise InputError("no_bias must be left out for a network")
-        return NetworkDesign(network[0], hardware, name=name, origin=network[1])
+        network, origin, notes = opened
+        return NetworkDesign(network, hardware, name=name, origin=origin, notes=notes)
     hardware.refuse_engines(source)
     host = None
     if is_model(source):
@@ -83,21 +85,54 @@ def open_source(
 def open_network(source: str) -> tuple[Network, str] | None:
     """The network that `source` is, and where it comes from: a model, or a file as `load_network` reads it.
 
-    None where it is no model, where a NODE is named, or where a product of it is meant: it has no other, or is no
-    network of one input, one output and several stages.
+    None where it is no model, where a NODE is named, or where the whole model is one matrix product with the host's
+    part around it, which is a layer. Any other model is a network of one input and one output, or an InputError gives
+    all the reasons why not: a part is never taken for the whole.
     """
+    opened = _opened(source)
+    return None if opened is None else opened[:2]
+
+
+def _opened(source: str) -> tuple[Network, str, list[str]] | None:
+    """As `open_network`, with notes on what is left to the host."""
     if source == "digits-cnn":
-        return digits_cnn()
+        return *digits_cnn(), []
     if source.endswith(".npz") and is_network_file(source):
-        return load_network(source), f"the network file {Path(source).name}"
-    if not is_model(source) or ".onnx#" in source:
+        return _checked(load_network(source), source), f"the network file {Path(source).name}", []
+    if not is_model(source) or split_source(source)[1] is not None:
         return None
-    reading = read_nodes(source)
-    if reading.network is None and len(list_products(Path(source))) < 2:
-        return None  # the reason why that one is not taken is enough
-    network = network_of(reading, source)  # which says why there is none
-    whole = len(network.sources) == len(network.outputs) == 1 and len(stages_of(network)) > 1
-    return (network, f"the model {Path(source).name}") if whole else None
+    reading = read_nodes(split_source(source)[0])
+    if reading.lone and reading.unquantized is None:
+        return None
+    try:
+        network = _checked(network_of(reading, source), source)
+    except InputError as error:
+        raise InputError(f"{error}{_layer_of(reading)}") from error
+    left = _left_to_host(reading)
+    return network, "; ".join([f"the model {Path(source).name}", *left]), left
+
+
+def _checked(network: Network, source: str) -> Network:
+    try:
+        check_ends(network)
+    except InputError as error:
+        raise InputError(f"{source}: {error}") from error
+    return network
+
+
+def _layer_of(reading: Reading) -> str:
+    """How to name a layer of a model that is refused as a whole, where it has one."""
+    taken = [product.name for product in list_products(reading.path) if product.layer is not None]
+    return (
+        f"; one layer of it alone is {shlex.quote(f'{reading.path}#{taken[0]}')}: see systoliq layers" if taken else ""
+    )
+
+
+def _left_to_host(reading: Reading) -> list[str]:
+    """A note on the products of a network that the host computes."""
+    left = [each for each in reading.verdicts if each.fate is Fate.HOST and each.multiply_accumulates != 0]
+    named = ", ".join(f"{each.operator} {each.name!r}" for each in left)
+    return [f"the host computes {named}, whose result stays real numbers"] if left else []
 
 
 def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
@@ -112,6 +147,8 @@ def open_layer(source: str, weights: Path | None) -> tuple[MatMulLayer, str]:
     if source in ("digits-cnn", "engine"):
         raise InputError(f"SOURCE must be one layer here, not {'the network ' * (source != 'engine')}{source}")
     if is_model(source):
+        if open_network(source) is not None:
+            raise InputError(f"SOURCE must be one layer here, not a whole network: name it as {source}#NODE")
         return onnx_layer(source)
     if not source.endswith(".npz") and not Path(source).exists():
         raise InputError(

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..onnx.graph import Graph
 from ..onnx.model import read_model
+from ..onnx.quantization import unquantized
 from ..onnx.runtime import Session, fused
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ class Lowered:
 
 def lowered(path: Path) -> Lowered:
     """The graph that onnxruntime runs for the ONNX model in the file `path`; InputError where it takes none."""
-    read_model(path)  # its limits, and its errors
+    given = read_model(path)  # its limits, and its errors
+    if (reason := unquantized(Graph(given, path.parent))) is not None:
+        raise InputError(f"{path}: {reason}")
     model = fused(str(path), str(path))
     return Lowered(path=path, model=model, session=Session(str(path), str(path)))

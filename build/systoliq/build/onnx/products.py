@@ -18,6 +18,7 @@ from .host import HostPart
 from .model import read_model
 from .node import NotTakenError, check_inputs, domain, label, takes_transposed_b
 from .operators import REFUSED, TAKEN
+from .quantization import unquantized
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -85,7 +86,10 @@ def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
 def onnx_product(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
     """As `onnx_layer`, with what the host does around int32 sums."""
     path, node = split_source(source)
-    products = read_products(path)
+    graph = Graph(read_model(path), path.parent)
+    if (reason := unquantized(graph)) is not None:
+        raise InputError(f"{path}: {reason}")
+    products = _some(path, graph)
     if node is None:
         product = _only(path, products)
     else:
@@ -114,9 +118,21 @@ def read_products(path: str | Path) -> list[Product]:
     An InputError where the file is no valid model or holds no matrix product. Data outside the file is looked for
     beside it.
     """
-    found = list_products(path)
+    path = Path(path)
+    return _some(path, Graph(read_model(path), path.parent))
+
+
+def list_products(path: str | Path) -> list[Product]:
+    """As `read_products`, with an empty list for a model without any."""
+    path = Path(path)
+    return _all(Graph(read_model(path), path.parent))
+
+
+def _some(path: Path, graph: Graph) -> list[Product]:
+    """The products of `graph`, read from the file `path`, at least one."""
+    found = _all(graph)
     if not found:
-        kinds = sorted({node.op_type for node in read_model(Path(path)).graph.node})
+        kinds = sorted({node.op_type for node in graph.graph.node})
         raise InputError(
             f"{path}: must have a matrix product (MatMul, Gemm, QLinearMatMul, QGemm, MatMulInteger); its nodes are "
             f"{', '.join(kinds) or 'none'}"
@@ -124,10 +140,7 @@ def read_products(path: str | Path) -> list[Product]:
     return found
 
 
-def list_products(path: str | Path) -> list[Product]:
-    """As `read_products`, with an empty list for a model without any."""
-    path = Path(path)
-    graph = Graph(read_model(path), path.parent)
+def _all(graph: Graph) -> list[Product]:
     nodes = list(_products(graph.graph.node))
     names = Counter(node.name for node, _ in nodes)
     outputs = {node.output[0]: node for node, _ in nodes}

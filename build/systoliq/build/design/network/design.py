@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -51,7 +51,10 @@ _STAGE = re.compile(r"pipeline\.(?:[a-z]+_(?:\d_)?)??s(\d+)_")  # as `assemble` 
 
 
 class NetworkDesign(Design):
-    """A network as one pipeline of stages, by the plan that `hardware` asks for; `origin` says where it comes from."""
+    """A network as one pipeline of stages, by the plan that `hardware` asks for.
+
+    `origin` says where it comes from, and `notes` what a user should hear about it.
+    """
 
     kind: ClassVar[str] = "network"
     meanings: ClassVar[Mapping[str, str]] = {
@@ -71,6 +74,7 @@ class NetworkDesign(Design):
         *,
         name: str | None = None,
         origin: str = "a network given in Python",
+        notes: Sequence[str] = (),
     ) -> None:
         self._hardware = hardware or Hardware()
         self._hardware.refuse_for_networks()
@@ -79,6 +83,7 @@ class NetworkDesign(Design):
             self._hardware = self._hardware.replace(cells=auto_cells(self._hardware))
         self.name = module_name(name, network.name)
         self.origin = origin
+        self._notes = tuple(notes)
         self.network = network
         self.plan = self._planned()
         try:
@@ -161,6 +166,11 @@ class NetworkDesign(Design):
             {**stage, **(asdict(self.estimates[stage["node"]]) if self.estimates else {})}
             for stage in self.plan.as_json()
         ]
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """See `Design.notes`."""
+        return self._notes
 
     @property
     def choices(self) -> list[str]:

@@ -12,9 +12,11 @@ from systoliq.golden.requantization import Requantization
 from systoliq.hw.network.rate import Parallelism
 from systoliq.hw.network.stages import stage_of
 
+from ...errors import InputError
 from ..choose import choose_requantization
 from ..hardware import Hardware
 from .design import NetworkDesign
+from .ends import check_ends
 from .plan import stages_of
 
 __all__ = ["reasons_against"]
@@ -24,8 +26,10 @@ def reasons_against(net: Network) -> tuple[str, ...]:
     """Why `emit` with its default options refuses `net`: the reason that it gives, then those of other stages; none
     where there is a plan and hardware for every stage.
     """
-    if not stages_of(net):
-        return ("a network must have an operator that is more than a move, and has none",)
+    try:
+        check_ends(net)
+    except InputError as error:
+        return (str(error),)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
         try:

@@ -3,30 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from typing import TYPE_CHECKING
 
+from ..functions import all_nodes
 from ..graph import Graph
 from ..node import MOVES, domain, is_operator
+from ..quantization import integral
+from .verdict import multiply_accumulates
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 __all__ = ["QUANTIZERS", "late_outputs"]
 
 QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
-_INTEGRAL = ("QuantizeLinear", "DynamicQuantizeLinear", "ConvInteger", "MatMulInteger", "QGemm")
 
 
 def late_outputs(graph: Graph, handled: Container[tuple[str, str]]) -> set[str]:
     """First outputs of nodes that give no integers and lead to none but their own: the host's at the end.
 
-    A node that nothing reads (Softmax) may be quantized again there, and moved, as long as nothing else follows.
+    A node that nothing reads (Softmax) may be quantized again there, and moved, as long as nothing else follows. A node
+    that multiplies and accumulates may not, nor one behind its result: that is a layer of integers.
     """
     late: set[str] = set()
     only_followed: set[str] = set()  # by these, Q, DQ and moves
+    requantized: set[str] = set()  # what a QuantizeLinear or another operator on integers follows
     for node in reversed(graph.graph.node):
         users = [user for name in node.output for user in graph.consumers(name)]
+        worked = multiply_accumulates(graph, node) != 0
         foreign = (domain(node), node.op_type) not in handled and not is_operator(node, *QUANTIZERS)
         follows = all(user.output[0] in only_followed for user in users)
         if follows and (foreign or is_operator(node, *QUANTIZERS, *MOVES)):
             only_followed.add(node.output[0])
-        integral = node.op_type in _INTEGRAL or node.op_type.startswith("QLinear")
-        if (foreign and follows) or (not integral and all(user.output[0] in late for user in users)):
+        if any(user.output[0] in requantized or _quantizes(user) for user in users):
+            requantized.add(node.output[0])
+        sums = worked and (node.output[0] in requantized or any(map(integral, all_nodes([node]))))
+        all_late = not _quantizes(node) and all(user.output[0] in late for user in users)
+        if not sums and ((foreign and follows) or all_late):
             late.add(node.output[0])
-    return late
+    return late - _behind_sums(graph, late, requantized)
+
+
+def _quantizes(node: NodeProto) -> bool:
+    return integral(node) and not is_operator(node, "DequantizeLinear")
+
+
+def _behind_sums(graph: Graph, late: set[str], requantized: set[str]) -> set[str]:
+    """Outputs of nodes between a sum that is not the host's and the QuantizeLinear behind it."""
+    found: set[str] = set()
+    for node in graph.graph.node:
+        output = node.output[0]
+        sums = output not in late and multiply_accumulates(graph, node) != 0
+        behind = any(name in found for name in node.input) and not integral(node)
+        if output in requantized and (sums or behind):
+            found.add(output)
+    return found

@@ -16,9 +16,12 @@ from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError
 from ..graph import Graph
+from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, is_operator
+from ..quantization import unquantized
 from . import functions, moves, pairs, pools, quantizers, sums
+from .late import QUANTIZERS
 from .layout import with_layout
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
@@ -65,12 +68,18 @@ HANDLERS: dict[tuple[str, str], Handler] = {
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
-    """The model in the file `path`: a verdict on each node, and the network where none is refused."""
+    """The model in the file `path`: a verdict on each node, and the network where none is refused.
+
+    `problems` are the reasons where there is no network. `unquantized` is the one reason where no node works on
+    integers. `lone` says that the whole model is one matrix product and the host's part around it.
+    """
 
     path: Path
     verdicts: tuple[Verdict, ...]
     network: Network | None
     problems: tuple[str, ...]
+    unquantized: str | None
+    lone: bool
 
     @property
     def multiply_accumulates(self) -> int:
@@ -102,9 +111,24 @@ def read_nodes(path: str | Path) -> Reading:
     network = None
     if not problems and not refused:
         network = with_layout(reader.network(path.stem))
-        if not network.nodes:
-            problems.append("it must have at least one operator on integers, and has none: see docs/networks.md")
-    return Reading(path=path, verdicts=verdicts, network=None if problems else network, problems=tuple(problems))
+        problems += [] if network.nodes else [_without_nodes(verdicts)]
+    whole = unquantized(graph)
+    return Reading(
+        path=path,
+        verdicts=verdicts,
+        network=None if problems else network,
+        problems=tuple(problems if whole is None else [whole]),
+        unquantized=whole,
+        lone=is_lone_product(graph),
+    )
+
+
+def _without_nodes(verdicts: tuple[Verdict, ...]) -> str:
+    """Why a model whose nodes are all the host's is no network."""
+    host = [each for each in verdicts if each.fate is Fate.HOST and each.operator not in QUANTIZERS]
+    named = ", ".join(f"{each.operator} {each.name!r} ({each.text})" for each in host[:_LISTED]) or "no operators"
+    more = f" and {len(host) - _LISTED} more" if len(host) > _LISTED else ""
+    return f"it must have an operator between integers, and has for the host alone {named}{more}"
 
 
 def read_network(path: str | Path) -> Network:
@@ -114,6 +138,8 @@ def read_network(path: str | Path) -> Network:
 
 def network_of(reading: Reading, path: str | Path) -> Network:
     """The network that was read from the file `path`, or the InputError of `read_network`."""
+    if reading.unquantized is not None:
+        raise InputError(f"{path}: {reading.unquantized}")
     if reading.network is None:
         more = len(reading.problems) - _LISTED
         rest = [f"and {more} more: systoliq layers {path}"] if more > 0 else []

@@ -10,6 +10,7 @@ from systoliq.golden.network.moves import Cast, Movement
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute, check_elements, check_inputs, domain, is_operator, label
+from ..quantization import integral
 from .late import QUANTIZERS, late_outputs
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
@@ -125,11 +126,7 @@ class Reader:
             return Fate.HOST, "before the first integers", False
         try:
             if handler is None:
-                where = f" of {node.domain}" if domain(node) else ""
-                raise NotTakenError(
-                    f"the operator {node.op_type}{where} must be one that is read, or behind the last QuantizeLinear, "
-                    "where the host takes it; see docs/networks.md"
-                )
+                raise NotTakenError(_unread(node))
             check_inputs(node)
             value = handler(self, node)
             if isinstance(value, Tensor | Pending | Given):
@@ -151,6 +148,8 @@ class Reader:
         shape = self.graph.shape(node.output[0]) or [None]
         sizes = tuple(size for size in shape if isinstance(size, int))
         first = values[0] if values else None
+        if integral(node) or multiply_accumulates(self.graph, node) != 0:
+            return None
         if not isinstance(first, Given) or any(value is not first for value in values) or len(sizes) < len(shape):
             return None
         movements = None if first.movements is None else self._cast(node, first.movements)
@@ -211,3 +210,25 @@ class Reader:
             stages=stages,
             derived=derived,
         )
+
+
+def _unread(node: NodeProto) -> str:
+    """Why `node` is not taken, whose operator has no handler."""
+    if node.op_type in _DYNAMIC:
+        return (
+            "scales and zero points must be constant in a network, not found at run time: quantize statically, or take "
+            "one product as FILE.onnx#NODE"
+        )
+    operator = f"the operator {node.op_type}{f' of {node.domain}' if domain(node) else ''}"
+    if integral(node):
+        return f"{operator} must be one that is read; see docs/networks.md"
+    return (
+        f"{operator} must be one that is read, or behind the last QuantizeLinear, where the host takes it; see "
+        "docs/networks.md"
+    )
+
+
+_DYNAMIC = (
+    "DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat",
+    "ConvIntegerToFloat", "DynamicQuantizeLSTM",
+)  # fmt: skip

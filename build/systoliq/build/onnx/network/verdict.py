@@ -67,8 +67,10 @@ def multiply_accumulates(graph: Graph, node: NodeProto) -> int | None:
 _WEIGHTS = {
     "Conv": 1, "Gemm": 1, "MatMul": 1, "FusedConv": 1, "FusedMatMul": 1, "FusedGemm": 1,
     "ConvInteger": 1, "MatMulInteger": 1, "QLinearConv": 3, "QLinearMatMul": 3, "QGemm": 3,
+    "DynamicQuantizeMatMul": 1, "MatMulIntegerToFloat": 1, "ConvIntegerToFloat": 1, "MatMulInteger16": 1,
 }  # fmt: skip
 _UNCOUNTED = (
     "ConvTranspose", "DeformConv", "Einsum", "RNN", "GRU", "LSTM", "Attention", "QAttention", "MultiHeadAttention",
+    "DynamicQuantizeLSTM", "QOrderedMatMul", "QOrderedAttention", "MoE", "QMoE",
     "MatMulNBits", "MatMulBnb4", "MatMulFpQ4", "If", "Loop", "Scan",
 )  # fmt: skip
