@@ -126,7 +126,7 @@ def _show(report: InferenceReport) -> None:
     compared = f"{outputs:,} outputs of products and {elements:,} of the model compared"
     if report.passed and report.saturated:
         first, *others = report.saturated
-        also = f", and what follows in {len(others)} more products" if others else ""
+        also = f", and outputs of {len(others)} more products" if others else ""
         note_saturated(
             f"{first.onnxruntime_saturated} of {first.outputs} outputs of {first.operator} {first.name!r}{also}"
         )

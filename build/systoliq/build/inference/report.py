@@ -96,9 +96,10 @@ class InferenceReport:
 
     @property
     def saturated(self) -> tuple[StepReport, ...]:
-        """The steps for which onnxruntime's own kernels do not give its operator's result, or follow from such a step.
+        """The steps in which onnxruntime's own result differs from its exact one.
 
-        The first saturates: its operands are those of onnxruntime's exact run.
+        In the first of them its kernel saturates, since its operands are those of the exact run. The others saturate
+        too, or take what such a step gives.
         """
         return tuple(step for step in self.steps if step.onnxruntime_saturated)
 
