@@ -17,7 +17,7 @@ OF_NO_PART = {"children", "failed"}  # beside the parts: they import nothing of 
 BUILD = ROOT / "build/systoliq/build"
 DIRECTION = (  # packages and modules of build: each may import those of the lines before its own
     {"errors", "generator", "progress"},
-    {"files"},
+    {"files", "odd_scales"},
     {"onnx", "synth"},
     {"design"},
     {"package"},

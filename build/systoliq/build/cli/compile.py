@@ -11,11 +11,12 @@ from rich.console import Console
 
 from ..design.self_fed_engine.design import BUS_BITS
 from ..inference import compile_onnx
+from ..onnx.scales import model_scale_notes
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
 from .options import PATH, add_options
-from .shell import debug_option, tell_link
+from .shell import debug_option, tell_link, tell_notes
 
 __all__ = ["compile"]
 
@@ -95,6 +96,7 @@ def compile(  # noqa: A001 - the command's name
     tell_link(out)
     config, bus = integer_engine(engine, hardware)
     stages = Stages()
+    tell_notes(model_scale_notes(model))
     with stages.stage(f"compile {model.name}"):
         compiled = compile_onnx(
             model, config, bus=bus or BUS_BITS, shapes=dict(shapes), only=only or None, base=base, memory=memory

@@ -25,7 +25,7 @@ from .options import (
     hardware_of,
 )  # fmt: skip
 from .plan_table import show_plan
-from .shell import debug_option, tell_link
+from .shell import debug_option, tell_link, tell_notes
 
 __all__ = ["emit"]
 
@@ -95,5 +95,4 @@ def emit(
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
     for choice in () if design.stages else design.choices:
         console.print(choice)
-    for note in () if design.stages else design.notes:
-        click.echo(f"note: {note}", err=True)
+    tell_notes(() if design.stages else design.notes)

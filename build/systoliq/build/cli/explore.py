@@ -13,6 +13,8 @@ from rich.console import Console
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
+from ..design.layer.scales import scale_notes
+from ..design.network.scales import network_scale_notes
 from ..design.sources import open_layer, open_network
 from ..errors import InputError, need
 from ..explore.cache import StoreError
@@ -30,7 +32,7 @@ from .explore_narrowed import explore_narrowed
 from .explore_precision import explore_precision
 from .explore_question import explore_question
 from .options import add_options
-from .shell import debug_option, tell_link
+from .shell import debug_option, tell_link, tell_notes
 
 __all__ = ["explore"]
 
@@ -141,6 +143,8 @@ def explore(
     requirements = parse_requirements(require)
     own = {name: options.pop(name) for name in _OF_BITS}
     narrow = bits is not None or ("accuracy" in requirements and open_network(options["source"]) is not None)
+    if narrow:
+        _tell_scales(_questioned(options["source"], smallest=False))
     if narrow and {"accuracy", "throughput"} <= set(requirements):
         _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput: widths and plans are looked for")
         shared = {name: options[name] for name in _WITH_QUESTION}
@@ -156,6 +160,7 @@ def explore(
         raise InputError("smallest must be left out for the engine: --require names the smallest that was measured")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])
     subject = _questioned(options["source"], smallest) if smallest or not swept else None
+    _tell_scales(subject)
     if subject is not None:
         _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
         data = options["data"]
@@ -184,6 +189,7 @@ def _sweep(out: Path | None, requirements: dict[str, float], memory: float | Non
         exploration = run_exploration(**options, progress=log, require=requirements)
         if not exploration.front_rows:
             raise InputError(f"no point could be evaluated: {_first_reason(exploration.rows)}")
+    _tell_scales(getattr(exploration.subject, "network", None))
     chosen = exploration.chosen
     try:
         written = write_directory(exploration, out, chosen=chosen)
@@ -208,6 +214,12 @@ def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
     if opened is not None:
         return opened[0]
     return open_layer(source, None)[0] if smallest else None
+
+
+def _tell_scales(subject: Network | MatMulLayer | None) -> None:
+    """Warn of scales of `subject` that are more likely mistakes than meant."""
+    if subject is not None:
+        tell_notes(network_scale_notes(subject) if isinstance(subject, Network) else scale_notes(subject))
 
 
 def _is_of_cells(target: str | None) -> bool:

@@ -16,9 +16,10 @@ from ..design.network.reasons import reasons_against
 from ..errors import InputError
 from ..onnx.network import Reading, read_nodes
 from ..onnx.products import Product, list_products
+from ..onnx.scales import model_scale_notes
 from ..progress import Stages
 from .network_table import network_lines, network_table, network_title
-from .shell import debug_option
+from .shell import debug_option, tell_notes
 
 __all__ = ["layers"]
 
@@ -52,6 +53,7 @@ def layers(model: Path) -> None:
     products, reading = list_products(model), read_nodes(model)
     with Stages().stage("plan the hardware"):
         hardware = () if reading.network is None else reasons_against(reading.network)
+    tell_notes(model_scale_notes(model))
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _width(products, reading))
     if products and reading.unquantized is None:  # else that is the one reason
         _print_products(console, model, products)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from .shell import tell_notes
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -33,8 +34,7 @@ def show_plan(design: Design, part: Target | None) -> None:
     console.print(_plan_table(design, part))
     for choice in design.choices:
         console.print(choice, soft_wrap=True, markup=False)
-    for note in design.notes:
-        click.echo(f"note: {note}", err=True)
+    tell_notes(design.notes)
 
 
 def _plan_table(design: Design, part: Target | None) -> Table:

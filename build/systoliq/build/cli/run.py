@@ -17,11 +17,12 @@ from systoliq.sim.runner import SimulatorName
 from ..design.engine.describe import config_facts
 from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
+from ..onnx.scales import model_scale_notes
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
 from .options import PATH, SIMULATOR_OPTION, add_options
 from .saturated import SATURATED, note_saturated
-from .shell import debug_option
+from .shell import debug_option, tell_notes
 
 __all__ = ["run"]
 
@@ -74,6 +75,7 @@ def run(
     stages = Stages()
     config, bus = integer_engine(engine, hardware)
     feed = read_arrays(input_)
+    tell_notes(model_scale_notes(model))
     with stages.stage(f"run {model.name}") as detail:
         session = EngineSession(
             model, config, only=only or None,

@@ -11,7 +11,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ import click
 from systoliq.children import EndedError, end_children, starting
 from systoliq.failed import FailedError
 
-__all__ = ["Group", "debug_option", "tell_link"]
+__all__ = ["Group", "debug_option", "tell_link", "tell_notes"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
 
@@ -110,6 +110,12 @@ def _message(error: Exception) -> str:
     if isinstance(error, FailedError):
         return str(error)  # a tool's own words may take more than one line
     return " ".join(str(error).split())
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Print warnings for the user on standard error, a line each."""
+    for note in notes:
+        click.echo(f"note: {note}", err=True)
 
 
 def tell_link(directory: Path) -> None:

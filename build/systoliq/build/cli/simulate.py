@@ -37,7 +37,7 @@ from .options import (
 )  # fmt: skip
 from .plan_table import show_plan
 from .saturated import SATURATED, note_saturated
-from .shell import debug_option
+from .shell import debug_option, tell_notes
 
 __all__ = ["simulate"]
 
@@ -124,6 +124,7 @@ def simulate(
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
         operands = design.read_operands(input_, quantize=quantize)
     show_plan(design, asked.part)
+    tell_notes(() if design.stages else design.odd_scales)
     judged = design.onnxruntime(**operands) if compare else None
     with stages.stage("simulate") as detail:
         run = design.simulate(

@@ -102,7 +102,12 @@ class Design:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What a user should hear about it, a line each."""
+        """Warnings for the user, one per line."""
+        return self.odd_scales
+
+    @property
+    def odd_scales(self) -> Sequence[str]:
+        """Those of the warnings that name scales that are 0, negative, infinite or NaN."""
         return ()
 
     @property

@@ -136,10 +136,15 @@ class LayerDesign(Design):
     def notes(self) -> list[str]:
         """Whether the requantizer is exact, scales are odd, or sums may wrap."""
         if self.layer.gives_sums:
-            return sums_notes(self.layer)
+            return [*self.odd_scales, *sums_notes(self.layer)]
         wrong = self.stimulus.float32_mismatches
         inexact = f"this requantizer differs from the float32 formula on {wrong} golden vectors"
-        return scale_notes(self.layer) + ([inexact] if wrong else [])
+        return [*self.odd_scales, *([inexact] if wrong else [])]
+
+    @property
+    def odd_scales(self) -> list[str]:
+        """See `Design.odd_scales`."""
+        return scale_notes(self.layer)
 
     @property
     def certified(self) -> bool:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.rising import turned
+
+from ...odd_scales import ODD_RESULTS, odd_scales
 
 __all__ = ["scale_facts", "scale_notes"]
 
 
 def scale_notes(layer: MatMulLayer) -> list[str]:
-    """That a combined scale is 0, negative, infinite or NaN, where one is: more often a mistake than meant."""
-    odd = np.flatnonzero(~(np.isfinite(layer.scale) & (layer.scale > 0)))
-    if not odd.size:
-        return []
-    note = (
-        f"a_scale * b_scale / y_scale is not positive and finite in {odd.size} of {layer.n} columns, but "
-        f"{float(layer.scale[odd[0]]):g} in column {odd[0]}: results are the float32 formula's all the same"
-    )
-    return [note]
+    """A note for each scale that is 0, negative, infinite or NaN, with its columns; and for the scale that they make
+    together where that alone is one, as it may overflow.
+    """
+    given = {"a_scale": layer.a_scale, "b_scale": layer.b_scale, "y_scale": layer.y_scale}
+    odd = _odd(given)
+    if not odd and not layer.gives_sums:
+        odd = _odd({"a_scale * b_scale / y_scale": layer.scale})
+    return [f"{text}: {ODD_RESULTS}" for text in odd]
+
+
+def _odd(scales: Mapping[str, npt.ArrayLike | None]) -> list[str]:
+    texts = {name: odd_scales(scale, "column") for name, scale in scales.items() if scale is not None}
+    return [f"{name} {text}" for name, text in texts.items() if text is not None]
 
 
 def scale_facts(layer: MatMulLayer) -> dict[str, Any]:

@@ -39,6 +39,7 @@ from .exchange import network_exchange
 from .fit import check_fit
 from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
 from .report import network_report
+from .scales import network_scale_notes
 from .stages import stage_arrays, stage_claims
 from .stimulus import NetworkStimulus, network_stimulus
 from .testbench import network_testbench
@@ -170,7 +171,7 @@ class NetworkDesign(Design):
     @property
     def notes(self) -> Sequence[str]:
         """See `Design.notes`."""
-        return self._notes
+        return (*self._notes, *self.odd_scales)
 
     @property
     def choices(self) -> list[str]:
@@ -244,6 +245,11 @@ class NetworkDesign(Design):
         y = output.unraster(made.raster(tensors[made.name]))
         outputs = {output.name: y}
         return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
+
+    @property
+    def odd_scales(self) -> list[str]:
+        """See `Design.odd_scales`."""
+        return network_scale_notes(self.network)
 
     @property
     def unit_beats(self) -> int:

@@ -1,0 +1,15 @@
+"""Odd scales of a network: those of its layers, as activations have positive and finite ones."""
+
+from __future__ import annotations
+
+from systoliq.golden.network import Convolution, Dense, Network
+
+from ..layer.scales import scale_notes
+
+__all__ = ["network_scale_notes"]
+
+
+def network_scale_notes(net: Network) -> list[str]:
+    """The notes on each layer's scales, which begin with the name of its node."""
+    layers = [(node.name, node.layer) for node in net.nodes if isinstance(node, Convolution | Dense)]
+    return [f"node {name!r}: {note}" for name, layer in layers for note in scale_notes(layer)]
