@@ -92,6 +92,7 @@ def test_the_hardware_is_right_and_onnxruntime_is_not(model, bus, call, monkeypa
 
 
 @pytest.mark.simulator
+@pytest.mark.parametrize("model", ["QOperator"], indirect=True)
 def test_a_wrong_bit_fails_all_the_same(model, call, monkeypatch):
     """In the second product: onnxruntime has another result there anyway, by its first one."""
     saturate_sessions(monkeypatch)
@@ -105,6 +106,7 @@ def test_a_wrong_bit_fails_all_the_same(model, call, monkeypatch):
 
 
 @pytest.mark.simulator
+@pytest.mark.parametrize("model", ["dynamic"], indirect=True)
 def test_golden_is_no_proof(model, monkeypatch):
     """A fault that the RTL and golden share is found, as onnxruntime's exact result is onnxruntime's own."""
     saturate_sessions(monkeypatch)
