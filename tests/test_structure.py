@@ -267,3 +267,21 @@ def _is_signal(node: ast.expr) -> bool:
         "read_port",
         "write_port",
     )
+
+
+def test_tests_are_not_imported_by_plain_names():
+    """pytest looks for test modules in many folders, where several have one name: what tests share is in others, whose
+    names are their own among the folders that tests put on `sys.path`.
+    """
+    tests = ROOT / "tests"
+    imported = {
+        name: path
+        for path in sorted(tests.rglob("*.py"))
+        for name in imported_modules(path)
+        if "." not in name and name.startswith("test_")
+    }
+    assert not imported
+    on_path = {path.parent for path in tests.rglob("*.py") if "sys.path.insert(0, str(" in path.read_text()}
+    shared = [path.name for folder in on_path for path in folder.glob("*.py") if not path.name.startswith("test_")]
+    twice = {name for name in shared if shared.count(name) > 1} - {"conftest.py"}
+    assert not twice

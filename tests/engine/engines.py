@@ -20,3 +20,21 @@ FLOAT8 = RAGGED.replace(a=E4M3FN, b=E5M2, y=E4M3FN)
 @functools.cache
 def engine(config: EngineConfig = SMALL, simulator: str = "verilator") -> Engine:
     return Engine(config, simulator=simulator)  # type: ignore[arg-type]
+
+
+CONFIGS = {
+    "large": EngineConfig(rows=8, cols=8, depth=2, lanes=4, a_words=64, b_words=512, max_columns=128, max_rows=128),
+    "odd": EngineConfig(rows=3, cols=6, depth=3, lanes=3, a_words=16, b_words=64, max_columns=32, max_rows=16),
+    "weights": EngineConfig(
+        rows=4,
+        cols=6,
+        depth=2,
+        lanes=3,
+        a_words=64,
+        b_words=16,
+        max_columns=32,
+        max_rows=32,
+        dataflow="weight-stationary",
+    ),
+    "least": EngineConfig(rows=1, cols=4, depth=2, lanes=1, a_words=4, b_words=4, max_columns=4, max_rows=2),
+}

@@ -72,3 +72,41 @@ def random_operation(rng: np.random.Generator, most: int, *, per_row: bool = Tru
 def values(rng: np.random.Generator, dtype: type, shape: tuple[int, ...]) -> np.ndarray:
     limits = np.iinfo(dtype)
     return rng.integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
+
+
+def check(engine, operations, seed):
+    """Half of the operations without stalls, which must take the model's cycles; all must equal golden."""
+    rng = np.random.default_rng(seed)
+    stalls = [tuple(rng.uniform(0, 0.6, 3)) if i % 2 else (0.0, 0.0, 0.0) for i in range(len(operations))]
+    plans = [operation.plan(engine) for operation in operations]
+    results = engine.run(plans, stalls=stalls, seed=seed)
+    for operation, result, these in zip(operations, results, stalls, strict=True):
+        expected = operation.golden()
+        assert result.y.dtype == expected.dtype
+        np.testing.assert_array_equal(result.y, expected)
+        for report in result.reports:
+            if these == (0.0, 0.0, 0.0):
+                assert report.cycles == report.model_cycles, report
+                assert not report.output_stalls, report
+            else:
+                assert report.cycles >= report.model_cycles, report
+    return results
+
+
+def onnxruntime_result(onnx, onnxruntime, operator, y_type, inputs, domain=""):
+    inputs = [np.asarray(value) for value in inputs]
+    names = [f"x{index}" for index in range(len(inputs))]
+
+    def info(name, dtype, shape):
+        return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
+
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(operator, names, ["y"], domain=domain)],
+        operator,
+        [info(name, value.dtype, value.shape) for name, value in zip(names, inputs, strict=True)],
+        [info("y", y_type, None)],
+    )
+    opsets = [onnx.helper.make_opsetid("", 21), onnx.helper.make_opsetid("com.microsoft", 1)]
+    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, dict(zip(names, inputs, strict=True)))[0]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from engines import SMALL, engine
-from operations import random_operation, values
-from test_operators import CONFIGS, onnxruntime_result
+from engines import CONFIGS, SMALL, engine
+from operations import onnxruntime_result, random_operation, values
 
 from systoliq.golden import IntFormat, combined_scale, matmul_integer, requantize_float32
 from systoliq.golden.parameters import along

@@ -9,9 +9,8 @@ from ctypes import byref, c_float, c_uint8, c_uint32
 import numpy as np
 import pytest
 from driver_c import Model, c_engine, c_job, compiled
-from engines import engine
+from engines import CONFIGS, engine
 from operations import TYPES, values
-from test_operators import CONFIGS
 
 from systoliq.golden import INT8, UINT8
 from systoliq.hw.engine import ERRORS, EngineConfig

@@ -10,7 +10,7 @@ import pytest
 from configurations import golden, text
 from engines import engine
 from float8_operations import ANY_SCALE, codes, random_float8_job, random_float8_operation, typical
-from test_no_initial_values import SHAPES, Uninitialized
+from uninitialized import SHAPES, Uninitialized
 
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, combined_scale, qlinear_matmul, sum_bits
 from systoliq.hw.engine import EngineConfig

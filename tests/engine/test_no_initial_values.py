@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 import re
-import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 from configurations import OUTPUT, WEIGHT, golden, random_job, text
 from initial_values import without_initial_values
 from operations import values
+from uninitialized import SHAPES, Uninitialized
 
 from systoliq.golden import MatMulLayer
 from systoliq.golden.requantization import Requantization
@@ -23,7 +22,6 @@ from systoliq.hw.cells import models_verilog
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.cosimulation import Run, cosimulate_array, cosimulate_runs, dense_verilog
 from systoliq.sim.engine import Engine
-from systoliq.sim.runner import Simulation, SimulatorWarning, build
 
 SIZES = {"a_words": 32, "b_words": 64, "max_columns": 32, "max_rows": 16}
 ENGINES = [
@@ -32,35 +30,6 @@ ENGINES = [
     EngineConfig(rows=5, cols=3, depth=1, lanes=1, dataflow=WEIGHT, **SIZES),
     EngineConfig(rows=1, cols=4, depth=3, lanes=1, **SIZES),
 ]
-SHAPES = [  # K below rows * depth, whole tiles, and everything ragged
-    (1, 1, 1),
-    (2, 3, 5),
-    (7, 2, 4),
-    (4, 8, 6),
-    (5, 9, 7),
-    (6, 17, 13),
-    (1, 1, 2),
-    (3, 4, 12),
-]
-
-
-class Uninitialized(Engine):
-    """An engine whose Verilog gives registers no initial values."""
-
-    @functools.cached_property
-    def simulation(self):
-        verilog = without_initial_values(emit_verilog(self.hardware, "engine"))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SimulatorWarning)  # as for the engine itself
-            built = build(verilog + models_verilog(self.config.cells), "engine", self.simulator)
-        return OnKeptBytes(**vars(built))
-
-
-class OnKeptBytes(Simulation):
-    """A simulation whose receiver ignores bytes without `tkeep`, which may be undefined."""
-
-    def run(self, test_module, **options):
-        return super().run("kept_bench", python_path=[Path(__file__).parent], **options)
 
 
 @functools.cache

@@ -6,30 +6,13 @@ import importlib
 
 import numpy as np
 import pytest
-from engines import SMALL, engine
-from operations import random_operation, values
+from engines import CONFIGS, SMALL, engine
+from operations import check, onnxruntime_result, random_operation, values
 
 from systoliq.golden import INT8, UINT8, combined_scale, float32_steps, matmul_integer, requantize_float32
-from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
 
 OFFICIAL = {"MatMulInteger": "plan_matmul_integer", "QLinearMatMul": "plan_qlinear_matmul"}
-CONFIGS = {
-    "large": EngineConfig(rows=8, cols=8, depth=2, lanes=4, a_words=64, b_words=512, max_columns=128, max_rows=128),
-    "odd": EngineConfig(rows=3, cols=6, depth=3, lanes=3, a_words=16, b_words=64, max_columns=32, max_rows=16),
-    "weights": EngineConfig(
-        rows=4,
-        cols=6,
-        depth=2,
-        lanes=3,
-        a_words=64,
-        b_words=16,
-        max_columns=32,
-        max_rows=32,
-        dataflow="weight-stationary",
-    ),
-    "least": EngineConfig(rows=1, cols=4, depth=2, lanes=1, a_words=4, b_words=4, max_columns=4, max_rows=2),
-}
 
 
 def test_official(small):
@@ -46,25 +29,6 @@ def test_official(small):
     for case, result, expected in zip(cases, small.run(plans), wanted, strict=True):
         assert result.y.dtype == expected.dtype
         np.testing.assert_array_equal(result.y, expected, err_msg=case.name)
-
-
-def check(engine, operations, seed):
-    """Half of the operations without stalls, which must take the model's cycles; all must equal golden."""
-    rng = np.random.default_rng(seed)
-    stalls = [tuple(rng.uniform(0, 0.6, 3)) if i % 2 else (0.0, 0.0, 0.0) for i in range(len(operations))]
-    plans = [operation.plan(engine) for operation in operations]
-    results = engine.run(plans, stalls=stalls, seed=seed)
-    for operation, result, these in zip(operations, results, stalls, strict=True):
-        expected = operation.golden()
-        assert result.y.dtype == expected.dtype
-        np.testing.assert_array_equal(result.y, expected)
-        for report in result.reports:
-            if these == (0.0, 0.0, 0.0):
-                assert report.cycles == report.model_cycles, report
-                assert not report.output_stalls, report
-            else:
-                assert report.cycles >= report.model_cycles, report
-    return results
 
 
 @pytest.mark.sampled(2)
@@ -168,25 +132,6 @@ def test_equals_onnxruntime():
         wanted.append(onnxruntime_result(onnx, onnxruntime, "MatMulInteger", "int32", (a, b, a_zp, b_zp[0])))
     for result, expected in zip(hardware.run(plans), wanted, strict=True):
         np.testing.assert_array_equal(result.y, expected)
-
-
-def onnxruntime_result(onnx, onnxruntime, operator, y_type, inputs, domain=""):
-    inputs = [np.asarray(value) for value in inputs]
-    names = [f"x{index}" for index in range(len(inputs))]
-
-    def info(name, dtype, shape):
-        return onnx.helper.make_tensor_value_info(name, onnx.helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)
-
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(operator, names, ["y"], domain=domain)],
-        operator,
-        [info(name, value.dtype, value.shape) for name, value in zip(names, inputs, strict=True)],
-        [info("y", y_type, None)],
-    )
-    opsets = [onnx.helper.make_opsetid("", 21), onnx.helper.make_opsetid("com.microsoft", 1)]
-    model = onnx.helper.make_model(graph, opset_imports=opsets, ir_version=10)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, dict(zip(names, inputs, strict=True)))[0]
 
 
 def test_combined_scale_is_per_row_and_column():

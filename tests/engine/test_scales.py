@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engines import engine
-from operations import values
-from test_operators import onnxruntime_result
+from operations import onnxruntime_result, values
 
 from systoliq.golden import qlinear_matmul
 

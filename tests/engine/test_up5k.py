@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from engines import engine
-from operations import random_operation
-from test_operators import check
+from operations import check, random_operation
 
 from systoliq.hw.engine import EngineConfig
 

@@ -25,7 +25,7 @@ from systoliq.hw.engine.config import DATAFLOWS
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 
 from configurations import draw as draw_engine
-from networks import draw_network, network_design
+from drawn_networks import draw_network, network_design
 
 __all__ = ["KINDS", "Point", "design_of", "draw_point", "is_design", "smaller"]
 

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import checked
 import designs
-from networks import OPERATORS
+from drawn_networks import OPERATORS
 from points import KINDS, draw_point, is_design, smaller
 
 from systoliq.hw.cells import CELLS

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+import os
+import reprlib
+from pathlib import Path
 from types import ModuleType
 
 from systoliq.failed import FailedError
 
-__all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "need"]
+__all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "expect", "need", "path_of"]
 
 
 class InputError(ValueError):
@@ -24,6 +27,29 @@ class MissingPackageError(FailedError):
 
 class SynthesisError(FailedError):
     """Yosys or nextpnr failed for another reason than space."""
+
+
+def expect(name: str, value: object, *kinds: type) -> None:
+    """A TypeError where the argument `name` is of none of these kinds."""
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        *others, last = map(_with_article, kinds)
+        wanted = f"{', '.join(others)} or {last}" if others else last
+        raise TypeError(f"{name} must be {wanted}, not {reprlib.repr(value)}")
+
+
+def _with_article(kind: type) -> str:
+    if kind is type(None):
+        return "None"
+    return f"{'an' if kind.__name__[0] in 'aeioAEIO' else 'a'} {kind.__name__}"
+
+
+def path_of(name: str, value: object) -> Path:
+    """The argument `name`, a str or a path, as a Path; a TypeError for anything else, a ValueError for an empty str."""
+    if not isinstance(value, str | os.PathLike):
+        raise TypeError(f"{name} must be a str or a Path, not {reprlib.repr(value)}")
+    if not os.fspath(value):
+        raise ValueError(f"{name} must be the path of a file or a directory, not an empty string")
+    return Path(value)
 
 
 def need(module: str, package: str, purpose: str, *, extra: str = "demo") -> ModuleType:

@@ -61,6 +61,9 @@ class MatMulLayer:
             raise TypeError(f"name must be a str, not {self.name!r}")
         if not self.name:
             raise ValueError(f"name must not be empty, not {self.name!r}")
+        for field in ("a_format", "b_format", "y_format"):
+            if not isinstance(getattr(self, field), IntFormat | Float8Format | None):
+                raise TypeError(f"{field} must be an IntFormat or a Float8Format, not {getattr(self, field)!r}")
         b, b_format = as_layer_operand("b", self.b, self.b_format)
         if b.ndim != 2 or 0 in b.shape:
             raise ValueError(f"b must have the shape [K, N] with K and N at least 1, not {list(b.shape)}")
@@ -139,6 +142,11 @@ class MatMulLayer:
         for name in ("a_scale", "b_scale", "y_scale"):
             _positive(name, np.asarray(getattr(self, name)))
         refuse_underflow(self.scale, self.a_scale, self.b_scale, self.y_scale)
+
+    def __repr__(self) -> str:
+        a, b = f"{self.a_format.name} [M, {self.k}]", f"{self.b_format.name} [{self.k}, {self.n}]"
+        bias = ", no bias" if self.bias is None else ""
+        return f"MatMulLayer({self.name[:80]!r}, {a} x {b} -> {self.y_format.name} [M, {self.n}]{bias})"
 
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:

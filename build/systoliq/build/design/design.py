@@ -15,10 +15,13 @@ import numpy.typing as npt
 from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.network import Network
 from systoliq.hw.cells import models_verilog
+from systoliq.hw.engine import EngineConfig
 from systoliq.hw.verilog import Verilog, emit_verilog
 
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from .exchange import Exchange
 from .simulated import Simulated
 
@@ -52,7 +55,8 @@ _MEANINGS = {
 class Design:
     """A component as the Verilog module `name`: `top`, its bit-exact `model`, its `cycles`, and what follows from them.
 
-    ``Design(layer, hardware)`` is a `LayerDesign`, the most common kind.
+    ``Design(layer, hardware)`` is a `LayerDesign`, ``Design(network, hardware)`` a `NetworkDesign`, and
+    ``Design(config)`` of an `EngineConfig` an `EngineDesign`.
     """
 
     kind: ClassVar[str]
@@ -65,9 +69,8 @@ class Design:
         """As `pathlib.Path` does: the base class stands for the kind that is asked for."""
         if cls is not Design:
             return object.__new__(cls)
-        from .layer import LayerDesign
-
-        return object.__new__(LayerDesign)
+        subject = next(iter((*arguments, *(options[name] for name in ("layer", "network") if name in options))), None)
+        return object.__new__(_kind_of(subject))
 
     if TYPE_CHECKING:
 
@@ -245,11 +248,27 @@ class Design:
         """Names the part of the design that a cell of its netlist belongs to; None for a design of one part."""
         return None
 
-    def write(self, directory: Path | str, *, replace: bool = False) -> None:
-        """Write its package into `directory`, whole or not at all: new, empty, or one that holds this package already.
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, cells={self.cells!r}, macs_per_cycle={self.macs_per_cycle})"
 
-        With `replace` it may also hold another package of systoliq's, which goes.
+    def write(self, directory: Path | str, *, replace: bool = False) -> Path:
+        """Write its package into `directory`, whole or not at all, and return that directory as a Path: a new one, an
+        empty one, or one that holds this package already.
+
+        With `replace` it may also hold another package of systoliq's, which is removed.
         """
         from ..package import make_package
 
-        make_package(self).write(Path(directory), replace=replace)
+        directory = path_of("directory", directory)
+        return make_package(self).write(directory, replace=replace)
+
+
+def _kind_of(subject: object) -> type[Design]:
+    """The class of designs that ``Design(subject)`` stands for."""
+    from .engine import EngineDesign
+    from .layer import LayerDesign
+    from .network import NetworkDesign
+
+    kinds: dict[type, type[Design]] = {MatMulLayer: LayerDesign, Network: NetworkDesign, EngineConfig: EngineDesign}
+    expect("the first argument of Design", subject, *kinds)
+    return next(design for kind, design in kinds.items() if isinstance(subject, kind))

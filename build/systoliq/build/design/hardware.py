@@ -14,12 +14,13 @@ from systoliq.golden.operand import Format
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig
-from systoliq.hw.cells import is_ecp5
+from systoliq.hw.cells import CELLS, is_ecp5
 from systoliq.hw.centring import array_format
+from systoliq.hw.engine.config import DATAFLOWS
 from systoliq.hw.float8_layer import float8_sum_bits
 from systoliq.hw.folding import fold
 
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from .choose import AUTO, REQUANTIZERS, choose_requantization, sum_bits
 from .float8_hardware import float8_array, parse_format, refuse_integer_options
 
@@ -37,6 +38,17 @@ _NOT_NETWORK = (
     "multiplier_bits", "wrap",
 )  # fmt: skip
 _FILES = ("workload", "plan")
+_POSITIVE = (
+    "rows", "cols", "depth", "accumulator_bits", "multiplier_bits", "lanes", "a_words", "b_words", "max_columns",
+    "max_rows", "throughput", "multipliers",
+)  # fmt: skip
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("a_bits", "b_bits", "bus", "luts", *_POSITIVE), (int,)),
+    **dict.fromkeys(("a_signed", "b_signed", "wrap"), (bool,)),
+    **dict.fromkeys(("a_format", "b_format", "y_format", "requantizer", "cells", "dataflow"), (str,)),
+    "accumulator_bits": (int, str),
+    "throughput": (int, float),
+}
 _CLOCK_MHZ = 100.0  # that networks as large as the largest ECP5 reach (docs/networks.md)
 _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten classes in one tile
 
@@ -73,12 +85,14 @@ class Hardware:
         lookup tables for more products, on ECP5; or a file that says what each stage is. A layer with cells "auto" may
         have multipliers, and luts: all the sites that it may take.
     part
-        that it is for: a network's figures speak of its clock, and its plan must fit it.
+        the part that it is for, as a `Target` or by its name, such as "ecp5-25k": a network's figures speak of its
+        clock, and a plan must fit the part.
 
     Raises
     ------
-    ValueError
-        for what no kind of design has; a design raises InputError for what its kind has not.
+    TypeError, ValueError
+        for a field of another type, a number out of range, and what no kind of design has; a design raises InputError
+        for what its kind has not.
     """
 
     rows: int | None = None
@@ -111,17 +125,54 @@ class Hardware:
     part: Target | None = None
 
     def __post_init__(self) -> None:
+        self._take_names()
+        for name, kinds in _KINDS.items():
+            if getattr(self, name) is not None or self.__dataclass_fields__[name].default is not None:
+                expect(name, getattr(self, name), *kinds)
+        if isinstance(self.accumulator_bits, str) and self.accumulator_bits != "auto":
+            raise ValueError(f"accumulator_bits must be a positive integer or 'auto', not {self.accumulator_bits!r}")
+        if self.cells not in (*CELLS, AUTO):
+            raise ValueError(f"cells must be one of {', '.join(CELLS)} or {AUTO}, not {self.cells!r}")
+        self._check_numbers()
         if self.requantizer not in REQUANTIZERS:
             raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {self.requantizer!r}")
         if self.requantizer == "auto" and self.multiplier_bits is not None:
             raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {self.multiplier_bits}")
+        for name in ("a_format", "b_format", "y_format"):
+            if getattr(self, name) is not None:
+                parse_format(name, getattr(self, name))
+        if self.dataflow not in (None, "auto", *DATAFLOWS):
+            raise ValueError(f"dataflow must be one of {', '.join(DATAFLOWS)} or auto, not {self.dataflow!r}")
+
+    def _take_names(self) -> None:
+        """A part by its name and files by their paths' text, as the objects that they name."""
+        if self.part is not None:
+            from ..synth.targets import Target, open_target
+
+            expect("part", self.part, str, Target)
+            if isinstance(self.part, str):
+                object.__setattr__(self, "part", open_target(self.part, "part"))
+        for name in _FILES:
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, path_of(name, getattr(self, name)))
+
+    def _check_numbers(self) -> None:
         for name in ("a_bits", "b_bits"):
             bits = getattr(self, name)
             if bits is not None and not 2 <= bits <= 16:
                 raise ValueError(f"{name} must be 2 to 16, not {bits}")
-        for name in ("a_format", "b_format", "y_format"):
-            if getattr(self, name) is not None:
-                parse_format(name, getattr(self, name))
+        for name in _POSITIVE:
+            value = getattr(self, name)
+            if value not in (None, "auto") and not 0 < value < float("inf"):
+                wanted = "positive" if name in _ONLY_NETWORK else "a positive integer"
+                raise ValueError(f"{name} must be {wanted}, not {value!r}")
+        if self.luts is not None and self.luts < 0:
+            raise ValueError(f"luts must be 0 or more, not {self.luts!r}")
+        if self.bus not in (None, 32, 64, 128):
+            raise ValueError(f"bus must be 32, 64 or 128 bits, not {self.bus!r}")
+
+    def __repr__(self) -> str:
+        return f"Hardware({', '.join(f'{name}={value!r}' for name, value in self.facts.items())})"
 
     def replace(self, **changes: Any) -> Hardware:
         """A copy with `changes` made, validated again."""
@@ -169,10 +220,6 @@ class Hardware:
         given = [name for name in _ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= {"multipliers", "luts"}:
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
-        for name in ("throughput", "multipliers", "luts"):
-            value = getattr(self, name)
-            if value is not None and not (0 < value < float("inf") or (value == 0 and name == "luts")):
-                raise InputError(f"{name} must be {'0 or more' if name == 'luts' else 'positive'}, not {value!r}")
 
     @property
     def clock_mhz(self) -> float:

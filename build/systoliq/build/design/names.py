@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..errors import InputError
+from ..errors import InputError, expect
 
 __all__ = ["NAME_LIMIT", "RESERVED", "module_name"]
 
@@ -41,6 +41,7 @@ NAME_LIMIT = 100
 
 def module_name(given: str | None, default: str) -> str:
     """The name that was asked for, which must be a plain Verilog identifier, or `default` made into one."""
+    expect("name", given, str, type(None))
     if given is not None and _identifier(given) != given:
         raise InputError(f"name must be a Verilog identifier of letters, digits and _, and no keyword, not {given!r}")
     if given is not None and len(given) > NAME_LIMIT:

@@ -24,8 +24,8 @@ _WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 class Simulated:
     """Outputs of a run, and its report, ready for JSON.
 
-    `sums` are the hardware's outputs where `y` is what the host makes of them. A network's outputs are `named`, and
-    `tensors` are all that its hardware made.
+    It is true where it has `passed`. `sums` are the hardware's outputs where `y` is what the host makes of them. A
+    network's outputs are `named`, and `tensors` are all that its hardware made.
     """
 
     y: npt.NDArray[Any]
@@ -34,6 +34,15 @@ class Simulated:
     sums: npt.NDArray[np.int32] | None = None
     named: Mapping[str, npt.NDArray[Any]] | None = None
     tensors: Mapping[str, npt.NDArray[Any]] | None = None
+
+    def __bool__(self) -> bool:
+        """`passed`."""
+        return self.passed
+
+    def __repr__(self) -> str:
+        found = "passed" if self.passed else f"{self.report.get('mismatches')} mismatches"
+        arrays = ", ".join(f"{name}: {array.dtype} {list(array.shape)}" for name, array in self.outputs.items())
+        return f"Simulated({found}, {arrays[:140]})"
 
     @property
     def outputs(self) -> dict[str, npt.NDArray[Any]]:

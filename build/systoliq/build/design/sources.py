@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +15,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.layer_file import KEYS, OPTIONAL_KEYS
 from systoliq.golden.network import Network, is_network_file, load_network
 
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from ..onnx import is_model, onnx_layer, onnx_product
 from ..onnx.network import Fate, Reading, network_of, read_nodes
 from ..onnx.products import list_products, split_source
@@ -47,16 +48,22 @@ _RESNET8_FC_SHAPE = (64, 10)
 
 
 def open_source(
-    source: str,
-    hardware: Hardware,
+    source: str | Path,
+    hardware: Hardware | None = None,
     *,
-    weights: Path | None = None,
+    weights: str | Path | None = None,
     use_bias: bool = True,
     name: str | None = None,
 ) -> Design:
     """The design that `source` names: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), a network file,
     an ONNX model as a whole (FILE.onnx), or one of its products (FILE.onnx#NODE).
     """
+    path_of("source", source)
+    source = os.fspath(source)  # as it is: a Path would change what stands behind #
+    expect("hardware", hardware, Hardware, type(None))
+    expect("use_bias", use_bias, bool)
+    hardware = hardware or Hardware()
+    weights = None if weights is None else path_of("weights", weights)
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
     if source in ("array", "engine") and not use_bias:

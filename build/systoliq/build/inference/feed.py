@@ -51,6 +51,8 @@ def blank_feed(inputs: Sequence[Any], shapes: Mapping[str, Sequence[int]]) -> di
     arrays = {}
     for each in inputs:
         shape = shapes.get(each.name, each.shape)
+        if isinstance(shape, str) or not isinstance(shape, Sequence):
+            raise InputError(f"shape of {each.name!r} must be a sequence of integers, not {shape!r}")
         if any(not isinstance(size, int) for size in shape):
             open_sizes = ", ".join(str(size) for size in shape if not isinstance(size, int))
             raise InputError(f"shape of {each.name!r} must be given: the model leaves {open_sizes} of it open")

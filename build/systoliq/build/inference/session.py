@@ -11,7 +11,7 @@ import numpy.typing as npt
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.runner import SimulatorName
 
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from .backends import Backend, MemoryBackend, Simulated, StreamBackend
 from .division import Division
 from .feed import checked_feed
@@ -56,12 +56,18 @@ class EngineSession:
         progress: Callable[[str], None] | None = None,
         bus: int | None = None,
     ) -> None:
+        model = path_of("model", model)
+        expect("config", config, EngineConfig, type(None))
+        expect("bus", bus, int, type(None))
+        expect("only", only, Collection, type(None))
+        expect("stalls", stalls, int, float)
+        expect("seed", seed, int)
         self.config = config or EngineConfig()
         self.tensors: dict[str, Array] = {}
         self._report: InferenceReport | None = None
         self._progress = progress or (lambda text: None)
         self._progress("onnxruntime's graph")
-        self._model = lowered(Path(model))
+        self._model = lowered(model)
         division = Division(self._model, only=only)
         simulated = Simulated(simulator=simulator, stalls=stalls, seed=seed, progress=self._progress)
         self._engine: Backend = (
@@ -69,6 +75,10 @@ class EngineSession:
             if bus is None
             else MemoryBackend(division, self.config, simulated, bus=bus, only=only)
         )
+
+    def __repr__(self) -> str:
+        size = f"{self.config.rows} x {self.config.cols} x {self.config.depth}"
+        return f"EngineSession({str(self._model.path)[-100:]!r}, engine {size} {self.config.cells})"
 
     def get_inputs(self) -> list[Any]:
         """As InferenceSession's: name, shape and type of each."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from systoliq.golden.layer import MatMulLayer
 
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from .agreement import check_operator, check_rows
 from .graph import Graph
 from .host import HostPart
@@ -57,6 +57,10 @@ class Product:
     layer: MatMulLayer | None
     reason: str | None
     host: HostPart | None = None
+
+    def __repr__(self) -> str:
+        taken = "a layer" if self.reason is None else f"refused: {self.reason[:80]}"
+        return f"Product({self.name[:60]!r}, {self.operator} {self.shape}, {taken})"
 
     @property
     def shape(self) -> str:
@@ -108,6 +112,8 @@ def read_onnx(path: str | Path, node: str | None = None) -> MatMulLayer:
 
     Raises InputError for a file that is no model, a name that it has not, and a product that cannot be a layer.
     """
+    path_of("path", path)
+    expect("node", node, str, type(None))
     layer, _ = onnx_layer(f"{path}" if node is None else f"{path}#{node}")
     return layer
 
@@ -118,7 +124,7 @@ def read_products(path: str | Path) -> list[Product]:
     An InputError where the file is no valid model or holds no matrix product. Data outside the file is looked for
     beside it.
     """
-    path = Path(path)
+    path = path_of("path", path)
     return _some(path, Graph(read_model(path), path.parent))
 
 

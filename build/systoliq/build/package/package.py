@@ -32,9 +32,10 @@ class Package:
     sidecar: Mapping[str, Any]
     certificate: Mapping[str, Any]
 
-    def write(self, directory: Path, *, replace: bool = False) -> None:
-        """Write all files as `directory`, whole or not at all; see `write_output`."""
+    def write(self, directory: Path, *, replace: bool = False) -> Path:
+        """Write all files as `directory`, whole or not at all (see `write_output`), and return `directory`."""
         write_output(directory, self.files, replace=replace)
+        return directory
 
 
 def make_package(design: Design) -> Package:

@@ -63,6 +63,10 @@ class SynthReport:
     tools: tuple[str, ...] = ()
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}={getattr(self, name)}" for name in ("lut_sites", "ff", "dsp", "ram", "fmax_mhz"))
+        return f"SynthReport({self.name!r} on {self.target!r}, {counts})"
+
     @property
     def fmax_mhz(self) -> float | None:
         """Median over the seeds; None without place and route."""

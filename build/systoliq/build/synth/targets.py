@@ -207,8 +207,8 @@ _ALL = [
 TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
 
 
-def open_target(name: str) -> Target:
-    """The target called `name`."""
+def open_target(name: str, what: str = "target") -> Target:
+    """The target called `name`; a ValueError, which calls the argument `what`, where there is none."""
     if name not in TARGETS:
-        raise ValueError(f"target must be one of {', '.join(TARGETS)}, not {name!r}")
+        raise ValueError(f"{what} must be one of {', '.join(TARGETS)}, not {name!r}")
     return TARGETS[name]

@@ -28,8 +28,14 @@ Progress = Callable[[str], None]
 _HEADER = {"generator": "systoliq", "kind": "certificate", "format": 1}
 
 
-def verify_package(directory: Path, progress: Progress | None = None) -> Report:
-    """Check the package in `directory`; a NotAPackageError where there is none. `progress` hears of each column."""
+def verify_package(directory: str | Path, progress: Progress | None = None) -> Report:
+    """Check the package in `directory`; a NotAPackageError where there is none. `progress` hears of each column.
+
+    The report is true where it has `passed`.
+    """
+    if not isinstance(directory, str | Path):
+        raise TypeError(f"directory must be a str or a Path, not {directory!r}")
+    directory = Path(directory)
     reasons: list[str] = []
     claimed: dict[str, Any] = {}
     layers: list[dict[str, Any]] = []

@@ -29,6 +29,9 @@ class StageReport:
         """Whether the stage is what its certificate says, and exact."""
         return not self.reasons
 
+    def __bool__(self) -> bool:
+        return self.passed
+
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
@@ -56,6 +59,14 @@ class Report:
     def passed(self) -> bool:
         """Whether the package is what its certificate says, and exact."""
         return not self.reasons
+
+    def __bool__(self) -> bool:
+        """`passed`."""
+        return self.passed
+
+    def __repr__(self) -> str:
+        found = "passed" if self.passed else f"{len(self.reasons)} reasons, the first: {self.reasons[0][:80]!r}"
+        return f"Report({self.name!r}, {found}, columns={self.columns}, stages={len(self.stages)})"
 
 
 @contextlib.contextmanager

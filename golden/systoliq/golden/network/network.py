@@ -80,6 +80,10 @@ class Network:
             if tensor.name not in made:
                 raise ValueError(f"output {tensor.name!r} must be made by a node, and is not")
 
+    def __repr__(self) -> str:
+        given, made = (", ".join(map(_shown, tensors))[:60] for tensors in (self.inputs, self.outputs))
+        return f"Network({self.name[:40]!r}, {given} -> {made}, {len(self.nodes)} nodes)"
+
     @property
     def inputs(self) -> tuple[Tensor, ...]:
         """The integer tensors that the host gives."""
@@ -119,3 +123,7 @@ class Network:
             return source.quantize(inputs[source.name])
         names = " or ".join(dict.fromkeys((source.name, source.tensor.name)))
         raise ValueError(f"inputs must hold {names}, and has only {', '.join(inputs) or 'nothing'}")
+
+
+def _shown(tensor: Tensor) -> str:
+    return f"{tensor.name[:20]}: {tensor.format.name} {list(tensor.shape)}"

@@ -59,6 +59,9 @@ class EngineConfig:
 
     def __post_init__(self) -> None:
         self._check_formats()
+        for name in ("cells", "dataflow"):
+            if not isinstance(getattr(self, name), str):
+                raise TypeError(f"{name} must be a str, not {getattr(self, name)!r}")
         if self.cells not in CELLS:
             raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {self.cells!r}")
         if self.dataflow not in DATAFLOWS:

@@ -112,6 +112,8 @@ class Engine:
         simulator: SimulatorName = "verilator",
         progress: Callable[[str], None] | None = None,
     ) -> None:
+        if not isinstance(config, EngineConfig | None):
+            raise TypeError(f"config must be an EngineConfig, not {config!r}")
         self.config = config or EngineConfig()
         self.simulator = simulator
         self.reports: tuple[JobReport, ...] = ()
@@ -119,6 +121,10 @@ class Engine:
         self._progress = progress
         self.hardware = AxiEngine(self.config)
         mark_used(self.hardware)  # for its cycle model alone, as long as nothing runs
+
+    def __repr__(self) -> str:
+        size = f"{self.config.rows} x {self.config.cols} x {self.config.depth}"
+        return f"Engine({size} {self.config.cells}, {self.config.dataflow}, {self.simulator})"
 
     @functools.cached_property
     def simulation(self) -> Simulation:

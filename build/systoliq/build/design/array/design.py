@@ -19,7 +19,7 @@ from systoliq.hw.packing import sum_words
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError
+from ...errors import InputError, expect
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
@@ -45,6 +45,7 @@ class ArrayDesign(Design):
     }
 
     def __init__(self, hardware: Hardware | None = None, *, name: str | None = None) -> None:
+        expect("hardware", hardware, Hardware, type(None))
         hardware = hardware or Hardware()
         hardware.refuse_engines("array")
         self.name = module_name(name, "array")

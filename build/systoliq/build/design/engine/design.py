@@ -16,7 +16,7 @@ from systoliq.hw.engine.float8_registers import map_of
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError
+from ...errors import InputError, expect
 from ..choose import AUTO
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
@@ -45,6 +45,7 @@ class EngineDesign(Design):
     meanings: ClassVar[Mapping[str, str]] = MEANINGS
 
     def __init__(self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None) -> None:
+        expect("hardware", hardware, Hardware, EngineConfig, type(None))
         hardware = hardware or Hardware()
         self.name = module_name(name, "engine")
         self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)

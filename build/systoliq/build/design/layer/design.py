@@ -22,7 +22,7 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError
+from ...errors import InputError, expect
 from ...generator import CERTIFICATE
 from ...onnx import HostPart
 from ..choose import AUTO
@@ -73,6 +73,11 @@ class LayerDesign(Design):
         requantization: Requantization | Float8Requantization | Unscaled | None = None,
         host: HostPart | None = None,
     ) -> None:
+        expect("layer", layer, MatMulLayer)
+        expect("hardware", hardware, Hardware, type(None))
+        expect("origin", origin, str)
+        expect("requantization", requantization, Requantization, Float8Requantization, Unscaled, type(None))
+        expect("host", host, HostPart, type(None))
         hardware = hardware or Hardware()
         hardware.refuse_engines("layer")
         layer = hardware.narrowed(layer)
@@ -103,6 +108,10 @@ class LayerDesign(Design):
     def top(self) -> AxiDense:
         """The module with AXI4-Stream ports."""
         return AxiDense(self.dense)
+
+    def __repr__(self) -> str:
+        config = self.config
+        return f"LayerDesign({self.layer!r}, {config.rows} x {config.cols} x {config.depth} {config.cells})"
 
     @property
     def cells(self) -> str:

@@ -22,7 +22,7 @@ from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError
+from ...errors import InputError, expect
 from ...files import json_bytes
 from ...generator import CERTIFICATE
 from ..choose import AUTO, choose_requantization
@@ -77,6 +77,9 @@ class NetworkDesign(Design):
         origin: str = "a network given in Python",
         notes: Sequence[str] = (),
     ) -> None:
+        expect("network", network, Network)
+        expect("hardware", hardware, Hardware, type(None))
+        expect("origin", origin, str)
         self._hardware = hardware or Hardware()
         self._hardware.refuse_for_networks()
         self._pairs = self._hardware.cells == AUTO
@@ -129,6 +132,9 @@ class NetworkDesign(Design):
     def top(self) -> AxiPipeline:
         """The module with AXI4-Stream ports."""
         return AxiPipeline(self.assembly.pipeline, image_beats=image_beats(self.assembly))
+
+    def __repr__(self) -> str:
+        return f"NetworkDesign({self.network!r}, {self.plan.multipliers} multipliers {self.cells})"
 
     @property
     def cells(self) -> str:

@@ -14,7 +14,7 @@ from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError
+from ...errors import InputError, expect
 from ..design import File
 from ..engine import EngineDesign
 from ..hardware import Hardware
@@ -38,10 +38,11 @@ class SelfFedEngineDesign(EngineDesign):
     def __init__(
         self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None, bus: int | None = None
     ) -> None:
+        expect("bus", bus, int, type(None))
         asked = hardware.bus if isinstance(hardware, Hardware) else None
         super().__init__(hardware, name=name)
         self.bus = bus or asked or BUS_BITS
-        if self.bus % 8:
+        if self.bus % 8 or self.bus < 8:
             raise InputError(f"bus must be 32, 64 or 128 bits, not {self.bus}")
         check(self.config, self.bus // 8)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from systoliq.hw.engine import EngineConfig
 
+from ...errors import expect, path_of
 from ...package.output import write_output
 from ..division import Division
 from ..feed import blank_feed
@@ -34,9 +35,15 @@ class CompiledModel:
         """Contents of its files, by name."""
         return program_files(self.program, self.division, self.feed)
 
-    def write(self, directory: Path, *, replace: bool = False) -> None:
-        """Write all files as `directory`, whole or not at all; see `write_output`."""
+    def __repr__(self) -> str:
+        inputs = ", ".join(f"{name}: {array.dtype} {list(array.shape)}" for name, array in self.feed.items())
+        return f"CompiledModel({inputs[:120]}; {len(self.division.products)} products on the engine)"
+
+    def write(self, directory: str | Path, *, replace: bool = False) -> Path:
+        """Write all files as `directory`, whole or not at all (see `write_output`), and return it as a Path."""
+        directory = path_of("directory", directory)
         write_output(directory, self.files, replace=replace)
+        return directory
 
 
 def compile_onnx(
@@ -58,8 +65,15 @@ def compile_onnx(
 
     >>> compile_onnx("model.onnx", EngineConfig(rows=16, cols=16)).write("out/model")
     """
+    model = path_of("model", model)
+    expect("config", config, EngineConfig, type(None))
+    expect("bus", bus, int)
+    expect("shapes", shapes, Mapping, type(None))
+    expect("only", only, Collection, type(None))
+    expect("base", base, int)
+    expect("memory", memory, int, type(None))
     bus_bytes = bytes_of_bus(config or EngineConfig(), bus)
-    low = lowered(Path(model))
+    low = lowered(model)
     feed = blank_feed(low.session.inputs, shapes or {})
     program, division = compile_model(
         low, config or EngineConfig(), feed, bus_bytes=bus_bytes, only=only, base=base, memory=memory

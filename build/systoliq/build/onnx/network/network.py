@@ -14,7 +14,7 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.limits import TENSOR_ELEMENTS
 from systoliq.golden.network import Network, Source, Tensor
 
-from ...errors import InputError
+from ...errors import InputError, path_of
 from ..graph import Graph
 from ..lone import is_lone_product
 from ..model import inferred, read_model
@@ -133,6 +133,7 @@ def _without_nodes(verdicts: tuple[Verdict, ...]) -> str:
 
 def read_network(path: str | Path) -> Network:
     """The ONNX model in the file `path` as a network; InputError names the nodes that are not taken, and why."""
+    path_of("path", path)
     return network_of(read_nodes(path), path)
 
 

@@ -28,7 +28,7 @@ __all__ = ["OPERATORS", "draw_network", "network_design"]
 OPERATORS = (
     "convolution", "grouped", "depthwise", "maximum", "table", "add", "multiply", "concat", "resize", "gate"
 )  # fmt: skip
-_MOST_OPERATORS = 4
+_MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
 _MOST_CYCLES = 400  # of a stage for an image
 
@@ -45,8 +45,8 @@ def draw_network(rng: np.random.Generator) -> dict[str, Any]:
     # as many as the longest network has stages: some operators become three
     by_stage = ["" if rng.random() < 0.2 else str(rng.choice(others)) for _ in range(3 * _MOST_OPERATORS + 2)]
     return {
-        "rows": int(rng.integers(2, 6)),
-        "cols": int(rng.integers(2, 6)),
+        "rows": int(rng.integers(2, 4)),
+        "cols": int(rng.integers(2, 4)),
         "signed": bool(rng.random() < 0.5),
         "operators": operators,
         "end": end,

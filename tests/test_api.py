@@ -1,0 +1,196 @@
+"""Every public name of `systoliq.api`: wrong arguments are refused by name, reports are true or false, reprs short."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import parser
+
+from systoliq import api
+from systoliq.build.design.sources import resnet8_fc_layer
+
+from .hw.network.small_networks import Builder
+
+WRONG = (
+    None,
+    5,
+    -1,
+    2.5,
+    True,
+    "",
+    "nonsense",
+    b"bytes",
+    [1],
+    {"a": 1},
+    np.zeros(3, np.float64),
+    object(),
+    Path("none"),
+)
+_MODEL = """<ir_version: 8, opset_import: ["" : 13]>
+g (uint8[2, 3] a) => (int32[2, 2] y) <int8[3, 2] b = {1, 2, 3, 4, 5, 6}> { y = MatMulInteger(a, b) }"""
+
+# what makes one of each name that is called; the others are named below
+LAYER, _ = resnet8_fc_layer()
+OPERANDS = {"a": np.zeros((2, 3), np.int8), "b": np.zeros((3, 2), np.int8)}
+RESCALED = OPERANDS | {
+    "a_scale": np.float32(1), "a_zero_point": np.int8(0), "b_scale": np.float32(1), "b_zero_point": np.int8(0),
+    "y_scale": np.float32(1), "y_zero_point": np.int8(0),
+}  # fmt: skip
+
+
+def network():
+    net = Builder((2, 2, 2))
+    net.table()
+    return net.network()
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("api") / "model.onnx"
+    onnx.save(parser.parse_model(_MODEL), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def arguments(model):
+    """Of each callable."""
+    return {
+        "ArrayDesign": {},
+        "Design": {"layer": LAYER},
+        "Engine": {},
+        "EngineConfig": {},
+        "EngineDesign": {},
+        "EngineSession": {"model": model},
+        "Hardware": {},
+        "LayerDesign": {"layer": LAYER},
+        "MatMulLayer": {"b": OPERANDS["b"], "b_zero_point": np.int8(0), "a_zero_point": np.int8(0)},
+        "NetworkDesign": {"network": network()},
+        "SelfFedEngineDesign": {},
+        "compile_onnx": {"model": model},
+        "matmul_integer": OPERANDS,
+        "open_source": {"source": "resnet8-fc"},
+        "qlinear_matmul": RESCALED,
+        "read_network": {"path": model},
+        "read_onnx": {"path": model},
+        "read_products": {"path": model},
+        "verify_package": {"directory": model.parent},
+    }
+
+
+# made by others alone, and errors
+MADE = {
+    "CompiledModel", "InputError", "MissingPackageError", "Network", "Product", "Simulated", "SimulationError",
+    "SynthReport", "ToolError",
+}  # fmt: skip
+
+
+def test_all_names_are_tried(arguments):
+    assert set(arguments) | MADE == set(api.__all__)
+
+
+@pytest.mark.parametrize("name", sorted(set(api.__all__) - MADE))
+def test_wrong_arguments_are_refused_by_name(name, arguments):
+    """Every parameter with every wrong value: taken, or refused on purpose, and never by an accident further in."""
+    made = getattr(api, name)
+    given = arguments[name]
+    parameters = inspect.signature(made.__init__ if name == "Design" else made).parameters
+    names = {each for each in parameters if parameters[each].kind not in (2, 4)} - {"self", "progress"}
+    tried = [(each, wrong) for each in sorted(names | set(given)) for wrong in WRONG]
+    accidents = [told for each, wrong in tried if (told := accident(made, {**given, each: wrong}, f"{each}={wrong!r}"))]
+    assert not accidents, "\n".join(accidents)
+
+
+def accident(made, given, what):
+    """What comes of `made` with the arguments `given`, where it is neither success nor refusal; None otherwise."""
+    try:
+        made(**given)
+    except OSError:
+        return None
+    except Exception as error:  # noqa: BLE001  # whatever it is, it is looked at
+        last = traceback.extract_tb(error.__traceback__)[-1].line or ""
+        if isinstance(error, TypeError | ValueError) and last.startswith("raise") and len(str(error)) < 1000:
+            return None
+        return f"{what}: {type(error).__name__}: {error} at {last}"
+    return None
+
+
+@pytest.mark.parametrize("field", list(api.Hardware.__dataclass_fields__))
+def test_fields_of_hardware_are_checked_when_it_is_made(field):
+    """By name: an object of another type always, and numbers out of range."""
+    with pytest.raises(TypeError, match=f"^{field} must be "):
+        api.Hardware(**{field: object()})
+    kind = api.Hardware.__dataclass_fields__[field].type
+    if "int" in kind or "float" in kind:
+        with pytest.raises(ValueError, match=f"^{field} must be .*, not -1"):
+            api.Hardware(**{field: -1})
+        with pytest.raises(TypeError, match=f"^{field} must be "):
+            api.Hardware(**{field: True})
+
+
+def test_hardware_takes_names_and_paths():
+    named = api.Hardware(part="ecp5-25k", plan="plan.json")
+    assert named.part.name == "ecp5-25k"
+    assert named.plan == Path("plan.json")
+    assert repr(named) == "Hardware(part='ecp5-25k')"
+    with pytest.raises(ValueError, match="^part must be one of ecp5-25k, .*, not 'none'$"):
+        api.Hardware(part="none")
+
+
+def test_a_design_is_of_the_kind_of_what_it_is_given():
+    assert isinstance(api.Design(LAYER), api.LayerDesign)
+    assert isinstance(api.Design(network()), api.NetworkDesign)
+    assert isinstance(api.Design(api.EngineConfig()), api.EngineDesign)
+    wanted = "^the first argument of Design must be a MatMulLayer, a Network or an EngineConfig, not 'fc'$"
+    with pytest.raises(TypeError, match=wanted):
+        api.Design("fc")
+
+
+def test_a_package_is_written_and_verified_by_text(tmp_path):
+    """And by paths; reports are true where they have passed."""
+    design = api.Design(LAYER, name="fc")
+    written = design.write(str(tmp_path / "fc"))
+    assert written == tmp_path / "fc"
+    report = api.verify_package(str(written))
+    assert report.passed
+    assert report
+    verilog = written / "fc.v"
+    verilog.write_text(verilog.read_text() + "\n")
+    failed = api.verify_package(written)
+    assert not failed.passed
+    assert not failed
+    assert len(repr(failed)) <= 200
+    for wrong in (None, 5):
+        with pytest.raises(TypeError, match="^directory must be a str or a Path, not "):
+            api.verify_package(wrong)
+        with pytest.raises(TypeError, match="^directory must be a str or a Path, not "):
+            design.write(wrong)
+
+
+def test_simulated_is_true_where_it_has_passed():
+    for passed in (True, False):
+        run = api.Simulated(y=np.zeros((1000, 10), np.int8), report={"mismatches": 3}, passed=passed)
+        assert bool(run) is passed
+        assert repr(run) == f"Simulated({'passed' if passed else '3 mismatches'}, y: int8 [1000, 10])"
+
+
+def test_reprs_are_short(model):
+    """They say what it is: names, shapes, types; no address, no array."""
+    net = network()
+    objects = [
+        LAYER, net, api.Design(LAYER), api.Design(net), api.ArrayDesign(), api.EngineDesign(),
+        api.SelfFedEngineDesign(), api.Hardware(cols=4), api.Engine(), api.read_products(model)[0],
+        api.compile_onnx(model), api.EngineSession(model),
+        api.SynthReport(name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=1, lut_sites=1, ff=1, dsp=1, ram=1,
+                        carries=1, blocks={str(index): {} for index in range(1000)}),
+    ]  # fmt: skip
+    for each in objects:
+        assert repr(each).startswith(type(each).__name__ + "("), repr(each)
+        assert " at 0x" not in repr(each)
+        assert len(repr(each)) <= 200, repr(each)
+    assert repr(LAYER) == "MatMulLayer('resnet8_fc', int8 [M, 64] x int8 [64, 10] -> int8 [M, 10])"
+    assert repr(net) == "Network('small', x: int8 [1, 2, 2, 2] -> t0: int8 [1, 2, 2, 2], 1 nodes)"
