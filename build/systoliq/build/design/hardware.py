@@ -149,9 +149,10 @@ class Hardware:
         if self.part is not None:
             from ..synth.targets import Target, open_target
 
-            expect("part", self.part, str, Target)
-            if isinstance(self.part, str):
-                object.__setattr__(self, "part", open_target(self.part, "part"))
+            part: object = self.part
+            expect("part", part, str, Target)
+            if isinstance(part, str):
+                object.__setattr__(self, "part", open_target(part, "part"))
         for name in _FILES:
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, path_of(name, getattr(self, name)))
