@@ -40,7 +40,7 @@ REFUSED = {
     "dynamic": (
         "uint8[1, C] a",
         "y = Identity(a)",
-        "input 'a' must have numbers for all dimensions but the first, not [1",
+        "input 'a' must have numbers for all dimensions but the first, not [1, C]",
     ),
     "no shape": ("uint8 a", "y = Identity(a)", "input 'a' must have a shape with a batch first, not "),
     "float in the middle": (

@@ -20,6 +20,7 @@ from ..onnx.scales import model_scale_notes
 from ..progress import Stages
 from .network_table import network_lines, network_table, network_title
 from .shell import debug_option, tell_notes
+from .shown import shown
 
 __all__ = ["layers"]
 
@@ -77,14 +78,14 @@ def _print_products(console: Console, model: Path, products: list[Product]) -> N
 
 
 def _print_line(console: Console, line: str) -> None:
-    console.print(line, soft_wrap=True, markup=False)
+    console.print(shown(line), soft_wrap=True, markup=False)
 
 
 def _table(products: list[Product]) -> Table:
     table = Table("name", "pattern", "M x K x N", "formats", "weights' scale", "bias", box=None, pad_edge=False)
     for product in products:
         cells = (product.name, f"{product.pattern} {product.operator}", product.shape, *_facts(product))
-        table.add_row(*(Text(cell, overflow="fold") for cell in cells))
+        table.add_row(*(Text(shown(cell), overflow="fold") for cell in cells))
     return table
 
 

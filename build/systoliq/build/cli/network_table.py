@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..onnx.network import Fate, Reading, Verdict
+from .shown import shown
 
 __all__ = ["network_lines", "network_table", "network_title"]
 
@@ -44,7 +45,7 @@ def network_table(reading: Reading) -> Table:
             "?" if work is None else f"{work:,}" if work else "",
             _share(work or 0, reading.multiply_accumulates),
         )
-        table.add_row(*(Text(cell, overflow="fold") for cell in cells))
+        table.add_row(*(Text(shown(cell), overflow="fold") for cell in cells))
     return table
 
 

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from .shell import tell_notes
+from .shown import shown
 
 if TYPE_CHECKING:
     from ..design import Design
@@ -33,7 +34,7 @@ def show_plan(design: Design, part: Target | None) -> None:
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     console.print(_plan_table(design, part))
     for choice in design.choices:
-        console.print(choice, soft_wrap=True, markup=False)
+        console.print(shown(choice), soft_wrap=True, markup=False)
     tell_notes(design.notes)
 
 
@@ -45,7 +46,7 @@ def _plan_table(design: Design, part: Target | None) -> Table:
         table.add_column(head, justify="right")
     for stage in stages:
         table.add_row(
-            Text(stage["node"], overflow="fold"),
+            Text(shown(stage["node"]), overflow="fold"),
             stage["operator"],
             f"{stage['cols']} x {stage['depth']}",
             stage["cells"] or design.cells,

@@ -23,6 +23,7 @@ from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
 from .options import PATH, SIMULATOR_OPTION, add_options
 from .saturated import SATURATED, note_saturated
 from .shell import debug_option, tell_notes
+from .shown import shown
 
 __all__ = ["run"]
 
@@ -112,10 +113,10 @@ def _show(report: InferenceReport) -> None:
             *(f"{n:,}" for n in step.bytes.values()),
             *([f"{sum(step.beats.values()):,}"] if step.beats else []),
         )
-        table.add_row(Text(step.name, overflow="fold"), step.operator, shape, *figures)
+        table.add_row(Text(shown(step.name), overflow="fold"), step.operator, shape, *figures)
     console.print(table)
     for name, (operator, reason) in report.host.items():
-        console.print(f"host: {operator} {name!r}: {reason}", soft_wrap=True, markup=False)
+        console.print(shown(f"host: {operator} {name!r}: {reason}"), soft_wrap=True, markup=False)
     outputs = sum(step.outputs for step in report.steps)
     elements = sum(end.elements for end in report.outputs.values())
     click.echo(
@@ -124,7 +125,7 @@ def _show(report: InferenceReport) -> None:
     )
     lines = report.mismatches
     for line in lines[:_SHOWN]:
-        click.echo(f"mismatch: {line}", err=True)
+        click.echo(shown(f"mismatch: {line}"), err=True)
     compared = f"{outputs:,} outputs of products and {elements:,} of the model compared"
     if report.passed and report.saturated:
         first, *others = report.saturated

@@ -21,6 +21,8 @@ import click
 from systoliq.children import EndedError, end_children, starting
 from systoliq.failed import FailedError
 
+from .shown import shown
+
 __all__ = ["Group", "debug_option", "tell_link", "tell_notes"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
@@ -115,7 +117,7 @@ def _message(error: Exception) -> str:
 def tell_notes(notes: Iterable[str]) -> None:
     """Print warnings for the user on standard error, a line each."""
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(shown(f"note: {note}"), err=True)
 
 
 def tell_link(directory: Path) -> None:
@@ -125,7 +127,8 @@ def tell_link(directory: Path) -> None:
 
 
 def _tell(message: str) -> None:
-    click.echo(f"error: {message}", err=True)
+    lines = (shown(line) for line in message.split("\n"))
+    click.echo("error: " + "\n".join(lines), err=True)
 
 
 def _set_debug(context: click.Context, parameter: click.Parameter, value: bool) -> None:

@@ -38,6 +38,7 @@ from .options import (
 from .plan_table import show_plan
 from .saturated import SATURATED, note_saturated
 from .shell import debug_option, tell_notes
+from .shown import shown
 
 __all__ = ["simulate"]
 
@@ -145,7 +146,7 @@ def simulate(
         write_file(report, json_bytes(figures))
     _show_run(figures)
     for line in differing[:_SHOWN]:
-        click.echo(f"mismatch: {line}", err=True)
+        click.echo(shown(f"mismatch: {line}"), err=True)
     if not run.passed or differing:
         return 1
     if saturated:
@@ -204,4 +205,4 @@ def _show_run(report: dict[str, Any]) -> None:
     table.add_row("seconds", str(report["seconds"]))
     Console(highlight=False).print(table)
     for line in (*report["first_mismatches"], *report["violations"]):
-        click.echo(f"mismatch: {line}", err=True)
+        click.echo(shown(f"mismatch: {line}"), err=True)

@@ -32,6 +32,7 @@ from .options import (
 )  # fmt: skip
 from .plan_table import show_plan
 from .shell import debug_option
+from .shown import shown
 
 __all__ = ["synth"]
 
@@ -191,5 +192,5 @@ def _by_part(report: SynthReport) -> Table:
     for head in ("LUT sites", "registers", "DSP blocks", "memory blocks"):
         table.add_column(head, justify="right")
     for part, figures in report.parts.items():
-        table.add_row(part, *(str(figures[key]) for key in ("lut_sites", "ff", "dsp", "ram")))
+        table.add_row(shown(part), *(str(figures[key]) for key in ("lut_sites", "ff", "dsp", "ram")))
     return table

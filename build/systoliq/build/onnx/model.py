@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, MissingPackageError, need
 from .functions import all_nodes, expanded_size
+from .names import check_names
 from .order import sort_nodes
 from .wire import count_pieces
 
@@ -49,6 +50,7 @@ def read_model(path: Path) -> ModelProto:
     with library(f"{path}: must be a valid ONNX model"):
         model: ModelProto = onnx.ModelProto.FromString(data)
     try:
+        check_names(model)
         count = expanded_size(model)
         moved = count <= MODEL_NODES and sort_nodes(model)
     except InputError as error:

@@ -22,6 +22,7 @@ __all__ = [
     "check_elements",
     "check_inputs",
     "check_saturates",
+    "dimensions",
     "domain",
     "is_operator",
     "label",
@@ -99,6 +100,11 @@ def check_saturates(node: NodeProto) -> None:
         raise NotTakenError(f"saturate must be 1 in {label(node)}, not 0: float8 results of a layer saturate")
 
 
+def dimensions(shape: Sequence[int | str | None]) -> str:
+    """A shape in words: [1, N, ?], with the names that the model gives, and ? where nothing is known."""
+    return f"[{', '.join(str(size or '?') for size in shape)}]"
+
+
 def domain(node: NodeProto) -> str:
     """The domain of a node's operator; ONNX's own is ''."""
     return "" if node.domain == "ai.onnx" else node.domain
@@ -118,7 +124,7 @@ def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
 
     value = next((helper.get_attribute_value(given) for given in node.attribute if given.name == name), default)
     if default is not None and _shape_of(value) != _shape_of(default):
-        raise NotTakenError(f"{name} must be {_shape_of(default)} in {label(node)}, not {value!r}")
+        raise NotTakenError(f"{name} must be {_shape_of(default)} in {label(node)}, not {_shape_of(value)}")
     return value
 
 
@@ -130,7 +136,10 @@ def takes_transposed_b(node: NodeProto) -> bool:
 def _shape_of(value: Any) -> str:
     if isinstance(value, bytes):
         return "a word"
-    return "a number" if isinstance(value, int | float) else "numbers"
+    if isinstance(value, int | float):
+        return "a number"
+    listed = isinstance(value, list | tuple) and all(isinstance(each, int | float) for each in value)
+    return "numbers" if listed or isinstance(value, range) else "a value of another kind"
 
 
 def label(node: NodeProto) -> str:

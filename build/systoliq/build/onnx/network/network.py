@@ -18,7 +18,7 @@ from ...errors import InputError, path_of
 from ..graph import Graph
 from ..lone import is_lone_product
 from ..model import inferred, read_model
-from ..node import MOVES, NotTakenError, is_operator
+from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import unquantized
 from . import functions, moves, pairs, pools, quantizers, sums
 from .late import QUANTIZERS
@@ -169,12 +169,18 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
     shape, kind = graph.shape(name), graph.type_of(name)
     unknown = Unknown(source=f"the graph's input {name!r}")
     if not shape:
-        return unknown, f"input {name!r} must have a shape with a batch first, not {'none' if shape is None else []}"
+        return (
+            unknown,
+            f"input {name!r} must have a shape with a batch first, not {'none' if shape is None else '[]'}",
+        )
     sizes = [size for size in shape if isinstance(size, int) and size > 0]
     if len(sizes) < len(shape):
-        return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {shape}"
+        return unknown, f"input {name!r} must have numbers for all dimensions but the first, not {dimensions(shape)}"
     if math.prod(sizes) > TENSOR_ELEMENTS:
-        return unknown, f"input {name!r} must have at most {TENSOR_ELEMENTS} elements, not the shape {shape}"
+        return (
+            unknown,
+            f"input {name!r} must have at most {TENSOR_ELEMENTS} elements, not the shape {dimensions(shape)}",
+        )
     if kind is not None and kind.name in ("int8", "uint8") and not _becomes_real(graph, name):
         return _integers(graph, name, tuple(sizes), kind), None
     return Given(name=name, origin=tuple(sizes), shape=tuple(sizes)), None
