@@ -263,10 +263,80 @@ def test_a_package_of_other_versions_is_compared_but_for_them(packages, tmp_path
     verilog = (copy / "fc.v").read_text()
     (copy / "fc.v").write_text(verilog.replace("with Amaranth 0", "with Amaranth 9", 1))
     seal(copy)
+    (reason,) = compare_again(copy).reasons  # the certificate says other versions than the sidecar
+    assert reason.startswith("certificate.json: line ")
+    certificate = json.loads((copy / "certificate.json").read_text())
+    certificate["versions"] = sidecar["versions"]
+    (copy / "certificate.json").write_text(json.dumps(certificate))
+    seal(copy)
     assert compare_again(copy).reasons == ()
     (copy / "fc.v").write_text(verilog.replace("wire taken;", "wire taken ;", 1))
     (reason,) = compare_again(copy).reasons
     assert reason.endswith("; it was written with amaranth 0.0.1: compare with these")
+
+
+def test_the_digest_is_said_to_be_that_of_a_source_only_where_it_is(packages, call, tmp_path):
+    """Without the hardware nothing can be written again: that is a reason, and no word of what was not compared."""
+    copy = shutil.copytree(packages / "layer", tmp_path / "copy")
+    sidecar = json.loads((copy / "fc.json").read_text())
+    del sidecar["hardware"]
+    (copy / "fc.json").write_text(json.dumps(sidecar, indent=2) + "\n")
+    seal(copy)
+    for more in ((), ("--layer", "digits")):
+        result = call("verify", copy, *more)
+        assert result.exit_code == 1
+        assert "refused: fc.json: hardware must be an object, and is missing: without it" in result.output
+        assert "that of" not in result.output
+        assert "verified: fc " not in result.output
+
+
+def dynamic(path, bias):
+    """A model of int32 sums with DynamicQuantizeLinear before them, and Cast, Mul and Add behind them."""
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["": 17]>
+        g (float[M, 2] x) => (float[M, 2] y) {
+            a, s, z = DynamicQuantizeLinear(x)
+            sums = MatMulInteger(a, b, z, bz)
+            real = Cast<to = 1>(sums)
+            scale = Mul(s, bs)
+            scaled = Mul(real, scale)
+            y = Add(scaled, bias)
+        }""")
+    constants = {"b": np.int8([[3, -4], [1, 2]]), "bz": np.int8(0), "bs": np.float32(0.25), "bias": np.float32(bias)}
+    model.graph.initializer.extend(onnx.numpy_helper.from_array(each, name) for name, each in constants.items())
+    onnx.save(model, path)
+    return path
+
+
+def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, tmp_path):
+    right, other = (dynamic(tmp_path / f"{name}.onnx", bias) for name, bias in (("right", [1, 2]), ("other", [1, 3])))
+    open_source(str(right), Hardware(), name=NAME).write(tmp_path / "out")
+    result = call("verify", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "\nnot compared: origin, versions and host in fc.json, which only its author knows\n" in result.output
+    result = call("verify", tmp_path / "out", "--layer", right)
+    assert result.exit_code == 0, result.output
+    assert re.search(rf"layer: sha256 \w{{64}}, that of {re.escape(str(right))}\n", result.output)
+    assert "\nnot compared: origin and versions in fc.json, which only its author knows\n" in result.output
+    result = call("verify", tmp_path / "out", "--layer", other)
+    assert result.exit_code == 1
+    assert "refused: fc.json: host is not that of " in result.output
+
+
+def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
+    open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME).write(tmp_path / "out")
+    file = tmp_path / "out" / "fc.json"
+    right = json.loads(file.read_text())
+    scales, bias = right["host"]["after"][1:]
+    for after, reason in (
+        ([bias], "the scales in host.after must be those of b"),
+        ([*right["host"]["after"], {"operator": "Div", "constant": 2.0, "a_scale": False}], "each step of host.after"),
+        ([right["host"]["after"][0], scales | {"constant": 0.5}, bias], "the scales in host.after must be those of b"),
+    ):
+        file.write_text(json.dumps(right | {"host": right["host"] | {"after": after}}, indent=2) + "\n")
+        result = call("verify", tmp_path / "out")
+        assert result.exit_code == 1
+        assert "refused: fc.json: " in result.output
+        assert reason in result.output, result.output
 
 
 @pytest.mark.parametrize("y", ["int3", "sums", "run-time zero points"])

@@ -9,11 +9,13 @@ import click
 
 from ..package.again import Comparison, compare_again, read_sidecar
 from ..progress import Stages
-from ..verify import TESTED, NotAPackageError, Report, verify_package
+from ..verify import TESTED, NotAPackageError, Report, layer_digest, verify_package
 from .options import PATH
 from .shell import debug_option
 
 __all__ = ["verify"]
+
+_COMPARED_KINDS = ("layer", "network")  # of packages: those that have in them what they are of
 
 
 @click.command()
@@ -32,10 +34,10 @@ def verify(directory: Path, layer: str | None) -> int:
     additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
     named.
 
-    Then the package is written once more, from the layer or network that it has and the hardware that it names, and
-    every file compared: all that was not read is what this systoliq writes. A certificate is no signature. Whose layer
-    or network it is, only you know: compare the digest that is printed, or give --layer. Exit status is 1 where
-    anything differs; each reason is reported in a line.
+    Then the package is written again, from the layer or network that it has and the hardware that it names, and every
+    file is compared: all that was not read is what this systoliq writes. A package that does not say what it is made
+    of is refused. A certificate is no signature. Whose layer or network it is, only you know: compare the digest that
+    is printed, or give --layer. Exit status is 1 where anything differs; each reason is reported in a line.
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = _report(directory, detail)
@@ -56,8 +58,8 @@ def verify(directory: Path, layer: str | None) -> int:
         return 1
     if report:
         click.echo(_summary(report))
-        kind, whose = "network" if report.stages else "layer", f", that of {layer}" if layer else ""
-        click.echo(f"{kind}: sha256 {report.layer_sha256}{whose}")
+    whose = f", that of {compared.source}" if compared.source else ""
+    click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
     click.echo(_compared(compared))
     return 0
 
@@ -68,7 +70,7 @@ def _report(directory: Path, detail: Callable[[str], None]) -> Report | None:
         return verify_package(directory, detail)
     except NotAPackageError:
         sidecar = read_sidecar(directory) if directory.is_dir() else None
-        if sidecar is None or sidecar.get("kind") != "layer" or "hardware" not in sidecar:
+        if sidecar is None or sidecar.get("kind") not in _COMPARED_KINDS:
             raise
         return None
 
@@ -93,8 +95,10 @@ def _summary(report: Report) -> str:
 
 
 def _compared(compared: Comparison) -> str:
-    """What was written once more."""
-    if not compared.files:
-        return "not compared: what was not read; the package does not say what hardware it is made of"
-    files, kind = compared.files, compared.kind
-    return f"compared: {files} files are what {compared.generator} writes for this {kind} and hardware"
+    """What was written once more, and what of the sidecar was not compared."""
+    *most, last = compared.left
+    left = f"{', '.join(most)} and {last} in {compared.name}.json, which only its author knows"
+    return (
+        f"compared: {compared.files} files are what {compared.generator} writes for this {compared.kind} and hardware\n"
+        f"not compared: {left}"
+    )

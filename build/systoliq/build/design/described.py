@@ -5,10 +5,12 @@ NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.archive import read_arrays
@@ -20,6 +22,8 @@ from systoliq.golden.unscaled import Unscaled
 from systoliq.sim.packaged import packaged_layer, packaged_requantization
 
 from ..errors import InputError
+from ..onnx import is_model, onnx_product
+from ..onnx.host import HostPart
 from ..synth.targets import open_target
 from .design import Design
 from .hardware import Hardware
@@ -35,20 +39,44 @@ def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
     name, asked, file = sidecar["name"], dict(sidecar["hardware"]), _file(directory, sidecar)
     if sidecar["kind"] == LayerDesign.kind:
         hardware, layer = Hardware(**asked), packaged_layer(file, sidecar)
-        return LayerDesign(layer, hardware, name=name, requantization=_constants(sidecar, layer, hardware))
+        constants = _constants(sidecar, layer, hardware)
+        return LayerDesign(layer, hardware, name=name, requantization=constants, host=_host(sidecar, layer))
     part = open_target(asked.pop("part")) if "part" in asked else None
     hardware = Hardware(**asked, part=part, plan=directory / f"{name}_plan.json")
     return NetworkDesign(load_network(file), hardware, name=name)
 
 
 def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -> Iterator[str]:
-    """Which arrays of the package's layer or network are not those of `source`."""
+    """Which arrays of the package's layer or network, and which part of the host, are not those of `source`."""
     kind, file = sidecar["kind"], _file(directory, sidecar)
     found, wanted = read_arrays(file), _arrays(source, kind)
     for key in sorted({*wanted, *found}):
         one, other = found.get(key), wanted.get(key)
         if one is None or other is None or _content(one) != _content(other):
             yield f"{file.name}: {key} is not that of {source}: the package is of another {kind}"
+    if sidecar.get("host") and _text(sidecar["host"]) != _text(_host_of(source)):
+        yield f"{sidecar['name']}.json: host is not that of {source}: what stands around the sums is another"
+
+
+def _host(sidecar: Mapping[str, Any], layer: MatMulLayer) -> HostPart | None:
+    """The host's part that the sidecar describes, whose scales of the weights must be those of the layer."""
+    if not sidecar.get("host"):
+        return None
+    host = HostPart.of_facts(sidecar["host"])
+    found, known = host.b_scale, layer.b_scale
+    if known is not None and (found is None or not np.array_equal(np.broadcast_to(found.ravel(), known.shape), known)):
+        raise ValueError("the scales in host.after must be those of b in the layer")
+    return host
+
+
+def _host_of(source: str) -> dict[str, Any] | None:
+    """What the sidecar of a layer of int32 sums from `source` says of the host's part."""
+    host = onnx_product(source)[2] if is_model(source) else HostPart.of_layer(open_layer(source, None)[0])
+    return host.facts if host else None
+
+
+def _text(facts: Mapping[str, Any] | None) -> str:
+    return json.dumps(facts, sort_keys=True)
 
 
 def _file(directory: Path, sidecar: Mapping[str, Any]) -> Path:

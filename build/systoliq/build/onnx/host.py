@@ -7,7 +7,7 @@ All in float32, each operator rounding by itself and in the model's order, so th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,16 @@ class Step:
         result: npt.NDArray[np.float32] = y * operand if self.operator == "Mul" else y + operand
         return result
 
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> Step:
+        """The step that a sidecar describes by `facts`."""
+        operator, constant, scaled = facts["operator"], facts["constant"], facts["a_scale"]
+        if operator not in ("Mul", "Add") or not isinstance(scaled, bool) or (constant is None and not scaled):
+            raise ValueError("each step of host.after must be a Mul or an Add of a constant, of a_scale or of both")
+        return cls(
+            operator=operator, constant=None if constant is None else np.array(constant, np.float32), scaled=scaled
+        )
+
     @property
     def facts(self) -> dict[str, Any]:
         """Ready for JSON: what stands for a_scale * constant has both."""
@@ -76,6 +86,17 @@ class HostPart:
         if layer.b_scale is None:
             return cls(before=before, real=False)
         return cls(before=before, real=True, steps=(Step(operator="Mul", constant=layer.b_scale, scaled=True),))
+
+    @classmethod
+    def of_facts(cls, facts: Mapping[str, Any]) -> HostPart:
+        """The part that a sidecar describes by `facts`; a ValueError, TypeError or KeyError where there is none."""
+        if facts["before"] not in (DYNAMIC, STATIC, None):
+            raise ValueError(f"host.before must be null or how A is quantized, not {facts['before']!r}")
+        return cls(
+            before=facts["before"],
+            real=bool(facts["after"]),
+            steps=tuple(Step.of_facts(step) for step in facts["after"][1:]),  # behind the Cast
+        )
 
     def quantize(self, layer: MatMulLayer, x: npt.ArrayLike) -> Quantized:
         """Real numbers `x` as A, with their scale and zero point."""

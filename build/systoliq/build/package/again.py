@@ -2,8 +2,8 @@
 
 NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design  ->  Package  ->  Comparison
 
-What only its author can say is left alone: where the layer or network came from (`origin`, `host`), and the versions
-of the tools.
+Nothing says again where the layer or network came from (`origin`), and by which `versions` the package was written:
+these words must be there, and are left alone.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from .package import make_package
 
 __all__ = ["Comparison", "compare_again", "read_sidecar"]
 
-_OF_ITS_AUTHOR = ("origin", "host", "versions")
-_NOT_COMPARED = ("files", "versions", "sha256")  # of a certificate: digests of files, which are compared themselves
+_OF_ITS_AUTHOR = ("origin", "versions")
+_TEXTS, _OBJECTS = ("name", "kind", "origin"), ("hardware", "versions")  # fields that are read before comparing
 _WRITTEN_BY = re.compile(rb"^// Written by systoliq [\w.+-]+, with Amaranth [\w.+-]+ and [\w.+ -]+\.\n", re.MULTILINE)
 _SOURCES = (".v", ".sv", ".vh", ".vlt", ".mem")  # what a tool that is given DIR/* would take in
 _LONGEST = 100  # characters of a line that is shown
@@ -37,18 +37,32 @@ _UNDESCRIBED = (InputError, OSError, ValueError, TypeError, LookupError, Attribu
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """How many files `generator` wrote once more for a layer or a network, the `kind`, and where those of the package
-    are others: nowhere, without `reasons`. No files: the package does not say what it is made of.
+    """What comparing a package with one that `generator` writes of the same layer or network has found.
+
+    name, kind
+        of the package, as NAME.json has them.
+
+    files
+        how many files are equal, where there are no `reasons`.
+    source
+        the layer or network beside which that of the package was held, and equal; None where none was given.
+    left
+        the fields of NAME.json that were not compared.
+    reasons
+        where the package differs; it is accepted where there are none.
     """
 
     generator: str
-    kind: str
-    files: int
+    name: str = ""
+    kind: str = ""
+    files: int = 0
+    source: str | None = None
+    left: tuple[str, ...] = ()
     reasons: tuple[str, ...]
 
 
 def compare_again(directory: Path, source: str | None = None) -> Comparison:
-    """The package in `directory` beside one that is made now, of the layer or network that it has.
+    """Compare the package in `directory` with one that is made now, of the layer or network that it has.
 
     That must be the one of `source`, where it is given.
     """
@@ -57,12 +71,11 @@ def compare_again(directory: Path, source: str | None = None) -> Comparison:
     sidecar = read_sidecar(directory)
     if sidecar is None:
         reason = f"{directory}: must have one NAME.json, that of the package, and has none or more"
-        return Comparison(generator=generator, kind="", files=0, reasons=(reason,))
-    if "hardware" not in sidecar:
-        return Comparison(generator=generator, kind="", files=0, reasons=())
-    kind = str(sidecar.get("kind"))
-    reasons: list[str] = []
-    count = 0
+        return Comparison(generator=generator, reasons=(reason,))
+    reasons = list(_missing(sidecar, used))
+    if reasons:
+        return Comparison(generator=generator, reasons=tuple(reasons))
+    kind, count = sidecar["kind"], 0
     try:
         if source is not None:
             reasons += differences_from(source, directory, sidecar)
@@ -71,8 +84,35 @@ def compare_again(directory: Path, source: str | None = None) -> Comparison:
             count = len(files)
             reasons += _differences(directory, files, generator, f"for this {kind} and hardware", _age(sidecar, used))
     except _UNDESCRIBED as error:
-        reasons.append(f"{sidecar.get('name')}.json: does not describe what {generator} can write ({error})")
-    return Comparison(generator=generator, kind=kind, files=count, reasons=tuple(reasons))
+        reasons.append(f"{sidecar['name']}.json: does not describe what {generator} can write ({error})")
+    unknown = ("host",) if source is None and sidecar.get("host") else ()
+    return Comparison(
+        generator=generator,
+        name=sidecar["name"],
+        kind=kind,
+        files=count,
+        source=source,
+        left=(*_OF_ITS_AUTHOR, *unknown),
+        reasons=tuple(reasons),
+    )
+
+
+def _missing(sidecar: Mapping[str, Any], used: Mapping[str, str]) -> Iterator[str]:
+    """Fields of the sidecar that are missing or of another kind, without which nothing can be written again."""
+    file = f"{sidecar.get('name') or 'NAME'}.json"
+    for field in (*_TEXTS, *_OBJECTS):
+        value = sidecar.get(field)
+        if not (_is_text(value) if field in _TEXTS else isinstance(value, dict)):
+            wanted = "a string that is not empty" if field in _TEXTS else "an object"
+            found = f"not {json.dumps(value)[:_LONGEST]}" if field in sidecar else "and is missing"
+            yield f"{file}: {field} must be {wanted}, {found}: without it the package cannot be written again"
+    said = sidecar.get("versions")
+    if isinstance(said, dict) and not (said.keys() == used.keys() and all(_is_text(each) for each in said.values())):
+        yield f"{file}: versions must give the version of each of {', '.join(used)}"
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
 
 
 def read_sidecar(directory: Path) -> dict[str, Any] | None:
@@ -84,17 +124,17 @@ def read_sidecar(directory: Path) -> dict[str, Any] | None:
 def _files(design: Design, sidecar: Mapping[str, Any]) -> dict[str, bytes]:
     """The files of the package of `design`, with what only the author of `sidecar` can say."""
     package = make_package(design)
-    own = {key: sidecar[key] for key in _OF_ITS_AUTHOR if key in sidecar}
-    described = {key: own.get(key, value) for key, value in package.sidecar.items()}
-    if "host" in own and "host" not in described:
-        described = {key: described.get(key, sidecar[key]) for key in sidecar if key in described or key == "host"}
-    return {**package.files, f"{design.name}.json": json_bytes(described)}
+    described = {key: sidecar[key] if key in _OF_ITS_AUTHOR else value for key, value in package.sidecar.items()}
+    files = {**package.files, f"{design.name}.json": json_bytes(described)}
+    if CERTIFICATE in files:
+        files[CERTIFICATE] = json_bytes({**package.certificate, "versions": sidecar["versions"]})
+    return files
 
 
 def _age(sidecar: Mapping[str, Any], used: Mapping[str, str]) -> str:
     """A hint where the package was written by other versions."""
-    said = sidecar.get("versions", {})
-    other = [f"{name} {said.get(name)}" for name in ("systoliq", "amaranth", "yosys") if said.get(name) != used[name]]
+    said = sidecar["versions"]
+    other = [f"{name} {said[name]}" for name in ("systoliq", "amaranth", "yosys") if said[name] != used[name]]
     return f"; it was written with {', '.join(other)}: compare with these" if other else ""
 
 
@@ -117,8 +157,9 @@ def _differences(directory: Path, files: Mapping[str, bytes], generator: str, pu
 
 
 def _claims(content: bytes) -> bytes:
-    """What a certificate says of a package, whoever wrote it."""
-    return json_bytes({key: value for key, value in json.loads(content).items() if key not in _NOT_COMPARED})
+    """What a certificate says, but for digests: those of files that are compared, and its own."""
+    claims = {key: value for key, value in json.loads(content).items() if key != "sha256"}
+    return json_bytes({**claims, "files": list(claims["files"])})
 
 
 def _difference(found: bytes, wanted: bytes, generator: str, purpose: str) -> str:

@@ -1,4 +1,5 @@
 from .checks import (
+    layer_digest,
     verify_package,
 )
 from .network import (
@@ -17,5 +18,6 @@ __all__ = [
     "NotAPackageError",
     "Report",
     "StageReport",
+    "layer_digest",
     "verify_package",
 ]

@@ -22,10 +22,11 @@ from .one_layer import one_layer
 from .package import CERTIFICATE, RefusedError, arrays_digest, check_files, limited, read_arrays, read_certificate
 from .report import Report, StageReport, noted
 
-__all__ = ["derivation", "verify_package"]
+__all__ = ["derivation", "layer_digest", "verify_package"]
 
 Progress = Callable[[str], None]
 _HEADER = {"generator": "systoliq", "kind": "certificate", "format": 1}
+_WORDS = ("statement", "versions")  # which no file of the package can show to be others
 
 
 def verify_package(directory: str | Path, progress: Progress | None = None) -> Report:
@@ -47,8 +48,9 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
         reasons += check_files(directory, claimed)
         name = _name(claimed)
         reasons += unlike({key: claimed.get(key) for key in _HEADER}, _HEADER)
+        reasons += [f"{CERTIFICATE}: has no {key}" for key in _WORDS if not claimed.get(key)]
         kind = "network" if "stages" in claimed else "layer"
-        digest = arrays_digest(read_arrays(directory / f"{name}_{kind}.npz"))
+        digest = layer_digest(directory, name, kind)
         if "stages" in claimed:
             found = verify_network(directory, claimed, name, heard)
             layers, points, complete = found.layers, found.points, found.complete
@@ -79,6 +81,11 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
         reasons=tuple(dict.fromkeys(reasons)),
         stages=tuple(stages),
     )
+
+
+def layer_digest(directory: Path, name: str, kind: str) -> str:
+    """The digest of the arrays in NAME_layer.npz or NAME_network.npz, by the `kind` of the package; `arrays_digest`."""
+    return arrays_digest(read_arrays(directory / f"{name}_{kind}.npz"))
 
 
 def _name(claimed: dict[str, Any]) -> str:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 from fractions import Fraction
 
 __all__ = [
-    "TOO_LARGE", "Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest", "steps_of",
+    "ROUNDINGS", "TOO_LARGE", "Format", "combined_scale", "float32", "float32_output", "integer_output", "steps_digest",
+    "steps_of",
 ]  # fmt: skip
 
 _PRECISION = 24  # significant bits of a float32
@@ -86,6 +87,10 @@ def float32_output(acc: int, scale: Fraction, zero_point: int, output: Format) -
     product, exponent = _half_even(product, 1 << drop), exponent + drop
     rounded = product << exponent if exponent >= 0 else _half_even(product, 1 << -exponent)
     return min(max(rounded + zero_point, output[0]), output[1])
+
+
+ROUNDINGS = ("near-tie", "nearest", "floor")
+"""The integer forms of a requantizer (docs/exactness.md)."""
 
 
 def integer_output(

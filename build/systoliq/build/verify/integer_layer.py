@@ -13,7 +13,7 @@ from typing import Any
 
 from .columns import ColumnProof, first_unlike, prove_column
 from .depthwise import Depthwise
-from .float32 import Format
+from .float32 import ROUNDINGS, Format
 from .hardware import Hardware, UnreadableError
 from .lanes import Column
 from .package import CERTIFICATE, Layer, RefusedError, limited
@@ -43,6 +43,10 @@ class IntegerLayer:
         source: str,
         most_tried: int = _MOST_TRIED,
     ) -> None:
+        if (rounding := claimed["requantizer"]["rounding"]) not in ROUNDINGS:
+            raise RefusedError(
+                f"{CERTIFICATE}: requantizer.rounding must be one of {', '.join(ROUNDINGS)}, not {rounding!r}"
+            )
         self.claimed, self.verilog, self.source = claimed, verilog, source
         self.k, self.n = len(layer.b), len(layer.b[0])
         self.a, self.y = (

@@ -95,6 +95,9 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
     if not isinstance(listed, dict) or not listed:
         raise RefusedError(f"{CERTIFICATE}: lists no files")
     known = _known_files(str(certificate.get("name")), "stages" in certificate)
+    for name in _needed_files(str(certificate.get("name")), "stages" in certificate):
+        if name not in listed:
+            yield f"{name}: is not listed in {CERTIFICATE}"
     for name, digest in listed.items():
         file = directory / name
         if not known.fullmatch(name):
@@ -104,8 +107,18 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
         elif hashlib.sha256(file.read_bytes()).hexdigest() != digest:
             yield f"{name}: sha256 is not the one in {CERTIFICATE}"
     for file in sorted(directory.iterdir()):
-        if file.suffix in _SOURCES and file.name not in listed:
+        if (
+            file.name not in listed
+            and file.name != CERTIFICATE
+            and (file.suffix in _SOURCES or known.fullmatch(file.name))
+        ):
             yield f"{file.name}: is not listed in {CERTIFICATE}"
+
+
+def _needed_files(name: str, is_network: bool) -> list[str]:
+    """Files that every package has, whatever it is of."""
+    more = ("_network.npz", "_stages.npz", "_plan.json") if is_network else ("_layer.npz",)
+    return [f"{name}{suffix}" for suffix in (".v", "_tb.v", ".json", "_vectors.npz", *more)]
 
 
 def _known_files(name: str, is_network: bool) -> re.Pattern[str]:

@@ -66,7 +66,7 @@ def describe(design: LayerDesign) -> dict[str, Any]:
             "utilization": {str(m): round(schedule.utilization(m, dense.cycles(m)), 6) for m in _ROWS},
         },
         "quantization": _quantization(design),
-        **({} if design.host is None or design.host.idle else {"host": design.host.facts}),
+        **({"host": design.host.facts if design.host else None} if layer.gives_sums else {}),
         "vectors": {
             "rows": len(stimulus.a),
             "batches": list(stimulus.batches),
