@@ -26,7 +26,7 @@ def integers() -> LayerDesign:
         a_scale=np.float32(0.5), a_zero_point=np.uint8(3), y_scale=np.float32(0.25), y_zero_point=np.int8(-1),
         bias=np.array([5, -6], np.int32),
     )  # fmt: skip
-    return LayerDesign(layer, Hardware(cols=2, requantizer="auto"), name="fc")
+    return LayerDesign(layer, Hardware(cols=1, accumulator_bits=24), name="fc")
 
 
 def float8() -> LayerDesign:
@@ -42,7 +42,7 @@ def sums() -> LayerDesign:
         b=np.array([[3, -4], [1, 2]], np.int8), b_scale=np.float32([0.01, 0.02]), b_zero_point=np.int8(0),
         a_scale=np.float32(0.5), a_zero_point=np.uint8(3),
     )  # fmt: skip
-    return LayerDesign(layer, Hardware(cols=2), name="fc")
+    return LayerDesign(layer, Hardware(cols=1), name="fc")
 
 
 def network() -> NetworkDesign:
