@@ -20,6 +20,7 @@ from ..inference import EngineSession, InferenceReport
 from ..onnx.scales import model_scale_notes
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
+from .labels import check_labels, hit_share, show_accuracy
 from .options import PATH, SIMULATOR_OPTION, add_options
 from .saturated import SATURATED, note_saturated
 from .shell import debug_option, tell_notes
@@ -40,7 +41,8 @@ runs in onnxruntime, and depthwise convolutions do. Each product is compared wit
 are the model's outputs. Exit status is 1 where anything differs, and 3 where the hardware is right and onnxruntime's
 own result is not, as its kernels saturate on this processor (docs/onnx.md).
 
-Input and output are archives with an array for each of the model's inputs and outputs, by name.
+Input and output are archives with an array for each of the model's inputs and outputs, by name. Where the input holds
+labels [M], the right classes, the accuracy of the first output is shown, too.
 
 \b
 Examples
@@ -82,7 +84,10 @@ def run(
             model, config, only=only or None,
             simulator=simulator, stalls=stalls, seed=seed, progress=detail, bus=bus,
         )  # fmt: skip
+        labels = None if "labels" in [each.name for each in session.get_inputs()] else feed.pop("labels", None)
+        check_labels(input_, labels, feed.values())
         results = session.run(None, feed)
+    accuracy = {} if labels is None else {"accuracy": hit_share(input_, labels, results[0])}
     found = session.report
     if output is not None:
         names = [each.name for each in session.get_outputs()]
@@ -90,8 +95,10 @@ def run(
     if tensors is not None:
         write_file(tensors, npz_bytes(session.tensors))
     if report is not None:
-        write_file(report, json_bytes(found.facts() | {"engine": config_facts(config) | {"bus_bits": bus}}))
+        write_file(report, json_bytes(found.facts() | accuracy | {"engine": config_facts(config) | {"bus_bits": bus}}))
     _show(found)
+    if labels is not None:
+        show_accuracy(accuracy["accuracy"], len(labels))
     if not found.passed:
         return 1
     return SATURATED if found.saturated else 0

@@ -12,15 +12,19 @@ import numpy.typing as npt
 from rich.console import Console
 from rich.table import Table
 
-from systoliq.golden.archive import npz_bytes
+from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.runner import SimulatorName
 
-from ..design import Simulated, open_source
+from ..design import Design, Simulated, open_source
+from ..design.design import Arrays
 from ..errors import InputError
 from ..files import check_file, json_bytes, write_file
+from ..onnx import is_model
+from ..onnx.following import following_layers
 from ..progress import Stages
 from ..synth import NETLISTS
 from ..synth.targets import Target, open_target
+from .labels import check_labels, hit_share, show_accuracy
 from .options import (
     BUS_OPTION,
     CELLS_OPTION,
@@ -52,7 +56,8 @@ _SHOWN = 10  # mismatches
 
 The input holds a ([..., K], of A's type), or y where it is what another layer gave, or is a .npy file of a. A layer
 whose zero points come with A (dynamic quantization) takes a and a_zero_point, or real numbers x; its output gets y,
-which is real where x is, and the sums. For the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
+which is real where x is, and the sums. Where the input of a layer or network holds labels [M], the right classes, the
+accuracy is shown, too. For the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
 and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
 QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
 differs, and 3 where the hardware is right and onnxruntime's own result is not, as its kernels saturate on this
@@ -124,6 +129,7 @@ def simulate(
         asked = hardware_of(hardware, _part(target, netlist))
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
         operands = design.read_operands(input_, quantize=quantize)
+        labels = _labels(source, design, input_, operands)
     show_plan(design, asked.part)
     tell_notes(() if design.stages else design.odd_scales)
     judged = design.onnxruntime(**operands) if compare else None
@@ -138,6 +144,8 @@ def simulate(
             exact = design.onnxruntime_exact(**operands)
             differing, saturated = _differing(run.outputs, exact), _differing(exact, judged)
         figures = figures | {"onnxruntime_mismatches": len(differing), "onnxruntime_saturated": len(saturated)}
+    if labels is not None:
+        figures = figures | {"accuracy": hit_share(input_, labels, run.y)}
     if output is not None:
         write_file(output, npz_bytes(run.outputs))
     if tensors is not None:
@@ -145,6 +153,8 @@ def simulate(
     if report is not None:
         write_file(report, json_bytes(figures))
     _show_run(figures)
+    if labels is not None:
+        show_accuracy(figures["accuracy"], len(labels))
     for line in differing[:_SHOWN]:
         click.echo(shown(f"mismatch: {line}"), err=True)
     if not run.passed or differing:
@@ -153,6 +163,21 @@ def simulate(
         note_saturated(f"{len(saturated)} outputs, the first {saturated[0]}")
         return SATURATED
     return 0
+
+
+def _labels(source: str, design: Design, path: Path, operands: Arrays) -> npt.NDArray[Any] | None:
+    """The labels in the input archive `path`, None where it has none; of networks and last layers alone."""
+    labels = None if path.suffix == ".npy" else read_arrays(path).get("labels")
+    if labels is not None and design.kind not in ("layer", "network"):
+        raise InputError(f"{path}: labels must be left out for the source {design.kind}, whose results are no classes")
+    if labels is not None and design.kind == "layer" and is_model(source) and (next_ones := following_layers(source)):
+        raise InputError(
+            f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "
+            f"into {next_ones[0]!r}"
+        )
+    inputs = operands.get("inputs")
+    check_labels(path, labels, (inputs if isinstance(inputs, dict) else operands).values())
+    return labels
 
 
 def _part(target: str | None, netlist: str | None) -> Target | None:
