@@ -121,3 +121,23 @@ def test_a_product_backwards(call, tmp_path):
     assert (there.exit_code, back.exit_code) == (0, 0), back.output
     verilog = [next((tmp_path / name).glob("*fc.v")).read_bytes() for name in ("there", "back")]
     assert verilog[0] == verilog[1]
+
+
+@pytest.mark.parametrize("location", ["w.bin", "data/w.bin"])
+def test_data_outside_of_a_model_backwards(location, call, tmp_path, monkeypatch):
+    """The library's check looks for the data in the current folder where it is given the sorted model."""
+    net = NETWORKS["autoencoder"]()
+    path = quantized(tmp_path, net)
+    inside = read_nodes(path).network
+    reorder(path, backwards)
+    (tmp_path / location).parent.mkdir(exist_ok=True)
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location=location, size_threshold=0)
+    monkeypatch.chdir("/")
+    network = read_nodes(path).network
+    x = images(net.shape, 3, 9)
+    expected, given = inside.golden({"x": x}), network.golden({"x": x})
+    for name, array in expected.items():
+        np.testing.assert_array_equal(given[name], array)
+    (tmp_path / location).unlink()
+    result = call("emit", path, "--out", tmp_path / "out")
+    assert_refused(result, f"there is no regular file {tmp_path / location}")

@@ -85,7 +85,7 @@ def _without_data(model: ModelProto) -> ModelProto:
         if tensor.data_location == TensorProto.EXTERNAL:
             tensor.ClearField("data_location")
             tensor.ClearField("external_data")
-            tensor.raw_data = b""
+            tensor.dims[:] = [0]
     return copy
 
 
