@@ -257,7 +257,7 @@ def test_ctrl_c_ends_quietly(call, tmp_path, monkeypatch):
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("systoliq.build.cli.emit.open_source", interrupt)
+    monkeypatch.setattr("systoliq.build.design.open_source", interrupt)
     result = call("emit", "array", "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert result.stderr.strip() == ""
