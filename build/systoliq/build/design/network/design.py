@@ -80,6 +80,7 @@ class NetworkDesign(Design):
         expect("network", network, Network)
         expect("hardware", hardware, Hardware, type(None))
         expect("origin", origin, str)
+        expect("notes", notes, Sequence)
         self._hardware = hardware or Hardware()
         self._hardware.refuse_for_networks()
         self._pairs = self._hardware.cells == AUTO
