@@ -40,10 +40,10 @@ _NOT_NETWORK = (
 _FILES = ("workload", "plan")
 _POSITIVE = (
     "rows", "cols", "depth", "accumulator_bits", "multiplier_bits", "lanes", "a_words", "b_words", "max_columns",
-    "max_rows", "throughput", "multipliers",
+    "max_rows", "throughput",
 )  # fmt: skip
 _KINDS: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("a_bits", "b_bits", "bus", "luts", *_POSITIVE), (int,)),
+    **dict.fromkeys(("a_bits", "b_bits", "bus", *_BUDGET, *_POSITIVE), (int,)),
     **dict.fromkeys(("a_signed", "b_signed", "wrap"), (bool,)),
     **dict.fromkeys(("a_format", "b_format", "y_format", "requantizer", "cells", "dataflow"), (str,)),
     "accumulator_bits": (int, str),
@@ -167,8 +167,9 @@ class Hardware:
             if value not in (None, "auto") and not 0 < value < float("inf"):
                 wanted = "positive" if name in _ONLY_NETWORK else "a positive integer"
                 raise ValueError(f"{name} must be {wanted}, not {value!r}")
-        if self.luts is not None and self.luts < 0:
-            raise ValueError(f"luts must be 0 or more, not {self.luts!r}")
+        for name in _BUDGET:
+            if getattr(self, name) is not None and getattr(self, name) < 0:
+                raise ValueError(f"{name} must be 0 or more, not {getattr(self, name)!r}")
         if self.bus not in (None, 32, 64, 128):
             raise ValueError(f"bus must be 32, 64 or 128 bits, not {self.bus!r}")
 
@@ -221,6 +222,8 @@ class Hardware:
         given = [name for name in _ONLY_NETWORK if getattr(self, name) is not None]
         if len(given) > 1 and not set(given) <= {"multipliers", "luts"}:
             raise InputError(f"only one of throughput, multipliers and plan must be given, not {' and '.join(given)}")
+        if self.multipliers == 0:
+            raise InputError("multipliers must be positive, not 0")
 
     @property
     def clock_mhz(self) -> float:
