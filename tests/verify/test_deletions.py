@@ -26,7 +26,7 @@ def integers() -> LayerDesign:
         a_scale=np.float32(0.5), a_zero_point=np.uint8(3), y_scale=np.float32(0.25), y_zero_point=np.int8(-1),
         bias=np.array([5, -6], np.int32),
     )  # fmt: skip
-    return LayerDesign(layer, Hardware(cols=1, accumulator_bits=24), name="fc")
+    return LayerDesign(layer, Hardware(cols=1), name="fc")
 
 
 def float8() -> LayerDesign:

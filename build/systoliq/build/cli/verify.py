@@ -41,22 +41,22 @@ def verify(directory: Path, layer: str | None) -> int:
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = _report(directory, detail)
-    reasons = list(report.reasons) if report else []
+    reasons = list(report.reasons) if report is not None else []
     if not reasons:
         with Stages().stage(f"write {directory} once more, and compare"):
             compared = compare_again(directory, layer)
         reasons += compared.reasons
-    for stage in report.stages if report else ():
+    for stage in report.stages if report is not None else ():
         if stage.passed:
             name = f"stage {stage.node} ({stage.operator})"
             click.echo(f"tested, not certified: {name}" if stage.tested else f"verified: {name}: {stage.tried}")
     for reason in reasons:
         click.echo(f"refused: {reason}", err=True)
-    if report and report.stages:
+    if report is not None and report.stages:
         click.echo(f"tested, not certified: {TESTED}")
     if reasons:
         return 1
-    if report:
+    if report is not None:
         click.echo(_summary(report))
     whose = f", that of {compared.source}" if compared.source else ""
     click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
