@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO_STAMP := $(VENV)/.demo_installed
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist worksteal
 
 .PHONY: help venv demo demo-soc test test-slow soak fuzz lint format bench bench-area prove mutants mutants-python docs clean
 

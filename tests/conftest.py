@@ -14,11 +14,23 @@ import pytest
 
 from systoliq.sim.tools import find, missing_text
 
+from .support import cpu_time
+
 if TYPE_CHECKING:
     from click.testing import Result
 
 ROOT = Path(__file__).resolve().parent.parent
 NEEDED = {"verilator": ("verilator", "c++", "libpython"), "icarus": ("icarus", "libpython")}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--cpu-limit`."""
+    cpu_time.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure the CPU time of each test."""
+    config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
 
 
 @pytest.hookimpl(tryfirst=True)
