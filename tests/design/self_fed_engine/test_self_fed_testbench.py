@@ -94,13 +94,13 @@ def test_it_finds_a_burst_that_a_reset_takes_back(tmp_path):
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
-        (Hardware(bus=48), "bus"),
-        (Hardware(bus=12), "bus must be 32, 64 or 128 bits, not 12"),
-        (Hardware(bus=32, dataflow="weight-stationary"), "dataflow must be output-stationary"),
-        (Hardware(bus=32, depth=3), "depth must divide"),
-        (Hardware(bus=32, cols=3, lanes=3), "lanes must be a power of two"),
+        ({"bus": 48}, "bus"),
+        ({"bus": 12}, "bus must be 32, 64 or 128 bits, not 12"),
+        ({"bus": 32, "dataflow": "weight-stationary"}, "dataflow must be output-stationary"),
+        ({"bus": 32, "depth": 3}, "depth must divide"),
+        ({"bus": 32, "cols": 3, "lanes": 3}, "lanes must be a power of two"),
     ],
 )
 def test_what_it_cannot_be_is_refused(asked, said):
     with pytest.raises((InputError, ValueError), match=said):
-        SelfFedEngineDesign(asked)
+        SelfFedEngineDesign(Hardware(**asked))
