@@ -291,6 +291,17 @@ def test_a_single_convolution_is_a_network(call, tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "y.npz")["b"], right)
 
 
+def test_explore_refuses_what_no_plan_builds(call, tmp_path):
+    """Channels that end in another order than the stream's, as `emit` has it."""
+    nodes = f"{CONV} m = Reshape(fb, groups) t = Transpose<perm = [0, 2, 1, 3]>(m) h = Reshape(t, ends) "
+    nodes += "y = QuantizeLinear(h, s, z)"
+    constants = CONSTANTS | {"groups": np.array([1, 2, 2, 25]), "ends": np.array([1, 4, 5, 5])}
+    path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 5, 5] y) {{ {nodes} }}", constants)
+    reason = "its elements must come in raster order, channels last"
+    assert_refused(call("emit", path, "--out", tmp_path / "out"), reason)
+    assert_refused(call("explore", path, "--require", "throughput=1000"), reason)
+
+
 def test_a_product_that_the_host_computes_is_named(call, tmp_path):
     """A last Gemm whose result stays float is the host's, and the package says so."""
     nodes = f"{CONV} m = GlobalAveragePool(fb) k = QuantizeLinear(m, s, z) fk2 = DequantizeLinear(k, s, z) "

@@ -14,6 +14,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
 from ..design.layer.scales import scale_notes
+from ..design.network.reasons import check_stages
 from ..design.network.scales import network_scale_notes
 from ..design.sources import open_layer, open_network
 from ..errors import InputError, need
@@ -212,7 +213,12 @@ def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
     """What the smallest plan is asked for: a network, or a layer where that is asked for."""
     opened = open_network(source)
     if opened is not None:
-        return opened[0]
+        network, origin = opened
+        try:
+            check_stages(network)
+        except InputError as error:
+            raise InputError(f"{origin}: {error}") from error
+        return network
     return open_layer(source, None)[0] if smallest else None
 
 

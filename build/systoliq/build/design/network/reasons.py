@@ -9,6 +9,7 @@ from amaranth.hdl import UnusedElaboratable
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
 from systoliq.golden.requantization import Requantization
+from systoliq.hw.network.assembly import assemble
 from systoliq.hw.network.rate import Parallelism
 from systoliq.hw.network.stages import stage_of
 
@@ -19,7 +20,7 @@ from .design import NetworkDesign
 from .ends import check_ends
 from .plan import stages_of
 
-__all__ = ["reasons_against"]
+__all__ = ["check_stages", "reasons_against"]
 
 
 def reasons_against(net: Network) -> tuple[str, ...]:
@@ -37,6 +38,16 @@ def reasons_against(net: Network) -> tuple[str, ...]:
         except (TypeError, ValueError) as error:
             return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *_of_stages(net))))
     return ()
+
+
+def check_stages(net: Network) -> None:
+    """An InputError where no plan has hardware for `net`: for one of its stages, or for the order of its elements."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
+        try:
+            assemble(net, {}, requantize=_requantized)
+        except (TypeError, ValueError) as error:
+            raise InputError(str(error)) from error
 
 
 def _of_stages(net: Network) -> list[str]:
