@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from .support.sources import syntax_tree
 
 ROOT = Path(__file__).resolve().parent.parent
 PARTS = ("golden", "hw", "sim", "build")  # each may import those before it
@@ -30,15 +34,12 @@ APART = {"mutants": {"verify"}, "prove": set(), "verify": set()}  # import no mo
 LATE = {("design", "package"), ("design", "demo")}  # a method of Design that hands on to them: within functions only
 
 
-def imported_modules(path: Path, *, late: bool = True) -> set[str]:
+@functools.cache
+def imported_modules(path: Path, *, late: bool = True) -> frozenset[str]:
     """Full names of what a module imports, relative imports resolved; not within functions unless ``late``."""
     package = path.relative_to(ROOT).parts[1:-1]  # ("systoliq", "hw", ...)
     names = set()
-    tree = ast.parse(path.read_text())
-    inside = {id(node) for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for node in ast.walk(f)}
-    for node in ast.walk(tree):
-        if id(node) in inside and not late:
-            continue
+    for node in imports(syntax_tree(path), late=late):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -46,15 +47,24 @@ def imported_modules(path: Path, *, late: bool = True) -> set[str]:
             module = ".".join([*base, *([node.module] if node.module else [])])
             whole = module in ("systoliq", "systoliq.build")
             names |= {f"{module}.{alias.name}" for alias in node.names} if whole else {module}
-    return names
+    return frozenset(names)
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_imports_run_one_way(path):
-    part = path.relative_to(ROOT).parts[0]
-    allowed = PARTS[: PARTS.index(part) + 1]
-    ours = {name.split(".")[1] for name in imported_modules(path) if name.startswith("systoliq.")}
-    assert ours <= {*allowed, *OF_NO_PART}, f"{part} may import {', '.join(allowed)}"
+def imports(node: ast.AST, *, late: bool) -> Iterator[ast.Import | ast.ImportFrom]:
+    """Import statements below `node`; those within functions only if `late`."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif late or not isinstance(child, ast.FunctionDef):
+            yield from imports(child, late=late)
+
+
+def test_imports_run_one_way():
+    for path in MODULES:
+        part = path.relative_to(ROOT).parts[0]
+        allowed = PARTS[: PARTS.index(part) + 1]
+        ours = {name.split(".")[1] for name in imported_modules(path) if name.startswith("systoliq.")}
+        assert ours <= {*allowed, *OF_NO_PART}, f"{path}: {part} may import {', '.join(allowed)}"
 
 
 def name_in_build(path: Path) -> str:
@@ -66,28 +76,30 @@ def test_the_direction_names_all_of_build():
     assert {name for line in DIRECTION for name in line} | set(APART) == names
 
 
-@pytest.mark.parametrize("path", sorted(BUILD.rglob("*.py")), ids=lambda path: str(path.relative_to(BUILD)))
-def test_imports_of_build_run_one_way(path):
-    name = name_in_build(path)
+def allowed_in_build(name: str) -> set[str]:
     if name == "__init__":
-        allowed = set()
-    elif name in APART:
-        allowed = {name} | APART[name]
-    else:
-        line = next(i for i, names in enumerate(DIRECTION) if name in names)
-        allowed = {name}.union(*DIRECTION[:line], APART if name == "cli" else ())
-    for late in (False, True):
-        names = imported_modules(path, late=late)
-        found = {imported.split(".")[2] for imported in names if imported.startswith("systoliq.build.")}
-        assert found <= allowed | {to for of, to in LATE if late and of == name}
-        assert "systoliq.api" not in names, "it is for users"
+        return set()
+    if name in APART:
+        return {name} | APART[name]
+    line = next(i for i, names in enumerate(DIRECTION) if name in names)
+    return {name}.union(*DIRECTION[:line], APART if name == "cli" else ())
 
 
-@pytest.mark.parametrize("path", sorted((BUILD / "verify").rglob("*.py")), ids=lambda path: path.name)
-def test_verify_shares_nothing_with_what_it_checks(path):
-    ours = {name for name in imported_modules(path) if name.startswith("systoliq")}
-    assert all(name.startswith("systoliq.build.verify") for name in ours)
-    assert not any(name.startswith("amaranth") for name in imported_modules(path))
+def test_imports_of_build_run_one_way():
+    for path in sorted(BUILD.rglob("*.py")):
+        name = name_in_build(path)
+        for late in (False, True):
+            names = imported_modules(path, late=late)
+            found = {imported.split(".")[2] for imported in names if imported.startswith("systoliq.build.")}
+            assert found <= allowed_in_build(name) | {to for of, to in LATE if late and of == name}, path
+            assert "systoliq.api" not in names, f"{path}: it is for users"
+
+
+def test_verify_shares_nothing_with_what_it_checks():
+    for path in sorted((BUILD / "verify").rglob("*.py")):
+        ours = {name for name in imported_modules(path) if name.startswith("systoliq")}
+        assert all(name.startswith("systoliq.build.verify") for name in ours), path
+        assert not any(name.startswith("amaranth") for name in imported_modules(path)), path
 
 
 def test_each_command_has_a_file_of_its_name():
@@ -99,12 +111,12 @@ def test_each_command_has_a_file_of_its_name():
         assert command.callback.__module__ == f"systoliq.build.cli.{file.stem}"
         decorated = [
             function.name
-            for function in ast.parse(file.read_text()).body
+            for function in syntax_tree(file).body
             if isinstance(function, ast.FunctionDef)
             if any("click.command" in ast.unparse(each) for each in function.decorator_list)
         ]
         assert decorated == [file.stem]
-        assert ast.get_docstring(ast.parse(file.read_text())).startswith(f"The command `systoliq {name}`")
+        assert ast.get_docstring(syntax_tree(file)).startswith(f"The command `systoliq {name}`")
 
 
 NO_NOUNS = {"What", "How", "When", "Where", "Which", "Who", "Whether", "From", "One", "Everything", "Other"}
@@ -112,7 +124,7 @@ NO_NOUNS = {"What", "How", "When", "Where", "Which", "Who", "Whether", "From", "
 
 def test_docstrings_of_modules_begin_with_a_noun():
     for path in MODULES:
-        text = ast.get_docstring(ast.parse(path.read_text()))
+        text = ast.get_docstring(syntax_tree(path))
         assert text, path
         assert text.split()[0] not in NO_NOUNS, path
 
@@ -173,7 +185,7 @@ def test_every_public_method_of_hw_has_its_docstring():
     classes: dict[str, tuple[set[str], dict[str, bool]]] = {}
     for path in MODULES:
         if path.relative_to(ROOT).parts[0] == "hw":
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(syntax_tree(path)):
                 if isinstance(node, ast.ClassDef):
                     bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
                     methods = {f.name: bool(ast.get_docstring(f)) for f in node.body if isinstance(f, ast.FunctionDef)}
@@ -243,20 +255,20 @@ def test_no_code_names_what_lies_beside_the_repository():
         assert "parents[" not in text, path
 
 
-@pytest.mark.parametrize("path", HARDWARE, ids=lambda path: str(path.relative_to(ROOT)))
-def test_signals_have_names_of_their_own(path):
+def test_signals_have_names_of_their_own():
     """Amaranth names `x = Signal()` after x; of `x, y = Signal(), Signal()` what it makes depends on Python's version,
     and packages of one version would be refused by `systoliq verify` of another.
     """
-    for node in ast.walk(ast.parse(path.read_text())):
-        if (
-            isinstance(node, ast.Assign)
-            and isinstance(node.targets[0], ast.Tuple)
-            and isinstance(node.value, ast.Tuple)
-        ):
-            for each in node.value.elts:
-                named = isinstance(each, ast.Call) and any(keyword.arg == "name" for keyword in each.keywords)
-                assert named or not _is_signal(each), f"line {node.lineno}: {ast.unparse(node)}"
+    for path in HARDWARE:
+        for node in ast.walk(syntax_tree(path)):
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Tuple)
+                and isinstance(node.value, ast.Tuple)
+            ):
+                for each in node.value.elts:
+                    named = isinstance(each, ast.Call) and any(keyword.arg == "name" for keyword in each.keywords)
+                    assert named or not _is_signal(each), f"{path}:{node.lineno}: {ast.unparse(node)}"
 
 
 def _is_signal(node: ast.expr) -> bool:

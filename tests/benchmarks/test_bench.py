@@ -77,6 +77,7 @@ def test_loop_computes_the_product() -> None:
     assert run.cycles_per_second > 0
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_simulation_section() -> None:
     section = SECTIONS["simulation"](Options(sizes=(2,), repeat=1, work=5000), lambda text: None)

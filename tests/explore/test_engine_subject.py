@@ -156,6 +156,7 @@ def test_points_of_an_engine(run, tmp_path):
     assert run(synthesis=6, place=4, dataflow="output-stationary,weight-stationary").computed == {}
 
 
+@pytest.mark.slow
 def test_the_report_works_in_a_browser(run, tmp_path):
     exploration = run(synthesis=6, place=4)
     write_directory(exploration, tmp_path / "out")

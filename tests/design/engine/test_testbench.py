@@ -6,8 +6,8 @@ import functools
 import re
 
 import pytest
-from tests.design import run_testbench
-from tests.design.run_testbench import icarus, verilator, wrapped
+from tests.support import testbenches
+from tests.support.testbenches import ending_after, icarus, verilator, wrapped
 
 from systoliq.build.design import EngineDesign
 from systoliq.build.package import make_package
@@ -34,10 +34,22 @@ def files(name: str) -> dict[str, bytes]:
 
 def put(folder, name: str, verilog: str | None = None):
     """The package of `CONFIGS[name]` in a folder, with another Verilog where one is given."""
-    return run_testbench.put(folder, files(name), verilog)
+    return testbenches.put(folder, files(name), verilog)
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", CONFIGS)
+def test_its_first_phase_passes_under_icarus(name, tmp_path):
+    assert re.match(r"PASS: \d+ bytes of Y in \d+ cycles", icarus(ending_after(0, put(tmp_path / "out", name))))
+
+
+@pytest.mark.simulator
+def test_it_passes_under_stalls_too(tmp_path):
+    assert icarus(ending_after(1, put(tmp_path / "out", "one tile of columns"))).startswith("PASS: ")
+
+
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_it_passes_under_icarus(name, tmp_path):

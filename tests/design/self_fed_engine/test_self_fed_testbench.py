@@ -6,7 +6,7 @@ import functools
 import re
 
 import pytest
-from tests.design.run_testbench import icarus, put, verilator, wrapped
+from tests.support.testbenches import ending_after, icarus, put, verilator, wrapped
 
 from systoliq.build.design import Hardware, SelfFedEngineDesign
 from systoliq.build.errors import InputError
@@ -38,6 +38,20 @@ def test_it_passes_under_icarus(tmp_path):
 
 
 @pytest.mark.sampled(2)
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", CONFIGS)
+def test_its_first_phase_passes_under_icarus(name, tmp_path):
+    output = icarus(ending_after(0, put(tmp_path / "out", files(name))))
+    assert re.match(r"PASS: \d+ bytes of memory in \d+ cycles", output)
+
+
+@pytest.mark.simulator
+def test_it_passes_under_stalls_too(tmp_path):
+    output = icarus(ending_after(1, put(tmp_path / "out", files("64 bits, two deep, one lane"))))
+    assert output.startswith("PASS: ")
+
+
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_it_passes_under_verilator(name, tmp_path):

@@ -98,6 +98,7 @@ def test_two_processes_give_the_same_answer(tmp_path):
     same(parallel, answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "others"))))
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_answer(cluster, tmp_path):
     address, _, workers = cluster
     wait_for(lambda: len(DaskCluster(address)._client.nthreads()) == 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 
 from systoliq.sim.tools import find, missing_text
 
-__all__ = ["icarus", "put", "verilator", "wrapped"]
+__all__ = ["ending_after", "icarus", "put", "verilator", "wrapped"]
 
 
 def put(folder: Path, files: Mapping[str, bytes], verilog: str | None = None) -> Path:
@@ -37,8 +38,17 @@ def icarus(folder: Path) -> str:
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+def ending_after(phase: int, folder: Path) -> Path:
+    """The package in `folder` with a testbench whose last phase is `phase`; the later ones take most of its time."""
+    path = folder / "engine_tb.v"
+    text, count = re.subn(r"localparam LAST_PHASE = 3;", f"localparam LAST_PHASE = {phase};", path.read_text())
+    assert count == 1
+    path.write_text(text)
+    return folder
+
+
 def verilator(folder: Path) -> str:
-    """Likewise, under Verilator."""
+    """Likewise, under Verilator, by the command that the testbench names; it compiles Verilator's runtime again."""
     tool = find("verilator")
     if not tool.found:
         pytest.skip(missing_text(tool))
