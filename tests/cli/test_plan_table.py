@@ -16,16 +16,18 @@ def lines_of(result):
 
 
 def test_emit_shows_the_plan_before_it_builds(call, tmp_path):
-    lines = lines_of(call("emit", "digits-cnn", "--target", "ice40-up5k", "--out", tmp_path / "out"))
+    lines = lines_of(
+        call("emit", "digits-cnn", "--target", "ice40-up5k", "--multipliers", 8, "--out", tmp_path / "out")
+    )
     (at,) = (index for index, line in enumerate(lines) if line[:1] == ["stage"])
-    assert lines[at + 1][:8] == ["conv1", "Convolution", "2", "x", "1", "ice40", "1152", "100%"]
+    assert lines[at + 1][:8] == ["conv1", "Convolution", "4", "x", "1", "ice40", "576", "67%"]
     assert [line[0] for line in lines[at : at + 7]] == ["stage", "conv1", "conv2", "fc", "all", "ice40-up5k", "plan:"]
     assert lines[at + 5][1:] == ["8", "5280", "30"]
-    assert lines[at + 6][1:5] == ["1152", "cycles", "an", "image,"]
+    assert lines[at + 6][1:5] == ["864", "cycles", "an", "image,"]
     assert lines[at + 7][0] == str(tmp_path / "out" / "digits_cnn.v")
     plan = json.loads((tmp_path / "out" / "digits_cnn_plan.json").read_text())
     sums = [sum(stage[key] for stage in plan) for key in ("multipliers", "dsp", "lut_sites", "ram")]
-    assert lines[at + 4][1:] == ["1152", *map(str, sums)]
+    assert lines[at + 4][1:] == ["864", *map(str, sums)]
     report = (tmp_path / "out" / "report.html").read_text()
     assert f"<dt>LUT sites, about</dt><dd>{plan[0]['lut_sites']}</dd>" in report
 
@@ -42,7 +44,7 @@ def test_what_does_not_fit_is_one_line(call, tmp_path):
     result = call("emit", "digits-cnn", "--target", "ice40-up5k", "--multipliers", 20, "--out", out)
     assert_refused(
         result,
-        "the plan does not fit Lattice iCE40 UP5K, SG48: it needs 15 multiplier cells where there are 8; ask for fewer "
+        "the plan does not fit Lattice iCE40 UP5K, SG48: it needs 10 multiplier cells where there are 8; ask for fewer "
         "multipliers, or take a larger part",
     )
     assert not out.exists()

@@ -17,7 +17,7 @@ from .delay import delay
 from .hierarchy import place
 from .lut_product import lut_product, lut_product_latency
 
-__all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier"]
+__all__ = ["LIMB_BITS", "Multiplier", "WideMultiplier", "cell_size"]
 
 LIMB_BITS = {
     "ecp5": 17,
@@ -28,12 +28,20 @@ LIMB_BITS = {
     "gowin": 17,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
+_SMALL_CELL_BITS = 9  # of a Gowin's smaller multiplier, of which two stand in the place of a larger one
 _SAME = {
     "ecp5-alu": "ecp5",
     "ecp5-pair": "ecp5",
     "ecp5-lut": "ecp5",
 }  # cells that differ in what they do besides one product
 _PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # of three cycles, for one more in the fabric
+
+
+def cell_size(a_bits: int, b_bits: int, *, cells: str) -> int:
+    """Return how many of a part's multipliers one product of signed operands of up to 18 bits takes: parts of Gowin
+    count those of 9 x 9 bits, and a wider product takes two of them.
+    """
+    return 2 if cells == "gowin" and max(a_bits, b_bits) > _SMALL_CELL_BITS else 1
 
 
 class Multiplier(wiring.Component):
@@ -110,8 +118,17 @@ class WideMultiplier(wiring.Component):
 
     @property
     def count(self) -> int:
-        """Multipliers of one cell's worth that it is made of."""
-        return 0 if self._in_tables or len(self.b) <= _FEW else (1 + self._cut_a) * (1 + self._cut_b)
+        """Multipliers of the part that it is made of, as `cell_size` counts them; 1 of cells that leave the cutting to
+        synthesis.
+        """
+        if self._in_tables or len(self.b) <= _FEW:
+            return 0
+        a_bits = 2 * self._limb + 1 if self._few else len(self.a)
+        widths = [
+            [self._limb + 1, bits - self._limb] if cut else [bits]
+            for bits, cut in ((a_bits, self._cut_a), (len(self.b) + 1, self._cut_b))
+        ]
+        return sum(cell_size(a, b, cells=self.cells) for a in widths[0] for b in widths[1])
 
     @property
     def latency(self) -> int:

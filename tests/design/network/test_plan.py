@@ -124,7 +124,7 @@ def test_what_cannot_be_planned():
     plan_for_cycles(network, least, cells=CELLS)
     with pytest.raises(InputError, match=f"an image must have at least {least} cycles for node .*, not {least - 1}"):
         plan_for_cycles(network, least - 1, cells=CELLS)
-    with pytest.raises(InputError, match=r"multipliers must be at least \d+ for 5 stages, not 1"):
+    with pytest.raises(InputError, match=r"at least \d+ for 5 stages, 3 of them for requantizers, not 1; what may"):
         plan_for_budget(network, 1, 0, cells=CELLS)
 
 

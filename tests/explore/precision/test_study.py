@@ -65,7 +65,7 @@ def test_accuracy_is_that_of_onnxruntime(net):
 def test_costs_are_the_planners(net, images):
     x, labels = images
     part = open_target("ecp5-25k")
-    design = NetworkDesign(net, Hardware(cells=part.cells, part=part))
+    design = NetworkDesign(net, Hardware(cells=part.cells, part=part, multipliers=part.capacity["dsp"]))
     found = NetworkData(inputs={"image": x}, classes=labels, origin="tests")
     study = precision(net, bits="8,3", data=found, target="ecp5-25k")
     row = study.row("all", 8)

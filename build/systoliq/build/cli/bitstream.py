@@ -13,7 +13,8 @@ from ..board.linked import fingerprint
 from ..board.record import keep_record
 from ..package.output import check_output, write_output
 from ..progress import Stages
-from .board_design import BOARD_DESIGN_OPTIONS, board_design, board_record
+from .board_design import BOARD_DESIGN_OPTIONS, DEFAULT_BAUD, board_design, board_record
+from .expected_time import tell_expected_time
 from .options import PATH, SOURCE_HELP, add_options
 from .plan_table import show_plan
 from .rows import show_rows
@@ -21,6 +22,7 @@ from .shell import debug_option, tell_link
 
 __all__ = ["bitstream"]
 
+_PLACEMENTS = 2  # mostly: once for what is reached, and again for that clock
 _BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.values())
 
 
@@ -31,15 +33,18 @@ _BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.value
 Boards
 {_BOARDS}
 
-The board's PLL is set to what place and route reached. DIR gets the bitstream and report.json. `systoliq board run`
-sends rows to the board and compares what comes back. Needs: pip install 'systoliq[board]'.
+Without options of size a layer has the most columns that fit, up to 16, and a network is the smallest that keeps up
+with the serial line. The board's PLL is set to what place and route reached. DIR gets the bitstream and report.json.
+
+`systoliq board run` sends rows to the board and compares what comes back. Needs: pip install 'systoliq[board]'.
 
 {SOURCE_HELP}
 
 \b
 Examples
   systoliq bitstream digits --board ulx3s-85f --out out/ulx3s
-  systoliq bitstream digits-cnn --board icebreaker --out out/icebreaker --multipliers 8
+  systoliq bitstream digits-cnn --board icebreaker --out out/icebreaker
+  systoliq bitstream digits-cnn --board ulx3s-85f --out out/quick --multipliers 64
   systoliq bitstream layer.npz --board tang-nano-9k --out out/tang --cols 2 --baud 921600
 """
 )
@@ -47,7 +52,9 @@ Examples
 @click.option("--board", "name_of_board", required=True, metavar="NAME", help="The board; see above.")
 @click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory that gets bitstream and report.")
 @click.option("--mhz", type=float, metavar="F", help="Clock to ask for, no more and no less.  [what is reached]")
-@click.option("--baud", type=int, default=115200, show_default=True, metavar="N", help="Bits a second of the line.")
+@click.option(
+    "--baud", type=int, default=DEFAULT_BAUD, show_default=True, metavar="N", help="Bits a second of the line."
+)
 @click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Of the placer.")
 @add_options(*BOARD_DESIGN_OPTIONS, debug_option)
 def bitstream(
@@ -56,10 +63,12 @@ def bitstream(
     """See `help`."""
     board = open_board(name_of_board)
     check_output(out)
+    options["baud"] = baud
     stages = Stages()
     with stages.stage(f"design {source}"):
         design = board_design(source, board.name, options)
     show_plan(design, board.target)
+    tell_expected_time(design, board.target, _PLACEMENTS)
     with stages.stage(f"bitstream of {design.name} for {board.title}") as detail:
         made = make_bitstream(design, board, mhz=mhz, baud=baud, seed=seed, progress=detail)
     write_output(out, made.files)

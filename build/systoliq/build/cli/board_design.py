@@ -13,21 +13,27 @@ from ..board.record import Record
 from ..design import Design, open_source
 from .options import CELLS_OPTION, HARDWARE_OPTIONS, NETWORK_OPTIONS, SOURCE_OPTIONS, hardware_of
 
-__all__ = ["BOARD_DESIGN_OPTIONS", "BOARD_OPTION", "board_design", "board_record", "recorded_design"]
+__all__ = ["BOARD_DESIGN_OPTIONS", "BOARD_OPTION", "DEFAULT_BAUD", "board_design", "board_record", "recorded_design"]
 
 BOARD_DESIGN_OPTIONS = (*HARDWARE_OPTIONS, CELLS_OPTION, *NETWORK_OPTIONS, *SOURCE_OPTIONS)
 BOARD_OPTION = click.option(
     "--board", metavar="NAME", help="The board whose cells and capacity the design is for, as bitstream has it.  [none]"
 )
+DEFAULT_BAUD = 115200
 _PATHS = ("weights", "plan")
 
 
 def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> Design:
-    """The design that `source` is with these `options`, for a board; InputError for what has no units of operands."""
+    """Return the design that `source` is with these `options`, among them the `baud` of its line, for a board.
+
+    Raises InputError for what has no units of operands.
+    """
     target = None if board is None else open_board(board).target
     given = dict(options)
     weights, no_bias, name = given.pop("weights"), given.pop("no_bias"), given.pop("name")
-    design = open_source(source, hardware_of(given, target), weights=weights, use_bias=not no_bias, name=name)
+    baud = given.pop("baud", DEFAULT_BAUD)
+    hardware = hardware_of(given, target).replace(line_baud=None if target is None else baud)
+    design = open_source(source, hardware, weights=weights, use_bias=not no_bias, name=name)
     _ = design.unit_beats  # of an array or an engine there are none: refused before anything is made
     return design
 

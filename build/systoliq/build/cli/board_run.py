@@ -68,7 +68,8 @@ def board_run(
         client = Client(line, seconds=seconds)
         with stages.stage("design"):
             held = client.identify()
-            design = recorded_design(find_record(held)) if source is None else board_design(source, board, options)
+            asked = options | {"baud": baud}
+            design = recorded_design(find_record(held)) if source is None else board_design(source, board, asked)
         _check(design, held)
         exchange = design.exchange(**design.read_operands(input_, quantize=quantize))
         began = time.monotonic()

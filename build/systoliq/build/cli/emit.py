@@ -93,6 +93,4 @@ def emit(
     console = Console(highlight=False)
     for file, content in package.files.items():
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
-    for choice in () if design.stages else design.choices:
-        console.print(choice)
     tell_notes(() if design.stages else design.notes)

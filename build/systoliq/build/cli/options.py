@@ -65,7 +65,8 @@ HARDWARE_OPTIONS = (
         "--cols",
         type=int,
         metavar="N",
-        help="Columns of the array.  [layer: as many as N, up to 16; array: 8; engine: 4]",
+        help="Columns of the array.  [layer: as many as N, up to 16, and as the target has cells for; array: 8; "
+        "engine: 4]",
     ),
     click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]"),
     click.option("--a-bits", type=int, metavar="N", help="Width of A, 2 to 16.  [layer: its own; array: 8]"),
@@ -175,15 +176,16 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--multipliers",
         type=int,
         metavar="N",
-        help="network, and layer with --cells auto: multiplier cells that it may take.  [those of the target, or of "
-        "ecp5-85k]",
+        help="network, and layer with --cells auto: multiplier cells that it may take.  [network: "
+        "with --target as few as give 1000 images a second, with --board as few as keep up with the line, else those "
+        "of ecp5-85k; layer: those of the target]",
     ),
     click.option(
         "--luts",
         type=int,
         metavar="N",
-        help="network on ECP5: sites of lookup tables that products beyond them may take; layer with --cells auto: all "
-        "that it may take.  [0; half of the target's]",
+        help="network on ECP5 and iCE40: sites of lookup tables that products beyond them may take; layer with "
+        "--cells auto: all that it may take.  [0; half of the target's]",
     ),
     click.option(
         "--plan",

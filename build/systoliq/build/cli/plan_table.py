@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -28,8 +29,12 @@ _COUNTED = {
 
 
 def show_plan(design: Design, part: Target | None) -> None:
-    """Print the plan of `design`, if it has one: the sums of its stages, what there is on `part`, and the notes."""
+    """Print the plan of `design`, if it has one: the sums of its stages, what there is on `part`, and the notes. Of a
+    design without stages print what was chosen.
+    """
     if not design.stages:
+        for choice in design.choices:
+            click.echo(choice)
         return
     console = Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH)
     console.print(_plan_table(design, part))
@@ -49,7 +54,7 @@ def _plan_table(design: Design, part: Target | None) -> Table:
             Text(shown(stage["node"]), overflow="fold"),
             stage["operator"],
             f"{stage['cols']} x {stage['depth']}",
-            stage["cells"] or design.cells,
+            _cells(stage, design.cells),
             str(stage["image_cycles"]),
             f"{stage['share_of_slowest']:.0%}",
             *(str(stage[key]) for key in counted),
@@ -60,6 +65,12 @@ def _plan_table(design: Design, part: Target | None) -> Table:
     if part is not None and part.capacity:
         table.add_row(*_there_is(part, counted))
     return table
+
+
+def _cells(stage: Mapping[str, Any], usual: str) -> str:
+    """Return the cells of products, and of requantizers where the plan names others."""
+    lanes = stage.get("lane_cells")
+    return (stage["cells"] or usual) + (f", requantizer {lanes}" if lanes else "")
 
 
 def _there_is(part: Target, counted: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from ..design import open_source
+from ..design import Design, open_source
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from ..synth.advice import clock_verdict
@@ -19,6 +19,7 @@ from ..synth.floorplan import floorplan_script
 from ..synth.opensta import BRINGS
 from ..synth.report import SynthReport
 from ..synth.targets import TARGETS, open_target
+from .expected_time import tell_expected_time
 from .options import (
     BUS_OPTION,
     CELLS_OPTION,
@@ -46,8 +47,9 @@ _HELP = f"""Synthesize SOURCE, place and route it, and show its cells, frequency
 Targets (ecp5 also with -7 and -8 for the faster speed grades)
 {_TARGETS}
 
-Results are kept by content: the same design is not placed twice. Exits with 1 where --mhz is given and the median of
-the seeds misses it. Needs: pip install 'systoliq[synth]'.
+Without options of size a layer has the most columns that fit, up to 16, and a network is the smallest that gives 1000
+images a second, or the quickest that fits. Results are kept by content: the same design is not placed twice. Exits with
+1 where --mhz is given and the median of the seeds misses it. Needs: pip install 'systoliq[synth]'.
 """
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -106,20 +108,29 @@ def synth(
     asked = hardware_of(hardware, device)
     design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
     show_plan(design, device)
+    tell_expected_time(design, device, seeds)
     stages = Stages()
     with stages.stage(f"synthesize {design.name} for {device.title}") as detail:
         found = design.synthesize(target, seeds=range(1, seeds + 1), mhz=mhz, liberty=liberty, progress=detail)
+    rate = _images_a_second(design, found)
     if report is not None:
-        write_file(report, json_bytes(found.as_json()))
+        write_file(report, json_bytes(found.as_json() | ({} if rate is None else {"images_per_second": round(rate)})))
     if floorplan is not None:
         write_file(floorplan, floorplan_script(found.floorplan).encode())
-    _show(found)
+    _show(found, rate)
     if mhz is not None and found.met is False:
         raise click.exceptions.Exit(1)
 
 
-def _show(report: SynthReport) -> None:
-    """The figures as a table."""
+def _images_a_second(design: Design, report: SynthReport) -> float | None:
+    """Return the images a second of a network at the clock that it reached; None without stages or a clock."""
+    if not design.stages or report.fmax_mhz is None:
+        return None
+    return report.fmax_mhz * 1e6 / max(stage["image_cycles"] for stage in design.stages)
+
+
+def _show(report: SynthReport, rate: float | None) -> None:
+    """Print the figures as a table, with the `rate` of a network in images a second."""
     table = Table(show_header=False, box=None)
     figures = report.as_json()
     rows: list[tuple[str, object]] = [
@@ -127,6 +138,8 @@ def _show(report: SynthReport) -> None:
         ("MACs per cycle", report.macs_per_cycle),
     ]
     rows += _gates(report, figures) if report.gates is not None else _part(report, figures)
+    if rate is not None:
+        rows.append(("images a second", f"{rate:.0f} at {report.fmax_mhz:g} MHz"))
     for label, value in rows:
         table.add_row(label, str(value))
     Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)

@@ -86,7 +86,10 @@ class Hardware:
         have multipliers, and luts: all the sites that it may take.
     part
         the part that it is for, as a `Target` or by its name, such as "ecp5-25k": a network's figures speak of its
-        clock, and a plan must fit the part.
+        clock, and a plan must fit the part. Where nothing says how large a network or a layer is to be, it is the
+        smallest network that is quick enough, or the largest layer that fits.
+    line_baud
+        bits a second of the serial line that feeds it on a board, with a `part`: a network need not be much quicker.
 
     Raises
     ------
@@ -123,6 +126,7 @@ class Hardware:
     luts: int | None = None
     plan: Path | None = None
     part: Target | None = None
+    line_baud: int | None = None
 
     def __post_init__(self) -> None:
         self._take_names()

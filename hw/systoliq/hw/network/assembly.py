@@ -46,9 +46,8 @@ class Assembly:
     @property
     def cells(self) -> tuple[str, ...]:
         """The sets of cells of all stages, each once, the pipeline's own first."""
-        return tuple(
-            dict.fromkeys([self.pipeline.cells, *(each.cells for each in self.parallelism.values() if each.cells)])
-        )
+        named = (cells for each in self.parallelism.values() for cells in (each.cells, each.lane_cells) if cells)
+        return tuple(dict.fromkeys([self.pipeline.cells, *named]))
 
     @property
     def multipliers(self) -> int:

@@ -47,12 +47,14 @@ class Parallelism:
     """How much a stage does in a cycle: ``cols`` output channels, each of ``depth`` products of its own.
 
     More depth than channels are several pixels of a window. Where an operator has no products of many channels, depth
-    is 1, and cols are its lanes. ``cells`` make its products where they are not those of the whole pipeline.
+    is 1, and cols are its lanes. ``cells`` make its products where they are not those of the whole pipeline, and
+    ``lane_cells`` the products of its requantizers.
     """
 
     cols: int = 1
     depth: int = 1
     cells: str = ""
+    lane_cells: str = ""
 
     def __post_init__(self) -> None:
         for name in ("cols", "depth"):

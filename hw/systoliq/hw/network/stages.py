@@ -44,19 +44,19 @@ def stage_of(
     whole images can take them so.
 
     ``lane_cells`` are those of its requantizers, where they are not the others'. A stage whose parallelism names other
-    cells than ``cells`` is a namespace of its own (`systoliq.hw.hierarchy`): its memories differ from the others'.
+    cells than these is a namespace of its own (`systoliq.hw.hierarchy`): its modules differ from the others'.
 
     Raises ValueError where there is none, or not for this order or parallelism.
     """
     if order is not None and not isinstance(node, network.Dense):
         raise ValueError(f"node {node.name!r}: its elements must come in raster order, channels last")
+    usual = cells, lane_cells or cells
+    own = parallelism.cells or usual[0], parallelism.lane_cells or usual[1]
     try:
-        made: wiring.Component = _make(
-            node, Recipe(parallelism, parallelism.cells or cells, lane_cells or cells, kind, requantize, order)
-        )
+        made: wiring.Component = _make(node, Recipe(parallelism, *own, kind, requantize, order))
     except ValueError as error:
         raise ValueError(f"node {node.name!r}: {error}") from error
-    if parallelism.cells not in ("", cells):
+    if own != usual:
         made.namespace = True
     return made
 

@@ -40,6 +40,7 @@ from .float8_certificate import float8_certificate
 from .judged import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
+from .sized import largest_that_fits
 from .stimulus import LayerStimulus, layer_stimulus
 from .sums import sums_notes
 from .testbench import layer_testbench
@@ -84,6 +85,7 @@ class LayerDesign(Design):
         self._fitted = fitted(layer, hardware) if hardware.cells == AUTO else None
         hardware = self._fitted.hardware if self._fitted else hardware
         constants = hardware.requantization(layer) if requantization is None else requantization
+        hardware, self._size = largest_that_fits(layer, constants, hardware)
         self.name = module_name(name, layer.name)
         self.origin = origin
         self.layer = layer
@@ -130,9 +132,10 @@ class LayerDesign(Design):
 
     @property
     def choices(self) -> list[str]:
-        """The cells and the requantizer, where they were left to systoliq."""
+        """The cells, the size and the requantizer, where they were left to systoliq."""
         constants = self.requantization
         chosen = [self._fitted.text] if self._fitted else []
+        chosen += [self._size] if self._size else []
         if not self._hardware.requantizer_is_chosen or not isinstance(constants, Requantization):
             return chosen
         output = integer_format("y_format", self.layer.y_format)

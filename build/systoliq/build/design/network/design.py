@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -37,7 +40,7 @@ from .describe import describe
 from .estimate import Estimate, estimate
 from .exchange import network_exchange
 from .fit import check_fit
-from .plan import Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan
+from .plan import PLAIN_CELLS, UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan, within_cells
 from .report import network_report
 from .scales import network_scale_notes
 from .stages import stage_arrays, stage_claims
@@ -46,6 +49,10 @@ from .testbench import network_testbench
 
 __all__ = ["NetworkDesign"]
 
+_ENOUGH = 1000.0  # images a second
+_LINE_BITS = 10 / 8  # of a line for a bit of an operand or a result: a byte has a start and a stop bit
+_SHARE_OF_LINE = 0.1  # of the time of an image on a board's line that its stages may take
+_FILL = 0.75  # of a part's LUT sites: a fuller one is slow, and hard to route
 _DSP = 156  # of the plan where nobody says how much there is: those of an LFE5U-85F
 
 _STAGE = re.compile(r"pipeline\.(?:[a-z]+_(?:\d_)?)??s(\d+)_")  # as `assemble` and `Pipeline` name what they place
@@ -112,14 +119,49 @@ class NetworkDesign(Design):
         if asked.plan is not None:
             return read_plan(self.network, asked.plan, cells=asked.cells)
         if asked.throughput is not None:
-            cycles = int(asked.clock_mhz * 1e6 / asked.throughput)
-            return plan_for_cycles(self.network, cycles, cells=asked.cells)
+            plan = plan_for_cycles(self.network, self._cycles(asked.throughput), cells=asked.cells)
+            return within_cells(plan, self._part_dsp, cells=asked.cells) if self._part_dsp else plan
         dsp = asked.multipliers or self._part_dsp or _DSP
-        return plan_for_budget(self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs)
+        budget = functools.partial(
+            plan_for_budget, self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs
+        )
+        if asked.part is None or asked.multipliers is not None or asked.luts is not None:
+            return budget()
+        return budget(cycles=self._cycles(self._enough), fits=self._has_room)
+
+    def _cycles(self, rate: float) -> int:
+        """Return the cycles of an image at so many images a second."""
+        return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
+
+    @property
+    def _enough(self) -> float:
+        """Return the images a second beyond which no plan goes unless it is asked to: a thousand, or so many that the
+        serial line of a board, and not the network, takes most of the time.
+        """
+        if self._hardware.line_baud is None:
+            return _ENOUGH
+        bits = sum(math.prod(x.shape) * x.format.bits for x in (*self.network.inputs, *self.network.outputs))
+        return self._hardware.line_baud / (bits * _LINE_BITS) / _SHARE_OF_LINE
+
+    def _has_room(self, plan: Plan) -> bool:
+        """Return whether the part has room for `plan` with some to spare, as far as there are estimates."""
+        part = self._hardware.part
+        found = self._estimated(plan, {}).values() if part else ()
+        if part is None or not found:
+            return True
+        sites, blocks = sum(each.lut_sites for each in found), sum(each.ram for each in found)
+        return sites <= _FILL * part.capacity.get("lut_sites", sites / _FILL) and blocks <= part.capacity.get(
+            "ram", blocks
+        )
 
     @property
     def _part_dsp(self) -> int:
-        return self._hardware.part.capacity.get("dsp", 0) if self._hardware.part else 0
+        part = self._hardware.part
+        if part is None:
+            return 0
+        if part.family == "ice40" and self._hardware.cells == PLAIN_CELLS:
+            return UNLIMITED  # products are logic there
+        return part.capacity.get("dsp", 0)
 
     def _requantize(self, layer: MatMulLayer) -> Requantization:
         return choose_requantization(layer, self._hardware.requantizer).requantization
@@ -127,7 +169,7 @@ class NetworkDesign(Design):
     @property
     def hardware(self) -> Hardware:
         """See `Design.hardware`: the plan is a file of the package."""
-        return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None)
+        return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None, line_baud=None)
 
     @cached_property
     def top(self) -> AxiPipeline:
@@ -161,10 +203,23 @@ class NetworkDesign(Design):
     def estimates(self) -> Mapping[str, Estimate]:
         """Of each stage, by its node's name; empty for cells of a family that there are none for."""
         waiting = {joint.name: joint.waiting for joint in self.assembly.pipeline.joints}
-        found = {
-            stage.node.name: estimate(stage.node, stage.parallelism, self.cells, waiting[stage.node.output.name])
-            for stage in self.plan.stages
-        }
+        return self._estimated(self.plan, waiting)
+
+    def _estimated(self, plan: Plan, waiting: Mapping[str, Sequence[int]]) -> dict[str, Estimate]:
+        """Return the estimates of the stages of `plan` with FIFOs for the beats `waiting` before each stage, by the
+        name of its output.
+        """
+        part, cells = self._hardware.part, self.cells
+        if cells == PLAIN_CELLS and part is not None and part.family == "ice40":
+            cells = "ice40"  # plain logic there: no multiplier is inferred
+        found = {}
+        for stage in plan.stages:
+            how = stage.parallelism
+            if cells != self.cells:
+                how = dataclasses.replace(
+                    how, cells=how.cells or self.cells, lane_cells=how.lane_cells or lane_cells(self.cells)
+                )
+            found[stage.node.name] = estimate(stage.node, how, cells, waiting.get(stage.node.output.name, ()))
         return {name: each for name, each in found.items() if each is not None}
 
     @property

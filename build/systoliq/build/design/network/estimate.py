@@ -21,7 +21,7 @@ from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
 from .memories import Memory, memories_of, scales_vary, weight_bits, window_memory
-from .plan import LUT_CELLS, PAIR_CELLS
+from .plan import LUT_CELLS, PAIR_CELLS, PLAIN_BIT_SITES, PLAIN_CELLS, PLAIN_PRODUCT_SITES
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
 
@@ -90,7 +90,8 @@ def estimate(
     """Of the stage of `node` in `cells`, with FIFOs for so many beats `waiting` before each input; None for cells of
     other families than ECP5 and iCE40.
 
-    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`.
+    Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`; those of iCE40 where the `lane_cells` of
+    `parallelism` are plain logic.
     """
     family = "ecp5" if is_ecp5(cells) else cells
     if family not in _FAMILIES:
@@ -98,6 +99,9 @@ def estimate(
     sites = _FAMILIES[family]
     if not lanes_in_tables:
         sites = dataclasses.replace(sites, lane_bit=0, varying_bit=0)
+    if parallelism.lane_cells == PLAIN_CELLS and family == "ice40":
+        each = sites.lane_bit + PLAIN_BIT_SITES
+        sites = dataclasses.replace(sites, lane_bit=each, varying_bit=each)
     memories = list(memories_of(node, parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
@@ -114,6 +118,8 @@ def _product_sites(node: network.Node, cells: str, sites: _Sites) -> float:
     a, b = node.inputs[0].format.bits, weight_bits(node)
     if cells == PAIR_CELLS:
         return sites.pair_narrow if min(a, b) <= BYTE // 2 else sites.pair_product
+    if cells == PLAIN_CELLS:
+        return PLAIN_PRODUCT_SITES * a * b / BYTE**2
     if cells == LUT_CELLS:
         return sites.lut_product - _rows(BYTE, BYTE) + _rows(a, b)
     return 0

@@ -31,7 +31,9 @@ def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked
 def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: str) -> Iterator[str]:
     room = part.capacity
     if cells != "portable" and cells not in PACKED_BITS and plan.dsp > room.get("dsp", plan.dsp):
-        yield f"{plan.dsp} multiplier cells where there are {room['dsp']}"
+        requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
+        share = f", {requantizers} of them for requantizers," if requantizers else ""
+        yield f"{plan.dsp} multiplier cells{share} where there are {room['dsp']}"
     sites = sum(each.lut_sites for each in estimates.values())
     if sites / (1 + LUT_ERROR) > room.get("lut_sites", sites):
         yield f"about {sites} LUT sites where there are {room['lut_sites']}"
@@ -46,5 +48,7 @@ def _advice(asked: Hardware) -> str:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"
     if asked.throughput is not None:
         return f"ask for a throughput below {asked.throughput:g}, or take a larger part"
+    if asked.multipliers is None and asked.luts is None:
+        return "no plan takes less: take a larger part, or fewer bits (systoliq explore --bits)"
     turned = "luts" if asked.luts else "multipliers"
     return f"ask for fewer {turned}, or take a larger part"

@@ -9,7 +9,8 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -28,8 +29,13 @@ from ...files import read_input
 __all__ = [
     "LUT_CELLS",
     "PAIR_CELLS",
+    "PLAIN_BIT_SITES",
+    "PLAIN_CELLS",
+    "PLAIN_PRODUCT_SITES",
+    "UNLIMITED",
     "Plan",
     "StagePlan",
+    "cells_of_requantizer",
     "forms_of_stage",
     "lane_cells",
     "plan_for_budget",
@@ -38,12 +44,18 @@ __all__ = [
     "read_plan",
     "stages_of",
     "stages_of_layer",
+    "within_cells",
 ]
 
+PLAIN_CELLS = "portable"
 LUT_CELLS = "ecp5-lut"
 PAIR_CELLS = "ecp5-pair"
+_INFERRED = 2  # multipliers of a Gowin that Yosys takes for row sums in each lane
+UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
+PLAIN_PRODUCT_SITES = 260  # of an iCE40 that such a product takes in plain logic
+PLAIN_BIT_SITES = 2.1  # that a requantizer's product takes there beyond one in cells, by the bits of both factors
 
 
 def lane_cells(cells: str) -> str:
@@ -54,7 +66,7 @@ def lane_cells(cells: str) -> str:
 @dataclass(frozen=True, kw_only=True)
 class StagePlan:
     """One stage: `image_cycles` from one image to the next where nobody waits; `dsp`: cells of the family that it takes
-    for products and requantizers.
+    for products and requantizers, `requantizer_dsp` of them for requantizers.
     """
 
     node: network.Node
@@ -62,6 +74,7 @@ class StagePlan:
     image_cycles: int
     multipliers: int
     dsp: int
+    requantizer_dsp: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +118,7 @@ class Plan:
                 "cols": stage.parallelism.cols,
                 "depth": stage.parallelism.depth,
                 "cells": stage.parallelism.cells,
+                **({"lane_cells": stage.parallelism.lane_cells} if stage.parallelism.lane_cells else {}),
                 "image_cycles": stage.image_cycles,
                 "share_of_slowest": round(stage.image_cycles / self.image_cycles, 4),
                 "multipliers": stage.multipliers,
@@ -152,30 +166,68 @@ def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
     return Plan(stages=tuple(chosen))
 
 
-def plan_for_budget(net: network.Network, dsp: int, luts: int, *, cells: str, pairs: bool = False) -> Plan:
-    """The plan with the fewest cycles from one image to the next within so many multiplier cells, and so many sites of
-    lookup tables for products that find no cell (on ECP5), or half of one alone, where `pairs` are allowed. No stage
-    takes more than a pixel of a window in a cycle.
+def plan_for_budget(
+    net: network.Network,
+    dsp: int,
+    luts: int,
+    *,
+    cells: str,
+    pairs: bool = False,
+    cycles: int = 0,
+    fits: Callable[[Plan], bool] = lambda plan: True,
+) -> Plan:
+    """Return the quickest plan within `dsp` multiplier cells, and `luts` sites of lookup tables for products that find
+    no cell (on ECP5 and iCE40), or half of one alone, where `pairs` are allowed. With `cycles` the plan with the fewest
+    multipliers that takes at most so many from one image to the next, where one of those is within the budget. Where
+    even the smallest plan lacks cells on iCE40, it takes the lookup tables that it needs.
 
-    Raises InputError where even the smallest takes more.
+    Only plans that `fits` accepts are chosen, except for the smallest of all. No stage takes more than a pixel of a
+    window in a cycle.
+
+    Raises InputError where even the smallest takes more multiplier cells.
     """
     nodes = stages_of(net)
     slowest = max(min(stage.image_cycles for stage in _choices(node, cells)) for node in nodes)
     times = sorted({stage.image_cycles for node in nodes for stage in _choices(node, cells)} | {slowest})
     times = [time for time in times if time >= slowest]
+    times = times[max(sum(time <= cycles for time in times) - 1, 0) :]
 
     @functools.cache
     def within(index: int) -> Plan | None:
-        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
+        plan = _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
+        return plan if plan is not None and fits(plan) else None
 
-    if within(len(times) - 1) is None:
-        least = plan_for_cycles(net, times[-1], cells=cells).dsp
-        raise InputError(f"multipliers must be at least {least} for {len(nodes)} stages, not {dsp}")
     low, high = -1, len(times) - 1  # too dear, affordable
+    if within(high) is None:
+        return _smallest(plan_for_cycles(net, times[high], cells=cells), dsp, luts, cells)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if within(middle) else (middle, high)
     return cast("Plan", within(high))
+
+
+def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
+    """Return `plan`, the smallest of all, with as many lookup tables as it needs where its family has that form.
+
+    Raises InputError where it has not.
+    """
+    if placed := _placed(plan, dsp, UNLIMITED if family(cells) == "ice40" else luts, cells, pairs=False):
+        return placed
+    requantizers = sum(stage.requantizer_dsp for stage in plan.stages)
+    share = f", {requantizers} of them for requantizers" if requantizers else ""
+    raise InputError(
+        f"multipliers must be at least {plan.dsp} for {len(plan.stages)} stages{share}, not {dsp}; what may help: more "
+        "--multipliers, or a part that has them"
+    )
+
+
+def within_cells(plan: Plan, dsp: int, *, cells: str) -> Plan:
+    """Return `plan` with as much of it in lookup tables as leaves at most `dsp` multiplier cells, on iCE40; as it is
+    on other families.
+    """
+    if plan.dsp <= dsp or family(cells) != "ice40":
+        return plan
+    return _placed(plan, dsp, UNLIMITED, cells, pairs=False) or plan
 
 
 def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan | None:
@@ -185,7 +237,7 @@ def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan
     best: dict[int, tuple[int, tuple[StagePlan, ...]]] = {0: (0, ())}  # by cells taken: fewest sites, and the forms
     for stage in plan.stages:
         following: dict[int, tuple[int, tuple[StagePlan, ...]]] = {}
-        for form, more in _forms(stage, cells, pairs=pairs):
+        for form, more in (*_plain_forms(stage, cells), *_forms(stage, cells, pairs=pairs)):
             for taken, (sites, forms) in best.items():
                 cost = taken + form.dsp, sites + more
                 if cost[0] <= dsp and cost[1] <= luts and cost[1] < following.get(cost[0], (luts + 1,))[0]:
@@ -197,14 +249,28 @@ def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan
 def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[StagePlan, int]]:
     """What the products of `stage` can be made of, and the sites of lookup tables that its multipliers take then."""
     if stage.dsp and is_ecp5(cells):
-        yield _with_cells(stage, LUT_CELLS, cells), stage.multipliers * PRODUCT_SITES
+        yield _with_cells(stage, cells, cells=LUT_CELLS), stage.multipliers * PRODUCT_SITES
         if pairs and rate.is_product(stage.node) and stage.parallelism.cols > 1:
-            yield _with_cells(stage, PAIR_CELLS, cells), stage.multipliers * PAIR_SITES
+            yield _with_cells(stage, cells, cells=PAIR_CELLS), stage.multipliers * PAIR_SITES
     yield stage, 0
 
 
-def _with_cells(stage: StagePlan, products: str, cells: str) -> StagePlan:
-    return _stage(stage.node, dataclasses.replace(stage.parallelism, cells=products), cells)
+def _plain_forms(stage: StagePlan, cells: str) -> Iterator[tuple[StagePlan, int]]:
+    """The same of an iCE40: products, requantizers or both in plain logic."""
+    if family(cells) != "ice40":
+        return
+    products = stage.multipliers * PLAIN_PRODUCT_SITES
+    factors = rate.requantizer_factors(stage.node) or (0, 0)
+    lanes = rate.lanes(stage.node, stage.parallelism) * math.ceil(math.prod(factors) * PLAIN_BIT_SITES)
+    if stage.multipliers:
+        yield _with_cells(stage, cells, cells=PLAIN_CELLS), products
+    if stage.requantizer_dsp:
+        yield _with_cells(stage, cells, lane_cells=PLAIN_CELLS), lanes
+        yield _with_cells(stage, cells, cells=PLAIN_CELLS, lane_cells=PLAIN_CELLS), products + lanes
+
+
+def _with_cells(stage: StagePlan, family_cells: str, **chosen: str) -> StagePlan:
+    return _stage(stage.node, dataclasses.replace(stage.parallelism, **chosen), family_cells)
 
 
 def plan_of(net: network.Network, parallelism: Mapping[str, Parallelism], *, cells: str) -> Plan:
@@ -225,7 +291,12 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     try:
         content = json.loads(text)
         asked = {
-            str(each["node"]): Parallelism(cols=each["cols"], depth=each["depth"], cells=each.get("cells", ""))
+            str(each["node"]): Parallelism(
+                cols=each["cols"],
+                depth=each["depth"],
+                cells=each.get("cells", ""),
+                lane_cells=each.get("lane_cells", ""),
+            )
             for each in content
         }
     except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -246,15 +317,18 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
 def _possible(node: network.Node, parallelism: Parallelism, path: Path, cells: str) -> Parallelism:
     possible = set(rate.choices(node))
     suitable = [each for each in CELLS if family(each) in ("", family(cells))]
-    if parallelism.cells not in ("", *suitable):
+    for name in ("cells", "lane_cells"):
+        given = getattr(parallelism, name)
+        if given in ("", *suitable):
+            continue
         why = (
             ": no part has cells of two families" if family(cells) else ": name the family by the network's cells first"
         )
         raise InputError(
-            f"plan {path}: cells of node {node.name!r} must be one of {', '.join(suitable)}, or empty, in a network of "
-            f"{cells} cells, not {parallelism.cells!r}{why if parallelism.cells in CELLS else ''}"
+            f"plan {path}: {name} of node {node.name!r} must be one of {', '.join(suitable)}, or empty, in a network "
+            f"of {cells} cells, not {given!r}{why if given in CELLS else ''}"
         )
-    if dataclasses.replace(parallelism, cells="") not in possible:
+    if dataclasses.replace(parallelism, cells="", lane_cells="") not in possible:
         near: Sequence[Parallelism] = [each for each in possible if each.depth == parallelism.depth]
         wanted = "cols" if near else "depth"
         values = sorted({getattr(each, wanted) for each in near or possible})
@@ -286,23 +360,48 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
-    multipliers = rate.multipliers(node, parallelism)
     factors = rate.requantizer_factors(node)
-    each = _cells_of_requantizer(*factors, lanes_in or lane_cells(cells)) if factors else 0
-    in_cells = {LUT_CELLS: 0, PAIR_CELLS: -(-parallelism.cols // 2) * parallelism.depth}.get(
-        parallelism.cells, multipliers
-    )
+    requantizes_in = parallelism.lane_cells or lanes_in or lane_cells(cells)
+    each = 0 if not factors or _in_logic(requantizes_in, cells) else cells_of_requantizer(*factors, requantizes_in)
     return StagePlan(
         node=node,
         parallelism=parallelism,
         image_cycles=rate.image_cycles(node, parallelism),
-        multipliers=multipliers,
-        dsp=in_cells + each * rate.lanes(node, parallelism),
+        multipliers=rate.multipliers(node, parallelism),
+        dsp=_cells_of_products(node, parallelism, cells) + each * rate.lanes(node, parallelism),
+        requantizer_dsp=each * rate.lanes(node, parallelism),
     )
 
 
+def _in_logic(chosen: str, cells: str) -> bool:
+    """Whether `chosen` cells take no multiplier in a network of `cells`: plain logic beside cells of iCE40, in which
+    Yosys infers no multiplier.
+    """
+    return chosen == PLAIN_CELLS and family(cells) == "ice40"
+
+
+def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str) -> int:
+    """Multiplier cells of the products of a stage, those of its requantizers not among them; on ECP5 those of row sums
+    of A neither.
+    """
+    chosen = parallelism.cells or cells
+    if chosen == LUT_CELLS or _in_logic(chosen, cells):
+        return 0
+    if not rate.is_product(node):
+        return rate.multipliers(node, parallelism)
+    row_sums = rate.needs_row_sums(node) and not is_ecp5(cells)
+    columns = parallelism.cols + row_sums
+    if chosen == PAIR_CELLS:
+        return -(-columns // 2) * parallelism.depth
+    if chosen == "ice40" and parallelism.depth > 1:
+        return columns * -(-parallelism.depth // 2)  # two to a cell, of operands of a byte at most
+    inferred = _INFERRED * rate.lanes(node, parallelism) if row_sums and chosen == "gowin" else 0
+    return columns * parallelism.depth + inferred
+
+
 @functools.cache
-def _cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
+def cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
+    """Return the multiplier cells of one requantizer whose sums and mantissas have so many bits."""
     multiplier = WideMultiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells=cells)
     mark_used(multiplier)
     return multiplier.count

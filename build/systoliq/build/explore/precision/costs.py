@@ -36,10 +36,11 @@ class Costs:
 
     @classmethod
     def on(cls, net: Network, target: str, throughput: float | None = None) -> Costs:
-        """On a part: the plan for so many images a second, or that which `emit` makes for all its multiplier cells."""
+        """Return the costs on a part: of the plan for so many images a second, or for all its multiplier cells."""
         part = TARGETS[target]
         try:
-            hardware = Hardware(cells=part.cells, part=part, throughput=throughput)
+            multipliers = None if throughput is not None else part.capacity.get("dsp") or None
+            hardware = Hardware(cells=part.cells, part=part, throughput=throughput, multipliers=multipliers)
             return cls(target=target, design=NetworkDesign(net, hardware))
         except InputError as error:
             if throughput is not None:

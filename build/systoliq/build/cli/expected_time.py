@@ -1,0 +1,29 @@
+"""The time that synthesis and place and route are expected to take, told before they start."""
+
+from __future__ import annotations
+
+import click
+
+from ..design import Design
+from ..synth.targets import Target
+
+__all__ = ["tell_expected_time"]
+
+# Fits to runs of layers and networks of 1300 to 3000 LUT sites (docs/boards.md), within a factor of two, on an idle
+# machine of two cores.
+_SYNTHESIS = 0.014  # seconds a LUT site
+_PLACEMENT = {"ice40": 0.010, "ecp5": 0.012, "gowin": 0.030}  # the same, each time that it is placed and routed
+_BESIDE_PRODUCTS, _PRODUCT = 700, 100  # LUT sites of a stage, and of a product, where there is no estimate
+
+
+def tell_expected_time(design: Design, target: Target, placements: int) -> None:
+    """Print how long a layer or a network is about to take, placed and routed so many times."""
+    if design.kind not in ("layer", "network"):
+        return
+    sites = sum(stage.get("lut_sites", _BESIDE_PRODUCTS) for stage in design.stages)
+    if not any("lut_sites" in stage for stage in design.stages):
+        sites = max(sites, _BESIDE_PRODUCTS) + _PRODUCT * design.macs_per_cycle
+    seconds = sites * (_SYNTHESIS + _PLACEMENT.get(target.family, 0.0) * placements)
+    minutes = max(round(seconds / 60), 1)
+    work = "synthesis, place and route" if target.family in _PLACEMENT else "synthesis"
+    click.echo(f"expected: about {minutes} minute{'s' * (minutes > 1)} of {work} on an idle machine")
