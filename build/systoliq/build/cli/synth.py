@@ -126,7 +126,8 @@ def _images_a_second(design: Design, report: SynthReport) -> float | None:
     """Return the images a second of a network at the clock that it reached; None without stages or a clock."""
     if not design.stages or report.fmax_mhz is None:
         return None
-    return report.fmax_mhz * 1e6 / max(stage["image_cycles"] for stage in design.stages)
+    slowest: int = max(stage["image_cycles"] for stage in design.stages)
+    return report.fmax_mhz * 1e6 / slowest
 
 
 def _show(report: SynthReport, rate: float | None) -> None:

@@ -269,7 +269,7 @@ def _plain_forms(stage: StagePlan, cells: str) -> Iterator[tuple[StagePlan, int]
         yield _with_cells(stage, cells, cells=PLAIN_CELLS, lane_cells=PLAIN_CELLS), products + lanes
 
 
-def _with_cells(stage: StagePlan, family_cells: str, **chosen: str) -> StagePlan:
+def _with_cells(stage: StagePlan, family_cells: str, **chosen: Any) -> StagePlan:
     return _stage(stage.node, dataclasses.replace(stage.parallelism, **chosen), family_cells)
 
 
