@@ -98,7 +98,7 @@ class LayerDesign(Design):
     @property
     def hardware(self) -> Hardware:
         """See `Design.hardware`: what `part` was for is decided."""
-        return self._hardware.replace(part=None, multipliers=None, luts=None)
+        return self._hardware.replace(part=None, line_baud=None, multipliers=None, luts=None)
 
     @property
     def config(self) -> ArrayConfig:
