@@ -15,7 +15,7 @@ from systoliq.golden.archive import npz_bytes
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
-from systoliq.golden.requantization import Requantization
+from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
@@ -46,6 +46,8 @@ from .sums import sums_notes
 from .testbench import layer_testbench
 
 __all__ = ["LayerDesign"]
+
+_OF_ARRAY = ("rows", "cols", "depth", "a_bits", "b_bits", "accumulator_bits")  # options that an array is made by
 
 
 class LayerDesign(Design):
@@ -91,14 +93,25 @@ class LayerDesign(Design):
         self.layer = layer
         self.host = HostPart.of_layer(layer) if host is None else host
         self.requantization = constants
-        self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
+        self._array = hardware.array_for_layer(layer)
+        self.dense = Dense(layer, constants, self._array, wrap=hardware.wrap)
         mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
         self._hardware = hardware
 
     @property
     def hardware(self) -> Hardware:
-        """See `Design.hardware`: what `part` was for is decided."""
-        return self._hardware.replace(part=None, line_baud=None, multipliers=None, luts=None)
+        """The options that rebuild this design from its layer and its requantizer's constants.
+
+        Options that decide nothing are left out, so that none can be taken out of a package unnoticed.
+        """
+        hardware = self._hardware.replace(part=None, line_baud=None, multipliers=None, luts=None)
+        if not self.layer.has_float8 and not self.layer.gives_sums:  # the constants are given
+            hardware = hardware.replace(requantizer=Rounding.NEAR_TIE.value, multiplier_bits=None)
+        for name in _OF_ARRAY:
+            without = hardware.replace(**{name: None})
+            if without.array_for_layer(self.layer) == self._array:
+                hardware = without
+        return hardware
 
     @property
     def config(self) -> ArrayConfig:
