@@ -47,6 +47,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         seen.add(test)
 
 
+def pytest_collection_finish() -> None:
+    """Leave what collection loaded, 100 000 objects and more, out of every later search for garbage (see `call`)."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The project's shared material, beside the repository: real weights, specifications."""
