@@ -45,12 +45,6 @@ def test_its_first_phase_passes_under_icarus(name, tmp_path):
     assert re.match(r"PASS: \d+ bytes of memory in \d+ cycles", output)
 
 
-@pytest.mark.simulator
-def test_it_passes_under_stalls_too(tmp_path):
-    output = icarus(ending_after(1, put(tmp_path / "out", files("64 bits, two deep, one lane"))))
-    assert output.startswith("PASS: ")
-
-
 @pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
