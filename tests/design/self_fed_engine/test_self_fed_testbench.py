@@ -6,7 +6,7 @@ import functools
 import re
 
 import pytest
-from tests.support.testbenches import ending_after, icarus, put, verilator, wrapped
+from tests.support.testbenches import first_phase, icarus, put, verilator, wrapped
 
 from systoliq.build.design import Hardware, SelfFedEngineDesign
 from systoliq.build.errors import InputError
@@ -41,7 +41,7 @@ def test_it_passes_under_icarus(tmp_path):
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_its_first_phase_passes_under_icarus(name, tmp_path):
-    output = icarus(ending_after(0, put(tmp_path / "out", files(name))))
+    output = icarus(first_phase(put(tmp_path / "out", files(name))))
     assert re.match(r"PASS: \d+ bytes of memory in \d+ cycles", output)
 
 
