@@ -33,7 +33,14 @@ def test_official(small):
 
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize(
-    ("name", "count", "most"), [("large", 120, 100), ("odd", 60, 50), ("least", 40, 14), ("weights", 40, 50)]
+    ("name", "count", "most"),
+    [
+        ("large", 30, 60),
+        pytest.param("large", 120, 100, marks=pytest.mark.slow),
+        ("odd", 60, 50),
+        ("least", 40, 14),
+        ("weights", 40, 50),
+    ],
 )
 def test_random_operations(name, count, most):
     rng = np.random.default_rng(count)
