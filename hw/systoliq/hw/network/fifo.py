@@ -32,6 +32,11 @@ class Fifo(wiring.Component):
         self.kind = f"fifo_{depth}x{width}"
         super().__init__({"i": In(stream.Signature(payload)), "o": Out(stream.Signature(payload))})
 
+    @property
+    def holds(self) -> int:
+        """Beats that are inside when it is full and none leaves: ``depth``, and those on the way out of the memory."""
+        return self.depth + self.ram.latency
+
     def elaborate(self, platform: object) -> Module:
         m = Module()
         ram = self.ram

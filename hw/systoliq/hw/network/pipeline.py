@@ -10,14 +10,14 @@ from amaranth.hdl import Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ..hierarchy import place
+from ..hierarchy import mark_used, place
 from ..result_buffer import y_beat
 from .fifo import Fifo
 from .fork import Fork
 from .gearbox import Gearbox
 from .registered import registered
 
-__all__ = ["Joint", "Pipeline"]
+__all__ = ["Buffer", "Joint", "Pipeline"]
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -36,6 +36,21 @@ class Joint:
         """The stream that takes the input ``index``."""
         found: stream.Interface = getattr(self.component, "i" if len(self.inputs) == 1 else f"i_{index}")
         return found
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Buffer:
+    """A FIFO or a window buffer: its instance's ``path`` below the pipeline, and what it is in ``words``.
+
+    ``alone``: there is no way from the source to the output beside it. It is full, then, where the output stops for
+    long and the source does not; others need not be, as another way may be full before. ``holds``: beats that are
+    inside then, None where that is not known.
+    """
+
+    path: str
+    words: str
+    alone: bool
+    holds: int | None = None
 
 
 class Pipeline(wiring.Component):
@@ -77,7 +92,8 @@ class Pipeline(wiring.Component):
             for index, name in enumerate(joint.inputs):
                 waiting = joint.waiting[index] if joint.waiting else 0
                 label = f"{joint.component.kind}_{index}"
-                self._lead(m, platform, ways[name].pop(0), joint.port(index), waiting, label)
+                fifo = self._fifo(joint, index) if waiting else None
+                self._lead(m, platform, ways[name].pop(0), joint.port(index), fifo, label)
         wiring.connect(m, ways[self.output].pop(0), wiring.flipped(self.o))
         for joint in self.joints:
             self._show(m, joint)
@@ -88,6 +104,39 @@ class Pipeline(wiring.Component):
         ``_data`` follow.
         """
         return f"tap_{next(joint.component.kind for joint in self.joints if joint.name == name)}"
+
+    @property
+    def buffers(self) -> list[Buffer]:
+        """FIFOs and window buffers, in the order of the stages."""
+        found = []
+        for joint in self.joints:
+            kind = joint.component.kind
+            for index, waiting in enumerate(joint.waiting):
+                if waiting:
+                    words = f"the FIFO before input {index} of {kind}"
+                    found.append(
+                        Buffer(
+                            path=f"fifo_{kind}_{index}", words=words, alone=False, holds=self._fifo(joint, index).holds
+                        )
+                    )
+            if getattr(joint.component, "buffer", None) is not None:
+                words = f"the window buffer of {kind}"
+                found.append(Buffer(path=f"{kind}.window", words=words, alone=self._alone(joint)))
+        return found
+
+    def _fifo(self, joint: Joint, index: int) -> Fifo:
+        """A new one for the beats that may wait before the input ``index``."""
+        fifo = Fifo(joint.port(index).payload.shape(), depth=joint.waiting[index], cells=self.cells)
+        mark_used(fifo)
+        return fifo
+
+    def _alone(self, joint: Joint) -> bool:
+        """Whether everything from ``source`` to ``output`` goes through ``joint``."""
+        reached = {self.source}
+        for each in self.joints:
+            if each is not joint and reached & set(each.inputs):
+                reached.add(each.name)
+        return self.output not in reached
 
     def _show(self, m: Module, joint: Joint) -> None:
         given, tap = joint.component.o, self.tap(joint.name)
@@ -119,7 +168,7 @@ class Pipeline(wiring.Component):
         platform: object,
         given: stream.Interface,
         taker: stream.Interface,
-        waiting: int,
+        fifo: Fifo | None,
         label: str,
     ) -> None:
         """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait."""
@@ -134,8 +183,7 @@ class Pipeline(wiring.Component):
             m.submodules[f"gearbox_{int(after > before)}_{label}"] = place(gearbox, platform)
             wiring.connect(m, given, gearbox.i)
             given = gearbox.o
-        if waiting:
-            fifo = Fifo(taker.payload.shape(), depth=waiting, cells=self.cells)
+        if fifo is not None:
             m.submodules[f"fifo_{label}"] = place(fifo, platform)
             wiring.connect(m, given, fifo.i)
             given = fifo.o

@@ -8,7 +8,7 @@ from systoliq.hw.axi import axi_bits
 
 from ..testbench.frame import testbench
 from ..testbench.handover import Handover
-from ..testbench.resets import trials
+from ..testbench.resets import stray_beats, trials
 from ..testbench.stops import Stops
 from ..testbench.streams import PAUSES, Receiver, Sender
 from ..testbench.text import calls, fill, literal
@@ -22,7 +22,6 @@ __all__ = ["layer_testbench"]
 _BUDGET = 45_000  # cycles of resets, about
 _STALLED_BUDGET = 8_000  # cycles of rows sent in all phases with stalls, were there none
 _STALLED_PHASES = 4
-_STRAYS = 10
 
 _DECLARATIONS = """\
 <<task>>
@@ -151,7 +150,7 @@ def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
             most=stimulus.cycles,
             budget=_BUDGET,
             full=fill_cycles,
-            strays=_strays(dense.schedule.beats),
+            strays=stray_beats(dense.schedule.beats),
         ),
         # one tile too many would be seen after the last column tile but one
         stops=Stops(
@@ -202,16 +201,3 @@ def _declarations(design: LayerDesign, stimulus: LayerStimulus, sender: Sender, 
         padding=fill(_PADDING, top=y_width - 1, used=used, bits=y_width - used) if used < y_width else "",
         sign="$signed" if y_format.signed else "$unsigned",
     )
-
-
-def _strays(beats: int) -> list[int]:
-    """Beats that end no group, of `beats` each: some of the first group, with its ends, and later ones, some of them
-    as far from the group's end as one bit of its counter says.
-    """
-    if beats == 1:
-        return []
-    ends = beats - 1
-    powers = [1 << power for power in range(10)]
-    first = sorted({0, ends - 1, *(ends ^ power for power in powers if ends ^ power < ends)})
-    second = sorted({ends - power for power in powers if power <= ends})
-    return [*first[:_STRAYS], beats, *(beats + at for at in second[:_STRAYS] if at), 2 * beats + ends - 1]

@@ -104,7 +104,7 @@ _TESTBENCH = """\
   wire resets = phase == 3'd1;
   wire [1:0] kind = trial_kind[trial];
 
-  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;
+<<results_wire>>
   wire senders_stall = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd3;
   wire receiver_stalls = (resets && kind == 2'd<<stalls>>) || phase == 3'd2 || phase == 3'd4 || phase == 3'd5;
   integer since = 0;  // cycles since the reset, or since the phase began
@@ -165,7 +165,7 @@ _TESTBENCH = """\
             in_reset <= 3'd1;
           end
           if (phase == LAST_PHASE && turn == ROUNDS - 1 && !done) begin
-            $display("PASS: %0d outputs in %0d cycles", checked, cycle);
+            $display("PASS: %0d outputs in %0d cycles", checked, cycle);<<told>>
             passed = 1'b1;
             finish;
           end
@@ -227,7 +227,8 @@ def testbench(
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
     parts: list[Sender | Handover] = [*senders, *([] if handover is None else [handover])]
-    last_phase = handover.phase if handover is not None else 5 if stops is not None and stops.held else 4
+    fills = None if stops is None else stops.fills
+    last_phase = handover.phase if handover is not None else 5 if stops is not None and (stops.held or fills) else 4
     seen = [trial.until for trial in trials if trial.kind in (Kind.FULL_RATE, Kind.STRAY)]
     body = fill(
         _TESTBENCH,
@@ -239,6 +240,8 @@ def testbench(
         cycles=cycles,
         idle=idle,
         quiet=quiet,
+        told="" if fills is None else fills.told,
+        results_wire="  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;" if fills is None else fills.results,
         stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(moves),
         trials=len(trials),
         seen=max(seen) + 1,

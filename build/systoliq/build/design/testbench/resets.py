@@ -6,13 +6,14 @@ import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-__all__ = ["RESET_LENGTHS", "Kind", "Trial", "trials"]
+__all__ = ["RESET_LENGTHS", "Kind", "Trial", "stray_beats", "trials"]
 
 RESET_LENGTHS = (1, 2, 3)
 """Cycles of resets."""
 
 _STOPS = 9  # trials with a receiver that stops
 _AROUND = range(-3, 2)  # cycles from the first results: when what they free is given back
+_STRAYS = 10  # of the first group, and of later ones, at the most
 _NOWHERE = 0xFFFFFFFF
 
 
@@ -70,6 +71,19 @@ def trials(
     ]
     freed = () if full is None else _freed(first, full)
     return (*freed, *_alternating(others, long))
+
+
+def stray_beats(beats: int) -> list[int]:
+    """Beats that end no group, of `beats` each: some of the first group, with its ends, and later ones, some of them
+    as far from the group's end as one bit of its counter says.
+    """
+    if beats == 1:
+        return []
+    ends = beats - 1
+    powers = [1 << power for power in range(10)]
+    first = sorted({0, ends - 1, *(ends ^ power for power in powers if ends ^ power < ends)})
+    second = sorted({ends - power for power in powers if power <= ends})
+    return [*first[:_STRAYS], beats, *(beats + at for at in second[:_STRAYS] if at), 2 * beats + ends - 1]
 
 
 def _filling(first: int, share: int) -> list[Trial]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from .fills import Fills
 from .resets import Kind
 from .text import calls, fill
 
@@ -65,30 +66,37 @@ class Stops:
     `late` says how many results are left at those near a phase's end. `held` says for each in a phase of its own after
     how many results it comes, and how many beats of A are taken then; there is none where it is empty. After resets
     there is one alone, the one that is `after_reset` in their order, or, where `held` is empty, one from the reset on.
+    `fills` are stops in the same phase, instead of `held`.
     """
 
     cycles: int
     late: Sequence[int]
     held: Mapping[int, int] = field(default_factory=dict)
     after_reset: int = 0
+    fills: Fills | None = None
 
     def declarations(self, moves: str) -> str:
         """Whether the receiver stops, in `receiver_stops`; `moves` says that a result is taken."""
         late = fill(_LATE, fill_cycles=self.cycles, moves=moves, late=len(self.late))
         if not self.held:
-            return f"{late}\n  wire receiver_stops = stops_late || (resets && kind == 2'd{Kind.STOPPED.value});"
+            full = "" if self.fills is None else f"{self.fills.declarations(moves)}\n"
+            stops = "stops_late" if self.fills is None else "stops_late || stops_full"
+            return f"{late}\n{full}  wire receiver_stops = {stops} || (resets && kind == 2'd{Kind.STOPPED.value});"
         held = fill(_HELD, stops=len(self.held), after_reset=self.after_reset, moves=moves, kind=Kind.STOPPED.value)
         return f"{late}\n{held}\n  wire receiver_stops = stops_held || stops_late;"
 
     @property
     def step(self) -> str:
         """What is counted in a cycle, and what must be true at the end of a stop."""
-        return f"{_LATE_STEP}\n{_HELD_STEP}" if self.held else _LATE_STEP
+        full = "" if self.fills is None else f"\n{self.fills.step}"
+        return f"{_LATE_STEP}\n{_HELD_STEP}" if self.held else f"{_LATE_STEP}{full}"
 
     @property
     def reset(self) -> list[str]:
         """What a reset does."""
-        return ["      stopped <= 0;"] if self.held else []
+        if self.held:
+            return ["      stopped <= 0;"]
+        return [] if self.fills is None else self.fills.reset
 
     @property
     def again(self) -> list[str]:

@@ -22,7 +22,7 @@ _SENDER = """\
       if (!s_axis_<<s>>_tvalid || s_axis_<<s>>_tready) begin
         if (<<s>>_next < <<end>><<waits>> && !(senders_stall && (random[<<bit>>+:2] != 2'd0<<paused>>))) begin
           s_axis_<<s>>_tvalid <= 1'b1;
-          <<port>> <= <<s>>_data[<<s>>_next];<<last>>
+          <<port>> <= <<s>>_data[<<at>>];<<last>>
         end else begin
           s_axis_<<s>>_tvalid <= 1'b0;
           <<port>> <= ~<<port>>;  // what comes without tvalid must not matter<<not_last>>
@@ -32,6 +32,10 @@ _SENDER = """\
 _FEW = """
   localparam <<S>>_FEW = <<few>>;  // beats of phases 2 and up
   wire [31:0] <<s>>_end = phase < 3'd2 ? <<S>>_BEATS : <<S>>_FEW;"""
+
+_LAPS = """
+  localparam <<S>>_FEW = <<few>>;  // beats of phases 2 and up; phase 5 has them again and again
+  wire [31:0] <<s>>_end = phase < 3'd2 ? <<S>>_BEATS : phase == 3'd5 ? a_images * A_IMAGE : <<S>>_FEW;"""
 
 _SENDER_DECLARATIONS = """\
   localparam <<S>>_BEATS = <<beats>>;
@@ -50,7 +54,8 @@ class Sender:
     at, None but where beats are sent piece by piece: then a register of this name. Where
     `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `pauses`
     stalls have some of up to 255 cycles, in which all that waits is used up. With `strays` the tlast of beat `stray`, a
-    wire of the testbench, is turned over. With `waits` the next beat waits for a wire <letter>_waits there.
+    wire of the testbench, is turned over. With `waits` the next beat waits for a wire <letter>_waits there. With `laps`
+    the few beats are sent again and again in phase 5, as `Fills` says.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class Sender:
         strays: bool = False,
         pauses: bool = False,
         waits: bool = False,
+        laps: bool = False,
     ) -> None:
         self.letter = letter
         self._beats = beats
@@ -78,6 +84,7 @@ class Sender:
         self._pauses = pauses
         self._waits = waits
         self._few = few
+        self._laps = laps
         self._end = end or (f"{letter.upper()}_BEATS" if few is None else f"{letter}_end")
 
     @property
@@ -97,7 +104,7 @@ class Sender:
             else "",
             last_memory=f"\n  reg {s}_last [0:{s.upper()}_BEATS-1];" if has_last else "",
             pause=f"\n  reg [7:0] {s}_pause = 8'd0;" if self._pauses else "",
-            few="" if self._few is None else fill(_FEW, s=s, S=s.upper(), few=self._few),
+            few="" if self._few is None else fill(_LAPS if self._laps else _FEW, s=s, S=s.upper(), few=self._few),
             last_port=f"\n  reg s_axis_{s}_tlast = 1'b0;" if has_last else "",
         )
 
@@ -107,15 +114,17 @@ class Sender:
         s, has_last = self.letter, self._has_last
         stray = f" ^ ({s}_next == stray)" if self._strays else ""
         pause = fill(_PAUSE, s=s) if self._pauses else ""
+        at = f"phase == 3'd5 ? {s}_next % {s.upper()}_FEW : {s}_next" if self._laps else f"{s}_next"
         return pause + fill(
             _SENDER,
             s=s,
             paused=f" || {s}_pause != 8'd0" if self._pauses else "",
             port=f"{{s_axis_{s}_tuser, s_axis_{s}_tdata}}" if self._user_width else f"s_axis_{s}_tdata",
             end=self._end,
+            at=at,
             waits=f" && !{s}_waits" if self._waits else "",
             bit=self._random_bit,
-            last=f"\n          s_axis_{s}_tlast <= {s}_last[{s}_next]{stray};" if has_last else "",
+            last=f"\n          s_axis_{s}_tlast <= {s}_last[{at}]{stray};" if has_last else "",
             not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
         )
 

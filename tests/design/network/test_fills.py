@@ -1,0 +1,167 @@
+"""The testbench of a network fills its buffers and misplaces a tlast: it finds faults that show only then."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+from systoliq.build.design import Hardware, NetworkDesign
+from systoliq.build.design.digits_cnn import digits_cnn
+from systoliq.build.design.network import stimulus, testbench
+from systoliq.sim.tools import find, missing_text
+
+from ...hw.network import small_networks as small
+from ...hw.network.faults import mutate
+
+pytestmark = [
+    pytest.mark.skipif(not find("icarus").found, reason=missing_text(find("icarus"))),
+    pytest.mark.simulator,
+]
+
+
+@pytest.fixture(scope="module")
+def design():
+    """A network of which every buffer fills: two FIFOs before an addition, three window buffers."""
+    return NetworkDesign(small.residual(), Hardware(multipliers=20), name="network")
+
+
+@pytest.fixture(scope="module")
+def quick(design):
+    """Its testbench with fewer images at full rate and fewer resets: what fills buffers is all there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stimulus, "_CYCLES", 2_000)
+        patch.setattr(testbench, "_RESET_CYCLES", 1_000)
+        patch.setattr(testbench, "_STOP_CYCLES", 1_000)
+        return NetworkDesign(small.residual(), Hardware(multipliers=20), name="network").testbench()
+
+
+def printed(bench, verilog, folder, *options):
+    (folder / "network.v").write_text(verilog)
+    (folder / "network_tb.v").write_text(bench)
+    command = ["iverilog", "-g2005", *options, "-o", "t", "network.v", "network_tb.v"]
+    subprocess.run(command, cwd=folder, check=True)
+    return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=600).stdout
+
+
+def one_more(match):
+    """A sized hexadecimal literal and one more."""
+    return f"{match[1]}{int(match[2], 16) + 1:0{len(match[2])}x}"
+
+
+def one_less(match):
+    return f"{match[1]}{int(match[2], 16) - 1:0{len(match[2])}x}"
+
+
+def room(module, text, change):
+    """The module with another initial room: in a declaration and behind the reset, which are the same number."""
+    found = re.search(rf"^module network_{module}\(.*?^endmodule$", text, re.MULTILINE | re.DOTALL)
+    register = re.search(r"reg \[\d+:0\] (room(?:_less_two)?) = (\d+'h)([0-9a-f]+);", found[0])
+    source = re.search(rf"{register[1]} <= (\w+);", found[0])[1]
+    begins = re.escape(register[2] + register[3])
+    changed = re.sub(rf"(reg .* {register[1]} = \d+'h)([0-9a-f]+)(?=;)", change, found[0])
+    changed, count = re.subn(
+        rf"(assign {source} = rst \? {begins[: -len(register[3])]})({register[3]})", change, changed
+    )
+    assert count == 1
+    return text[: found.start()] + changed + text[found.end() :]
+
+
+def told(bench, verilog, folder):
+    """The buffers of which the testbench says that they were never full."""
+    out = printed(bench, verilog, folder)
+    assert out.startswith("PASS"), out
+    return re.findall(r"^Note: (.*) was never full$", out, re.MULTILINE)
+
+
+FIFOS = ("fifo_64x9", "fifo_128x9")
+WINDOWS = ("s0_convolution0_window", "s1_convolution1_window", "s3_maxpool3_window")
+FAULTS = {
+    **{f"{module}: a place too many": (room, module, one_more) for module in (*FIFOS, *WINDOWS)},
+    **{f"{fifo}: overwrites when full": (mutate, fifo, r"(assign room_next = ).*;", r"\g<1>1'h1;") for fifo in FIFOS},
+    **{
+        f"{fifo}: ready stays low when full": (mutate, fifo, r"(assign room_next = )fetched", r"\g<1>1'h0")
+        for fifo in FIFOS
+    },
+    **{
+        f"{window}: overwrites when full": (mutate, window, r"(assign opens = \w+ & ).*;", r"\g<1>1'h1;")
+        for window in WINDOWS
+    },
+    **{
+        f"{window}: frees a line more for each row": (
+            mutate, window, r"(assign \w+ = \w+ \? freed_now) : (\d)'h0;", r"\1 + 1'h1 : \2'h0;"
+        )
+        for window in WINDOWS
+    },
+    "error stays 0": (mutate, "last_check", r"(assign procmux_1_Y = \w+ \? )1'h1", r"\g<1>1'h0"),
+    "error is always 1": (mutate, "last_check", r"1'h0 : procmux_3_Y", "1'h1 : 1'h1"),
+    "error is not reset": (mutate, "last_check", r"rst \? 1'h0 : procmux_3_Y", "procmux_3_Y"),
+    "error does not stay": (mutate, "last_check", r"(assign procmux_3_Y = \w+ \? \w+ : )error", r"\g<1>1'h0"),
+    "error comes for every tlast but the first beat's": (mutate, "last_check", r"beat != 5'h13", "beat != 5'h00"),
+}  # fmt: skip
+
+
+QUICK = (f"{FIFOS[0]}: a place too many", "error stays 0")
+
+
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=[] if fault in QUICK else pytest.mark.slow) for fault in FAULTS]
+)
+def test_faults_are_found(fault, design, quick, tmp_path):
+    change, module, *how = FAULTS[fault]
+    verilog = str(design.verilog)
+    changed = room(module, verilog, *how) if change is room else mutate(verilog, module, *how)
+    assert printed(quick, changed, tmp_path).startswith("FAIL")
+
+
+NEVER_FULL = {
+    "residual": [],
+    "separable": [],
+    "forked": [
+        "the window buffer of s1_convolution1",
+        "the FIFO before input 0 of s3_addition3",
+        "the FIFO before input 1 of s3_addition3",
+    ],
+    "joined": [
+        "the window buffer of s0_convolution0",
+        "the FIFO before input 0 of s2_multiplication2",
+        "the FIFO before input 1 of s2_multiplication2",
+    ],
+    "hourglass": ["the window buffer of s1_maxpool1", "the window buffer of s2_convolution2"],
+    "gated": ["the window buffer of s1_wholeaverage1"],
+}
+"""Buffers beside another way from the same fork, which is full before them: as measured, of all networks here."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NEVER_FULL)
+def test_all_other_buffers_are_full(name, tmp_path):
+    design = NetworkDesign(small.NETWORKS[name](), Hardware(multipliers=20), name="network")
+    assert told(design.testbench(), str(design.verilog), tmp_path) == NEVER_FULL[name]
+
+
+@pytest.mark.slow
+def test_digits_cnn_fills_its_buffers(tmp_path):
+    design = NetworkDesign(digits_cnn()[0], Hardware(multipliers=20), name="network")
+    assert told(design.testbench(), str(design.verilog), tmp_path) == []
+
+
+def test_a_netlist_needs_no_hierarchy(design, tmp_path):
+    """The macro leaves out each name below the top module."""
+    (tmp_path / "tb.v").write_text(design.testbench())
+    command = ["iverilog", "-g2005", "-E", "-o", "out.v", "tb.v"]
+    for options, looks in (([], True), (["-DNETLIST"], False)):
+        subprocess.run([*command, *options], cwd=tmp_path, check=True)
+        assert ("dut.pipeline" in (tmp_path / "out.v").read_text()) is looks
+
+
+@pytest.mark.parametrize("side", [1, 2])
+def test_images_of_few_beats(side, tmp_path):
+    """Of one beat no tlast is misplaced."""
+    net = small.Builder((1, side, side))
+    net.table()
+    design = NetworkDesign(net.network(), Hardware(multipliers=2), name="network")
+    bench = design.testbench()
+    assert ("after a tlast in the wrong place" in bench.replace("\n// ", " ")) == (side > 1)
+    assert told(bench, str(design.verilog), tmp_path) == []
