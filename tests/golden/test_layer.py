@@ -132,7 +132,7 @@ BAD = [
     ),
     ({"b_format": IntFormat(12, True)}, TypeError, r"b must have the type int16 \(for int12\), not int8"),
     ({"b_format": IntFormat(32, True)}, ValueError, "format of b must have at most 16 bits, not 32"),
-    ({"b_format": "int4"}, TypeError, "format of b must be an IntFormat, a Float8Format or None, not 'int4'"),
+    ({"b_format": "int4"}, TypeError, "b_format must be an IntFormat or a Float8Format, not 'int4'"),
     (
         {"a_zero_point": 100},
         TypeError,

@@ -123,10 +123,8 @@ class MatMulLayer:
             _positive("b_scale", b_scale)
             return {"b_scale": _per_column("b_scale", b_scale, n)}
         given = {name: as_scale(name, _given(self, name)) for name in ("a_scale", "b_scale")}
-        kept = {
-            "a_scale": one_element("a_scale", given["a_scale"]),
-            "b_scale": _per_column("b_scale", given["b_scale"], n),
-        }
+        b_scale = _per_column("b_scale", given["b_scale"], n)
+        kept = {"a_scale": one_element("a_scale", given["a_scale"]), "b_scale": b_scale}
         if not sums:
             kept["y_scale"] = one_element("y_scale", as_scale("y_scale", _given(self, "y_scale")))
         return kept
@@ -145,8 +143,8 @@ class MatMulLayer:
 
     def __repr__(self) -> str:
         a, b = f"{self.a_format.name} [M, {self.k}]", f"{self.b_format.name} [{self.k}, {self.n}]"
-        bias = ", no bias" if self.bias is None else ""
-        return f"MatMulLayer({self.name[:80]!r}, {a} x {b} -> {self.y_format.name} [M, {self.n}]{bias})"
+        y = f"{self.y_format.name} [M, {self.n}]{', no bias' if self.bias is None else ''}"
+        return f"MatMulLayer({self.name[:80]!r}, {a} x {b} -> {y})"
 
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
@@ -160,9 +158,7 @@ class MatMulLayer:
 
     @classmethod
     def pick(cls, path: str | Path, **fields: Any) -> MatMulLayer:
-        """As `load`, from an archive that may hold other arrays too, under the same or shorter names (weights, a_zp,
-        b_zp, y_zp).
-        """
+        """As `load`, from an archive that may hold other arrays, too; weights, a_zp, b_zp and y_zp are short names."""
         return cls._from_file(path, pick_layer_arrays(path), fields)
 
     @classmethod
@@ -232,7 +228,7 @@ class MatMulLayer:
     def centered_b(self) -> npt.NDArray[np.int64]:
         """The weights less their zero point, [K, N]."""
         self._refuse_float8("centered_b", self.b_format)
-        centered: npt.NDArray[np.int64] = self.b.astype(np.int64) - self.b_zero_point
+        centered: npt.NDArray[np.int64] = np.subtract(self.b, self.b_zero_point, dtype=np.int64)
         return centered
 
     @property

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from systoliq.build.design.network.plan import plan_for_budget, plan_for_cycles, read_plan, stages_of
+from systoliq.build.design.network.plan import plan_for_budget, plan_for_cycles, stages_of
+from systoliq.build.design.network.plan_file import read_plan
 from systoliq.build.errors import InputError
 from systoliq.hw.network import rate
 

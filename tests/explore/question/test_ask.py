@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from systoliq.build.cli.main import cli
 from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.design.network.plan import read_plan
+from systoliq.build.design.network.plan_file import read_plan
 from systoliq.build.errors import InputError
 from systoliq.build.explore.question import frequency
 from systoliq.build.explore.question.ask import ask

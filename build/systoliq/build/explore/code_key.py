@@ -62,5 +62,6 @@ def _files(name: str) -> Iterator[Path]:
         return
     place = _BUILD
     for part in [*name.split(".")[2:], "__init__"]:
-        yield from (file for file in (place / "__init__.py", place / f"{part}.py") if file.is_file())
+        files = (place / "__init__.py", place / "__init__.pyi", place / f"{part}.py")  # .pyi: names loaded when used
+        yield from (file for file in files if file.is_file())
         place /= part

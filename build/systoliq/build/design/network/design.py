@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -37,10 +36,12 @@ from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .certificate import network_certificate
 from .describe import describe
+from .enough import enough_images
 from .estimate import Estimate, estimate
 from .exchange import network_exchange
 from .fit import check_fit
-from .plan import PLAIN_CELLS, UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, read_plan, within_cells
+from .plan import PLAIN_CELLS, UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
+from .plan_file import read_plan
 from .report import network_report
 from .scales import network_scale_notes
 from .stages import stage_arrays, stage_claims
@@ -49,9 +50,6 @@ from .testbench import network_testbench
 
 __all__ = ["NetworkDesign"]
 
-_ENOUGH = 1000.0  # images a second
-_LINE_BITS = 10 / 8  # of a line for a bit of an operand or a result: a byte has a start and a stop bit
-_SHARE_OF_LINE = 0.1  # of the time of an image on a board's line that its stages may take
 _FILL = 0.75  # of a part's LUT sites: a fuller one is slow, and hard to route
 _DSP = 156  # of the plan where nobody says how much there is: those of an LFE5U-85F
 
@@ -127,21 +125,11 @@ class NetworkDesign(Design):
         )
         if asked.part is None or asked.multipliers is not None or asked.luts is not None:
             return budget()
-        return budget(cycles=self._cycles(self._enough), fits=self._has_room)
+        return budget(cycles=self._cycles(enough_images(self.network, asked.line_baud)), fits=self._has_room)
 
     def _cycles(self, rate: float) -> int:
         """Return the cycles of an image at so many images a second."""
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
-
-    @property
-    def _enough(self) -> float:
-        """Return the images a second beyond which no plan goes unless it is asked to: a thousand, or so many that the
-        serial line of a board, and not the network, takes most of the time.
-        """
-        if self._hardware.line_baud is None:
-            return _ENOUGH
-        bits = sum(math.prod(x.shape) * x.format.bits for x in (*self.network.inputs, *self.network.outputs))
-        return self._hardware.line_baud / (bits * _LINE_BITS) / _SHARE_OF_LINE
 
     def _has_room(self, plan: Plan) -> bool:
         """Return whether the part has room for `plan` with some to spare, as far as there are estimates."""

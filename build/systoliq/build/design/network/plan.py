@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, cast
 
 from systoliq.golden import network
-from systoliq.hw.cells import CELLS, family, is_ecp5
+from systoliq.hw.cells import family, is_ecp5
 from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
@@ -24,7 +22,6 @@ from systoliq.hw.network import rate
 from systoliq.hw.network.rate import Parallelism
 
 from ...errors import InputError
-from ...files import read_input
 
 __all__ = [
     "LUT_CELLS",
@@ -41,7 +38,6 @@ __all__ = [
     "plan_for_budget",
     "plan_for_cycles",
     "plan_of",
-    "read_plan",
     "stages_of",
     "stages_of_layer",
     "within_cells",
@@ -276,67 +272,6 @@ def _with_cells(stage: StagePlan, family_cells: str, **chosen: Any) -> StagePlan
 def plan_of(net: network.Network, parallelism: Mapping[str, Parallelism], *, cells: str) -> Plan:
     """The plan with the parallelism under each stage's name, which must be one that it can have."""
     return Plan(stages=tuple(_stage(node, parallelism[node.name], cells) for node in stages_of(net)))
-
-
-def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
-    """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage, and its `cells` where
-    they are not the network's `cells`.
-
-    Raises InputError where the file cannot be read, does not name each stage once, or names what a stage cannot be.
-    """
-    try:
-        text = read_input(path)
-    except (InputError, OSError) as error:
-        raise InputError(f"plan cannot be read: {error}") from error
-    try:
-        content = json.loads(text)
-        asked = {
-            str(each["node"]): Parallelism(
-                cols=each["cols"],
-                depth=each["depth"],
-                cells=each.get("cells", ""),
-                lane_cells=each.get("lane_cells", ""),
-            )
-            for each in content
-        }
-    except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(
-            f"plan {path}: must be a JSON list of objects with node, cols and depth ({type(error).__name__}: {error})"
-        ) from error
-    nodes = {node.name: node for node in stages_of(net)}
-    named = [str(each["node"]) for each in content]
-    twice = {name for name in named if named.count(name) > 1}
-    for problem, names in (("unknown", asked.keys() - nodes), ("missing", nodes.keys() - asked), ("twice", twice)):
-        if names:
-            raise InputError(f"plan {path}: must name each stage once; {problem}: {', '.join(sorted(names))}")
-    return Plan(
-        stages=tuple(_stage(node, _possible(node, asked[name], path, cells), cells) for name, node in nodes.items())
-    )
-
-
-def _possible(node: network.Node, parallelism: Parallelism, path: Path, cells: str) -> Parallelism:
-    possible = set(rate.choices(node))
-    suitable = [each for each in CELLS if family(each) in ("", family(cells))]
-    for name in ("cells", "lane_cells"):
-        given = getattr(parallelism, name)
-        if given in ("", *suitable):
-            continue
-        why = (
-            ": no part has cells of two families" if family(cells) else ": name the family by the network's cells first"
-        )
-        raise InputError(
-            f"plan {path}: {name} of node {node.name!r} must be one of {', '.join(suitable)}, or empty, in a network "
-            f"of {cells} cells, not {given!r}{why if given in CELLS else ''}"
-        )
-    if dataclasses.replace(parallelism, cells="", lane_cells="") not in possible:
-        near: Sequence[Parallelism] = [each for each in possible if each.depth == parallelism.depth]
-        wanted = "cols" if near else "depth"
-        values = sorted({getattr(each, wanted) for each in near or possible})
-        raise InputError(
-            f"plan {path}: {wanted} of node {node.name!r} must be one of {', '.join(map(str, values))}, not "
-            f"{getattr(parallelism, wanted)}"
-        )
-    return parallelism
 
 
 @functools.cache
