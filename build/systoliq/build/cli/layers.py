@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from ..design.network.reasons import reasons_against
 from ..errors import InputError
 from ..onnx.network import Reading, read_nodes
 from ..onnx.products import Product, list_products
@@ -51,6 +50,8 @@ def layers(model: Path) -> None:
         raise InputError(
             f"FILE.onnx must be the file alone, {path}.onnx, not {str(model)!r}: layers lists all its products"
         )
+    from ..design.network.reasons import reasons_against  # with Amaranth, which --help does not need
+
     products, reading = list_products(model), read_nodes(model)
     with Stages().stage("plan the hardware"):
         hardware = () if reading.network is None else reasons_against(reading.network)

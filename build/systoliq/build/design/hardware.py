@@ -40,7 +40,7 @@ _NOT_NETWORK = (
 _FILES = ("workload", "plan")
 _POSITIVE = (
     "rows", "cols", "depth", "accumulator_bits", "multiplier_bits", "lanes", "a_words", "b_words", "max_columns",
-    "max_rows", "throughput",
+    "max_rows", "throughput", "line_baud",
 )  # fmt: skip
 _KINDS: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("a_bits", "b_bits", "bus", *_BUDGET, *_POSITIVE), (int,)),
