@@ -87,7 +87,7 @@ TWO = 2
 
 # SOURCE of emit, and what is said of it
 _SOURCES = {
-    "''": ".: must be a regular file", "no.npz": "no.npz: there is no such file",
+    "''": "not an empty string", "no.npz": "no.npz: there is no such file",
     "no.onnx": "no.onnx: there is no such file",
     "pipe": "pipe: must be a regular file", "pipe.npz": "pipe.npz: must be a regular file",
     "pipe.onnx": "pipe.onnx: must be a regular file", "two.onnx": "two.onnx: must be a regular file",
@@ -136,7 +136,7 @@ _OPTIONS = {
     "--name 'a b'": "name must be a Verilog identifier", f"--name {LONG}": "name must have at most 100 characters",
     "--weights a.npz": "weights must be given for", "--no-bias": "no_bias must be left out",
     "--lanes 1": "lanes must be given for the source engine", "--plan plan.json": "plan must be given for a network",
-    "--throughput nan": "throughput must be given for a network", "--multipliers 1": "multipliers must be given for",
+    "--throughput nan": "throughput must be positive", "--multipliers 1": "multipliers must be given for",
     "--workload work.csv": "workload must be given for the source engine", "--nothing": "No such option",
     "extra": "unexpected extra argument",
 }  # fmt: skip
