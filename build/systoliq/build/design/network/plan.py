@@ -51,7 +51,7 @@ UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
 PAIR_SITES = 26  # that it takes beside half of one, more than with a whole one
 PLAIN_PRODUCT_SITES = 260  # of an iCE40 that such a product takes in plain logic
-PLAIN_BIT_SITES = 2.1  # that a requantizer's product takes there beyond one in cells, by the bits of both factors
+PLAIN_BIT_SITES = 1.2  # that a requantizer's product takes there beyond one in cells, by the bits of both factors
 
 
 def lane_cells(cells: str) -> str:
