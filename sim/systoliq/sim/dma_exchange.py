@@ -6,9 +6,10 @@ The process that starts the simulator imports this module and not the bench, whi
 from __future__ import annotations
 
 import dataclasses
-import pickle
 from collections.abc import Sequence
 from pathlib import Path
+
+from .pickled import leave, take
 
 __all__ = [
     "CONNECTION", "PORTS", "VARIABLE", "Left", "ListOutcome", "ListWork", "Turn",
@@ -57,24 +58,23 @@ class ListOutcome:
 
 def leave_lists(folder: Path, work: Sequence[ListWork]) -> None:
     """Leave the lists for the bench."""
-    (folder / _WORK).write_bytes(pickle.dumps(list(work)))
+    leave(folder / _WORK, work)
 
 
 def take_outcomes(folder: Path) -> list[ListOutcome] | None:
     """The outcomes; None where the bench did not come to leave them."""
     path = folder / _OUTCOMES
-    return pickle.loads(path.read_bytes()) if path.is_file() else None  # written by the run just ended
+    return take(path) if path.is_file() else None
 
 
 def take_lists(folder: Path) -> list[ListWork]:
     """The lists, for the bench."""
-    work: list[ListWork] = pickle.loads((folder / _WORK).read_bytes())  # left by the process that started this one
-    return work
+    return take(folder / _WORK)
 
 
 def leave_outcomes(folder: Path, outcomes: Sequence[ListOutcome]) -> None:
     """Leave the outcomes for the process that started the bench."""
-    (folder / _OUTCOMES).write_bytes(pickle.dumps(list(outcomes)))
+    leave(folder / _OUTCOMES, outcomes)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
