@@ -1,4 +1,4 @@
-"""The time that synthesis and place and route are expected to take, told before they start."""
+"""Expected time of synthesis and place and route, printed before they start."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..synth.targets import Target
 
 __all__ = ["tell_expected_time"]
 
-# Fits to runs of layers and networks of 1300 to 3000 LUT sites (docs/boards.md), within a factor of two, on an idle
-# machine of two cores.
+# Fits to runs of layers and networks of 1300 to 3000 LUT sites (docs/boards.md), within a factor of three, on an
+# idle machine of two cores.
 _SYNTHESIS = 0.014  # seconds a LUT site
 _PLACEMENT = {"ice40": 0.010, "ecp5": 0.012, "gowin": 0.030}  # the same, each time that it is placed and routed
 _BESIDE_PRODUCTS, _PRODUCT = 700, 100  # LUT sites of a stage, and of a product, where there is no estimate
 
 
 def tell_expected_time(design: Design, target: Target, placements: int) -> None:
-    """Print how long a layer or a network is about to take, placed and routed so many times."""
+    """Print how long a layer or a network is expected to take, placed and routed `placements` times."""
     if design.kind not in ("layer", "network"):
         return
     sites = sum(stage.get("lut_sites", _BESIDE_PRODUCTS) for stage in design.stages)

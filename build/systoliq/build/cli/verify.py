@@ -95,7 +95,7 @@ def _summary(report: Report) -> str:
 
 
 def _compared(compared: Comparison) -> str:
-    """What was written once more, and what of the sidecar was not compared."""
+    """Describe which files were compared, and which fields of the sidecar were not."""
     *most, last = compared.left
     left = f"{', '.join(most)} and {last} in {compared.name}.json, which only its author knows"
     return (

@@ -128,7 +128,7 @@ class NetworkDesign(Design):
         return budget(cycles=self._cycles(enough_images(self.network, asked.line_baud)), fits=self._has_room)
 
     def _cycles(self, rate: float) -> int:
-        """Return the cycles of an image at so many images a second."""
+        """Return the cycles of an image at `rate` images a second."""
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
 
     def _has_room(self, plan: Plan) -> bool:

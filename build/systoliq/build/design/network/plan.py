@@ -336,7 +336,7 @@ def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str)
 
 @functools.cache
 def cells_of_requantizer(sum_bits: int, mantissa_bits: int, cells: str) -> int:
-    """Return the multiplier cells of one requantizer whose sums and mantissas have so many bits."""
+    """Return the multiplier cells of a requantizer for sums of `sum_bits` and mantissas of `mantissa_bits`."""
     multiplier = WideMultiplier(min(sum_bits, FLOAT32_BITS + 1), mantissa_bits, cells=cells)
     mark_used(multiplier)
     return multiplier.count
