@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.package import make_package
+from systoliq.design import Hardware, open_source
+from systoliq.package import make_package
 
 out, weights, *_ = [*map(Path, sys.argv[1:]), *[None] * 2]
 design = open_source("resnet8-fc", Hardware(), weights=weights)

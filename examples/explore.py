@@ -8,7 +8,7 @@ area and frequency. Needs `pip install 'systoliq[explore]'`. The same as a noteb
 
 from __future__ import annotations
 
-from systoliq.build.explore import explore
+from systoliq.explore import explore
 
 
 def main() -> None:

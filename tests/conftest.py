@@ -76,7 +76,7 @@ def call() -> Iterator[Callable[..., Result]]:
     """Call `systoliq` in this process."""
     from click.testing import CliRunner
 
-    from systoliq.build.cli.main import cli
+    from systoliq.cli.main import cli
 
     def call(*arguments: object) -> Result:
         return CliRunner().invoke(cli, [str(argument) for argument in arguments])

@@ -12,7 +12,7 @@ import pytest
 from onnx import parser
 
 from systoliq import api
-from systoliq.build.design.sources import resnet8_fc_layer
+from systoliq.design.sources import resnet8_fc_layer
 
 from .hw.network.small_networks import Builder
 

@@ -19,7 +19,7 @@ import onnx
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
+from systoliq.cli.main import cli
 from systoliq.sim.tools import find, missing_text
 
 COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}

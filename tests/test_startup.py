@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from systoliq.build.cli.main import COMMANDS
+from systoliq.cli.main import COMMANDS
 
 HEAVY = {"amaranth", "cocotb", "onnx", "onnxruntime", "pytest", "sklearn"}
 RUN = """
 import sys
 sys.argv = ["systoliq", *{arguments!r}]
-from systoliq.build.cli.main import main
+from systoliq.cli.main import main
 try:
     main()
 except SystemExit as end:
@@ -34,7 +34,7 @@ def test_the_list_of_commands_loads_none_of_them(arguments):
     modules = loaded(RUN.format(arguments=arguments))
     assert "click" in modules
     assert not modules & (HEAVY | {"numpy", "rich"})
-    commands = {f"systoliq.build.cli.{name.replace('-', '_')}" for name in COMMANDS}
+    commands = {f"systoliq.cli.{name.replace('-', '_')}" for name in COMMANDS}
     assert not modules & commands
 
 

@@ -1,4 +1,4 @@
-from .build.design import (
+from .design import (
     ArrayDesign,
     Design,
     EngineDesign,
@@ -9,26 +9,9 @@ from .build.design import (
     Simulated,
     open_source,
 )
-from .build.errors import (
+from .errors import (
     InputError,
     MissingPackageError,
-)
-from .build.inference import (
-    CompiledModel,
-    EngineSession,
-    compile_onnx,
-)
-from .build.onnx import (
-    Product,
-    read_network,
-    read_onnx,
-    read_products,
-)
-from .build.synth import (
-    SynthReport,
-)
-from .build.verify import (
-    verify_package,
 )
 from .golden import (
     matmul_integer,
@@ -43,12 +26,29 @@ from .golden.network import (
 from .hw.engine import (
     EngineConfig,
 )
+from .inference import (
+    CompiledModel,
+    EngineSession,
+    compile_onnx,
+)
+from .onnx import (
+    Product,
+    read_network,
+    read_onnx,
+    read_products,
+)
 from .sim import (
     SimulationError,
     ToolError,
 )
 from .sim.engine import (
     Engine,
+)
+from .synth import (
+    SynthReport,
+)
+from .verify import (
+    verify_package,
 )
 
 __all__ = [

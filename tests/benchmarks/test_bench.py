@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from click.testing import Result
 
-from systoliq.build.benchmarks.bare_loop import build_loop
-from systoliq.build.benchmarks.layers import Case, layer_figures, layer_table
-from systoliq.build.benchmarks.plain_grid import emit_plain_grid
-from systoliq.build.benchmarks.sections import SECTIONS, Options, growth
+from systoliq.benchmarks.bare_loop import build_loop
+from systoliq.benchmarks.layers import Case, layer_figures, layer_table
+from systoliq.benchmarks.plain_grid import emit_plain_grid
+from systoliq.benchmarks.sections import SECTIONS, Options, growth
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.hw.packing import ArrayPacking
 

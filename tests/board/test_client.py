@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from systoliq.build.board.client import ATTEMPTS, Client
-from systoliq.build.errors import LinkError
+from systoliq.board.client import ATTEMPTS, Client
+from systoliq.errors import LinkError
 
 from .fake_board import FakeBoard, corrupted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.board.boards import BOARDS
+from systoliq.board.boards import BOARDS
 
 BITSTREAM = ("bitstream", "resnet8-fc", "--board", "ulx3s-85f", "--out")
 

@@ -7,13 +7,13 @@ import re
 
 import pytest
 
-from systoliq.build.board import flow
-from systoliq.build.board.boards import BOARDS, open_board
-from systoliq.build.board.flow import make_bitstream
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.errors import InputError, SynthesisError
-from systoliq.build.synth import DoesNotFitError
+from systoliq.board import flow
+from systoliq.board.boards import BOARDS, open_board
+from systoliq.board.flow import make_bitstream
+from systoliq.design import Hardware, LayerDesign
+from systoliq.errors import InputError, SynthesisError
 from systoliq.golden.layer import MatMulLayer
+from systoliq.synth import DoesNotFitError
 
 pytest.importorskip("amaranth_boards", reason="amaranth-boards is not installed: pip install 'systoliq[board]'")
 

@@ -7,12 +7,12 @@ import re
 import numpy as np
 import pytest
 
-from systoliq.build.board.boards import BOARDS, open_board
-from systoliq.build.board.linked import linked
-from systoliq.build.board.platform import prepared
-from systoliq.build.board.pll import Setting
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.errors import InputError
+from systoliq.board.boards import BOARDS, open_board
+from systoliq.board.linked import linked
+from systoliq.board.platform import prepared
+from systoliq.board.pll import Setting
+from systoliq.design import Hardware, LayerDesign
+from systoliq.errors import InputError
 from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.hierarchy import mark_used
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.board.boards import BOARDS
-from systoliq.build.board.ecp5 import PLL as ECP5_PLL
-from systoliq.build.board.ice40 import _FILTERS
-from systoliq.build.board.ice40 import PLL as ICE40_PLL
+from systoliq.board.boards import BOARDS
+from systoliq.board.ecp5 import PLL as ECP5_PLL
+from systoliq.board.ice40 import _FILTERS
+from systoliq.board.ice40 import PLL as ICE40_PLL
 
 BESIDE = Path(sys.executable).parent
 

@@ -7,9 +7,9 @@ import pty
 
 import pytest
 
-from systoliq.build.board.client import Client
-from systoliq.build.board.port import Port
-from systoliq.build.errors import InputError, LinkError
+from systoliq.board.client import Client
+from systoliq.board.port import Port
+from systoliq.errors import InputError, LinkError
 
 
 @pytest.fixture

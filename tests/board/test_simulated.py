@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.build.board.client import Client
-from systoliq.build.board.linked import fingerprint
-from systoliq.build.board.port import Port
-from systoliq.build.board.simulated import simulated_board
-from systoliq.build.design import Hardware, LayerDesign, open_source
+from systoliq.board.client import Client
+from systoliq.board.linked import fingerprint
+from systoliq.board.port import Port
+from systoliq.board.simulated import simulated_board
+from systoliq.design import Hardware, LayerDesign, open_source
 from systoliq.golden.formats import UINT8
 from systoliq.golden.layer import MatMulLayer
 
@@ -62,7 +62,7 @@ def test_zero_points_that_come_with_rows(arrays):
 
 def test_test_images_of_the_digits_give_goldens_logits():
     pytest.importorskip("sklearn")
-    from systoliq.build.design.digits import train_digits
+    from systoliq.design.digits import train_digits
 
     digits = train_digits()
     design = open_source("digits", Hardware(depth=4))
@@ -74,7 +74,7 @@ def test_test_images_of_the_digits_give_goldens_logits():
 @pytest.mark.slow
 def test_test_images_of_the_network_give_goldens_logits():
     pytest.importorskip("sklearn")
-    from systoliq.build.design.digits import split_digits
+    from systoliq.design.digits import split_digits
 
     design = open_source("digits-cnn", Hardware(multipliers=8))
     (source,) = design.network.sources
@@ -133,7 +133,7 @@ def test_a_board_that_ends_while_it_is_asked_is_one_error(arrays, tmp_path, call
     layer = save("layer.npz", **arrays)
     rows = save("a.npz", a=np.zeros((3, 9), np.uint8))
     link = tmp_path / "board"
-    command = [sys.executable, "-m", "systoliq.build", "board", "simulate", layer, "--link", link]
+    command = [sys.executable, "-m", "systoliq", "board", "simulate", layer, "--link", link]
     process = subprocess.Popen([str(each) for each in command], stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline().strip() == str(link)

@@ -257,14 +257,14 @@ def test_ctrl_c_ends_quietly(call, tmp_path, monkeypatch):
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("systoliq.build.design.open_source", interrupt)
+    monkeypatch.setattr("systoliq.design.open_source", interrupt)
     result = call("emit", "array", "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert result.stderr.strip() == ""
 
 
 def test_without_scikit_learn_the_error_says_what_to_install(call, tmp_path, monkeypatch):
-    from systoliq.build.design import digits
+    from systoliq.design import digits
 
     digits.train_digits.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "sklearn.datasets", None)

@@ -15,7 +15,7 @@ def test_the_doctor_names_what_is_missing(call, monkeypatch):
     from systoliq.sim.tools import Tool
 
     tools = (Tool(name="icarus", purpose="the second simulator", hint="apt-get install iverilog"),)
-    monkeypatch.setattr("systoliq.build.cli.doctor.all_tools", lambda: tools)
+    monkeypatch.setattr("systoliq.cli.doctor.all_tools", lambda: tools)
     result = call("doctor")
     assert result.exit_code == 1
     assert re.search(r"^icarus +missing: apt-get install iverilog", result.stdout, re.MULTILINE)
@@ -26,9 +26,9 @@ def test_the_doctor_looks_where_the_commands_look(call, monkeypatch):
     find = importlib.util.find_spec
     absent = ("pyosys", "bitwuzla")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name in absent else find(name, *rest))
-    monkeypatch.setattr("systoliq.build.synth.tools.os", SimpleNamespace(access=lambda *_: False, X_OK=os.X_OK))
+    monkeypatch.setattr("systoliq.synth.tools.os", SimpleNamespace(access=lambda *_: False, X_OK=os.X_OK))
     which = SimpleNamespace(which=lambda name: f"/usr/bin/{name}" if name == "yosys" else None)
-    monkeypatch.setattr("systoliq.build.synth.tools.shutil", which)
+    monkeypatch.setattr("systoliq.synth.tools.shutil", which)
     lines = {line.split()[0]: line for line in call("doctor").stdout.splitlines()}
     for name in ("yosys", "nextpnr-ecp5", "nextpnr-ice40", "nextpnr-gowin"):
         assert "missing: pip install 'systoliq[synth]'" in lines[name]

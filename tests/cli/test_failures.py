@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.cli.main import cli
-from systoliq.build.synth import SynthesisError
+from systoliq.cli.main import cli
+from systoliq.synth import SynthesisError
 
 
 def test_what_place_and_route_says_is_told(monkeypatch, capsys):
     def fails(*_):
         raise SynthesisError("ECP5: L6MUX21 'x' has D1 driven by another cell")
 
-    monkeypatch.setattr("systoliq.build.cli.bench_area.measure", fails)
+    monkeypatch.setattr("systoliq.cli.bench_area.measure", fails)
     with pytest.raises(SystemExit) as ended:
         cli.main(["bench-area", "--only", "engine 4 x 4 / 4"])
     said = capsys.readouterr()

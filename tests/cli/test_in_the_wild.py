@@ -22,7 +22,7 @@ import pytest
 from systoliq.sim import cache
 from systoliq.sim.cache import CacheError, CacheWarning, obtain
 
-MAIN = [sys.executable, "-c", "from systoliq.build.cli.main import main; main()"]
+MAIN = [sys.executable, "-c", "from systoliq.cli.main import main; main()"]
 SMALL = ["--rows", "1", "--cols", "1"]
 MARK = "SYSTOLIQ_TEST_MARK"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.odd_scales import odd_scales
-from systoliq.build.onnx.scales import model_scale_notes
+from systoliq.odd_scales import odd_scales
+from systoliq.onnx.scales import model_scale_notes
 
 from ..onnx.network.oracle import write
 

@@ -145,7 +145,7 @@ def processes(mark: str) -> dict[str, str]:
 def test_nothing_is_left_after_ctrl_c(tmp_path, child):
     """While it compiles, writes Verilog, simulates."""
     mark = f"systoliq-{os.getpid()}-{tmp_path.name}"
-    command = [sys.executable, "-m", "systoliq.build", "soc", "--out", tmp_path / "out", "--simulate", "--images", "60"]
+    command = [sys.executable, "-m", "systoliq", "soc", "--out", tmp_path / "out", "--simulate", "--images", "60"]
     process = subprocess.Popen(
         [str(word) for word in command], env=os.environ | {"SYSTOLIQ_TEST_MARK": mark}, start_new_session=True,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

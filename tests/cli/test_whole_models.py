@@ -10,8 +10,8 @@ import onnxruntime
 import pytest
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from systoliq.build.design import Hardware, LayerDesign, NetworkDesign, open_source
-from systoliq.build.design.sources import open_network
+from systoliq.design import Hardware, LayerDesign, NetworkDesign, open_source
+from systoliq.design.sources import open_network
 from systoliq.golden.network import Convolution, Dense
 
 from ..onnx.network.oracle import write

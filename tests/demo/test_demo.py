@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from systoliq.build.demo.demo import ACCURACY
+from systoliq.demo.demo import ACCURACY
 
 
 @pytest.mark.slow

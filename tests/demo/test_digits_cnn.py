@@ -11,11 +11,11 @@ import onnxruntime
 import pytest
 from onnx import TensorProto, helper
 
-from systoliq.build.demo.demo import ACCURACY
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.design.digits import split_digits
-from systoliq.build.design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
-from systoliq.build.synth import netlist_sources, open_target
+from systoliq.demo.demo import ACCURACY
+from systoliq.design import Hardware, open_source
+from systoliq.design.digits import split_digits
+from systoliq.design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
+from systoliq.synth import netlist_sources, open_target
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.demo.float8 import parse_formats
-from systoliq.build.errors import InputError
+from systoliq.demo.float8 import parse_formats
+from systoliq.errors import InputError
 from systoliq.golden import E4M3FN, E5M2FNUZ
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, InputError, MatMulLayer
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.design.names import RESERVED, module_name
-from systoliq.build.onnx import onnx_layer, read_products
-from systoliq.build.synth.tools import find_yosys
+from systoliq.design import Hardware, open_source
+from systoliq.design.names import RESERVED, module_name
+from systoliq.onnx import onnx_layer, read_products
 from systoliq.sim.tools import find
+from systoliq.synth.tools import find_yosys
 
 from ..onnx.onnx_models import CONSTANTS, write
 

@@ -13,7 +13,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
+from systoliq.cli.main import cli
 from systoliq.sim.tools import find, missing_text
 
 ROOT = Path(__file__).parents[2]
@@ -97,7 +97,7 @@ def test_the_first_commands_run(tmp_path):
     assert [command[0] for command in quick] == ["emit", "verify"]
     for command in quick:
         done = subprocess.run(
-            [sys.executable, "-m", "systoliq.build", *command],
+            [sys.executable, "-m", "systoliq", *command],
             cwd=tmp_path,
             capture_output=True,
             text=True,

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from amaranth.lib import wiring
 
-from systoliq.build.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
-from systoliq.build.design.array import ArrayDesign
+from systoliq.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
+from systoliq.design.array import ArrayDesign
 from systoliq.golden import Float8Format, IntFormat, MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.hw.axi import AxiPipeline

@@ -7,10 +7,6 @@ import functools
 
 import numpy as np
 
-from systoliq.build.soc.compiler import compile_firmware
-from systoliq.build.soc.design import MEMORY, NAME, memory_file, picorv32
-from systoliq.build.soc.sources import JOBS_ADDRESS, LIBRARY, firmware_sources
-from systoliq.build.soc.testbench import soc_testbench
 from systoliq.hw.dma.commands import Placement
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
@@ -18,6 +14,10 @@ from systoliq.hw.soc import Soc, SocConfig
 from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
 from systoliq.sim.system import SystemSimulation
+from systoliq.soc.compiler import compile_firmware
+from systoliq.soc.design import MEMORY, NAME, memory_file, picorv32
+from systoliq.soc.sources import JOBS_ADDRESS, LIBRARY, firmware_sources
+from systoliq.soc.testbench import soc_testbench
 
 FLAGS = {"a_unsigned": 1, "b_unsigned": 2, "y_unsigned": 4, "y_int32": 8, "per_row": 16}
 

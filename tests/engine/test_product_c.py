@@ -22,7 +22,7 @@ def library(tmp_path_factory):
     if compiler is None:
         pytest.skip("no compiler of C")
     folder = tmp_path_factory.mktemp("product")
-    firmware = resources.files("systoliq.build.soc") / "firmware"
+    firmware = resources.files("systoliq.soc") / "firmware"
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-O2", "-fPIC", "-shared", f"-I{DOCS}"]
     subprocess.run([compiler, *flags, "-o", folder / "product.so", firmware / "product.c"], check=True)
     return ctypes.CDLL(str(folder / "product.so"))

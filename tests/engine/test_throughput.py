@@ -7,8 +7,8 @@ import pytest
 from engines import engine
 from operations import values
 
-from systoliq.build.benchmarks.engine import CONFIGS, throughput_figures
-from systoliq.build.design.engine.workloads import OWN, jobs_of, read_workloads, study
+from systoliq.benchmarks.engine import CONFIGS, throughput_figures
+from systoliq.design.engine.workloads import OWN, jobs_of, read_workloads, study
 from systoliq.golden import qlinear_matmul
 from systoliq.hw.engine import EngineConfig
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from operations import values
 
-from systoliq.build.benchmarks.buffers import BUS_BYTES, CONFIG, buffer_figures
-from systoliq.build.design.engine.traffic import LARGEST_WORDS, beats_of, least_buffers, traffic
-from systoliq.build.design.engine.workloads import OWN, Product, jobs_of, read_workloads
+from systoliq.benchmarks.buffers import BUS_BYTES, CONFIG, buffer_figures
+from systoliq.design.engine.traffic import LARGEST_WORDS, beats_of, least_buffers, traffic
+from systoliq.design.engine.workloads import OWN, Product, jobs_of, read_workloads
 from systoliq.hw.engine import EngineConfig, JobShape
 from systoliq.hw.engine.host import Job
 from systoliq.sim.engine.self_fed import SelfFed

@@ -13,7 +13,7 @@ from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantTy
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
 
-from systoliq.build.design.digits import split_digits
+from systoliq.design.digits import split_digits
 
 
 class _Images(CalibrationDataReader):

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from systoliq.build.explore.evaluate import run_task
+from systoliq.explore.evaluate import run_task
 from systoliq.golden.layer import MatMulLayer
 
 

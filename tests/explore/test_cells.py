@@ -9,13 +9,13 @@ import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design.engine.workloads import Product
-from systoliq.build.errors import InputError, MissingPackageError
-from systoliq.build.explore import explore
-from systoliq.build.explore.measured import MeasuredSynthesizer, measured_synthesizer
-from systoliq.build.explore.subjects.layer import LayerPoint
-from systoliq.build.synth import open_target
+from systoliq.cli.main import cli
+from systoliq.design.engine.workloads import Product
+from systoliq.errors import InputError, MissingPackageError
+from systoliq.explore import explore
+from systoliq.explore.measured import MeasuredSynthesizer, measured_synthesizer
+from systoliq.explore.subjects.layer import LayerPoint
+from systoliq.synth import open_target
 
 from ..synth.test_synth import liberty
 
@@ -62,7 +62,7 @@ def test_what_gives_no_frequency_is_told_before_the_work(library, monkeypatch):
     with pytest.raises(InputError, match=r"tiny.lib: must have delays for a frequency; without --place there is area"):
         measured_synthesizer(("generic",), timed=True, liberty=library)
     library.write_text(liberty().replace("area : 1;", "area : 1; /* cell_rise */"))
-    monkeypatch.setattr("systoliq.build.explore.measured.find_sta", lambda: None)
+    monkeypatch.setattr("systoliq.explore.measured.find_sta", lambda: None)
     with pytest.raises(MissingPackageError, match="OpenSTA is not there, .*: apt-get install opensta"):
         measured_synthesizer(("generic",), timed=True, liberty=library)
 
@@ -88,7 +88,7 @@ def test_a_library_that_cannot_be_used(options, message, tmp_path):
 
 
 def test_each_device_has_its_own_area(subject, tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.build.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
     exploration = explore(
         subject, synthesizer=OfCells(str(tmp_path / "calls")), cache=tmp_path / "cache", cosimulate_front=False,
         cols="1,2,4", depth="1,2", a_bits="8", b_bits="8", requantizer_bits="24", target="ecp5-25k,osu018", synthesis=6,

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from systoliq import children, failed
-from systoliq.build.explore.cache import stage_key
-from systoliq.build.explore.code_key import code_files, code_key
-from systoliq.build.explore.evaluate import STAGES
-from systoliq.build.explore.settings import Settings
-from systoliq.build.explore.subjects.layer import LayerPoint
-from systoliq.build.explore.synthesizer import NoSynthesizer
+from systoliq.explore.cache import stage_key
+from systoliq.explore.code_key import code_files, code_key
+from systoliq.explore.evaluate import STAGES
+from systoliq.explore.settings import Settings
+from systoliq.explore.subjects.layer import LayerPoint
+from systoliq.explore.synthesizer import NoSynthesizer
 
-EVALUATION = "systoliq.build.explore.evaluate"
+EVALUATION = "systoliq.explore.evaluate"
 LOADED = f"""
 import sys
 import {EVALUATION}

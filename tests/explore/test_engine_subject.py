@@ -11,15 +11,15 @@ import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess, in_browser
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import EngineDesign, SelfFedEngineDesign
-from systoliq.build.design.digits_cnn import INT8_MODEL
-from systoliq.build.design.engine.workloads import Product, jobs_of
-from systoliq.build.errors import InputError
-from systoliq.build.explore import EngineSubject, Workload, explore, open_workload
-from systoliq.build.explore.files import write_directory
-from systoliq.build.explore.settings import Settings
-from systoliq.build.explore.synthesizer import NoSynthesizer
+from systoliq.cli.main import cli
+from systoliq.design import EngineDesign, SelfFedEngineDesign
+from systoliq.design.digits_cnn import INT8_MODEL
+from systoliq.design.engine.workloads import Product, jobs_of
+from systoliq.errors import InputError
+from systoliq.explore import EngineSubject, Workload, explore, open_workload
+from systoliq.explore.files import write_directory
+from systoliq.explore.settings import Settings
+from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
 
@@ -31,7 +31,7 @@ SETTINGS = Settings(synthesizer=NoSynthesizer(), simulator="icarus")
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.build.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
 
     def explored(source="engine", **options):
         options = {"cosimulate_front": False, "cache": tmp_path / "cache", "workload": SMALL, **AXES, **options}

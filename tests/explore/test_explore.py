@@ -14,15 +14,15 @@ import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess, in_browser
 
-from systoliq.build.cli.main import cli
-from systoliq.build.errors import InputError
-from systoliq.build.explore import cache as cache_module
-from systoliq.build.explore import explore
-from systoliq.build.explore.cache import Store, StoreError
-from systoliq.build.explore.evaluate import Finding, Task, run_task
-from systoliq.build.explore.files import write_directory
-from systoliq.build.explore.settings import Settings
-from systoliq.build.explore.synthesizer import NoSynthesizer
+from systoliq.cli.main import cli
+from systoliq.errors import InputError
+from systoliq.explore import cache as cache_module
+from systoliq.explore import explore
+from systoliq.explore.cache import Store, StoreError
+from systoliq.explore.evaluate import Finding, Task, run_task
+from systoliq.explore.files import write_directory
+from systoliq.explore.settings import Settings
+from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.golden.requantization import Requantization
 from systoliq.golden.rescale import requantize_float32
 
@@ -31,7 +31,7 @@ SMALL = {"cols": "2,4,5", "depth": "1,2", "a_bits": "4,8", "b_bits": "4,8", "req
 
 @pytest.fixture
 def in_process(monkeypatch):
-    monkeypatch.setattr("systoliq.build.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.explore import explore
+from systoliq.cli.main import cli
+from systoliq.explore import explore
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_explore(source, tmp_path):
     ],
 )
 def test_bad_input_is_one_line_and_exit_status_2(source, tmp_path, more, message, monkeypatch):
-    monkeypatch.setattr("systoliq.build.explore.dask_cluster._PATIENCE", 1.0)
+    monkeypatch.setattr("systoliq.explore.dask_cluster._PATIENCE", 1.0)
     result = invoke(tmp_path, *arguments(source, tmp_path, *more))
     assert result.exit_code == 2, result.output
     errors = [line for line in result.stderr.splitlines() if line.startswith("error: ")]
@@ -84,10 +84,8 @@ def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkey
     def full(*_, **__):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("systoliq.build.cli.explore.write_directory", full)
-    monkeypatch.setattr(
-        "systoliq.build.cli.explore.run_exploration", functools.partial(explore, cosimulate_front=False)
-    )
+    monkeypatch.setattr("systoliq.cli.explore.write_directory", full)
+    monkeypatch.setattr("systoliq.cli.explore.run_exploration", functools.partial(explore, cosimulate_front=False))
     result = invoke(tmp_path, *arguments(source, tmp_path))
     assert result.exit_code == 2
     assert "the report cannot be written (No space left on device); finished points are kept" in result.stderr

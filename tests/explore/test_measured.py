@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.explore.measured import MeasuredSynthesizer
-from systoliq.build.explore.subjects.layer import LayerPoint
+from systoliq.errors import InputError
+from systoliq.explore.measured import MeasuredSynthesizer
+from systoliq.explore.subjects.layer import LayerPoint
 
 
 @pytest.mark.slow

@@ -8,15 +8,15 @@ import pytest
 from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import Hardware, NetworkDesign
-from systoliq.build.design.sources import open_network
-from systoliq.build.explore import explore
+from systoliq.cli.main import cli
+from systoliq.design import Hardware, NetworkDesign
+from systoliq.design.sources import open_network
+from systoliq.explore import explore
 
 
 @pytest.fixture
 def run(tmp_path, monkeypatch):
-    monkeypatch.setattr("systoliq.build.explore.exploration._executor", lambda *_: InProcess)
+    monkeypatch.setattr("systoliq.explore.exploration._executor", lambda *_: InProcess)
 
     def explored(source="digits-cnn", **options):
         options = {"cosimulate_front": False, "cache": tmp_path / "cache", "multipliers": "3,7,15,16", **options}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.explore.pareto import best_first, front_mask, ranks
+from systoliq.explore.pareto import best_first, front_mask, ranks
 
 
 def test_equal_points_are_both_on_the_front():

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.explore.ranges import parse_range, parse_words
-from systoliq.build.explore.space import Space
-from systoliq.build.explore.subjects.layer import LayerPoint, LayerSubject
+from systoliq.errors import InputError
+from systoliq.explore.ranges import parse_range, parse_words
+from systoliq.explore.space import Space
+from systoliq.explore.subjects.layer import LayerPoint, LayerSubject
 
 GOOD = {
     "1,2,4": (1, 2, 4),

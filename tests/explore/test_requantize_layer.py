@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.explore.requantize_layer import narrowed, quantize_inputs, quantize_weights
+from systoliq.errors import InputError
+from systoliq.explore.requantize_layer import narrowed, quantize_inputs, quantize_weights
 from systoliq.golden.formats import IntFormat
 
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 from explore_fakes import FakeSynthesizer, small_layer, wait_for
 
-from systoliq.build.explore import explore
-from systoliq.build.explore.code_key import code_key
-from systoliq.build.explore.dask_cluster import ClusterError, DaskCluster
-from systoliq.build.explore.evaluate import Task
-from systoliq.build.explore.executor import LocalProcesses
-from systoliq.build.explore.settings import Settings
-from systoliq.build.explore.subjects.layer import LayerSubject
-from systoliq.build.explore.synthesizer import NoSynthesizer
+from systoliq.explore import explore
+from systoliq.explore.code_key import code_key
+from systoliq.explore.dask_cluster import ClusterError, DaskCluster
+from systoliq.explore.evaluate import Task
+from systoliq.explore.executor import LocalProcesses
+from systoliq.explore.settings import Settings
+from systoliq.explore.subjects.layer import LayerSubject
+from systoliq.explore.synthesizer import NoSynthesizer
 
 HERE = Path(__file__).parent
 AXES = {"cols": "1,2,4", "depth": "1,2", "a_bits": "8", "b_bits": "4,8", "requantizer_bits": "24"}
@@ -92,7 +92,7 @@ def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
 def test_ctrl_c_ends_the_command_in_one_go(tmp_path):
     np.savez(tmp_path / "small.npz", **small_layer().arrays())
     command = [
-        sys.executable, "-m", "systoliq.build", "explore", "small.npz", "--out", "out", "--cache", "cache", "--rows",
+        sys.executable, "-m", "systoliq", "explore", "small.npz", "--out", "out", "--cache", "cache", "--rows",
         "1:6", "--cols", "1:4", "--depth", "1:12", "--a-bits", "4:8", "--b-bits", "4:8", "--budget", "9999",
         "--jobs", "2",
     ]  # fmt: skip
@@ -125,7 +125,7 @@ def tasks(count: int) -> list[Task]:
 
 
 def test_a_process_that_dies_twice_fails_its_point_alone(monkeypatch):
-    from systoliq.build.explore import executor
+    from systoliq.explore import executor
 
     local = LocalProcesses(jobs=1)
     monkeypatch.setattr(executor, "run_task", dying)
@@ -136,7 +136,7 @@ def test_a_process_that_dies_twice_fails_its_point_alone(monkeypatch):
 
 
 def test_memory_is_limited(monkeypatch):
-    from systoliq.build.explore import executor
+    from systoliq.explore import executor
 
     local = LocalProcesses(jobs=1, memory=1 << 30)
     monkeypatch.setattr(executor, "run_task", greedy)

@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 from points import Point, design_of
 
-from systoliq.build.design import EngineDesign, LayerDesign, SelfFedEngineDesign
-from systoliq.build.design.array import ArrayDesign
-from systoliq.build.design.design import Design
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.package import make_package
-from systoliq.build.package.again import compare_again
-from systoliq.build.verify import verify_package
+from systoliq.design import EngineDesign, LayerDesign, SelfFedEngineDesign
+from systoliq.design.array import ArrayDesign
+from systoliq.design.design import Design
+from systoliq.design.network import NetworkDesign
 from systoliq.golden.float8 import Float8Format
+from systoliq.package import make_package
+from systoliq.package.again import compare_again
 from systoliq.sim.engine import EngineError
 from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.process import SimulationError, limited
+from systoliq.verify import verify_package
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 

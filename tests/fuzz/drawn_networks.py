@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.build.design import Hardware
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.design.network.plan import plan_of, stages_of
+from systoliq.design import Hardware
+from systoliq.design.network import NetworkDesign
+from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import Network
 from systoliq.hw.cells import CELLS, family

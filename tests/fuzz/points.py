@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.build.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
-from systoliq.build.design.array import ArrayDesign
-from systoliq.build.design.design import Design
-from systoliq.build.design.hardware import REQUANTIZERS
+from systoliq.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
+from systoliq.design.array import ArrayDesign
+from systoliq.design.design import Design
+from systoliq.design.hardware import REQUANTIZERS
 from systoliq.golden import Float8Format, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import CELLS

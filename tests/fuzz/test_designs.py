@@ -101,7 +101,7 @@ def test_smaller_points_end() -> None:
 
 def test_wrong_verilog_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A design whose Verilog adds where it should subtract fails its testbench."""
-    from systoliq.build.design.design import Design
+    from systoliq.design.design import Design
 
     real = Design.verilog.func
     point = {

@@ -8,12 +8,12 @@ from ctypes import CFUNCTYPE, POINTER, c_char, c_int, c_uint8, c_uint32, c_void_
 
 import numpy as np
 
-from systoliq.build.inference.products import asked_of_engine
-from systoliq.build.inference.program.playing import rows_of_a
-from systoliq.build.inference.steps import HostStep
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.registers import BASE
 from systoliq.hw.engine.host.batches import Batches
+from systoliq.inference.products import asked_of_engine
+from systoliq.inference.program.playing import rows_of_a
+from systoliq.inference.steps import HostStep
 from systoliq.sim.engine.memory import EngineMemory
 from systoliq.sim.engine.self_fed import SelfFed
 

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from systoliq.api import EngineConfig, EngineSession, InputError, compile_onnx
-from systoliq.build.cli.main import cli
-from systoliq.build.inference.program.memory_map import ALIGNMENT, Room, place_rooms
+from systoliq.cli.main import cli
 from systoliq.hw.dma.commands import dma_register
 from systoliq.hw.dma.list_player import COUNT_BITS, Opcode
 from systoliq.hw.dma.registers import BASE, MAP_REGISTERS
+from systoliq.inference.program.memory_map import ALIGNMENT, Room, place_rooms
 from systoliq.sim.engine.memory import EngineMemory
 
 from ..onnx.network.networks import Builder, images

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.inference.lowering import lowered
+from systoliq.cli.main import cli
+from systoliq.inference.lowering import lowered
 
 from ..onnx.network.networks import Builder, images, quantized
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.inference.division import Division
-from systoliq.build.inference.lowering import lowered
+from systoliq.errors import InputError
+from systoliq.inference.division import Division
+from systoliq.inference.lowering import lowered
 
 from ..onnx.network.oracle import write
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
+from systoliq.cli.main import cli
 from systoliq.sim.cache import cache_directory
 from systoliq.sim.engine import Engine
 

@@ -16,8 +16,8 @@ import pytest
 from onnxruntime.quantization import quantize_dynamic
 
 from systoliq.api import EngineConfig, EngineSession, SimulationError
-from systoliq.build.inference.operations import Operation
-from systoliq.build.onnx.runtime import Session
+from systoliq.inference.operations import Operation
+from systoliq.onnx.runtime import Session
 from systoliq.sim.engine import Engine
 
 from ..onnx.network.networks import Builder, images, quantized
@@ -144,7 +144,7 @@ def wrong_engine(monkeypatch):
 
 SCRIPT = """
 import sys, numpy as np
-from systoliq.build.onnx.runtime import Session
+from systoliq.onnx.runtime import Session
 session = Session(sys.argv[1], "the model")
 names = [each.name for each in session.outputs]
 with np.load(sys.argv[2]) as feed:

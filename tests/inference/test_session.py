@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import EngineConfig, EngineSession, InputError, SimulationError
-from systoliq.build.inference.steps import EngineStep
+from systoliq.inference.steps import EngineStep
 from systoliq.sim.engine import Engine
 
 from ..onnx.network.networks import Builder, images

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from systoliq.build.mutants.mutation import Mutant
+from systoliq.mutants.mutation import Mutant
 
 __all__ = ["changed"]
 

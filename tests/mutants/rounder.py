@@ -17,15 +17,15 @@ from pathlib import Path
 
 import numpy as np
 
-from systoliq.build.design import EngineDesign
-from systoliq.build.design.engine.stimulus import NEAR_TIES, EngineJob
-from systoliq.build.mutants.environment import modules_of, ports_of
-from systoliq.build.mutants.equivalence import none_seen, same_state
-from systoliq.build.mutants.mutation import Mutant, mutants_of
+from systoliq.design import EngineDesign
+from systoliq.design.engine.stimulus import NEAR_TIES, EngineJob
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.engine_lane import MIN_SHIFT
 from systoliq.hw.engine.host.tables import column_constants
+from systoliq.mutants.environment import modules_of, ports_of
+from systoliq.mutants.equivalence import none_seen, same_state
+from systoliq.mutants.mutation import Mutant, mutants_of
 
 _MODULE = "engine_round_near_tie"
 _LATENCY = 12  # cycles, at the most

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.mutants.any_data import with_any_data
-from systoliq.build.mutants.equivalence import _none_seen
-from systoliq.build.prove.tools import proof_tools
+from systoliq.mutants.any_data import with_any_data
+from systoliq.mutants.equivalence import _none_seen
+from systoliq.prove.tools import proof_tools
 from systoliq.sim.tools import missing_text
 
 pyosys = next(tool for tool in proof_tools() if tool.name == "pyosys")

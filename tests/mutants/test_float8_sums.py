@@ -7,11 +7,11 @@ import functools
 import numpy as np
 import pytest
 
-from systoliq.build.design import LayerDesign
-from systoliq.build.mutants.float8_sums import is_in_requantizer, same_results
-from systoliq.build.package import make_package
-from systoliq.build.prove.tools import proof_tools
+from systoliq.design import LayerDesign
 from systoliq.golden import E4M3FN, E5M2, MatMulLayer
+from systoliq.mutants.float8_sums import is_in_requantizer, same_results
+from systoliq.package import make_package
+from systoliq.prove.tools import proof_tools
 from systoliq.sim.tools import missing_text
 
 pyosys = next(tool for tool in proof_tools() if tool.name == "pyosys")

@@ -10,15 +10,15 @@ import pytest
 from tests.mutants.changed import changed
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer
-from systoliq.build.mutants import KINDS, Campaign, Verdict
-from systoliq.build.mutants.campaign import by_block
-from systoliq.build.mutants.differential import first_difference
-from systoliq.build.mutants.environment import environment
-from systoliq.build.mutants.equivalence import _plainly_same, holders, none_seen, same_state
-from systoliq.build.mutants.evaluated import meanings, wrong_sum
-from systoliq.build.mutants.merged import merged_line
-from systoliq.build.mutants.mutation import Mutant, block_of, draw, mutants_of
-from systoliq.build.prove.tools import proof_tools
+from systoliq.mutants import KINDS, Campaign, Verdict
+from systoliq.mutants.campaign import by_block
+from systoliq.mutants.differential import first_difference
+from systoliq.mutants.environment import environment
+from systoliq.mutants.equivalence import _plainly_same, holders, none_seen, same_state
+from systoliq.mutants.evaluated import meanings, wrong_sum
+from systoliq.mutants.merged import merged_line
+from systoliq.mutants.mutation import Mutant, block_of, draw, mutants_of
+from systoliq.prove.tools import proof_tools
 from systoliq.sim.tools import find, missing_text
 
 needed = (find("icarus"), *(tool for tool in proof_tools() if tool.name == "pyosys"))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.mutants.changed import changed
 
-from systoliq.build.mutants.environment import environment
-from systoliq.build.mutants.equivalence import _always
-from systoliq.build.mutants.next_state import asserted
-from systoliq.build.prove.tools import proof_tools
+from systoliq.mutants.environment import environment
+from systoliq.mutants.equivalence import _always
+from systoliq.mutants.next_state import asserted
+from systoliq.prove.tools import proof_tools
 from systoliq.sim.tools import missing_text
 
 pyosys = next(tool for tool in proof_tools() if tool.name == "pyosys")

@@ -22,12 +22,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 from points import design_of, draw_point, is_design
 
 from systoliq.api import Hardware
-from systoliq.build.design import EngineDesign, LayerDesign
-from systoliq.build.design.design import Design
-from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.mutants import Campaign, Result, Verdict
-from systoliq.build.package import make_package
+from systoliq.design import EngineDesign, LayerDesign
+from systoliq.design.design import Design
+from systoliq.design.sources import resnet8_fc_layer
 from systoliq.hw.engine import EngineConfig
+from systoliq.mutants import Campaign, Result, Verdict
+from systoliq.package import make_package
 
 _KINDS = ("layer",) * 5 + ("array",)
 _ENGINE = "engine"

@@ -29,10 +29,10 @@ import numpy as np
 import onnx
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.cli.shell import Group
-from systoliq.build.onnx.network import read_nodes
-from systoliq.build.onnx.products import list_products
+from systoliq.cli.main import cli
+from systoliq.cli.shell import Group
+from systoliq.onnx.network import read_nodes
+from systoliq.onnx.products import list_products
 
 from .network import networks, oracle
 from .network.test_network_refused import CONSTANTS as NETWORK_CONSTANTS

@@ -9,11 +9,11 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from systoliq.build.errors import InputError
-from systoliq.build.onnx import model as model_file
-from systoliq.build.onnx import onnx_layer, read_products
-from systoliq.build.onnx.network import read_nodes
-from systoliq.build.onnx.wire import count_pieces
+from systoliq.errors import InputError
+from systoliq.onnx import model as model_file
+from systoliq.onnx import onnx_layer, read_products
+from systoliq.onnx.network import read_nodes
+from systoliq.onnx.wire import count_pieces
 
 from ..cli.refused import assert_refused
 from .network import oracle

@@ -19,8 +19,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import QuantType, quantize_dynamic
 
-from systoliq.build.onnx import read_products
 from systoliq.golden.dynamic import dynamic_quantize_linear
+from systoliq.onnx import read_products
 
 from ..cli.refused import assert_refused
 from .onnx_models import CONSTANTS, K, N, write

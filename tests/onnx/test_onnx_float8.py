@@ -15,8 +15,8 @@ import pytest
 from onnx import TensorProto, helper
 from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, QuantFormat, QuantType, quantize_static
 
-from systoliq.build.onnx import onnx_layer, read_products
 from systoliq.golden import combined_scale
+from systoliq.onnx import onnx_layer, read_products
 
 from ..cli.refused import assert_refused
 from ..golden import float8_oracle as oracle

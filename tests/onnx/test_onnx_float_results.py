@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.onnx import read_products
+from systoliq.onnx import read_products
 
 from .onnx_models import CONSTANTS, K, N, run, write
 

@@ -9,7 +9,7 @@ import itertools
 import numpy as np
 import pytest
 
-from systoliq.build.onnx import onnx_layer
+from systoliq.onnx import onnx_layer
 
 from ..golden import float8_oracle as oracle
 from .onnx_models import K, N

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from systoliq.build.onnx import onnx_layer
 from systoliq.golden import IntFormat
+from systoliq.onnx import onnx_layer
 
 from .onnx_models import K, N, run, write
 

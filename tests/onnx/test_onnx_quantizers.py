@@ -15,7 +15,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from systoliq.build.onnx import Product, read_products
+from systoliq.onnx import Product, read_products
 
 from .onnx_models import run
 

@@ -9,7 +9,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.onnx import read_products
+from systoliq.onnx import read_products
 
 from ..golden.test_onnxruntime import run
 from ..golden.test_operators import reference

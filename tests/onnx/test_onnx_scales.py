@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.onnx import onnx_layer
+from systoliq.onnx import onnx_layer
 
 from .onnx_models import CONSTANTS, K, run, write
 from .test_onnx import DQ_A, DQ_BIAS, DQ_W, GEMM, MATMUL, Q_Y, nodes

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.onnx.model import read_model
-from systoliq.build.onnx.network import read_nodes
+from systoliq.onnx.model import read_model
+from systoliq.onnx.network import read_nodes
 
 from ..cli.refused import assert_refused
 from .network.networks import NETWORKS, images, quantized

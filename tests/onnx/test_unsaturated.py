@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from onnx import helper, numpy_helper
 
-from systoliq.build.onnx.runtime import Session
-from systoliq.build.onnx.unsaturated import unsaturated
+from systoliq.onnx.runtime import Session
+from systoliq.onnx.unsaturated import unsaturated
 
 from ..saturating import saturate
 

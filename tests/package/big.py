@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from systoliq.build.design import Hardware, LayerDesign
+from systoliq.design import Hardware, LayerDesign
 from systoliq.golden import MatMulLayer
 
 __all__ = ["FILES", "K", "N", "big_design", "big_layer"]

@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.package.waivers import WAIVERS
-from systoliq.build.synth.tools import find_yosys
+from systoliq.design import Hardware, LayerDesign
+from systoliq.design.sources import resnet8_fc_layer
+from systoliq.package.waivers import WAIVERS
 from systoliq.sim.tools import find
+from systoliq.synth.tools import find_yosys
 
 PACKAGES = {
     "resnet8-fc": ["resnet8-fc"],
@@ -196,7 +196,7 @@ def test_weights_alone_keep_the_presets_scales(call, save, tmp_path):
 def test_the_same_bytes_in_every_process(source, tmp_path):
     written = []
     for seed in ("1", "2"):
-        command = [sys.executable, "-m", "systoliq.build", "emit", source, "--out", str(tmp_path / seed)]
+        command = [sys.executable, "-m", "systoliq", "emit", source, "--out", str(tmp_path / seed)]
         subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True)
         written.append({path.name: path.read_bytes() for path in (tmp_path / seed).iterdir()})
     assert written[0] == written[1]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design.engine.register_map import c_header
-from systoliq.build.package.forms import described_forms
+from systoliq.cli.main import cli
+from systoliq.design.engine.register_map import c_header
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, matmul_integer, qlinear_matmul
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
+from systoliq.package.forms import described_forms
 from systoliq.sim.tools import find, require
 
 

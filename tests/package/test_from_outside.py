@@ -11,7 +11,7 @@ import subprocess
 
 import pytest
 
-from systoliq.build.package import Package, make_package
+from systoliq.package import Package, make_package
 from systoliq.sim.tools import find
 
 from ..engine.initial_values import without_initial_values

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from systoliq.build.package import make_package
+from systoliq.package import make_package
 
 from .kinds import KINDS, small
 

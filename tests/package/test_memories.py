@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.package import make_package
+from systoliq.design import Hardware, LayerDesign
+from systoliq.package import make_package
 from systoliq.sim.tools import find, missing_text, require
 
 from .big import FILES, K, N, big_design, big_layer

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.package.output import write_output
+from systoliq.errors import InputError
+from systoliq.package.output import write_output
 
 OURS = {"old.v": b"old", "old.json": json.dumps({"generator": "systoliq", "files": {"old.v": "Verilog"}}).encode()}
 NEW = {"new.v": b"new", "new.json": json.dumps({"generator": "systoliq", "files": {"new.v": "Verilog"}}).encode()}

@@ -12,9 +12,9 @@ import threading
 import numpy as np
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.files import check_file, write_file
-from systoliq.build.package.output import check_output, write_output
+from systoliq.errors import InputError
+from systoliq.files import check_file, write_file
+from systoliq.package.output import check_output, write_output
 
 from ..cli.refused import assert_refused
 
@@ -100,7 +100,7 @@ def test_a_sidecar_that_claims_what_is_not_in_its_directory(tmp_path):
 
 
 def test_ten_at_once_leave_one_whole_package(tmp_path):
-    command = [sys.executable, "-c", "from systoliq.build.cli.main import main; main()", *EMIT, "--out", "out"]
+    command = [sys.executable, "-c", "from systoliq.cli.main import main; main()", *EMIT, "--out", "out"]
     running = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
                for _ in range(10)]  # fmt: skip
     said = [process.communicate()[1] for process in running]

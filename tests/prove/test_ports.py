@@ -9,13 +9,13 @@ import pytest
 
 pytest.importorskip("pyosys", reason="pip install 'systoliq[formal]'")
 
-from systoliq.build.design import EngineDesign
-from systoliq.build.design.hardware import Hardware
-from systoliq.build.design.sources import open_source
-from systoliq.build.prove.catalog.small_tops import bare_array, float8_layer, network_of, sums_layer
+from systoliq.design import EngineDesign
+from systoliq.design.hardware import Hardware
+from systoliq.design.sources import open_source
 from systoliq.golden import E4M3FN
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.hierarchy import Emission
+from systoliq.prove.catalog.small_tops import bare_array, float8_layer, network_of, sums_layer
 
 REGISTERS = ("$dff", "$dffe", "$sdff", "$sdffe", "$sdffce")
 ENGINE = EngineConfig(rows=4, cols=6, depth=2, lanes=3)

@@ -16,12 +16,12 @@ from amaranth.hdl import Assert, ClockSignal, Cover, Instance, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In
 
-from systoliq.build.prove.catalog import find, properties
-from systoliq.build.prove.engines import decide
-from systoliq.build.prove.netlist import definition
-from systoliq.build.prove.property import FromAnyState, Property, SeededBug, Verdict
-from systoliq.build.prove.runner import ProofRun, run_one
 from systoliq.hw.delay import delay
+from systoliq.prove.catalog import find, properties
+from systoliq.prove.engines import decide
+from systoliq.prove.netlist import definition
+from systoliq.prove.property import FromAnyState, Property, SeededBug, Verdict
+from systoliq.prove.runner import ProofRun, run_one
 
 QUICK = [prop.name for prop in properties() if prop.quick]
 

@@ -176,7 +176,7 @@ def test_every_name_is_there_and_nothing_waits_for_amaranth(package):
         block = sim.Block.open(sys.argv[1])
         sim.Scoreboard, sim.SumsScoreboard, sim.StreamSource, sim.StreamSink, sim.StreamMonitor, sim.SumsMonitor
         import systoliq.sim.dense_bench, systoliq.sim.array_bench
-        assert not [name for name in sys.modules if name.startswith(("amaranth", "systoliq.hw", "systoliq.build"))]
+        assert not [name for name in sys.modules if name.startswith(("amaranth", "systoliq.hw", "systoliq.design"))]
         assert all(hasattr(sim, name) for name in sim.__all__)
         assert not hasattr(sim, "anything")
     """

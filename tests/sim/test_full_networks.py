@@ -10,8 +10,8 @@ import logging
 import numpy as np
 import pytest
 
-from systoliq.build.design import Hardware, NetworkDesign
-from systoliq.build.onnx.network import read_network
+from systoliq.design import Hardware, NetworkDesign
+from systoliq.onnx.network import read_network
 
 from ..onnx.network.networks import MOBILENET, autoencoder, branches, ds_cnn, images, mobilenet, quantized
 

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from systoliq.build.explore.precision.narrowing import narrowed
+from systoliq.explore.precision.narrowing import narrowed
 from systoliq.sim.cosimulation.network import cosimulate_network
 from systoliq.sim.runner import SimulatorWarning
 

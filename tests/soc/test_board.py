@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from systoliq.build.soc.board import ULX3S, board_top, constraints
 from systoliq.hw.soc import SocConfig
+from systoliq.soc.board import ULX3S, board_top, constraints
 
 
 def sites(platform, name, number=0, subsignal=None):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from systoliq.build.soc.core import soc_core
-from systoliq.build.soc.design import MEMORY, NAME, SocDesign
 from systoliq.hw.soc import SocConfig
+from systoliq.soc.core import soc_core
+from systoliq.soc.design import MEMORY, NAME, SocDesign
 
 CORE = yaml.safe_load(soc_core(NAME, MEMORY, [f"{NAME}.v", "picorv32.v"], "ulx3s.lpf"))
 

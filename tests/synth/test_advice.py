@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from systoliq.build.design.design import Design
-from systoliq.build.synth.advice import clock_verdict
-from systoliq.build.synth.report import CriticalPath, SynthReport
+from systoliq.design.design import Design
+from systoliq.synth.advice import clock_verdict
+from systoliq.synth.report import CriticalPath, SynthReport
 
 REPORT = SynthReport(
     name="fc", target="ecp5-85k", cells="ecp5", macs_per_cycle=32, lut_sites=1, ff=1, dsp=1, ram=1, carries=0,

@@ -270,8 +270,8 @@ def test_what_does_not_fit_the_cell_is_named() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
 def test_an_array_of_them_is_placed_and_routed() -> None:
-    from systoliq.build.synth import synthesize
     from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+    from systoliq.synth import synthesize
 
     def report(depth: int, cells: str) -> tuple[int, int]:
         config = ArrayConfig(rows=1, cols=2, depth=depth, cells=cells)

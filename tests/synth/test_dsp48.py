@@ -18,15 +18,9 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.package import make_package
-from systoliq.build.synth import netlist_sources
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.targets import open_target
-from systoliq.build.synth.tools import yosys_share
-from systoliq.build.synth.yosys import cell_figures
+from systoliq.cli.main import cli
+from systoliq.design import Hardware, LayerDesign
+from systoliq.design.sources import resnet8_fc_layer
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.cells import model_files, models
@@ -34,7 +28,13 @@ from systoliq.hw.delay import delay
 from systoliq.hw.mac import Mac, operand_layout, together
 from systoliq.hw.skew import Skew
 from systoliq.hw.verilog import emit_verilog
+from systoliq.package import make_package
 from systoliq.sim.tools import find
+from systoliq.synth import netlist_sources
+from systoliq.synth.flow import synthesized
+from systoliq.synth.targets import open_target
+from systoliq.synth.tools import yosys_share
+from systoliq.synth.yosys import cell_figures
 
 PYOSYS = importlib.util.find_spec("pyosys")
 needs_yosys = [pytest.mark.slow, pytest.mark.skipif(PYOSYS is None, reason="the extra synth is not installed")]

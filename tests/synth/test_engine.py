@@ -8,7 +8,7 @@ import json
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
+from systoliq.cli.main import cli
 
 pytestmark = [
     pytest.mark.slow,

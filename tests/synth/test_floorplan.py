@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.synth.floorplan import floorplan, floorplan_script
-from systoliq.build.synth.targets import open_target
-from systoliq.build.synth.tools import find_nextpnr, find_yosys
+from systoliq.cli.main import cli
+from systoliq.synth.floorplan import floorplan, floorplan_script
+from systoliq.synth.targets import open_target
+from systoliq.synth.tools import find_nextpnr, find_yosys
 
 SITES = open_target("ecp5-85k").multiplier_sites
 assert SITES is not None

@@ -7,11 +7,11 @@ import importlib.util
 
 import pytest
 
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.errors import InputError
-from systoliq.build.synth import DoesNotFitError, netlist_sources, open_target, synthesize
+from systoliq.design import Hardware, LayerDesign
+from systoliq.design.sources import resnet8_fc_layer
+from systoliq.errors import InputError
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+from systoliq.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 
 TARGETS = ("gowin-gw2a18", "gowin-gw1nr9")
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.synth.tools import find_yosys, yosys_share
+from systoliq.synth.tools import find_yosys, yosys_share
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed"),

@@ -6,13 +6,13 @@ import subprocess
 
 import pytest
 
-from systoliq.build.package import make_package
-from systoliq.build.synth import SynthesisError, open_target
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.netlist import netlist_sources
-from systoliq.build.synth.yosys import cell_figures
 from systoliq.hw.verilog import Verilog
+from systoliq.package import make_package
 from systoliq.sim.tools import find, missing_text
+from systoliq.synth import SynthesisError, open_target
+from systoliq.synth.flow import synthesized
+from systoliq.synth.netlist import netlist_sources
+from systoliq.synth.yosys import cell_figures
 
 from ..package.big import FILES, big_design
 

@@ -84,7 +84,7 @@ def check_products(
 
 
 def yosys_model(family: str, *files: str) -> str:
-    from systoliq.build.synth.tools import yosys_share
+    from systoliq.synth.tools import yosys_share
 
     return "".join((yosys_share() / family / file).read_text() for file in files)
 
@@ -304,7 +304,7 @@ endmodule
 
 
 def _has(family: str, file: str) -> bool:
-    from systoliq.build.synth.tools import yosys_share
+    from systoliq.synth.tools import yosys_share
 
     return (yosys_share() / family / file).exists()
 

@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli.main import cli
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.targets import open_target
-from systoliq.build.synth.yosys import cell_figures
+from systoliq.cli.main import cli
 from systoliq.golden import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.verilog import emit_verilog
+from systoliq.synth.flow import synthesized
+from systoliq.synth.targets import open_target
+from systoliq.synth.yosys import cell_figures
 
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 needs_yosys = pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from systoliq.api import Design, Hardware, open_source
-from systoliq.build.synth import flow, yosys
-from systoliq.build.synth.repeated import repeated_modules
+from systoliq.synth import flow, yosys
+from systoliq.synth.repeated import repeated_modules
 
 MODULE = "module {name}(\n  clk\n);\n{body}endmodule\n"
 

@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.api import EngineConfig, EngineDesign, InputError, MissingPackageError
-from systoliq.build.cli.main import cli
-from systoliq.build.synth import open_target, opensta, synthesize
-from systoliq.build.synth.standard_cells import check_memory, library_of, read_library
-from systoliq.build.synth.tools import find_yosys
-from systoliq.build.synth.yosys import memory_bits
+from systoliq.cli.main import cli
+from systoliq.synth import open_target, opensta, synthesize
+from systoliq.synth.standard_cells import check_memory, library_of, read_library
+from systoliq.synth.tools import find_yosys
+from systoliq.synth.yosys import memory_bits
 
 from .test_synth import bare_array, liberty
 
@@ -68,7 +68,7 @@ def test_a_clock_that_is_asked_for_sizes_gates() -> None:
 
 @needs_osu018
 def test_without_opensta(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("systoliq.build.synth.flow.find_sta", lambda: None)
+    monkeypatch.setattr("systoliq.synth.flow.find_sta", lambda: None)
     report = synthesize(bare_array("portable", **SMALL), "array", "osu018")
     assert (report.fmax_mhz, report.critical_path, report.met) == (None, None, None)
     assert report.area is not None

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import Hardware, LayerDesign
-from systoliq.build.design.sources import open_source, resnet8_fc_layer
-from systoliq.build.package import make_package
-from systoliq.build.synth import DoesNotFitError, netlist_sources, open_target, synthesize
+from systoliq.cli.main import cli
+from systoliq.design import Hardware, LayerDesign
+from systoliq.design.sources import open_source, resnet8_fc_layer
 from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+from systoliq.package import make_package
+from systoliq.synth import DoesNotFitError, netlist_sources, open_target, synthesize
 
 pytestmark = [
     pytest.mark.slow,

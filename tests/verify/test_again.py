@@ -12,13 +12,13 @@ import onnx
 import pytest
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
-from systoliq.build.design.digits_cnn import INT8_MODEL
-from systoliq.build.package.again import compare_again
-from systoliq.build.package.forms import described_forms
-from systoliq.build.verify import verify_package
-from systoliq.build.verify.package import ARRAYS_BYTES
+from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
+from systoliq.package.again import compare_again
+from systoliq.package.forms import described_forms
+from systoliq.verify import verify_package
+from systoliq.verify.package import ARRAYS_BYTES
 
 from .forging import Forgery, forged
 from .test_verify import seal

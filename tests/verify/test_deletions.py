@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from systoliq.api import Hardware, LayerDesign, MatMulLayer
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.package import again
+from systoliq.design.network import NetworkDesign
 from systoliq.golden import E4M3FN
 from systoliq.golden.network import network_arrays
+from systoliq.package import again
 
 from ..hw.network import small_networks as small
 from .deletions import changed, changes

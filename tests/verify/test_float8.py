@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, MatMulLayer
-from systoliq.build.verify import verify_package
-from systoliq.build.verify.float8 import FORMATS
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, INT8, UINT8, IntFormat, combined_scale
+from systoliq.verify import verify_package
+from systoliq.verify.float8 import FORMATS
 
 from ..golden import float8_oracle as oracle
 from .test_verify import change, seal

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, open_source
-from systoliq.build.verify import integer_layer, verify_package
+from systoliq.verify import integer_layer, verify_package
 
 from .forging import Forgery, forged
 from .test_verify import seal

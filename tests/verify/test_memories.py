@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 
-from systoliq.build.package import make_package
-from systoliq.build.verify import verify_package
-from systoliq.build.verify.expression import UnreadableError
-from systoliq.build.verify.memories import MemoryFiles
+from systoliq.package import make_package
+from systoliq.verify import verify_package
+from systoliq.verify.expression import UnreadableError
+from systoliq.verify.memories import MemoryFiles
 
 from ..package.big import FILES, big_design
 from .test_verify import seal

@@ -12,12 +12,12 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.design import Hardware
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.verify import verify_package
-from systoliq.build.verify.float32_product import float32_products
-from systoliq.build.verify.float32_sum import float32_sums
+from systoliq.design import Hardware
+from systoliq.design.network import NetworkDesign
 from systoliq.hw.network.rate import is_stage
+from systoliq.verify import verify_package
+from systoliq.verify.float32_product import float32_products
+from systoliq.verify.float32_sum import float32_sums
 
 from ..hw.network import small_networks as small
 from ..onnx.network import oracle

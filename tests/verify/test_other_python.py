@@ -43,7 +43,7 @@ def other(tmp_path_factory) -> Path:
 
 def systoliq(python: Path | str, *arguments: object) -> str:
     parts = os.pathsep.join(str(ROOT / part) for part in ("golden", "hw", "sim", "build"))
-    command = [str(part) for part in (python, "-m", "systoliq.build", *arguments)]
+    command = [str(part) for part in (python, "-m", "systoliq", *arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": parts})
     assert done.returncode == 0, done.stderr + done.stdout
     return done.stdout

@@ -12,14 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import systoliq.build.verify as package
-from systoliq.build.verify import float32
-from systoliq.build.verify.evaluate import Scope
-from systoliq.build.verify.expression import UnreadableError
-from systoliq.build.verify.syntax import read_verilog
+import systoliq.verify as package
 from systoliq.golden.formats import INT8
 from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.rescale import requantize_float32
+from systoliq.verify import float32
+from systoliq.verify.evaluate import Scope
+from systoliq.verify.expression import UnreadableError
+from systoliq.verify.syntax import read_verilog
 
 VARIANTS = {
     "resnet8-fc": ["resnet8-fc"],

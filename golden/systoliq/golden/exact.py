@@ -2,7 +2,7 @@
 
 Over the accumulators that a column can reach a rescale is its steps (`thresholds`), and the constants that reproduce
 these are known for every rounding (`slopes`). Here the cheapest are chosen for the layer as a whole, and the choice is
-put into a certificate. No file is read or written: the data goes on to `systoliq.build`.
+put into a certificate. No file is read or written: callers in build do that.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from systoliq.build.design.engine.near_ties import COLUMNS, near_tie_jobs, near_ties
+from systoliq.design.engine.near_ties import COLUMNS, near_tie_jobs, near_ties
 from systoliq.golden.formats import INT32
 
 HALF = Fraction(1, 2)

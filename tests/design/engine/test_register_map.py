@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.build.design.engine.register_map import c_header, markdown
+from systoliq.design.engine.register_map import c_header, markdown
 from systoliq.golden import INT8
 from systoliq.hw.engine import ERRORS, REGISTERS
 from systoliq.hw.engine.host import Job, Map, column_constants, describe, sequence
@@ -78,7 +78,7 @@ def test_a_new_error_shows_in_docs_and_header():
 
 
 def test_files_are_up_to_date():
-    """`python -m systoliq.build.design.engine.register_map docs` writes both."""
+    """`python -m systoliq.design.engine.register_map docs` writes both."""
     assert (ROOT / "docs" / "registers.md").read_text() == markdown()
     assert (ROOT / "docs" / "systoliq_engine.h").read_text() == c_header()
 

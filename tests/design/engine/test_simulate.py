@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import EngineDesign
+from systoliq.cli.main import cli
+from systoliq.design import EngineDesign
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import EngineConfig
 
@@ -66,7 +66,7 @@ def test_stalls(tmp_path):
 def test_mismatches_are_told(monkeypatch):
     right = matmul_integer(**INTEGER)
     wrong = right + (right == right.max())
-    monkeypatch.setattr("systoliq.build.design.engine.design.matmul_integer", lambda **inputs: wrong)
+    monkeypatch.setattr("systoliq.design.engine.design.matmul_integer", lambda **inputs: wrong)
     design = EngineDesign(EngineConfig(rows=2, cols=2, lanes=2))
     run = design.simulate(**INTEGER, simulator="icarus")
     assert not run.passed

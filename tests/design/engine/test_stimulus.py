@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.design import EngineDesign
-from systoliq.build.design.beats import beats_of
-from systoliq.build.design.engine.stimulus import DEEP
+from systoliq.design import EngineDesign
+from systoliq.design.beats import beats_of
+from systoliq.design.engine.stimulus import DEEP
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking

@@ -9,10 +9,10 @@ import pytest
 from tests.support import testbenches
 from tests.support.testbenches import first_phase, icarus, verilator, wrapped
 
-from systoliq.build.design import EngineDesign
-from systoliq.build.package import make_package
+from systoliq.design import EngineDesign
 from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import REGISTERS, EngineConfig
+from systoliq.package import make_package
 
 SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
 CONFIGS = {

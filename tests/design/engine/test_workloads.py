@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design.engine.workloads import Product, choose_dataflow, study
+from systoliq.cli.main import cli
+from systoliq.design.engine.workloads import Product, choose_dataflow, study
 from systoliq.hw.engine import EngineConfig
 
 CONFIG = EngineConfig(rows=4, cols=4, lanes=4, a_words=256, b_words=256)

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, MatMulLayer
-from systoliq.build.design.layer.auto import fitted
-from systoliq.build.errors import InputError
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.targets import open_target
-from systoliq.build.synth.yosys import cell_figures
+from systoliq.design.layer.auto import fitted
+from systoliq.errors import InputError
 from systoliq.golden import IntFormat
+from systoliq.synth.flow import synthesized
+from systoliq.synth.targets import open_target
+from systoliq.synth.yosys import cell_figures
 
 ECP5, UP5K = open_target("ecp5-85k"), open_target("ice40-up5k")
 

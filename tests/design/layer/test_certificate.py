@@ -8,10 +8,10 @@ import json
 import numpy as np
 import pytest
 
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.design.choose import choose_requantization, reachable, sum_bits
-from systoliq.build.design.sources import resnet8_fc_layer
-from systoliq.build.errors import InputError
+from systoliq.design import Hardware, open_source
+from systoliq.design.choose import choose_requantization, reachable, sum_bits
+from systoliq.design.sources import resnet8_fc_layer
+from systoliq.errors import InputError
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.golden.rescale import requantize_float32

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
-from systoliq.build.design.layer.float8_rows import float8_sums
-from systoliq.build.design.layer.float8_ties import float8_ties
-from systoliq.build.errors import InputError
-from systoliq.build.package import make_package
-from systoliq.build.verify.float8 import FORMATS
+from systoliq.design.layer.float8_rows import float8_sums
+from systoliq.design.layer.float8_ties import float8_ties
+from systoliq.errors import InputError
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
 from systoliq.golden.float8_matmul import Sums
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.wide import Wide
+from systoliq.package import make_package
+from systoliq.verify.float8 import FORMATS
 
 
 def float8_layer(a=E4M3FN, b=E5M2, y=E4M3FN, *, k=5, n=3):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
-from systoliq.build.design.layer.steering import _found
+from systoliq.design.layer.steering import _found
 from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
-from systoliq.build.errors import InputError
+from systoliq.errors import InputError
 from systoliq.golden import MatMulLayer, matmul_integer
 
 from ...cli.refused import assert_refused

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
-from systoliq.build.errors import InputError
+from systoliq.errors import InputError
 from systoliq.golden import UINT8, IntFormat, MatMulLayer, matmul_integer
 from systoliq.golden.dynamic import dynamic_quantize_linear
 from systoliq.sim.tools import require

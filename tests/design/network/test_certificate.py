@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from systoliq.build.design.layer import LayerDesign
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.package import make_package
+from systoliq.design.layer import LayerDesign
+from systoliq.design.network import NetworkDesign
+from systoliq.package import make_package
 
 from ...hw.network import small_networks as small
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
-from systoliq.build.design.network.memories import Memory, memories_of
-from systoliq.build.design.network.plan import stages_of
-from systoliq.build.explore.precision.narrowing import Widths, narrowed
-from systoliq.build.onnx.network import read_network
-from systoliq.build.synth import open_target
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.parts import figures_of_parts
+from systoliq.design import Hardware, open_source
+from systoliq.design.digits_cnn import digits_cnn
+from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
+from systoliq.design.network.memories import Memory, memories_of
+from systoliq.design.network.plan import stages_of
+from systoliq.explore.precision.narrowing import Widths, narrowed
 from systoliq.hw.network.rate import Parallelism
+from systoliq.onnx.network import read_network
+from systoliq.synth import open_target
+from systoliq.synth.flow import synthesized
+from systoliq.synth.parts import figures_of_parts
 
 from ...explore.digits_mlp import write_mlp
 from ...hw.network import small_networks as small

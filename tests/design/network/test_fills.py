@@ -7,9 +7,9 @@ import subprocess
 
 import pytest
 
-from systoliq.build.design import Hardware, NetworkDesign
-from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.design.network import stimulus, testbench
+from systoliq.design import Hardware, NetworkDesign
+from systoliq.design.digits_cnn import digits_cnn
+from systoliq.design.network import stimulus, testbench
 from systoliq.sim.tools import find, missing_text
 
 from ...hw.network import small_networks as small

@@ -8,11 +8,11 @@ import re
 
 import pytest
 
-from systoliq.build.design import Hardware
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.design.network.estimate import LUT_ERROR, RAM_ERROR
-from systoliq.build.errors import InputError
-from systoliq.build.synth import open_target
+from systoliq.design import Hardware
+from systoliq.design.network import NetworkDesign
+from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR
+from systoliq.errors import InputError
+from systoliq.synth import open_target
 
 from ...hw.network import small_networks as small
 

@@ -8,9 +8,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.build.design import Hardware, NetworkDesign
-from systoliq.build.onnx.network import read_network
+from systoliq.design import Hardware, NetworkDesign
 from systoliq.golden.network import Concatenation, Move, Multiplication
+from systoliq.onnx.network import read_network
 from systoliq.sim.tools import find, missing_text
 
 from ...onnx.network.networks import Builder, images, quantized

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.onnx.network import read_network
+from systoliq.cli.main import cli
+from systoliq.onnx.network import read_network
 from systoliq.sim.tools import find, missing_text
 
 from ...onnx.network.networks import Builder, images, quantized

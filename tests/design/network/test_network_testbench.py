@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from systoliq.build.design import Hardware, NetworkDesign
+from systoliq.design import Hardware, NetworkDesign
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.verilog import emit_verilog
 from systoliq.sim.tools import find, missing_text

@@ -9,13 +9,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from systoliq.build.board.boards import BOARDS
-from systoliq.build.cli.board_design import board_design
-from systoliq.build.design import Hardware
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.errors import InputError
-from systoliq.build.synth import open_target
+from systoliq.board.boards import BOARDS
+from systoliq.cli.board_design import board_design
+from systoliq.design import Hardware
+from systoliq.design.network import NetworkDesign
+from systoliq.errors import InputError
 from systoliq.hw.network import rate
+from systoliq.synth import open_target
 
 from ...hw.network import small_networks as small
 

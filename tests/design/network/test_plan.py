@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from systoliq.build.design.network.plan import plan_for_budget, plan_for_cycles, stages_of
-from systoliq.build.design.network.plan_file import read_plan
-from systoliq.build.errors import InputError
+from systoliq.design.network.plan import plan_for_budget, plan_for_cycles, stages_of
+from systoliq.design.network.plan_file import read_plan
+from systoliq.errors import InputError
 from systoliq.hw.network import rate
 
 from ...hw.network import small_networks as small

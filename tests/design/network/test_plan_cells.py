@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from systoliq.build.design import Hardware
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.design.network.plan import stages_of
-from systoliq.build.errors import InputError
+from systoliq.design import Hardware
+from systoliq.design.network import NetworkDesign
+from systoliq.design.network.plan import stages_of
+from systoliq.errors import InputError
 from systoliq.hw.cells import CELLS, family, model_files
 
 from ...hw.network import small_networks as small

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.design.self_fed_engine.dma_register_map import dma_c_header, dma_markdown
+from systoliq.design.self_fed_engine.dma_register_map import dma_c_header, dma_markdown
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

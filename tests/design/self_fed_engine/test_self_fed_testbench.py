@@ -8,9 +8,9 @@ import re
 import pytest
 from tests.support.testbenches import first_phase, icarus, put, verilator, wrapped
 
-from systoliq.build.design import Hardware, SelfFedEngineDesign
-from systoliq.build.errors import InputError
-from systoliq.build.package import make_package
+from systoliq.design import Hardware, SelfFedEngineDesign
+from systoliq.errors import InputError
+from systoliq.package import make_package
 
 SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
 CONFIGS = {

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.design.digits_cnn import INT8_MODEL, digits_cnn
-from systoliq.build.explore import cache
+from systoliq.design.digits_cnn import INT8_MODEL, digits_cnn
+from systoliq.explore import cache
 
 
 @pytest.fixture(autouse=True)

@@ -7,14 +7,14 @@ import contextlib
 import pytest
 from explore_fakes import wait_for
 
-from systoliq.build.explore.cache import Store
-from systoliq.build.explore.dask_cluster import DaskCluster
-from systoliq.build.explore.executor import LocalProcesses
-from systoliq.build.explore.funnel import NoProgress
-from systoliq.build.explore.precision.data import NetworkData
-from systoliq.build.explore.precision.evaluations import evaluate_widths
-from systoliq.build.explore.precision.run import precision
-from systoliq.build.explore.precision.study import Study
+from systoliq.explore.cache import Store
+from systoliq.explore.dask_cluster import DaskCluster
+from systoliq.explore.executor import LocalProcesses
+from systoliq.explore.funnel import NoProgress
+from systoliq.explore.precision.data import NetworkData
+from systoliq.explore.precision.evaluations import evaluate_widths
+from systoliq.explore.precision.run import precision
+from systoliq.explore.precision.study import Study
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.explore.precision.narrowing import (
+from systoliq.design.digits_cnn import digits_cnn
+from systoliq.explore.precision.narrowing import (
     Widths,
     activations_of,
     narrow_tensor,

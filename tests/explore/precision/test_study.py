@@ -10,18 +10,18 @@ import onnxruntime
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design import Hardware, open_source
-from systoliq.build.design.digits_cnn import INT8_MODEL
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.errors import InputError
-from systoliq.build.explore.precision.data import NetworkData, digits_data, read_network_data
-from systoliq.build.explore.precision.narrowing import products_of
-from systoliq.build.explore.precision.run import precision
-from systoliq.build.explore.precision.study import parse_bits
-from systoliq.build.explore.subjects.opened import open_subject
-from systoliq.build.synth import open_target
+from systoliq.cli.main import cli
+from systoliq.design import Hardware, open_source
+from systoliq.design.digits_cnn import INT8_MODEL
+from systoliq.design.network import NetworkDesign
+from systoliq.errors import InputError
+from systoliq.explore.precision.data import NetworkData, digits_data, read_network_data
+from systoliq.explore.precision.narrowing import products_of
+from systoliq.explore.precision.run import precision
+from systoliq.explore.precision.study import parse_bits
+from systoliq.explore.subjects.opened import open_subject
 from systoliq.golden.network import load_network
+from systoliq.synth import open_target
 
 from ...onnx.network import networks
 from .onnx_of import onnxruntime_tensors

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.design.network.plan_file import read_plan
-from systoliq.build.errors import InputError
-from systoliq.build.explore.question import frequency
-from systoliq.build.explore.question.ask import ask
-from systoliq.build.explore.question.frequency import Placed, fit, frequency_of
-from systoliq.build.explore.question.options import OBJECTIVES, Sized, options_of, smallest, times_of
+from systoliq.cli.main import cli
+from systoliq.design.digits_cnn import digits_cnn
+from systoliq.design.network.plan_file import read_plan
+from systoliq.errors import InputError
+from systoliq.explore.question import frequency
+from systoliq.explore.question.ask import ask
+from systoliq.explore.question.frequency import Placed, fit, frequency_of
+from systoliq.explore.question.options import OBJECTIVES, Sized, options_of, smallest, times_of
 from systoliq.golden import MatMulLayer
 from systoliq.golden.layer_file import KEYS
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from systoliq.build.cli.main import cli
-from systoliq.build.errors import InputError
-from systoliq.build.explore.question.ask import ask
-from systoliq.build.explore.question.check import check_design, given_inputs, random_inputs
+from systoliq.cli.main import cli
+from systoliq.errors import InputError
+from systoliq.explore.question.ask import ask
+from systoliq.explore.question.check import check_design, given_inputs, random_inputs
 
 from ...hw.network import small_networks as small
 from ..explore_fakes import small_layer

@@ -8,19 +8,19 @@ import pytest
 from digits_mlp import write_mlp
 from explore_fakes import small_layer
 
-from systoliq.build.design.choose import AUTO
-from systoliq.build.design.hardware import Hardware
-from systoliq.build.design.layer.auto import choices_of_layer
-from systoliq.build.design.network.estimate import estimate
-from systoliq.build.design.network.plan import Plan, forms_of_stage, stages_of
-from systoliq.build.design.sources import open_network
-from systoliq.build.explore.question.ask import ask
-from systoliq.build.explore.question.designs import design_of_json
-from systoliq.build.explore.question.options import Option, smallest, times_of
-from systoliq.build.synth.flow import synthesized
-from systoliq.build.synth.parts import figures_of_parts
-from systoliq.build.synth.targets import TARGETS
-from systoliq.build.synth.yosys import cell_figures
+from systoliq.design.choose import AUTO
+from systoliq.design.hardware import Hardware
+from systoliq.design.layer.auto import choices_of_layer
+from systoliq.design.network.estimate import estimate
+from systoliq.design.network.plan import Plan, forms_of_stage, stages_of
+from systoliq.design.sources import open_network
+from systoliq.explore.question.ask import ask
+from systoliq.explore.question.designs import design_of_json
+from systoliq.explore.question.options import Option, smallest, times_of
+from systoliq.synth.flow import synthesized
+from systoliq.synth.parts import figures_of_parts
+from systoliq.synth.targets import TARGETS
+from systoliq.synth.yosys import cell_figures
 
 TOLERANCE = 1.02  # measured: 1.016
 PART = TARGETS["ecp5-25k"]

@@ -8,17 +8,17 @@ import re
 import pytest
 from explore_fakes import FakePlacer, wait_for
 
-from systoliq.build.design.digits_cnn import digits_cnn
-from systoliq.build.errors import SynthesisError
-from systoliq.build.explore.cache import Store
-from systoliq.build.explore.dask_cluster import DaskCluster
-from systoliq.build.explore.executor import LocalProcesses
-from systoliq.build.explore.files import check_directory
-from systoliq.build.explore.log import LOG, Log
-from systoliq.build.explore.question import frequency
-from systoliq.build.explore.question.ask import ask
-from systoliq.build.explore.question.placing import place_task
-from systoliq.build.synth import DoesNotFitError
+from systoliq.design.digits_cnn import digits_cnn
+from systoliq.errors import SynthesisError
+from systoliq.explore.cache import Store
+from systoliq.explore.dask_cluster import DaskCluster
+from systoliq.explore.executor import LocalProcesses
+from systoliq.explore.files import check_directory
+from systoliq.explore.log import LOG, Log
+from systoliq.explore.question import frequency
+from systoliq.explore.question.ask import ask
+from systoliq.explore.question.placing import place_task
+from systoliq.synth import DoesNotFitError
 
 THROUGHPUT = 3e5
 PLACED = 20

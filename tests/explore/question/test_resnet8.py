@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.build.design.network.estimate import estimate
-from systoliq.build.design.network.plan import plan_for_budget
-from systoliq.build.explore.question.ask import ask
-from systoliq.build.onnx.network import read_network
+from systoliq.design.network.estimate import estimate
+from systoliq.design.network.plan import plan_for_budget
+from systoliq.explore.question.ask import ask
+from systoliq.onnx.network import read_network
 
 
 @pytest.mark.slow

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.errors import InputError
-from systoliq.build.onnx.network import Fate, read_network, read_nodes
+from systoliq.design.network import NetworkDesign
+from systoliq.errors import InputError
 from systoliq.golden.network import load_network, network_arrays
+from systoliq.onnx.network import Fate, read_network, read_nodes
 
 from .oracle import check, check_ends, write
 

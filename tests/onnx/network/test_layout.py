@@ -8,9 +8,9 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from systoliq.build.design.network import NetworkDesign
-from systoliq.build.onnx.network import read_network
+from systoliq.design.network import NetworkDesign
 from systoliq.golden.network import load_network, network_arrays
+from systoliq.onnx.network import read_network
 
 from .oracle import check, write
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from systoliq.build.onnx.network import read_network
 from systoliq.golden import UINT8, IntFormat
 from systoliq.golden.network import Addition, MaxPool, Move, Tensor, WholeAverage, WindowedAverage
 from systoliq.golden.network.functions import sigmoid, tanh
 from systoliq.golden.rescale import requantize_float32
+from systoliq.onnx.network import read_network
 
 from .oracle import check, write
 

@@ -8,8 +8,8 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.errors import InputError
-from systoliq.build.onnx.network import Fate, read_network, read_nodes
+from systoliq.errors import InputError
+from systoliq.onnx.network import Fate, read_network, read_nodes
 
 from .oracle import check, write
 

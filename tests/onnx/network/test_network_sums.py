@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from systoliq.build.onnx.network import read_network
 from systoliq.golden.network import Convolution, Dense
+from systoliq.onnx.network import read_network
 
 from .oracle import check, write
 

@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.build.onnx.network import read_network, read_nodes
 from systoliq.golden.network import Move
+from systoliq.onnx.network import read_network, read_nodes
 
 from .networks import MOBILENET, NETWORKS, TYPES, autoencoder, ds_cnn, images, mobilenet, quantized
 from .oracle import check, check_ends, seen, session, write

@@ -9,8 +9,8 @@ import subprocess
 
 import pytest
 
-from systoliq.build.package.forms.block import Block
-from systoliq.build.package.forms.c_constants import c_constants
+from systoliq.package.forms.block import Block
+from systoliq.package.forms.c_constants import c_constants
 
 from ..kinds import KINDS
 from .written import RESERVED, written

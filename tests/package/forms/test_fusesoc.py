@@ -130,8 +130,8 @@ def test_words_of_yaml_are_names_all_the_same(name, tmp_path):
 
 
 def test_a_network_s_name_cannot_leave_its_place():
-    from systoliq.build.package.forms.block import Block
-    from systoliq.build.package.forms.fusesoc import fusesoc_core
+    from systoliq.package.forms.block import Block
+    from systoliq.package.forms.fusesoc import fusesoc_core
 
     sidecar = {
         "top": "net", "kind": "network", "cells": "portable", "ports": [], "files": {"net.v": ""},

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.package.forms.block import Block
-from systoliq.build.package.forms.litex import litex_module
+from systoliq.package.forms.block import Block
+from systoliq.package.forms.litex import litex_module
 from systoliq.sim.tools import find, missing_text
 
 from .written import RESERVED, written

@@ -110,7 +110,7 @@ def test_peakrdl_exports_it(engine, tmp_path):
 
 @pytest.mark.parametrize("name", RESERVED)
 def test_words_of_systemrdl_are_names_all_the_same(name, tmp_path):
-    from systoliq.build.package import make_package
+    from systoliq.package import make_package
 
     design = EngineDesign(CONFIGS["two lanes"], name=name)
     text = make_package(design).files[f"{name}.rdl"] if name == RESERVED[0] else rdl_of(design)
@@ -120,9 +120,9 @@ def test_words_of_systemrdl_are_names_all_the_same(name, tmp_path):
 
 def rdl_of(design):
     """The file without the Verilog, which takes longer."""
-    from systoliq.build.package.forms.block import Block
-    from systoliq.build.package.forms.system_rdl import system_rdl
-    from systoliq.build.package.sidecar import sidecar
+    from systoliq.package.forms.block import Block
+    from systoliq.package.forms.system_rdl import system_rdl
+    from systoliq.package.sidecar import sidecar
 
     return system_rdl(Block(sidecar(design, {}))).encode()
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.build.design.names import module_name
-from systoliq.build.package import make_package
+from systoliq.design.names import module_name
+from systoliq.package import make_package
 from systoliq.sim.tools import find, missing_text
 
 from ..kinds import small

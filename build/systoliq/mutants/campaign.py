@@ -197,7 +197,7 @@ class Campaign:
         """Why `verify` refuses `package`; or ""."""
         if not self._has_certificate:
             return ""
-        command = [sys.executable, "-m", "systoliq.build", "verify", str(package)]
+        command = [sys.executable, "-m", "systoliq", "verify", str(package)]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=_VERIFY_SECONDS, check=False)
         except subprocess.TimeoutExpired:

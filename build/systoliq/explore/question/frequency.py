@@ -4,7 +4,7 @@ log(MHz) is linear in the logarithms of LUT sites, multiplier cells and memory b
 for rows of A that are added up, for each family; with fewer than `_FIT_FROM` points it is their mean. The fit and its
 points are in frequency.json, which
 
-    python -m systoliq.build.explore.question.frequency
+    python -m systoliq.explore.question.frequency
 
 makes again, with the points that `explore` has placed since, and says how far each is from a fit that it was not in.
 """

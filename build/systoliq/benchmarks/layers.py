@@ -70,7 +70,7 @@ def _measured(case: Case, folder: Path, progress: Callable[[str], None]) -> Laye
     seconds, cpu_seconds = {}, {}
     for step, arguments in steps.items():
         progress(f"{step}, {case.k} x {case.n} at depth {case.depth}")
-        command = [sys.executable, "-m", "systoliq.build", *arguments]
+        command = [sys.executable, "-m", "systoliq", *arguments]
         found = timed(partial(subprocess.run, command, cwd=folder, check=True, capture_output=True), 1)
         seconds[step], cpu_seconds[step] = found.seconds, found.cpu_seconds
     sizes = {file.name: file.stat().st_size for file in (folder / "out").iterdir()}

@@ -26,7 +26,7 @@ __all__ = ["Measured", "PlaceTask", "Placing", "Synthesize", "place_task"]
 
 Synthesize = Callable[[Design, Target, Sequence[int]], SynthReport]
 
-_CODE = ("systoliq.build.explore.question.placing", "systoliq.build.explore.question.designs")
+_CODE = ("systoliq.explore.question.placing", "systoliq.explore.question.designs")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,6 @@
 """A proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
 
-    python -m systoliq.build.prove.worker FOLDER NAME [BUG]
+    python -m systoliq.prove.worker FOLDER NAME [BUG]
 
 BUG is a seeded bug as JSON. The decision is written to FOLDER/decision.json; what the tools print is their log.
 """

@@ -1,4 +1,4 @@
-"""The real synthesizer: `systoliq.build.synth`, Yosys with nextpnr, or with OpenSTA for standard cells."""
+"""The real synthesizer: `systoliq.synth`, Yosys with nextpnr, or with OpenSTA for standard cells."""
 
 from __future__ import annotations
 

@@ -132,7 +132,7 @@ def explore(
     `workload.open_workload`; `data` an archive with `inputs` and `labels`, or reference `outputs`. `require`:
     `throughput=1e6,area=2000`, or by name, see `Exploration.chosen`. `objective`: names of `pareto.OBJECTIVES`;
     throughput, area and, with data, accuracy where nothing is said. The best `synthesis` points of each target are
-    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.build.synth` where none is given), in
+    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.synth` where none is given), in
     the cells of `liberty` for the target `generic`, sized for the clock `mhz`. Of more points than `budget` optuna
     samples. `memory`: bytes for each process; `scheduler`: the address of a dask scheduler, in place of local
     processes; `cache`: the directory for finished points.

@@ -1,6 +1,6 @@
 """certificate.json of a network: what is claimed of each stage, and whose results it takes.
 
-`systoliq.build.verify` checks it without this file.
+`systoliq.verify` checks it without this file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """certificate.json: what a package claims about its exactness, in enough detail for anyone to check it.
 
-`systoliq.build.verify` checks it without this file; docs/exactness.md says how to check it by hand.
+`systoliq.verify` checks it without this file; docs/exactness.md says how to check it by hand.
 """
 
 from __future__ import annotations

@@ -125,7 +125,7 @@ class Design:
 
     @property
     def explored(self) -> object:
-        """What `systoliq.build.explore.explore` explores for it: layer, network, or engine's configuration."""
+        """What `systoliq.explore.explore` explores for it: layer, network, or engine's configuration."""
         raise InputError(f"source must be a layer, a network or an engine to be explored, not {self.kind}")
 
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
@@ -150,7 +150,7 @@ class Design:
         raise InputError(f"compare must be left out for the source {self.kind}: only a layer is a node of onnxruntime")
 
     def onnxruntime_exact(self, **operands: npt.NDArray[Any]) -> Arrays:
-        """Return the same by kernels that do not saturate; see `systoliq.build.onnx.unsaturated`."""
+        """Return the same by kernels that do not saturate; see `systoliq.onnx.unsaturated`."""
         return self.onnxruntime(**operands)
 
     def simulate(self, *operands: Any, **options: Any) -> Simulated:
@@ -165,7 +165,7 @@ class Design:
         waves
             a file for a trace: .vcd, or .fst under Icarus.
         netlist
-            a family of `systoliq.build.synth.NETLISTS`: run what synthesis for it makes, with models of its cells.
+            a family of `systoliq.synth.NETLISTS`: run what synthesis for it makes, with models of its cells.
         progress
             called with the name of each stage that takes time.
         """

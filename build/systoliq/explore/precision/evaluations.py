@@ -100,6 +100,6 @@ def _content(study: Study) -> str:
     design = study.costs.design
     plan = [] if design is None else design.plan.as_json()
     data = npz_bytes({**study.data.inputs, "systoliq classes": study.data.classes})
-    code = code_key("systoliq.build.explore.precision.study")
+    code = code_key("systoliq.explore.precision.study")
     network = npz_bytes(network_arrays(study.network))
     return content_key("widths", version("systoliq"), code, network, data, study.costs.target, json.dumps(plan))

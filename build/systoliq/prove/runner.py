@@ -56,7 +56,7 @@ def run_one(proof: ProofRun) -> ProofResult:
 
 
 def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Verdict, str]:
-    command = [sys.executable, "-m", "systoliq.build.prove.worker", *arguments]
+    command = [sys.executable, "-m", "systoliq.prove.worker", *arguments]
     try:
         process = run_child(command, timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -79,8 +79,8 @@ class Store:
         return self.directory / key[:2] / f"{key}.json"
 
 
-_EVALUATION = "systoliq.build.explore.evaluate"
-_MEASURED = "systoliq.build.explore.measured"
+_EVALUATION = "systoliq.explore.evaluate"
+_MEASURED = "systoliq.explore.measured"
 _CODE = {
     "model": (_EVALUATION,),
     "synthesis": (_EVALUATION, _MEASURED),

@@ -1,6 +1,6 @@
 """certificate.json of a layer with float8: scales, reach and steps of its columns, for anyone to check.
 
-`systoliq.build.verify` checks it without this file; docs/float8.md says how to check it by hand.
+`systoliq.verify` checks it without this file; docs/float8.md says how to check it by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Synthesizer: whoever measures area and frequency. The real one is `systoliq.build.synth`; tests bring a fast one."""
+"""Synthesizer: whoever measures area and frequency. The real one is `systoliq.synth`; tests bring a fast one."""
 
 from __future__ import annotations
 

@@ -8,7 +8,6 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
-import systoliq.build
 import systoliq.golden
 import systoliq.hw
 import systoliq.sim
@@ -17,7 +16,7 @@ from systoliq.sim.cache import content_key
 __all__ = ["code_files", "code_key"]
 
 _WHOLE = [Path(part.__path__[0]) for part in (systoliq.golden, systoliq.hw, systoliq.sim)]
-_BUILD = Path(systoliq.build.__path__[0])
+_BUILD = Path(__file__).parent.parent  # the part of the namespace `systoliq` that is in the folder build
 _SUFFIXES = (".py", ".v")  # Verilog: models of vendor cells
 
 
@@ -28,7 +27,7 @@ def code_key(*modules: str) -> str:
 
 
 def code_files(*modules: str) -> list[Path]:
-    """Sources of `modules` of `systoliq.build`, of all that they import of it at any depth, and of the parts below it.
+    """Sources of `modules`, of all modules of build that they import at any depth, and of the parts below build.
 
     Golden, hw and sim count whole: sim starts benches by their names, and hw reads models as files.
     """
@@ -40,12 +39,12 @@ def code_files(*modules: str) -> list[Path]:
             found.add(path)
             left += _imports(path)
     whole = (path for part in _WHOLE for path in part.rglob("*") if path.suffix in _SUFFIXES)
-    return sorted([*found, *whole])
+    return sorted(found.union(whole))
 
 
 def _imports(path: Path) -> Iterator[Path]:
     """Files that the imports of a file load, those within functions included."""
-    package = ".".join(("systoliq.build", *path.relative_to(_BUILD).parent.parts))
+    package = ".".join(("systoliq", *path.relative_to(_BUILD).parent.parts))
     for node in ast.walk(ast.parse(path.read_bytes())):
         if isinstance(node, ast.Import):
             for name in node.names:
@@ -57,11 +56,11 @@ def _imports(path: Path) -> Iterator[Path]:
 
 
 def _files(name: str) -> Iterator[Path]:
-    """Files that `name` loads: of the modules along it that `systoliq.build` has."""
-    if not f"{name}.".startswith("systoliq.build."):
+    """Files that `name` loads: of the modules along it that are in build."""
+    if not name.startswith("systoliq."):
         return
     place = _BUILD
-    for part in [*name.split(".")[2:], "__init__"]:
+    for part in [*name.split(".")[1:], "__init__"]:
         files = (place / "__init__.py", place / "__init__.pyi", place / f"{part}.py")  # .pyi: names loaded when used
         yield from (file for file in files if file.is_file())
         place /= part

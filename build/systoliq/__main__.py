@@ -1,0 +1,5 @@
+"""The command line as `python -m systoliq`, the same as `systoliq`."""
+
+from .cli.main import main
+
+main()

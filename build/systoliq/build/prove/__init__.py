@@ -1,1 +1,0 @@
-"""systoliq.build.prove: formal proofs of the hardware, and for each a seeded bug that it catches."""

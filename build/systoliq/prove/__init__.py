@@ -1,0 +1,1 @@
+"""systoliq.prove: formal proofs of the hardware, and for each a seeded bug that it catches."""
