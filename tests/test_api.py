@@ -70,7 +70,7 @@ def arguments(model):
         "LayerDesign": {"layer": LAYER},
         "MatMulLayer": {"b": OPERANDS["b"], "b_zero_point": np.int8(0), "a_zero_point": np.int8(0)},
         "NetworkDesign": {"network": network()},
-        "SelfFedEngineDesign": {},
+        "DmaEngineDesign": {},
         "compile_onnx": {"model": model},
         "matmul_integer": OPERANDS,
         "open_source": {"source": "resnet8-fc"},
@@ -183,7 +183,7 @@ def test_reprs_are_short(model):
     net = network()
     objects = [
         LAYER, net, api.Design(LAYER), api.Design(net), api.ArrayDesign(), api.EngineDesign(),
-        api.SelfFedEngineDesign(), api.Hardware(cols=4), api.Engine(), api.read_products(model)[0],
+        api.DmaEngineDesign(), api.Hardware(cols=4), api.Engine(), api.read_products(model)[0],
         api.compile_onnx(model), api.EngineSession(model),
         api.SynthReport(name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=1, lut_sites=1, ff=1, dsp=1, ram=1,
                         carries=1, blocks={str(index): {} for index in range(1000)}),

@@ -17,7 +17,7 @@ PARTS = ("golden", "hw", "sim", "build")  # each may import those before it
 MODULES = [path for part in PARTS for path in sorted((ROOT / part / "systoliq").rglob("*.py"))]
 HARDWARE = [path for path in MODULES if path.is_relative_to(ROOT / "hw")]
 NUMPY_ONLY = "golden"
-ANYWHERE = {"children", "failed"}  # in the folder hw: they import nothing of ours, and any part may import them
+ANYWHERE = {"failed", "subprocesses"}  # in the folder hw: they import nothing of ours, and any part may import them
 BUILD = ROOT / "build/systoliq"
 DIRECTION = (  # packages and modules of the folder build: each may import those of the lines before its own
     {"errors", "generator", "progress"},
@@ -214,7 +214,7 @@ TESTED_ELSEWHERE = {
     "engine/host/job.py": "tests/engine runs jobs",
     "engine/host/plan.py": "tests/engine/test_operators.py plans them",
     "engine/host/batches.py": "tests/engine/test_batches.py takes them apart",
-    "engine/host/placed.py": "tests/engine/test_operators.py puts results together",
+    "engine/host/job_placement.py": "tests/engine/test_operators.py puts results together",
     "engine/host/float8_plan.py": "tests/engine/test_float8.py plans them",
     "engine/host/driver.py": "tests/engine carries out its steps; test_driver_c.py holds the C driver to them",
     "network/repeated.py": "tests/hw/network/test_stages.py streams gates through it",
@@ -224,10 +224,10 @@ TESTED_ELSEWHERE = {
     "dma/bus.py": "two constants",
     "dma/axi4.py": "names ports; tests/hw/dma/memory.py holds the masters to the protocol",
     "dma/realigner.py": "tests/hw/dma/test_read_master.py reads through it",
-    "dma/turn.py": "tests/hw/dma/test_read_master.py and test_write_master.py turn words with it",
+    "dma/rotate.py": "tests/hw/dma/test_read_master.py and test_write_master.py turn words with it",
     "dma/registers.py": "tests/hw/dma/test_control.py writes and reads each",
-    "dma/commands.py": "tests/engine/test_self_fed.py plays its lists",
-    "dma/self_fed_engine.py": "tests/engine/test_self_fed.py runs it",
+    "dma/commands.py": "tests/engine/test_dma_engine.py plays its lists",
+    "dma/dma_engine.py": "tests/engine/test_dma_engine.py runs it",
     "soc/ports.py": "tests/hw/soc joins blocks by it",
     "soc/registers.py": "tests/hw/soc/test_peripherals.py writes and reads each",
     "soc/ram_core.py": "tests/hw/soc/test_axi_ram.py reads and writes it, test_system.py runs its Verilog",

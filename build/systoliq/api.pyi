@@ -1,11 +1,11 @@
 from .design import (
     ArrayDesign,
     Design,
+    DmaEngineDesign,
     EngineDesign,
     Hardware,
     LayerDesign,
     NetworkDesign,
-    SelfFedEngineDesign,
     Simulated,
     open_source,
 )
@@ -55,6 +55,7 @@ __all__ = [
     "ArrayDesign",
     "CompiledModel",
     "Design",
+    "DmaEngineDesign",
     "Engine",
     "EngineConfig",
     "EngineDesign",
@@ -67,7 +68,6 @@ __all__ = [
     "Network",
     "NetworkDesign",
     "Product",
-    "SelfFedEngineDesign",
     "Simulated",
     "SimulationError",
     "SynthReport",

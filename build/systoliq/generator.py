@@ -7,7 +7,7 @@ import importlib.metadata
 import platform
 import sys
 
-from systoliq.children import run_child
+from systoliq.subprocesses import run_child
 
 __all__ = ["CERTIFICATE", "GENERATOR", "versions"]
 

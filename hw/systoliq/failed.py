@@ -1,6 +1,6 @@
 """`FailedError`: the input was fine, and a command failed for another reason.
 
-Of no part, as `children`: each part derives errors from this one, and the command line reports all of them alike.
+Of no part, as `subprocesses`: each part derives errors from this one, and the command line reports all of them alike.
 """
 
 __all__ = ["FailedError"]

@@ -27,7 +27,7 @@ REFUSED = {
     "too many images": (["--images", 451], "images must be from 1 to 450, the test images that there are, not 451"),
     "no rows": (["--rows", 0], "rows must be a positive integer, not 0"),
     "too deep for the bus": (["--depth", 8], "depth must divide the bus's 4 bytes, not be 8"),
-    "lanes": (["--cols", 6], "lanes must be a power of two for an engine that feeds itself, not 3"),
+    "lanes": (["--cols", 6], "lanes must be a power of two for a DMA engine, not 3"),
     "a bus of 24 bits": (["--bus", 24], "Invalid value for '--bus': '24' is not one of '32', '64', '128'."),
     "too slow": (["--baud", 9], "baud must make a bit of 2 to 65535 cycles of the clock of 25000000 Hz, not 9"),
     "no option": (["--clock", 9], "No such option '--clock'"),

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from amaranth.lib import wiring
 
-from systoliq.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
+from systoliq.design import DmaEngineDesign, EngineDesign, Hardware, LayerDesign
 from systoliq.design.array import ArrayDesign
 from systoliq.golden import Float8Format, IntFormat, MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import CELLS
-from systoliq.hw.dma.self_fed_engine import SelfFedEngine
+from systoliq.hw.dma.dma_engine import DmaEngine
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.hierarchy import Emission, mark_used
 from systoliq.hw.link import Linked
@@ -97,7 +97,7 @@ def _of_array(**hardware: object) -> Callable[[], wiring.Component]:
 
 def _of_engine(bus: int = 0, **fields: object) -> Callable[[], wiring.Component]:
     config = EngineConfig(**({"rows": 2, "cols": 4, "depth": 2, "lanes": 2, **_SMALL} | fields))
-    return lambda: (SelfFedEngineDesign(config, bus=bus) if bus else EngineDesign(config)).top
+    return lambda: (DmaEngineDesign(config, bus=bus) if bus else EngineDesign(config)).top
 
 
 def _constant() -> Network:
@@ -142,7 +142,7 @@ EXEMPLARS: dict[str, Callable[[], wiring.Component]] = {
     "layer of rows alone": _of_layer(_layer(k=40, n=2), rows=6, cols=1, depth=2),
     "layer of rough multipliers": _of_layer(requantizer="nearest", multiplier_bits=9),
     "layer of scales that are powers of two": _of_layer(_layer(b_scale=np.float32([1, 2, 4, 0.5, 1, 2, 8]))),
-    "layer of turned scales": _of_layer(_layer(b_scale=np.float32([1, -2, 4, 0.5, -1, 0, 8]))),
+    "layer of noncanonical scales": _of_layer(_layer(b_scale=np.float32([1, -2, 4, 0.5, -1, 0, 8]))),
     "layer of large memories": _of_layer(_layer(k=300, n=9), rows=1, cols=2, depth=1),
     "layer of sums": _of_layer(_sums(a_format=IntFormat(8, False), a_zero_point=7)),
     "layer of run-time zero points": _of_layer(_sums(a_format=IntFormat(8, True))),
@@ -164,7 +164,7 @@ EXEMPLARS: dict[str, Callable[[], wiring.Component]] = {
         for cells in ("portable", "ecp5", "ecp5-pair", "xilinx", "dsp48e2-pair")
     },
     "engine as it comes": lambda: EngineDesign(EngineConfig()).top,
-    "engine as it comes that feeds itself": lambda: SelfFedEngine(EngineConfig()),
+    "DMA engine as it comes": lambda: DmaEngine(EngineConfig()),
     "engine of one element": _of_engine(rows=1, cols=1, depth=1, lanes=1),
     "engine with a lane for each column": _of_engine(rows=3, cols=3, depth=1, lanes=3),
     "engine with one lane": _of_engine(rows=1, cols=4, depth=2, lanes=1),
@@ -178,7 +178,7 @@ EXEMPLARS: dict[str, Callable[[], wiring.Component]] = {
         for cells in ("portable", "ecp5")
     },
     "link": _linked,
-    "link's lamp": lambda: StatusLed(1000),
+    "link's led": lambda: StatusLed(1000),
     "system": _soc,
 }
 

@@ -15,7 +15,7 @@ from systoliq.hw.dma.commands import Placement
 from systoliq.hw.dma.convolutions import Maps, kernel_rows, parts
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job, blocks
-from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
+from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -117,7 +117,13 @@ class Listed:
 
     @classmethod
     def of(
-        cls, found: SelfFed, given: list[Convolution], seed: int, *, ragged: bool, copied: tuple[int, ...] = ()
+        cls,
+        found: SimulatedDmaEngine,
+        given: list[Convolution],
+        seed: int,
+        *,
+        ragged: bool,
+        copied: tuple[int, ...] = (),
     ) -> Listed:
         """Those of `copied`, by number, read an im2col matrix."""
         image = MemoryImage(seed)

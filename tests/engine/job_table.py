@@ -12,7 +12,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Job
 from systoliq.hw.soc import Soc, SocConfig
 from systoliq.hw.verilog import emit_verilog
-from systoliq.sim.engine.self_fed import MemoryImage, SelfFed
+from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 from systoliq.sim.system import SystemSimulation
 from systoliq.soc.compiler import compile_firmware
 from systoliq.soc.design import MEMORY, NAME, memory_file, picorv32
@@ -62,7 +62,7 @@ def memory_of(
     config: SocConfig, lists: list[list[Job]], *, again: bool, ragged: bool, seed: int, tables: int, beyond: set[int]
 ) -> bytes:
     """The whole memory, with the program and the table of these lists; A of those in `beyond` lies beyond it."""
-    placer, image = SelfFed(config.engine, bus_bytes=config.bus_bytes), MemoryImage(seed)
+    placer, image = SimulatedDmaEngine(config.engine, bus_bytes=config.bus_bytes), MemoryImage(seed)
     code = program(config, tables)
     image.put(code)
     image.reserve(JOBS_ADDRESS - len(code))

@@ -10,12 +10,12 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.sim import ToolError
 from systoliq.sim import tools as sim_tools
 from systoliq.sim.engine import Engine
-from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 
 MISSING = "cocotbext-axi was not found; it is needed for simulating engines: pip install 'systoliq[engine]'"
 
 
-@pytest.mark.parametrize("kind", [Engine, SelfFed])
+@pytest.mark.parametrize("kind", [Engine, SimulatedDmaEngine])
 def test_an_engine_without_bus_models_names_the_extra(kind, monkeypatch):
     find_spec = sim_tools.importlib.util.find_spec
     monkeypatch.setattr(

@@ -10,7 +10,7 @@ from convolutions import Listed, convolution_of, random_convolution
 
 from systoliq.golden.network import Window
 from systoliq.hw.engine import EngineConfig
-from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.process import SimulationError
 
 SIZES = {"a_words": 64, "b_words": 2048, "max_columns": 16, "max_rows": 8}
@@ -27,9 +27,9 @@ STALLS = [(0, 0, 0, 0), (0.3, 0.3, 0.3, 0.3), (0.7, 0, 0, 0), (0, 0.5, 0, 0.8)]
 
 
 @functools.cache
-def self_fed(name, simulator="verilator"):
+def dma_engine(name, simulator="verilator"):
     config, bus_bytes = CASES[name]
-    return SelfFed(config, bus_bytes=bus_bytes, simulator=simulator)
+    return SimulatedDmaEngine(config, bus_bytes=bus_bytes, simulator=simulator)
 
 
 def lists_of(found, seed, count, most=4):
@@ -47,7 +47,7 @@ def prepared(found, listed, **options):
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions_are_onnxruntimes(name):
-    found = self_fed(name)
+    found = dma_engine(name)
     given = list(lists_of(found, 3, 6))
     work = [
         prepared(found, listed, stalls=STALLS[index % len(STALLS)], seed=index)
@@ -60,7 +60,7 @@ def test_convolutions_are_onnxruntimes(name):
 
 def test_windows_that_lie_in_the_padding():
     """Whole lines of them, whose A memory is not asked for."""
-    found, rng = self_fed("8 x 4, 64 bits"), np.random.default_rng(1)
+    found, rng = dma_engine("8 x 4, 64 bits"), np.random.default_rng(1)
     given = [
         convolution_of(rng, (2, 3, 4, 5), 5, Window(kernel=(2, 2), strides=(3, 1), pads=(5, 4, 3, 3))),
         convolution_of(rng, (1, 8, 1, 1), 3, Window(kernel=(3, 3), pads=(1, 1, 1, 1))),
@@ -74,7 +74,7 @@ def test_windows_that_lie_in_the_padding():
 
 def test_maps_and_matrices_in_one_list():
     """A convolution of an im2col matrix among others, whose walk leaves nothing behind."""
-    found, rng = self_fed("8 x 4, 64 bits"), np.random.default_rng(8)
+    found, rng = dma_engine("8 x 4, 64 bits"), np.random.default_rng(8)
     given = [random_convolution(rng, 8000) for _ in range(5)]
     copied = (0, 2, 3)
     listed = Listed.of(found, given, 2, ragged=True, copied=copied)
@@ -86,7 +86,7 @@ def test_maps_and_matrices_in_one_list():
 @pytest.mark.parametrize("stalls", STALLS[:2])
 def test_an_error_in_a_map_is_told_and_the_next_list_is_right(stalls):
     """Of a byte somewhere in its middle, and none where only the padding of a window would be."""
-    found = self_fed("8 x 4, 64 bits")
+    found = dma_engine("8 x 4, 64 bits")
     given = list(lists_of(found, 21, 8, 2))
     work, rng = [], np.random.default_rng(4)
     for index, (_, listed) in enumerate(given):

@@ -16,7 +16,7 @@ from systoliq.golden.network import Window
 from systoliq.hw.dma.convolutions import is_copied
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.engine.host import Job, blocks
-from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 
 CONFIG = EngineConfig(rows=16, cols=16, lanes=16, a_words=4096, b_words=16384, max_columns=4096)
 RESNET8 = [
@@ -47,8 +47,8 @@ NETWORKS = {  # name -> products, and the least share of what their edges allow
 
 
 @functools.cache
-def self_fed():
-    return SelfFed(CONFIG, bus_bytes=16)
+def dma_engine():
+    return SimulatedDmaEngine(CONFIG, bus_bytes=16)
 
 
 def jobs_of(shapes, rng):
@@ -105,7 +105,7 @@ def test_layers_of_a_network(name, capsys):
     """
     shapes, least = NETWORKS[name]
     jobs = jobs_of(shapes, np.random.default_rng(3))
-    found, least_cycles = self_fed(), edges(JobShape(m=m, k=k, n=n, config=CONFIG) for m, k, n in shapes)
+    found, least_cycles = dma_engine(), edges(JobShape(m=m, k=k, n=n, config=CONFIG) for m, k, n in shapes)
     results, once = found.run(jobs, limit=6_000_000)
     for job, y in zip(jobs, results, strict=True):
         np.testing.assert_array_equal(y, golden(job))
@@ -136,7 +136,7 @@ def resnet8(rng):
 def test_resnet8_by_address(capsys):
     """With and without an im2col matrix for the first layer, of whose 27 columns a pixel has 3."""
     given = resnet8(np.random.default_rng(5))
-    found, shares = self_fed(), {}
+    found, shares = dma_engine(), {}
     chosen = tuple(i for i, each in enumerate(given) if is_copied(each.maps(), CONFIG, 16, len(each.w)))
     assert chosen == (0,)
     for name, copied in (("all", ()), ("all but the first", chosen)):

@@ -11,14 +11,14 @@ from systoliq.design.engine.traffic import LARGEST_WORDS, beats_of, least_buffer
 from systoliq.design.engine.workloads import OWN, Product, jobs_of, read_workloads
 from systoliq.hw.engine import EngineConfig, JobShape
 from systoliq.hw.engine.host import Job
-from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 
 WIDE = EngineConfig(rows=8, cols=16, lanes=16, a_words=32, b_words=64, max_columns=64, max_rows=16)
 
 
 @pytest.mark.simulator
 def test_masters_ask_for_the_beats_of_the_model():
-    found, rng = SelfFed(WIDE, bus_bytes=8), np.random.default_rng(0)
+    found, rng = SimulatedDmaEngine(WIDE, bus_bytes=8), np.random.default_rng(0)
     for m, k, n in ((1, 1, 8), (9, 13, 24), (16, 32, 32), (3, 8, 16)):
         job = Job(
             a=values(rng, np.int8, (m, k)),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq import children, failed
+from systoliq import failed, subprocesses
 from systoliq.explore.cache import stage_key
 from systoliq.explore.code_key import code_files, code_key
 from systoliq.explore.evaluate import STAGES
@@ -34,7 +34,7 @@ def test_all_that_evaluation_loads_counts():
     run = subprocess.run([sys.executable, "-c", LOADED], capture_output=True, text=True, check=True)
     loaded = {Path(path) for path in run.stdout.split()}
     assert len(loaded) > 50
-    loaded -= {Path(failed.__file__), Path(children.__file__)}  # how programs and commands end: no point's matter
+    loaded -= {Path(failed.__file__), Path(subprocesses.__file__)}  # how programs and commands end: no point's matter
     assert loaded <= set(code_files(EVALUATION))
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess, in_browser
 
 from systoliq.cli.main import cli
-from systoliq.design import EngineDesign, SelfFedEngineDesign
+from systoliq.design import DmaEngineDesign, EngineDesign
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.engine.workloads import Product, jobs_of
 from systoliq.errors import InputError
@@ -178,7 +178,7 @@ def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
     design.write(tmp_path / "package")
     assert (tmp_path / "package" / "engine.v").exists()
     kinds = {row["bus"]: type(exploration.design(row)) for row in exploration.rows}
-    assert kinds == {0: EngineDesign, 64: SelfFedEngineDesign}
+    assert kinds == {0: EngineDesign, 64: DmaEngineDesign}
 
 
 @pytest.mark.parametrize("bus", [0, 64])

@@ -16,15 +16,15 @@ from typing import Any
 import numpy as np
 from points import Point, design_of
 
-from systoliq.design import EngineDesign, LayerDesign, SelfFedEngineDesign
+from systoliq.design import DmaEngineDesign, EngineDesign, LayerDesign
 from systoliq.design.array import ArrayDesign
 from systoliq.design.design import Design
 from systoliq.design.network import NetworkDesign
 from systoliq.golden.float8 import Float8Format
 from systoliq.package import make_package
-from systoliq.package.again import compare_again
+from systoliq.package.regenerate import compare_regenerated
 from systoliq.sim.engine import EngineError
-from systoliq.sim.engine.self_fed import SelfFed
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.process import SimulationError, limited
 from systoliq.verify import verify_package
 
@@ -61,7 +61,7 @@ def fault_of(point: Point, simulator: str) -> str | None:
         if fault is None and design.certified:
             fault = _verify(directory, exact=point.get("multiplier_bits") is None)
         if fault is None and design.kind in (LayerDesign.kind, NetworkDesign.kind):
-            fault = next(iter(compare_again(directory).reasons), None)
+            fault = next(iter(compare_regenerated(directory).reasons), None)
     return fault or _simulated(design, point, simulator)
 
 
@@ -95,7 +95,7 @@ def _verify(directory: Path, *, exact: bool) -> str | None:
 
 def _simulated(design: Design, point: Point, simulator: str) -> str | None:
     """Random operands, without stalls and with; without them in the cycles of the model."""
-    if isinstance(design, SelfFedEngineDesign):
+    if isinstance(design, DmaEngineDesign):
         return _listed(design, simulator, point["seed"])
     if isinstance(design, EngineDesign):
         tally = run_jobs(design.config, simulator, seed=point["seed"], jobs=_JOBS)
@@ -117,9 +117,9 @@ def _simulated(design: Design, point: Point, simulator: str) -> str | None:
     return None
 
 
-def _listed(design: SelfFedEngineDesign, simulator: str, seed: int) -> str | None:
+def _listed(design: DmaEngineDesign, simulator: str, seed: int) -> str | None:
     """Lists of random jobs in memory, at odd places, without stalls and with."""
-    found = SelfFed(design.config, bus_bytes=design.bus // 8, simulator=simulator)
+    found = SimulatedDmaEngine(design.config, bus_bytes=design.bus // 8, simulator=simulator)
     rng = np.random.default_rng(seed)
     for stalls in ((0, 0, 0, 0), tuple(rng.choice([0.1, 0.5, 0.9], 4))):
         jobs = random_jobs(design.config, rng, _JOBS)

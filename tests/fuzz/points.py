@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.design import EngineDesign, Hardware, LayerDesign, SelfFedEngineDesign
+from systoliq.design import DmaEngineDesign, EngineDesign, Hardware, LayerDesign
 from systoliq.design.array import ArrayDesign
 from systoliq.design.design import Design
 from systoliq.design.hardware import REQUANTIZERS
@@ -157,7 +157,7 @@ def design_of(point: Point) -> Design:
     if kind == "engine":
         names = ("lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow")
         config = EngineConfig(**size, **{name: point[name] for name in names})
-        return SelfFedEngineDesign(config, bus=point["bus"]) if point["bus"] else EngineDesign(config)
+        return DmaEngineDesign(config, bus=point["bus"]) if point["bus"] else EngineDesign(config)
     if kind == "array":
         a, b = IntFormat.parse(point["a"]), IntFormat.parse(point["b"])
         operands = {"a_bits": a.bits, "a_signed": a.signed, "b_bits": b.bits, "b_signed": b.signed}

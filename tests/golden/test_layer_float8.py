@@ -52,7 +52,7 @@ def test_golden_and_constants_are_the_operators(a, b, y):
     requantization = Float8Requantization.from_scales(layer.scale, y, layer.y_zero_point)
     np.testing.assert_array_equal(requantization.apply(layer.exact_sums(given)), expected, strict=True)
     assert len(np.unique(expected.view(np.uint8))) > 4
-    assert layer.rising is layer
+    assert layer.canonical is layer
 
 
 def test_formats_come_from_types_too(tmp_path):

@@ -14,8 +14,8 @@ from systoliq.hw.engine.host.batches import Batches
 from systoliq.inference.products import asked_of_engine
 from systoliq.inference.program.playing import rows_of_a
 from systoliq.inference.steps import HostStep
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
-from systoliq.sim.engine.self_fed import SelfFed
 
 BYTES = POINTER(c_uint8)
 HOOKS = {
@@ -104,7 +104,7 @@ def run_example(compiled, folder, feed, flags):
     subprocess.run(command, cwd=folder, check=True)
     library = ctypes.CDLL(str(folder / "example.so"))
     program = compiled.program
-    engine = SelfFed(program.config, bus_bytes=program.bus_bytes)
+    engine = SimulatedDmaEngine(program.config, bus_bytes=program.bus_bytes)
     with EngineMemory(engine, program.memory) as memory:
         board = Board(compiled, feed, memory)
         hooks = {name: kind(getattr(board, name)) for name, kind in HOOKS.items()}

@@ -1,4 +1,4 @@
-"""Whole models on the engine that feeds itself: products from memory to memory, equal to onnxruntime bit for bit."""
+"""Whole models on the DMA engine: products from memory to memory, equal to onnxruntime bit for bit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from systoliq.api import EngineConfig, EngineSession, InputError, SimulationErro
 from systoliq.hw.dma.commands import CommandList
 from systoliq.hw.engine.host import Map
 from systoliq.sim.dma_exchange import Turn
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
-from systoliq.sim.engine.self_fed import SelfFed
 
 from ..onnx.network.networks import Builder, images
 from ..onnx.network.oracle import write
@@ -220,7 +220,7 @@ def test_a_list_that_is_left_alone_ends():
     stuck, status = CommandList(), Map.of(CONFIG).register("STATUS")
     stuck.wait(status.offset, status.field("busy").mask, status.field("busy").mask, 0)
     image = stuck.data + bytes(64)
-    with EngineMemory(SelfFed(CONFIG, bus_bytes=8), image) as memory:
+    with EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), image) as memory:
         work = memory._engine.work(b"", 0, len(stuck.data), limit=1 << 40)
         memory._send(Turn(work=work, writes=[], reads=[]))
     assert not memory._thread.is_alive()
@@ -231,7 +231,7 @@ def test_a_list_that_never_ends_is_told():
     stuck.wait(status.offset, status.field("busy").mask, status.field("busy").mask, 0)
     with (
         pytest.raises(SimulationError, match="0 of 1 jobs ended in time"),
-        EngineMemory(SelfFed(CONFIG, bus_bytes=8), stuck.data + bytes(64)) as memory,
+        EngineMemory(SimulatedDmaEngine(CONFIG, bus_bytes=8), stuck.data + bytes(64)) as memory,
     ):
         memory.play(0, len(stuck.data), jobs=1, writes=[], reads=[], limit=5000)
 

@@ -100,7 +100,7 @@ def test_wrong_inputs(model, tmp_path):
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)], ids=lambda number: number.name
 )
 def test_a_signal_leaves_no_simulator(number, tmp_path):
-    """In the middle of a model on the engine that feeds itself, most cycles of whose memory are pauses."""
+    """In the middle of a model on the DMA engine, most cycles of whose memory are pauses."""
     net = Builder([1, 3, 24, 24])
     net.conv(3, 8, (3, 3))
     net.relu()

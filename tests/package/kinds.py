@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from systoliq.api import ArrayDesign, Design, EngineDesign, Hardware, SelfFedEngineDesign, open_source
+from systoliq.api import ArrayDesign, Design, DmaEngineDesign, EngineDesign, Hardware, open_source
 from systoliq.hw.engine import EngineConfig
 
 __all__ = ["KINDS", "small"]
 
-KINDS = ("layer", "array", "engine", "self_fed_engine")
+KINDS = ("layer", "array", "engine", "dma_engine")
 
 
 def small(kind: str, cells: str = "portable", *, cols: int = 2) -> Design:
     """Two rows, two columns; a layer of several column tiles, unless ``cols`` is 10."""
     if kind == "engine":
         return EngineDesign(EngineConfig(rows=2, cols=cols, lanes=2, cells=cells))
-    if kind == "self_fed_engine":
-        return SelfFedEngineDesign(EngineConfig(rows=2, cols=cols, lanes=2 - cols % 2, cells=cells), bus=64)
+    if kind == "dma_engine":
+        return DmaEngineDesign(EngineConfig(rows=2, cols=cols, lanes=2 - cols % 2, cells=cells), bus=64)
     hardware = Hardware(rows=2, cols=cols, depth=2, cells=cells)
     return ArrayDesign(hardware) if kind == "array" else open_source("resnet8-fc", hardware)

@@ -12,7 +12,7 @@ from systoliq.api import Hardware, LayerDesign, MatMulLayer
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import E4M3FN
 from systoliq.golden.network import network_arrays
-from systoliq.package import again
+from systoliq.package import regenerate
 
 from ..hw.network import small_networks as small
 from .deletions import changed, changes
@@ -74,7 +74,7 @@ def package(tmp_path_factory):
 @pytest.fixture
 def quick(monkeypatch):
     """Write a package again once for each design that is described: equal ones have equal packages."""
-    make, made = again.make_package, {}
+    make, made = regenerate.make_package, {}
 
     def make_once(design):
         key = design_key(design)
@@ -82,7 +82,7 @@ def quick(monkeypatch):
             made[key] = make(design)
         return made[key]
 
-    monkeypatch.setattr(again, "make_package", make_once)
+    monkeypatch.setattr(regenerate, "make_package", make_once)
 
 
 def design_key(design):

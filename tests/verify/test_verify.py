@@ -255,7 +255,7 @@ def test_columns_are_turned_as_the_layer_says(emit, call):
     """The certificate lists them; a layer file with another sign is refused."""
     directory = emit("odd scales")
     certificate = json.loads((directory / "certificate.json").read_text())
-    assert certificate["turned"] == [1, 2, 3]
+    assert certificate["noncanonical"] == [1, 2, 3]
     path = file_of(directory, "_layer.npz")
     arrays = dict(np.load(path))
     arrays["b_scale"] = np.float32([-0.01, -0.02, np.nan, 0.0, -0.003])
@@ -264,7 +264,7 @@ def test_columns_are_turned_as_the_layer_says(emit, call):
     result = call("verify", directory)
     assert result.exit_code == 1
     assert "the weight memory has b[0, 1] - zero point" in result.output
-    assert "turned" in result.output
+    assert "noncanonical" in result.output
 
 
 def test_a_turned_column_that_wraps_is_refused(emit, arrays, call):
@@ -278,7 +278,7 @@ def test_a_turned_column_that_wraps_is_refused(emit, arrays, call):
     seal(directory)
     result = call("verify", directory)
     assert result.exit_code == 1
-    assert "column 0 is turned, and its sums have no opposites in int32" in result.output
+    assert "column 0 has a noncanonical scale, and its sums have no opposites in int32" in result.output
 
 
 def test_the_verifier_shares_nothing_with_the_generator():

@@ -15,7 +15,7 @@ from systoliq.golden.formats import INT8, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Rounding
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
-from systoliq.hw.dma.self_fed_engine import SelfFedEngine
+from systoliq.hw.dma.dma_engine import DmaEngine
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
@@ -117,11 +117,11 @@ def _engine(target: str, config: EngineConfig) -> Row:
     return Row(target=target, cells=config.cells, make=make)
 
 
-def _self_fed(config: EngineConfig, bus_bits: int) -> Row:
+def _dma_engine(config: EngineConfig, bus_bits: int) -> Row:
     """An engine behind masters."""
 
-    def make() -> tuple[SelfFedEngine, int]:
-        return SelfFedEngine(config, bus_bytes=bus_bits // 8), config.rows * config.cols * config.depth
+    def make() -> tuple[DmaEngine, int]:
+        return DmaEngine(config, bus_bytes=bus_bits // 8), config.rows * config.cols * config.depth
 
     return Row(target="ecp5-85k", cells=config.cells, make=make)
 
@@ -179,7 +179,7 @@ DESIGNS: dict[str, Row] = {
     "requantizer, 32-bit sums": _requantizer(32),
     **{name: _engine(target, config) for name, (target, config) in _ENGINES.items()},
     **{
-        f"engine 4 x 4 / 4, masters of {bits} bits": _self_fed(_ENGINES["engine 4 x 4 / 4"][1], bits)
+        f"engine 4 x 4 / 4, masters of {bits} bits": _dma_engine(_ENGINES["engine 4 x 4 / 4"][1], bits)
         for bits in (32, 128)
     },
     "resnet8-fc 1 x 2 x 8": _layer((1, 2, 8), "near-tie"),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from systoliq.children import run_child
 from systoliq.hw.link import Linked
 from systoliq.hw.verilog import EmissionError
+from systoliq.subprocesses import run_child
 
 from .description import Board
 from .place import constraints_file

@@ -18,7 +18,7 @@ from .expected_time import tell_expected_time
 from .options import PATH, SOURCE_HELP, add_options
 from .plan_table import show_plan
 from .rows import show_rows
-from .shell import debug_option, tell_link
+from .shell import debug_option, warn_symlink
 
 __all__ = ["bitstream"]
 
@@ -72,7 +72,7 @@ def bitstream(
     with stages.stage(f"bitstream of {design.name} for {board.title}") as detail:
         made = make_bitstream(design, board, mhz=mhz, baud=baud, seed=seed, progress=detail)
     write_output(out, made.files)
-    tell_link(out)
+    warn_symlink(out)
     keep_record(fingerprint(design), board_record(source, board.name, options))
     load = board.load.format(file=out / made.report.file)
     show_rows([*made.report.rows(), ("serial line", board.uart), ("load it by", load)])

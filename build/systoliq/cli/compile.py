@@ -9,14 +9,14 @@ from typing import Any
 import click
 from rich.console import Console
 
-from ..design.self_fed_engine.design import BUS_BITS
+from ..design.dma_engine.design import BUS_BITS
 from ..inference import compile_onnx
 from ..onnx.scales import model_scale_notes
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
 from .options import PATH, add_options
-from .shell import debug_option, tell_link, tell_notes
+from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["compile"]
 
@@ -55,7 +55,7 @@ class _Shape(click.ParamType[Any]):
 
 
 @click.command(
-    help="""Compile a quantized ONNX model for the engine that feeds itself.
+    help="""Compile a quantized ONNX model for the DMA engine.
 
 Matrix products and convolutions of 8-bit integers become lists of jobs, which the engine carries out by itself; the
 rest stays with the host, in the order of the steps. systoliq run --bus plays the same lists on the RTL.
@@ -93,7 +93,7 @@ def compile(  # noqa: A001 - the command's name
 ) -> None:  # fmt: skip
     """See `help`."""
     check_output(out)
-    tell_link(out)
+    warn_symlink(out)
     config, bus = integer_engine(engine, hardware)
     stages = Stages()
     tell_notes(model_scale_notes(model))

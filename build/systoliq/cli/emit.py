@@ -25,7 +25,7 @@ from .options import (
     hardware_of,
 )  # fmt: skip
 from .plan_table import show_plan
-from .shell import debug_option, tell_link, tell_notes
+from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["emit"]
 
@@ -81,7 +81,7 @@ def emit(
     from ..package import make_package
 
     check_output(out)
-    tell_link(out)
+    warn_symlink(out)
     asked = hardware_of(hardware, open_target(target) if target else None)
     stages = Stages()
     with stages.stage(f"design {source}"):

@@ -33,7 +33,7 @@ from .explore_narrowed import explore_narrowed
 from .explore_precision import explore_precision
 from .explore_question import explore_question
 from .options import add_options
-from .shell import debug_option, tell_link, tell_notes
+from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["explore"]
 
@@ -178,7 +178,7 @@ def _sweep(out: Path | None, requirements: dict[str, float], memory: float | Non
     if out is None:
         raise InputError("out must be given: a directory for the report; only --bits can do without")
     check_directory(out)
-    tell_link(out)
+    warn_symlink(out)
     for package in ("matplotlib", "plotly"):  # now, and not when all the work is done
         need(package, package, "the report of explore", extra="explore")
     if memory is not None and not memory >= 0:

@@ -25,7 +25,7 @@ from ..explore.precision.study import Study
 from ..synth.targets import TARGETS
 from .explore_question import TARGET
 from .explore_workers import workers
-from .shell import tell_link
+from .shell import warn_symlink
 
 __all__ = ["explore_precision"]
 
@@ -53,7 +53,7 @@ def explore_precision(
     """The study of the network `source`, which is printed, and written into `out`, if given."""
     if out is not None:
         check_directory(out)
-        tell_link(out)
+        warn_symlink(out)
     target = target or TARGET
     if target not in TARGETS:
         raise InputError(f"target must be one of {', '.join(TARGETS)} with --bits, not {target!r}")

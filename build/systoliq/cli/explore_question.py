@@ -26,7 +26,7 @@ from ..explore.question.files import write_answer
 from ..explore.question.placing import place_task
 from ..explore.question.show import show_answer
 from .explore_workers import workers
-from .shell import tell_link
+from .shell import warn_symlink
 
 __all__ = ["TARGET", "check_requirements", "explore_question", "limits_of"]
 
@@ -74,7 +74,7 @@ def explore_question(
     """
     if out is not None:
         check_directory(out)
-        tell_link(out)
+        warn_symlink(out)
     check_requirements(requirements, place, seeds)
     store = Store(cache) if place else None
     executor = workers(place_task, jobs, memory, scheduler) if place else None

@@ -65,7 +65,7 @@ systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
 systoliq layers model.onnx                which products of a model can be a SOURCE
-systoliq compile model.onnx --out out/m   lists of jobs and weights for the engine that feeds itself
+systoliq compile model.onnx --out out/m   lists of jobs and weights for the DMA engine
 systoliq run model.onnx --input x.npz     a whole model, its products on the engine's RTL
 systoliq soc --out out/soc                a RISC-V that drives the engine, with firmware
 systoliq verify out/fc                    check its certificate of exactness

@@ -161,7 +161,7 @@ BUS_OPTION = click.option(
     "--bus",
     type=click.Choice([str(8 * size) for size in BUS_BYTES]),
     callback=lambda _context, _option, value: value and int(value),
-    help="engine: it feeds itself by AXI4 masters of so many bits, from lists of jobs in memory.  [none: streams]",
+    help="engine: bits of its AXI4 masters; they fetch lists of jobs and operands from memory.  [none: streams]",
 )
 
 

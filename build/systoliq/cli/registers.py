@@ -9,8 +9,8 @@ import click
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.hw.engine.registers import RegisterMap
 
+from ..design.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from ..design.engine.register_map import c_header, markdown
-from ..design.self_fed_engine.dma_register_map import dma_c_header, dma_markdown
 from ..files import write_file
 from .options import PATH
 from .shell import debug_option
@@ -20,7 +20,7 @@ __all__ = ["registers"]
 
 @click.command(
     help="""Write the engine's register map into DIR: registers.md and, for C and C++, systoliq_engine.h; those of the
-    masters of an engine that feeds itself as dma_registers.md and systoliq_dma.h.
+    masters of a DMA engine as dma_registers.md and systoliq_dma.h.
 
 \b
 Examples

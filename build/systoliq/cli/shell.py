@@ -18,12 +18,12 @@ from typing import Any
 
 import click
 
-from systoliq.children import EndedError, end_children, starting
 from systoliq.failed import FailedError
+from systoliq.subprocesses import EndedError, end_children, starting
 
 from .shown import shown
 
-__all__ = ["Group", "debug_option", "tell_link", "tell_notes"]
+__all__ = ["Group", "debug_option", "tell_notes", "warn_symlink"]
 
 _BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
 
@@ -120,7 +120,7 @@ def tell_notes(notes: Iterable[str]) -> None:
         click.echo(shown(f"note: {note}"), err=True)
 
 
-def tell_link(directory: Path) -> None:
+def warn_symlink(directory: Path) -> None:
     """Say where output really goes, where `directory` is a link."""
     if directory.is_symlink():
         click.echo(f"note: {directory} is a link: what is written goes to {directory.resolve()}", err=True)

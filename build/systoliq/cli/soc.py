@@ -18,7 +18,7 @@ from ..soc.compiler import has_compiler
 from ..soc.design import SocDesign
 from ..soc.simulate import PASSED, simulate_system
 from .options import PATH
-from .shell import debug_option, tell_link
+from .shell import debug_option, warn_symlink
 
 __all__ = ["soc"]
 
@@ -26,7 +26,7 @@ _DEFAULTS = SocConfig()
 
 
 @click.command(
-    help="""Write a system to copy: a RISC-V (picorv32), memory, a UART and the engine that feeds itself on one AXI4
+    help="""Write a system to copy: a RISC-V (picorv32), memory, a UART and the DMA engine on one AXI4
 bus, with firmware in C that classifies handwritten digits with the engine and again without.
 
 \b
@@ -70,7 +70,7 @@ def soc(
 ) -> int:  # fmt: skip
     """See `help`."""
     check_output(out)
-    tell_link(out)
+    warn_symlink(out)
     engine = engine_config(Hardware(rows=rows, cols=cols, depth=depth, lanes=lanes))
     config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, baud=baud)
     design = SocDesign(config=config, images=images)

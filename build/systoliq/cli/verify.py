@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..package.again import Comparison, compare_again, read_sidecar
+from ..package.regenerate import Comparison, compare_regenerated, read_sidecar
 from ..progress import Stages
 from ..verify import TESTED, NotAPackageError, Report, layer_digest, verify_package
 from .options import PATH
@@ -44,7 +44,7 @@ def verify(directory: Path, layer: str | None) -> int:
     reasons = list(report.reasons) if report is not None else []
     if not reasons:
         with Stages().stage(f"write {directory} once more, and compare"):
-            compared = compare_again(directory, layer)
+            compared = compare_regenerated(directory, layer)
         reasons += compared.reasons
     for stage in report.stages if report is not None else ():
         if stage.passed:

@@ -4,6 +4,9 @@ from .array import (
 from .design import (
     Design,
 )
+from .dma_engine import (
+    DmaEngineDesign,
+)
 from .engine import (
     EngineDesign,
 )
@@ -16,9 +19,6 @@ from .layer import (
 from .network import (
     NetworkDesign,
 )
-from .self_fed_engine import (
-    SelfFedEngineDesign,
-)
 from .simulated import (
     Simulated,
 )
@@ -29,11 +29,11 @@ from .sources import (
 __all__ = [
     "ArrayDesign",
     "Design",
+    "DmaEngineDesign",
     "EngineDesign",
     "Hardware",
     "LayerDesign",
     "NetworkDesign",
-    "SelfFedEngineDesign",
     "Simulated",
     "open_source",
 ]

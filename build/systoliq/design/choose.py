@@ -53,7 +53,7 @@ def choose_requantization(
     """
     if requantizer not in REQUANTIZERS:
         raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {requantizer!r}")
-    layer = layer.rising
+    layer = layer.canonical
     output = integer_format("y_format", layer.y_format)
     whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
     if multiplier_bits is not None:
@@ -82,7 +82,7 @@ def choose_requantization(
 
 def smallest(layer: MatMulLayer, form: Rounding | None = None) -> SmallestExact:
     """The smallest exact constants of `form`, or of the best form, over all that `layer` can reach."""
-    layer = layer.rising
+    layer = layer.canonical
     low, high = reachable(layer)
     output = integer_format("y_format", layer.y_format)
     return smallest_exact(layer.scale, layer.y_zero_point, output, low, high, form or "auto")
@@ -91,12 +91,12 @@ def smallest(layer: MatMulLayer, form: Rounding | None = None) -> SmallestExact:
 def reachable(layer: MatMulLayer) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Least and greatest int32 accumulator of each column, [N] each: all of int32 in a column whose sum may wrap.
 
-    Those of `MatMulLayer.rising`, as all here.
+    Those of `MatMulLayer.canonical`, as all here.
     """
-    return int32_range(*layer.rising.accumulator_range())
+    return int32_range(*layer.canonical.accumulator_range())
 
 
 def sum_bits(layer: MatMulLayer) -> int:
     """Bits, the sign included, of the widest sum that `layer` can reach, its bias included."""
-    low, high = layer.rising.accumulator_range()
+    low, high = layer.canonical.accumulator_range()
     return signed_bits(int(low.min()), int(high.max()))

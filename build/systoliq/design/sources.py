@@ -22,13 +22,13 @@ from ..onnx.products import list_products, split_source
 from .array import ArrayDesign
 from .design import Design
 from .digits_cnn import digits_cnn
+from .dma_engine import DmaEngineDesign
 from .engine import EngineDesign
 from .hardware import Hardware
 from .layer import LayerDesign
 from .network import NetworkDesign
 from .network.ends import check_ends
 from .presets import PRESETS
-from .self_fed_engine import SelfFedEngineDesign
 
 __all__ = ["open_layer", "open_network", "open_source", "resnet8_fc_layer"]
 
@@ -69,7 +69,7 @@ def open_source(
     if source in ("array", "engine") and not use_bias:
         raise InputError(f"no_bias must be left out for the source {source}: it has no bias")
     if source == "engine":
-        kind = EngineDesign if hardware.bus is None else SelfFedEngineDesign
+        kind = EngineDesign if hardware.bus is None else DmaEngineDesign
         return kind(hardware, name=name)
     if source == "array":
         hardware.refuse_engines(source)

@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol
 
-from systoliq.children import end_children
+from systoliq.subprocesses import end_children
 
 from ..errors import InputError
 from .evaluate import Finding, run_task

@@ -2,7 +2,7 @@
 
 FILE.onnx -> onnxruntime's own fused graph -> steps: pieces for the host, products for the engine      `lowering`,
 products -> jobs of the engine, by im2col for convolutions; each compared with golden and onnxruntime  `steps`
-products -> lists of jobs, weights and buffers in memory, for the engine that feeds itself             `program`
+products -> lists of jobs, weights and buffers in memory, for the DMA engine             `program`
 """
 
 import lazy_loader

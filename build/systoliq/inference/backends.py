@@ -1,4 +1,4 @@
-"""Backends of an inference: an engine with streams, or one that feeds itself from memory, under a simulator."""
+"""Backends of an inference: an engine with streams, or a DMA engine, under a simulator."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Protocol
 
 from systoliq.hw.engine import EngineConfig
 from systoliq.sim.engine import Engine
+from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.engine.memory import EngineMemory
-from systoliq.sim.engine.self_fed import SelfFed
 from systoliq.sim.runner import SimulatorName
 
 from .division import Division
@@ -76,7 +76,7 @@ class StreamBackend:
 
 
 class MemoryBackend:
-    """The engine of `config` that feeds itself over `bus` bits; a simulator for a run."""
+    """The DMA engine of `config` over `bus` bits; a simulator for a run."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class MemoryBackend:
         only: Collection[str] | None = None,
     ) -> None:
         self._division, self._config, self._simulated, self._only = division, config, simulated, only
-        self._engine = SelfFed(config, bus_bytes=bytes_of_bus(config, bus), simulator=simulated.simulator)
+        self._engine = SimulatedDmaEngine(config, bus_bytes=bytes_of_bus(config, bus), simulator=simulated.simulator)
         self._compiled: tuple[Program, Division] | None = None
         self._products: dict[EngineStep, Product] = {}
         self._memory: EngineMemory | None = None

@@ -32,8 +32,8 @@ class StepReport(Figures):
     """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of A, B and Y: of the streams,
     or in memory, beside those of lists and those that the host fills. `seconds` is the simulator's time.
 
-    Of streams `cycles` are the engine's own count, job by job, and `model_cycles` its cycle model's. Of an engine that
-    feeds itself they go from the start of a list to its interrupt, and `beats` are those of each port of memory.
+    With streams, `cycles` is the engine's own count for each job and `model_cycles` its cycle model's. For a DMA engine
+    both run from the start of a list to its interrupt, and `beats` counts the beats of each memory port.
 
     `golden_mismatches` are outputs that differ from golden for the same operands, `onnxruntime_mismatches` those that
     differ from what onnxruntime has there when it runs the whole model. `onnxruntime_saturated` are outputs in which

@@ -34,7 +34,7 @@ class EngineSession:
     products for the engine, and leaves the others to onnxruntime. `stalls` is the probability of a pause in a cycle, on
     each stream; `progress` is called with what is going on.
 
-    With `bus` it is the engine that feeds itself over AXI4 of 32, 64 or 128 bits: the model is compiled for the shapes
+    With `bus` it is the DMA engine over AXI4 of 32, 64 or 128 bits: the model is compiled for the shapes
     of its inputs, and its lists are played in one simulator, the host's steps between them.
 
     Raises InputError for a model that onnxruntime does not take, or that has no product for the engine.

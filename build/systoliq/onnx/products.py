@@ -198,7 +198,7 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
 
 def _made(layer: MatMulLayer) -> MatMulLayer:
     """`layer`, or a ValueError where hardware cannot take its scales."""
-    _ = layer.rising
+    _ = layer.canonical
     return layer
 
 

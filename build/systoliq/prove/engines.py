@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from systoliq.children import run_child
+from systoliq.subprocesses import run_child
 
 from .netlist import Netlist
 from .property import Bounded, FromAnyState, Induction, Method, Property, Unbounded, Verdict

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from systoliq.children import run_child
+from systoliq.subprocesses import run_child
 
 from .property import Property, Verdict
 

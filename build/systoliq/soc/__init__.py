@@ -1,1 +1,1 @@
-"""Systems to copy: a RISC-V, memory, a UART and the engine that feeds itself, with firmware that drives it."""
+"""Systems to copy: a RISC-V, memory, a UART and the DMA engine, with firmware that drives it."""

@@ -33,21 +33,21 @@ ULX3S = Board(
 def board_top(name: str) -> str:
     """Module `name`_ulx3s: a reset of 16 cycles after configuration, and while the button is pressed."""
     return f"""\
-// {name} on a board: clock, reset, UART and lamps; made by systoliq.
+// {name} on a board: clock, reset, UART and LEDs; made by systoliq.
 module {name}_ulx3s(input wire clock, input wire button, output wire tx, output wire [7:0] leds);
   reg [3:0] count = 0;
   reg [1:0] pressed = 0;
   reg reset = 1;
   wire trap;
-  wire [7:0] lamps;
+  wire [7:0] leds;
   always @(posedge clock) begin
     pressed <= {{pressed[0], button}};
     if (pressed[1]) count <= 0;
     else if (count != 15) count <= count + 1;
     reset <= count != 15;
   end
-  assign leds = {{trap, lamps[6:0]}};
-  {name} system(.clk(clock), .rst(reset), .tx(tx), .leds(lamps), .trap(trap));
+  assign leds = {{trap, leds[6:0]}};
+  {name} system(.clk(clock), .rst(reset), .tx(tx), .leds(leds), .trap(trap));
 endmodule
 """
 

@@ -10,8 +10,8 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from systoliq.children import run_child
 from systoliq.sim.cache import cache_directory
+from systoliq.subprocesses import run_child
 
 from ..errors import SynthesisError, need
 

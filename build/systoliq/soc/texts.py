@@ -61,7 +61,7 @@ def readme(name: str, config: SocConfig, images: int, *, compiled: bool) -> str:
 # {name}: a RISC-V that drives a systoliq engine
 
 picorv32 (RV32IM), {config.ram_kib} KiB of memory, a UART at {config.baud} baud and a {engine.rows} x {engine.cols}
-engine of depth {engine.depth} that feeds itself, on one AXI4 bus of {8 * config.bus_bytes} bits. The firmware
+DMA engine of depth {engine.depth}, on one AXI4 bus of {8 * config.bus_bytes} bits. The firmware
 classifies {images} handwritten digits with the engine and again with the processor alone, compares both with golden,
 and says over the UART how many cycles each took.
 {state}

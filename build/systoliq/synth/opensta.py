@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from systoliq.children import run_child
+from systoliq.subprocesses import run_child
 
 from ..errors import SynthesisError
 from .report import CriticalPath

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from systoliq.children import run_child
+from systoliq.subprocesses import run_child
 
 from ..errors import InputError, MissingPackageError
 from ..files import read_input

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from systoliq.children import run_child
 from systoliq.sim.tools import Tool
+from systoliq.subprocesses import run_child
 
 from ..errors import MissingPackageError
 

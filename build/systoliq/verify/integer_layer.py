@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
+from .canonical import canonical_layer, is_noncanonical
 from .columns import ColumnProof, first_unlike, prove_column
 from .depthwise import Depthwise
 from .float32 import ROUNDINGS, Format
 from .hardware import Hardware, UnreadableError
 from .lanes import Column
 from .package import CERTIFICATE, Layer, RefusedError, limited
-from .turned import is_turned, without_turned
 
 __all__ = ["IntegerLayer", "format_of"]
 
@@ -52,7 +52,7 @@ class IntegerLayer:
         self.a, self.y = (
             format_of(letter, claimed["formats"][letter], signed=layer.signed[letter], source=source) for letter in "ay"
         )
-        self.as_given, self.layer = layer, without_turned(layer, self.y)
+        self.as_given, self.layer = layer, canonical_layer(layer, self.y)
         self.hardware = hardware
         try:
             self.array = hardware.array((self.a[1] - self.a[0]).bit_length())
@@ -77,8 +77,10 @@ class IntegerLayer:
         for n, (low, high) in enumerate(ranges):
             progress(f"column {n + 1} of {self.n}")
             lo, hi = (low, high) if _INT32[0] <= low and high <= _INT32[1] else _INT32
-            if lo == _INT32[0] and is_turned(self.as_given.scales[n]):
-                self.reasons.append(f"{self.verilog}: column {n} is turned, and its sums have no opposites in int32")
+            if lo == _INT32[0] and is_noncanonical(self.as_given.scales[n]):
+                self.reasons.append(
+                    f"{self.verilog}: column {n} has a noncanonical scale, and its sums have no opposites in int32"
+                )
             proof, column = self._column(n, lo, hi)
             proofs.append(proof)
             columns.append(column)
@@ -105,7 +107,7 @@ class IntegerLayer:
                 "b": self.as_given.b_zero_point,
                 "y": self.columns[0].zero_point,
             },
-            "turned": [n for n, scale in enumerate(self.as_given.scales) if is_turned(scale)],
+            "noncanonical": [n for n, scale in enumerate(self.as_given.scales) if is_noncanonical(scale)],
             "accumulator": accumulator,
             "requantizer": {
                 "rounding": claimed["requantizer"]["rounding"],

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .accumulate import exact_matmul, wrap_int32
+from .canonical import canonical_layer
 from .float8 import Float8Format
 from .float8_matmul import Numbers, Sums, exact_sums, integer_sums, refuse_underflow, rounded, scaled
 from .formats import INT32, IntFormat
@@ -19,7 +20,6 @@ from .layer_file import FORMAT_KEY, KEYS, OPTIONAL_KEYS, pick_layer_arrays, read
 from .operand import Format, as_layer_operand, as_layer_zero_point, integer_format, kind
 from .parameters import along, as_scale, one_element
 from .rescale import combined_scale, requantize_float32
-from .rising import rising_layer
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,9 +220,9 @@ class MatMulLayer:
         return combined_scale(self.a_scale, self.b_scale, self.y_scale)
 
     @cached_property
-    def rising(self) -> MatMulLayer:
-        """An equal layer whose combined scales are finite and not negative, as hardware takes them: `rising_layer`."""
-        return rising_layer(self)
+    def canonical(self) -> MatMulLayer:
+        """The equal layer whose combined scales are finite and not negative, see `canonical_layer`."""
+        return canonical_layer(self)
 
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:

@@ -108,7 +108,7 @@ class Requantization:
         for value in scales.reshape(-1):
             if not 0 <= value < np.inf:
                 raise ValueError(
-                    f"scale must be zero or positive, and finite, not {float(value)!r}: see MatMulLayer.rising"
+                    f"scale must be zero or positive, and finite, not {float(value)!r}: see MatMulLayer.canonical"
                 )
         if not 1 <= _integer("multiplier_bits", multiplier_bits) <= MANTISSA_BITS:
             raise ValueError(f"multiplier_bits must be 1 to {MANTISSA_BITS}, not {multiplier_bits!r}")

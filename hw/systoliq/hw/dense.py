@@ -61,7 +61,7 @@ class Dense(wiring.Component):
     meets its columns alone, so that so many of them make a row of Y. ``cols`` must divide the columns of a group.
 
     ``lane_cells`` are those that requantizers multiply with, where they are not the array's. The hardware computes
-    `MatMulLayer.rising`, and ``requantization`` holds its constants; other layers have no others.
+    `MatMulLayer.canonical`, and ``requantization`` holds its constants; other layers have no others.
 
     Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
     sums modulo 2^32, ONNX's int32, or they are the results, and the accumulator has at least 32 bits; or where the
@@ -85,7 +85,7 @@ class Dense(wiring.Component):
             raise ValueError(f"cols must divide the {layer.n} columns in {groups} groups, not {config.cols}")
         self.layer = layer
         self.requantization = requantization
-        self.folding: Folding = fold(layer.rising, config.b.bits)
+        self.folding: Folding = fold(layer.canonical, config.b.bits)
         float8_bits = float8_sum_bits(layer)
         asked = config.replace(
             a=array_format(layer), b=self.folding.b_format, accumulator_bits=float8_bits or config.accumulator_bits
@@ -139,7 +139,7 @@ class Dense(wiring.Component):
 
     def _sum_bits(self, have: int, wrap: bool) -> int:
         """Bits, of ``have``, that hold every reachable sum, bias included; 32 where sums may wrap, as ONNX's do."""
-        lows, highs = self.layer.rising.accumulator_range()
+        lows, highs = self.layer.canonical.accumulator_range()
         low, high = int(lows.min()), int(highs.max())
         needed = signed_bits(low, high)
         if needed <= min(have, _INT32_BITS):

@@ -10,7 +10,7 @@ from .block_ram import BlockRam
 from .counter import count, successor
 from .credit import Credit
 from .hierarchy import place
-from .way_out import way_out
+from .memory_readout import memory_readout
 
 __all__ = ["ReplayBuffer"]
 
@@ -56,7 +56,7 @@ class ReplayBuffer(wiring.Component):
         with m.If(ram.write):
             m.d.sync += newest.eq(successor(newest, depth))
 
-        out = way_out(m, available=complete.any, ready=self.o.ready, latency=ram.latency)
+        out = memory_readout(m, available=complete.any, ready=self.o.ready, latency=ram.latency)
         beat = count(m, self.beats, when=out.fetch, name="beat")
         repeat = count(m, self.times, when=out.fetch & beat.last, name="repeat")
         at = Signal(range(depth))

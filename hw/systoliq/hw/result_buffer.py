@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from .block_ram import BlockRam
 from .credit import Credit
 from .hierarchy import place
-from .way_out import way_out
+from .memory_readout import memory_readout
 
 __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
@@ -63,7 +63,7 @@ class ResultBuffer(wiring.Component):
         m = Module()
         fetch = Signal()
         complete = Credit(m, self.capacity, name="complete", full=False, give=self.push[-1], take=fetch)
-        out = way_out(m, available=complete.any, ready=self.o.ready, latency=BlockRam.latency_of(self.cells))
+        out = memory_readout(m, available=complete.any, ready=self.o.ready, latency=BlockRam.latency_of(self.cells))
         m.d.comb += [fetch.eq(out.fetch), self.o.valid.eq(out.valid)]
         oldest = self._place(m, "oldest", moves=fetch)
         for lane in range(self.lanes):

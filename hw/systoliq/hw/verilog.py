@@ -8,8 +8,8 @@ from collections.abc import Mapping
 
 from amaranth.lib import wiring
 
-from systoliq.children import run_child
 from systoliq.failed import FailedError
+from systoliq.subprocesses import run_child
 
 from .cells import models
 from .hierarchy import Emission

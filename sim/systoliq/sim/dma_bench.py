@@ -1,4 +1,4 @@
-"""The bench of an engine that feeds itself: memory on its four AXI4 ports, and lists that it plays; in the simulator.
+"""The bench of a DMA engine: memory on its four AXI4 ports, and lists that it plays; in the simulator.
 
 The bus models are cocotbext-axi's, which hold bursts to the protocol. `dma_exchange` passes lists to the bench and
 outcomes back.

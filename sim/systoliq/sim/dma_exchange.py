@@ -1,4 +1,4 @@
-"""Lists for the bench of an engine that feeds itself, and their outcomes: pickled files, for one run.
+"""Lists for the bench of a DMA engine, and their outcomes: pickled files, for one run.
 
 The process that starts the simulator imports this module and not the bench, which needs cocotb.
 """

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from systoliq.children import child
+from systoliq.subprocesses import child
 
 from .process import SimulationError, tail
 

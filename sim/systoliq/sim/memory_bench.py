@@ -1,4 +1,4 @@
-"""Bench of an engine that feeds itself, whose memory stays: lists come one by one, and the host computes between them.
+"""Bench of a DMA engine, whose memory stays: lists come one by one, and the host computes between them.
 
 The process that started the simulator sends a `Turn` for each list over a connection, and gets what the list left. The
 simulation ends where the connection does, within a list too.

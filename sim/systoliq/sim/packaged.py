@@ -48,7 +48,7 @@ def packaged_requantization(sidecar: Mapping[str, Any], layer: MatMulLayer) -> R
         multiplier=multiplier,
         shift=shift,
         offset=offset,
-        zero_point=layer.rising.y_zero_point,
+        zero_point=layer.canonical.y_zero_point,
         output=integer_format("y_format", layer.y_format),
         rounding=Rounding(said["rounding"]),
     )

@@ -9,8 +9,8 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from systoliq.children import run_child
 from systoliq.failed import FailedError
+from systoliq.subprocesses import run_child
 
 __all__ = ["Reporter", "SimulationError", "call", "limited", "tail"]
 

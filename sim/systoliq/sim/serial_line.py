@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from systoliq.children import child
 from systoliq.hw.verilog import files_of
+from systoliq.subprocesses import child
 
 from . import verilator
 from .cache import content_key, obtain, run_directory

@@ -47,7 +47,7 @@ def test_notes_and_the_sidecar_say_so(arrays):
         "all the same, but such a scale is more often a mistake than meant"
     )
     facts = json.loads(json.dumps(design.describe()["quantization"], allow_nan=False))
-    assert facts["turned"] == [0, 2, 4]
+    assert facts["noncanonical"] == [0, 2, 4]
     assert facts["scale"][2] == "nan"
     assert facts["b"]["scale"][2] == "nan"
 

@@ -36,7 +36,7 @@ def test_a_stage_says_what_its_layer_s_own_certificate_says(package):
     for stage, node in zip(package.certificate["stages"], package.design.network.nodes, strict=False):
         if stage["operator"] == "Convolution":
             alone = make_package(LayerDesign(node.layer)).certificate
-            for key in ("shape", "zero_points", "turned", "requantizer", "columns"):
+            for key in ("shape", "zero_points", "noncanonical", "requantizer", "columns"):
                 assert stage[key] == alone[key], (stage["node"], key)
 
 

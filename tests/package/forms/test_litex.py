@@ -35,8 +35,8 @@ def built(name: str, folder: Path, out: Path, *, standard: str = "wishbone", wid
     ("kind", "standard", "width"),
     [
         ("engine", "wishbone", 32),
-        ("self_fed_engine", "axi", 64),
-        pytest.param("self_fed_engine", "wishbone", 32, marks=pytest.mark.slow),
+        ("dma_engine", "axi", 64),
+        pytest.param("dma_engine", "wishbone", 32, marks=pytest.mark.slow),
         pytest.param("engine", "axi", 64, marks=pytest.mark.slow),
         ("layer", "axi-lite", 32),
     ],

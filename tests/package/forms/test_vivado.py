@@ -87,7 +87,7 @@ def test_interfaces_clock_and_reset(kind, tmp_path):
     buses = [key[1] for key in found if key[0] == "bus"]
     streams = [bus for bus in buses if re.match("[sm]_axis_", bus)]
     assert streams == {"layer": ["s_axis_a", "m_axis_y"], "array": ["s_axis_a", "s_axis_b"],
-                       "engine": ["s_axis_a", "s_axis_b", "m_axis_y"], "self_fed_engine": []}[kind]  # fmt: skip
+                       "engine": ["s_axis_a", "s_axis_b", "m_axis_y"], "dma_engine": []}[kind]  # fmt: skip
     mapped = {}
     for (what, *of), properties in found.items():
         if what == "port":
@@ -100,7 +100,7 @@ def test_interfaces_clock_and_reset(kind, tmp_path):
         }
         assert mapped[bus] == {port.rpartition("_")[2].upper(): port for port in ports if port.startswith(f"{bus}_")}
     control = ["s_axi_ctrl"] if "engine" in kind else []
-    masters = [f"m_axi_{name}" for name in ("a", "b", "y", "list")] if kind == "self_fed_engine" else []
+    masters = [f"m_axi_{name}" for name in ("a", "b", "y", "list")] if kind == "dma_engine" else []
     for bus in masters:
         assert found["bus", bus] == {
             "abstraction_type_vlnv": "xilinx.com:interface:aximm_rtl:1.0",

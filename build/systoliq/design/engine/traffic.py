@@ -1,4 +1,4 @@
-"""Traffic of an engine that feeds itself: beats of memory for each job, and the buffers with which one bus keeps up."""
+"""Traffic of a DMA engine: beats of memory for each job, and the buffers with which one bus keeps up."""
 
 from __future__ import annotations
 

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import exact
+from systoliq.golden.canonical import noncanonical
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
-from systoliq.golden.rising import turned
 from systoliq.hw.folding import Folding
 
 from ...generator import GENERATOR, versions
@@ -35,8 +35,8 @@ _STATEMENT = (
     "For each column and every accumulator in its range, inputs of the format a cannot leave that range, and the "
     "Verilog's output equals rint(clip(f32(accumulator) * scale, min - zero_point, max - zero_point)) + zero_point in "
     "float32, where the verdict is exact. Both never fall as the accumulator rises, and have the steps whose digest is "
-    "given. Columns listed as turned, whose scale in the layer file is negative, infinite or NaN, are described as "
-    "equal ones whose scale is not (docs/exactness.md). Check with: systoliq verify DIR"
+    "given. Columns listed as noncanonical, whose scale in the layer file is negative, infinite or NaN, are described "
+    "as equal ones whose scale is not (docs/exactness.md). Check with: systoliq verify DIR"
 )
 
 
@@ -72,7 +72,7 @@ def layer_claims(
     sum_bits: int,
 ) -> dict[str, Any]:
     """What a certificate says of the layer `given` in itself: on an `array` of these sizes, with these widths."""
-    layer = given.rising
+    layer = given.canonical
     low, high = layer.accumulator_range()
     proof = exact.certificate(requantization, layer.scale, *reachable(layer))
     output = integer_format("y_format", layer.y_format)
@@ -88,7 +88,7 @@ def layer_claims(
             "b": given.b_zero_point.tolist(),
             "y": layer.y_zero_point,
         },
-        "turned": np.flatnonzero(turned(given.scale)).tolist(),
+        "noncanonical": np.flatnonzero(noncanonical(given.scale)).tolist(),
         "accumulator": accumulator_facts(low, high, bits=accumulator_bits, sum_bits=sum_bits),
         "requantizer": {
             "rounding": proof["rounding"],

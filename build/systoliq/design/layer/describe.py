@@ -130,7 +130,7 @@ def _quantization(design: LayerDesign) -> dict[str, Any]:
         return _float8_quantization(layer, requantization)
     if isinstance(requantization, Unscaled):
         return sums_quantization(layer)
-    low, high = layer.rising.accumulator_range()
+    low, high = layer.canonical.accumulator_range()
     return {
         **scale_facts(layer),
         "rounding": requantization.rounding.value,

@@ -37,7 +37,7 @@ from .certificate import certificate
 from .describe import describe, formula
 from .exchange import layer_exchange
 from .float8_certificate import float8_certificate
-from .judged import onnxruntime_results
+from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
 from .sized import largest_that_fits
@@ -152,7 +152,7 @@ class LayerDesign(Design):
         if not self._hardware.requantizer_is_chosen or not isinstance(constants, Requantization):
             return chosen
         output = integer_format("y_format", self.layer.y_format)
-        whole = Requantization.from_scales(self.layer.rising.scale, self.layer.rising.y_zero_point, output)
+        whole = Requantization.from_scales(self.layer.canonical.scale, self.layer.canonical.y_zero_point, output)
         saved = whole.multiplier_bits - constants.multiplier_bits
         kind = constants.rounding.value
         return [*chosen, f"requantizer: {kind}, multipliers of {constants.multiplier_bits} bits, {saved} saved"]
@@ -180,7 +180,7 @@ class LayerDesign(Design):
         """Y [M, N] for `a` [M, K], and its zero points where the layer has none: the hardware's own arithmetic."""
         if isinstance(self.requantization, Float8Requantization):
             return self.requantization.apply(self.layer.exact_sums(a))
-        return self.requantization.apply(self.layer.rising.accumulate(self.layer.check_input(a), a_zero_point))
+        return self.requantization.apply(self.layer.canonical.accumulate(self.layer.check_input(a), a_zero_point))
 
     def cycles(self, m: int) -> int:
         """From the first beat of A to the last beat of Y of `m` rows, both included, without stalls."""

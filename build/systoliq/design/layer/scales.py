@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from systoliq.golden.canonical import noncanonical
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.rising import turned
 
 from ...odd_scales import ODD_RESULTS, odd_scales
 
@@ -33,14 +33,14 @@ def _odd(scales: Mapping[str, npt.ArrayLike | None]) -> list[str]:
 
 
 def scale_facts(layer: MatMulLayer) -> dict[str, Any]:
-    """Scales, zero points and bias, ready for JSON; `turned` are the columns that `MatMulLayer.rising` has changed."""
+    """Return scales, zero points and bias for JSON; `noncanonical`: columns that `MatMulLayer.canonical` changes."""
     return {
         "a": {"scale": _number(layer.a_scale), "zero_point": layer.a_zero_point},
         "b": {"scale": [_number(scale) for scale in layer.b_scale], "zero_point": layer.b_zero_point.tolist()},
         "y": {"scale": _number(layer.y_scale), "zero_point": layer.y_zero_point},
         "bias": None if layer.bias is None else layer.bias.tolist(),
         "scale": [_number(scale) for scale in layer.scale],
-        "turned": np.flatnonzero(turned(layer.scale)).tolist(),
+        "noncanonical": np.flatnonzero(noncanonical(layer.scale)).tolist(),
     }
 
 

@@ -47,7 +47,7 @@ def _cells(layer: MatMulLayer, constants: object, config: ArrayConfig, part: Tar
     """Return the multiplier cells of `part` that the layer takes: its products, and a requantizer in each lane."""
     if config.cells == LUT_CELLS or (config.cells == PLAIN_CELLS and part.family == "ice40"):
         return 0
-    columns = config.cols + fold(layer.rising, config.b.bits).needs_row_sums
+    columns = config.cols + fold(layer.canonical, config.b.bits).needs_row_sums
     products = -(-columns // 2) if config.cells in PACKED_BITS else columns
     products *= cell_size(*(each.bits + (not each.signed) for each in (config.a, config.b)), cells=config.cells)
     if not isinstance(constants, Requantization):

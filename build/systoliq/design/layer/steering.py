@@ -43,8 +43,8 @@ def steered_rows(
     none = np.zeros((0, layer.k), layer.a_format.dtype)
     if not isinstance(requantization, Requantization) or layer.takes_zero_points or layer.has_float8:
         return none
-    rising = layer.rising
-    low, high = rising.accumulator_range()
+    canonical = layer.canonical
+    low, high = canonical.accumulator_range()
     if low.min() < INT32.min or high.max() > INT32.max:
         return none
     # a few columns of a wide layer, else the least of its rows would do nothing but this
@@ -58,7 +58,7 @@ def steered_rows(
     for n, goal in _in_turn(goals, alike=requantization.columns == 1):
         if len(rows) == m:
             break
-        if (row := _row(rising, n, goal, next(ends[n]), generator)) is not None:
+        if (row := _row(canonical, n, goal, next(ends[n]), generator)) is not None:
             rows.append(row)
     return np.array(rows, layer.a_format.dtype) if rows else none
 

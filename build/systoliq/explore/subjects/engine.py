@@ -16,7 +16,7 @@ from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import DATAFLOWS
 
-from ...design import EngineDesign, SelfFedEngineDesign
+from ...design import DmaEngineDesign, EngineDesign
 from ...design.engine.configuration import chosen_lanes
 from ...design.engine.traffic import traffic
 from ...design.engine.workloads import Product, engine_of, jobs_of, study
@@ -148,7 +148,7 @@ class EngineSubject(Subject):
         """See `Subject.design`."""
         assert isinstance(point, EnginePoint)  # noqa: S101 - of this space
         config = _config(point)
-        return SelfFedEngineDesign(config, bus=point.bus) if point.bus else EngineDesign(config)
+        return DmaEngineDesign(config, bus=point.bus) if point.bus else EngineDesign(config)
 
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
         """See `Subject.model`: jobs queued, each as long as the array or the bus takes, whichever is slower."""

@@ -1,4 +1,4 @@
-"""Program of a model for the engine that feeds itself: lists of jobs, weights, places in memory, the host's steps.
+"""Program of a model for the DMA engine: lists of jobs, weights, places in memory, the host's steps.
 
 lowered model -> sketches of products -> rooms -> weights and lists -> `Program`      `compiler`
 `Program` -> files for those who build a system       `files`;  memory of a simulation       `playing`

@@ -1,4 +1,4 @@
-"""Compiled model: an ONNX file as lists of jobs for an engine that feeds itself, weights, and steps of the host."""
+"""Compiled model: an ONNX file as lists of jobs for a DMA engine, weights, and steps of the host."""
 
 from __future__ import annotations
 

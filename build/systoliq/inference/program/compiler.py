@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from itertools import accumulate
 
 from systoliq.hw.dma.bus import BUS_BYTES
-from systoliq.hw.dma.self_fed_engine import check
+from systoliq.hw.dma.dma_engine import check
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host.batches import Batches
 

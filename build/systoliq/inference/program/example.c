@@ -1,4 +1,4 @@
-/* Example of a host: runs the steps of systoliq_program.h on a systoliq engine that feeds itself.
+/* Example of a host: runs the steps of systoliq_program.h on a systoliq DMA engine.
 
    The board gives the hooks; the steps of the host (host_NN.onnx, or code of one's own) and the operands, as the
    listing program.txt says, stand behind three of them. */

@@ -13,7 +13,7 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import Job
 from systoliq.hw.engine.host.batches import Batches
-from systoliq.hw.engine.host.placed import Placed
+from systoliq.hw.engine.host.job_placement import Placed
 
 from ..operations import Array, Operation
 

@@ -17,7 +17,7 @@ __all__ = ["Program"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Program:
-    """The model `name` for a self-fed engine of `config` and `bus_bytes`: steps of the host and products, in order.
+    """The model `name` for a DMA engine of `config` and `bus_bytes`: steps of the host and products, in order.
 
     `size` bytes of memory from `base` on are its own. The first `working` of them are what steps work on, behind them
     lies `image`, which is put there once. `host` are the products that stay with the host, with operator and reason;

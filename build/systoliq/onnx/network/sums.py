@@ -143,7 +143,7 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     source = reader.integers(node.input[0])
     fields = TAKEN[key][2](reader.graph, node)
     layer = MatMulLayer(name=layer_name(named(node)), **fields)
-    _ = layer.rising
+    _ = layer.canonical
     x = counted(source, fields["a_scale"], fields["a_zero_point"])
     shape = (*x.shape[:-1], layer.n)
     y = tensor_of(node.output[0], shape, fields["y_scale"], fields["y_zero_point"])
@@ -176,7 +176,7 @@ def _layer(
             a_format=x.format,
             y_format=y.format,
         )
-        _ = made.rising  # a ValueError where hardware has no constants for its scales
+        _ = made.canonical  # a ValueError where hardware has no constants for its scales
         return made
 
     return layer

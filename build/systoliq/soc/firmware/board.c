@@ -30,7 +30,7 @@ void put_hex(uint32_t byte) {
 
 void put_end(void) { put_byte(4); }
 
-void set_lamps(uint32_t on) { *word_at(SOC_LEDS) = on; }
+void set_leds(uint32_t on) { *word_at(SOC_LEDS) = on; }
 
 int fault(void) { return *word_at(SOC_FAULT) != 0; }
 

@@ -10,7 +10,7 @@ void put_number(uint32_t number);
 void put_hex(uint32_t byte); /* two digits */
 void put_end(void);          /* the program has ended: who listens may stop */
 
-void set_lamps(uint32_t on);
+void set_leds(uint32_t on);
 int fault(void); /* an access of the processor was refused */
 
 static inline uint32_t cycles(void) {

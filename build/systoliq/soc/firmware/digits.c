@@ -58,7 +58,7 @@ int main(void) {
     systoliq_place rows = {0, INPUTS, 0, CLASSES, 0, CLASSES}, place;
     uint32_t begun, prepared, engine_cycles, processor_cycles, wrong;
     int error = find_engine(&e);
-    set_lamps(1);
+    set_leds(1);
     rows.a = (uint32_t)(uintptr_t)images;
     rows.b = (uint32_t)(uintptr_t)weights;
     rows.y = (uint32_t)(uintptr_t)of_engine;
@@ -99,7 +99,7 @@ int main(void) {
     say("times as fast, with the list ", processor_cycles / (engine_cycles + prepared));
     wrong = differ(&of_engine[0][0], &golden[0][0]) + differ(&of_processor[0][0], &golden[0][0]) + (uint32_t)fault();
     put_text(wrong ? "FAIL\n" : "PASS\n");
-    set_lamps(wrong ? 2 : 3);
+    set_leds(wrong ? 2 : 3);
     put_end();
     return wrong != 0;
 }

@@ -1,4 +1,4 @@
-/* Lists of jobs for a systoliq engine that feeds itself; see engine_lists.h. */
+/* Lists of jobs for a systoliq DMA engine; see engine_lists.h. */
 #include "engine_lists.h"
 
 #define FIELD(register_field, value) (((uint32_t)(value) << register_field##_SHIFT) & register_field##_MASK)

@@ -1,4 +1,4 @@
-/* Lists of jobs for a systoliq engine that feeds itself: made in memory, carried out by the engine. C99 and C++.
+/* Lists of jobs for a systoliq DMA engine: made in memory, carried out by the engine. C99 and C++.
  *
  *   systoliq_list_begin   an empty list, in memory of yours
  *   systoliq_list_add     a job more: it runs behind those before it, without the processor
@@ -7,7 +7,7 @@
  *   systoliq_tile_b       B as the engine's words, for arrays of a depth of more than 1, or to read it faster
  *
  * Beside engine_driver.c, whose engine, jobs and scales these are. The commands are those of
- * systoliq.hw.dma.commands, word for word; docs/memory.md describes them.
+ * systoliq.hw.dma.commands, word for word; docs/dma.md describes them.
  */
 #ifndef SYSTOLIQ_ENGINE_LISTS_H
 #define SYSTOLIQ_ENGINE_LISTS_H

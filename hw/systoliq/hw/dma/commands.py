@@ -1,4 +1,4 @@
-"""Commands: lists of them for an engine that feeds itself, made from the driver's steps."""
+"""Commands: lists of them for a DMA engine, made from the driver's steps."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import BlockRam
 from ..credit import Credit
 from ..hierarchy import place
-from ..way_out import way_out
+from ..memory_readout import memory_readout
 
 __all__ = ["Fifo"]
 
@@ -38,7 +38,7 @@ class Fifo(wiring.Component):
         m.d.sync += fetched.eq(fetch)  # a cycle later does: what decides on it comes from far
         room = Credit(m, self.depth, name="room", full=True, give=fetched, take=put)
         held = Credit(m, self.depth, name="held", full=False, give=put, take=fetch)
-        out = way_out(m, available=held.any, ready=self.o.ready, latency=ram.latency)
+        out = memory_readout(m, available=held.any, ready=self.o.ready, latency=ram.latency)
         newest, oldest = (Signal(range(self.depth), name=name) for name in ("newest", "oldest"))
         m.d.comb += [
             self.i.ready.eq(room.any),

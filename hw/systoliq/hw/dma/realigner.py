@@ -8,8 +8,8 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
 from ..skid_buffer import SkidBuffer
+from .rotate import rotate
 from .runs import Mark
-from .turn import turn
 
 __all__ = ["Realigner", "aligned_word", "memory_beat"]
 
@@ -93,9 +93,9 @@ class Realigner(wiring.Component):
                 rest.eq(there_beat & ~rest & leaves),
                 Cat(there).eq(Cat(there_beat | rest, there[0])),
                 turned[0].eq(coming),
-                turned[0].data.eq(turn(coming.data, coming.offset[:low], 8)),
+                turned[0].data.eq(rotate(coming.data, coming.offset[:low], 8)),
                 turned[1].eq(turned[0]),
-                turned[1].data.eq(turn(turned[0].data, turned[0].offset[low:], 8 << low)),
+                turned[1].data.eq(rotate(turned[0].data, turned[0].offset[low:], 8 << low)),
             ]
             with m.If(there[1]):
                 m.d.sync += held.eq(now.data)

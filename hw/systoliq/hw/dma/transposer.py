@@ -12,7 +12,7 @@ from ..block_ram import BlockRam
 from ..credit import Credit
 from ..hierarchy import place
 from .realigner import aligned_word
-from .turn import turn
+from .rotate import rotate
 
 __all__ = ["Transposer", "column_word"]
 
@@ -105,7 +105,7 @@ class Transposer(wiring.Component):
             rows.write.eq(taken),
             rows.ends.eq(ended),
             rows.address.eq(Cat(row, into)),
-            rows.turned.eq(turn(Cat(elements), (self.banks - row)[:count], bits)),
+            rows.turned.eq(rotate(Cat(elements), (self.banks - row)[:count], bits)),
         ]
         with m.If(taken):
             m.d.sync += row.eq(row + 1)
@@ -162,5 +162,5 @@ class Transposer(wiring.Component):
                 there_column.eq(column),
                 offers.eq(there),
                 word.last.eq(there_last),
-                word.data.eq(turn(Cat(found), there_column, bits)),
+                word.data.eq(rotate(Cat(found), there_column, bits)),
             ]

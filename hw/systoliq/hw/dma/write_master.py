@@ -14,8 +14,8 @@ from .bursts import Bursts, burst
 from .bus import ADDRESS_BITS
 from .early_buffer import EarlyBuffer
 from .fifo import Fifo
+from .rotate import rotate
 from .runs import Run
-from .turn import turn
 
 __all__ = ["WriteMaster"]
 
@@ -236,7 +236,7 @@ class WriteMaster(wiring.Component):
             before, after = stages[index : index + 2]
             m.d.sync += [
                 after.eq(before),
-                after.data.eq(turn(before.data, before.turn[fewest:most], 8 << fewest)),
+                after.data.eq(rotate(before.data, before.turn[fewest:most], 8 << fewest)),
             ]
         m.d.comb += [
             exit_.i.valid.eq(valid[-1]),  # there is room: each has its place from the first cycle on

@@ -11,10 +11,10 @@ import numpy as np
 from systoliq.golden import network
 
 from ..operand_shape import operand_shape
+from .dependency import Dependency, waiting_pixels
 from .joins import constants_of
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, is_stage, multipliers, windows_of
-from .reach import Reach, waiting_pixels
 from .recipe import Order, Requantize
 from .stages import stage_of
 
@@ -111,7 +111,7 @@ class _Assembler:
         self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
         self._slowest = slowest
         self.streams = {source.name: _Stream(source.name, source, None)}
-        self._reaches = {source.name: Reach.of_source(source)}
+        self._reaches = {source.name: Dependency.of_source(source)}
         self.nodes: list[network.Node] = []
         self.joints: list[Joint] = []
 
@@ -133,7 +133,7 @@ class _Assembler:
         inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
         joint = Joint(name=node.output.name, component=stage, inputs=inputs)
         given = [self._reaches[each.name] for each in taken]
-        self._reaches[joint.name] = Reach.of_node(node, given, image_cycles(node, parallelism) / self._slowest)
+        self._reaches[joint.name] = Dependency.of_node(node, given, image_cycles(node, parallelism) / self._slowest)
         if len(taken) > 1:
             joint = dataclasses.replace(joint, waiting=_waiting(node, joint, taken, given))
         self.nodes.append(node)
@@ -161,7 +161,9 @@ def _moved(node: network.Move, given: _Stream) -> _Stream:
     return _Stream(given.name, node.output, None if (order == places).all() else order)
 
 
-def _waiting(node: network.Node, joint: Joint, taken: Sequence[_Stream], given: Sequence[Reach]) -> tuple[int, ...]:
+def _waiting(
+    node: network.Node, joint: Joint, taken: Sequence[_Stream], given: Sequence[Dependency]
+) -> tuple[int, ...]:
     """Beats that must find room before each input of a join: none before constants."""
     made = node.output.pixels
     depths = {

@@ -17,9 +17,9 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
+from .credit_pipeline import credit_pipeline
 from .fifo import Fifo
 from .lookup import by_bits
-from .steady import steady
 
 __all__ = ["Concatenation", "Part"]
 
@@ -71,7 +71,7 @@ class Concatenation(wiring.Component):
                     ]
         latency = self.roms[0].latency if self.roms else 0
         result = Signal.like(Value.cast(self.fifo.i.payload))
-        enters = steady(m, platform, [offered], self.fifo, result, latency=latency)
+        enters = credit_pipeline(m, platform, [offered], self.fifo, result, latency=latency)
         self._take_turns(m, turn, enters)
         m.d.comb += result[-1].eq(delay(m, last, latency, name="last"))
         for lane in range(self.lanes):

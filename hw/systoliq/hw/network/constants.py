@@ -13,8 +13,8 @@ from ..delay import delay
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from ..rom import Rom
+from .credit_pipeline import credit_pipeline
 from .fifo import Fifo
-from .steady import steady
 
 __all__ = ["Constants"]
 
@@ -44,7 +44,7 @@ class Constants(wiring.Component):
         m = Module()
         m.submodules.rom = place(self.rom, platform)
         result = Signal.like(Value.cast(self.fifo.i.payload))
-        enters = steady(m, platform, [], self.fifo, result, latency=self.rom.latency)
+        enters = credit_pipeline(m, platform, [], self.fifo, result, latency=self.rom.latency)
         at = count(m, len(self.rom.words), when=enters, name="at")
         m.d.comb += [
             self.rom.address.eq(at.value),

@@ -11,7 +11,7 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from .image import ImageWindow
-from .registered import registered
+from .skid_stage import skid_stage
 from .window_buffer import WindowBuffer
 
 __all__ = ["Convolution"]
@@ -67,7 +67,7 @@ class Convolution(wiring.Component):
         if self.buffer is not None:
             m.submodules.window = place(self.buffer, platform)
             wiring.connect(m, source, self.buffer.i)
-            source = registered(m, platform, self.buffer.o, name="window")
+            source = skid_stage(m, platform, self.buffer.o, name="window")
         a, y = self.dense.a, self.dense.y
         m.d.comb += [
             a.valid.eq(source.valid),

@@ -64,7 +64,7 @@ class Depthwise(wiring.Component):
         self.folding: Folding = fold(layer)
         if self.folding.needs_row_sums:
             self.folding = fold(layer, layer.b_format.bits + 1)
-        lows, highs = layer.rising.accumulator_range()
+        lows, highs = layer.canonical.accumulator_range()
         sum_bits = signed_bits(int(lows.min()), int(highs.max()))
         if sum_bits > 32:
             raise ValueError(f"sums must fit 32 bits, not {sum_bits}: {int(lows.min())} to {int(highs.max())}")

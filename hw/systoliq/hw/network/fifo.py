@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import SMALL, BlockRam
 from ..credit import Credit
 from ..hierarchy import place
-from ..way_out import way_out
+from ..memory_readout import memory_readout
 
 __all__ = ["Fifo"]
 
@@ -45,7 +45,7 @@ class Fifo(wiring.Component):
         fetched = Signal()
         room = Credit(m, self.depth, name="room", full=True, give=fetched, take=came)
         there = Credit(m, self.depth, name="there", full=False, give=came, take=fetched)
-        out = way_out(m, available=there.any, ready=self.o.ready, latency=ram.latency)
+        out = memory_readout(m, available=there.any, ready=self.o.ready, latency=ram.latency)
         newest = Signal(range(self.depth))
         oldest = Signal(range(self.depth))
         m.d.comb += [

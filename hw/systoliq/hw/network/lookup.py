@@ -15,8 +15,8 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
+from .credit_pipeline import credit_pipeline
 from .fifo import Fifo
-from .steady import steady
 
 __all__ = ["Lookup", "by_bits"]
 
@@ -51,7 +51,7 @@ class Lookup(wiring.Component):
         m = Module()
         latency = self.rom.latency
         result = Signal.like(Value.cast(self.fifo.i.payload))
-        steady(m, platform, [wiring.flipped(self.i)], self.fifo, result, latency=latency)
+        credit_pipeline(m, platform, [wiring.flipped(self.i)], self.fifo, result, latency=latency)
         m.d.comb += result[-1].eq(delay(m, self.i.payload.last, latency, name="last"))
         for index in range(self.lanes):
             rom = Rom(self.rom.words, 8, cells=self.fifo.cells, kind=self.rom.kind)

@@ -15,9 +15,9 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from .addition import SumOfTables
+from .credit_pipeline import credit_pipeline
 from .fifo import Fifo
 from .multiplication import SteppedProduct
-from .steady import steady
 
 __all__ = ["Pairwise"]
 
@@ -55,7 +55,7 @@ class Pairwise(wiring.Component):
         sources = [wiring.flipped(self.i_0), wiring.flipped(self.i_1)]
         last = delay(m, self.i_0.payload.last, self.latency, name="last")
         result = Signal.like(Value.cast(self.fifo.i.payload))
-        steady(m, platform, sources, self.fifo, result, latency=self.latency)
+        credit_pipeline(m, platform, sources, self.fifo, result, latency=self.latency)
         m.d.comb += result[-1].eq(last)
         for index, lane in enumerate(self.lanes):
             m.submodules[f"lane_{index}"] = place(lane, platform)

@@ -15,7 +15,7 @@ from ..result_buffer import y_beat
 from .fifo import Fifo
 from .fork import Fork
 from .gearbox import Gearbox
-from .registered import registered
+from .skid_stage import skid_stage
 
 __all__ = ["Buffer", "Joint", "Pipeline"]
 
@@ -172,7 +172,7 @@ class Pipeline(wiring.Component):
         label: str,
     ) -> None:
         """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait."""
-        given = registered(m, platform, given, name=label)
+        given = skid_stage(m, platform, given, name=label)
         shape = taker.payload.data.shape()
         of, to = given.payload.data.shape().length, shape.length
         between = math.lcm(of, to)  # so that neither side waits: by the greatest common divisor they would

@@ -172,7 +172,7 @@ def requantizer_factors(node: network.Node) -> tuple[int, int] | None:
     layer = getattr(node, "layer", None)
     if layer is None:
         return None
-    layer = layer.rising
+    layer = layer.canonical
     lows, highs = layer.accumulator_range()
     mantissas = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format).multiplier_bits
     return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
@@ -184,7 +184,7 @@ def needs_row_sums(node: network.Node) -> bool:
     if not is_product(node):
         return False
     layer = _layer(node)
-    return fold(layer.rising, layer.b_format.bits).needs_row_sums
+    return fold(layer.canonical, layer.b_format.bits).needs_row_sums
 
 
 @functools.cache

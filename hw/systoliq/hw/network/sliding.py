@@ -12,7 +12,7 @@ from ..hierarchy import place
 from .depthwise import Depthwise
 from .image import ImageWindow
 from .maximum import Maximum
-from .registered import registered
+from .skid_stage import skid_stage
 from .window_buffer import WindowBuffer
 
 __all__ = ["Sliding"]
@@ -51,6 +51,6 @@ class Sliding(wiring.Component):
         m.submodules.window = place(self.buffer, platform)
         m.submodules.core = place(self.core, platform)
         wiring.connect(m, wiring.flipped(self.i), self.buffer.i)
-        wiring.connect(m, registered(m, platform, self.buffer.o, name="window"), self.core.i)
+        wiring.connect(m, skid_stage(m, platform, self.buffer.o, name="window"), self.core.i)
         wiring.connect(m, self.core.o, wiring.flipped(self.o))
         return m

@@ -11,8 +11,8 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
+from ..memory_readout import memory_readout
 from ..result_buffer import y_beat
-from ..way_out import way_out
 from .image import ImageWindow, Loop
 from .walk import Walk
 
@@ -96,7 +96,7 @@ class WindowBuffer(wiring.Component):
         begins = Signal()
         self._grant(m, granted, came, begins)
         reading = Signal()
-        out = way_out(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
+        out = memory_readout(m, available=reading, ready=self.o.ready, latency=rams[0].latency)
         loops = windows.loops(self.words, self.taps)
         walk = Walk(m, [loop.count for loop in loops], step=out.fetch, name="round")
         row_ends, image_ends = walk.last[-2], walk.last[-1]

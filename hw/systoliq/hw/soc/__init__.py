@@ -1,4 +1,4 @@
-"""System on a chip: a RISC-V, memory, a UART and the engine that feeds itself, on one AXI4 bus."""
+"""System on a chip: a RISC-V, memory, a UART and the DMA engine, on one AXI4 bus."""
 
 from .config import SocConfig
 from .system import Soc

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..dma.self_fed_engine import check
+from ..dma.dma_engine import check
 from ..engine import EngineConfig
 
 __all__ = ["RAM_KIB", "SocConfig"]

@@ -1,4 +1,4 @@
-"""Peripherals of a system: a UART that sends, lamps, and a note of refused accesses, on AXI4-Lite."""
+"""Peripherals of a system: a UART transmitter, LEDs and an access-fault register, on AXI4-Lite."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ SOC_REGISTERS: tuple[Register, ...] = (
         doc="Speed of the UART.",
         fields=whole("cycles", "Cycles of a bit, at least 2.", DIVISOR_BITS),
     ),
-    Register(name="LEDS", offset=0x0C, access="rw", doc="Lamps.", fields=whole("on", "A bit for each: 1 is on.", LEDS)),
+    Register(name="LEDS", offset=0x0C, access="rw", doc="LEDs.", fields=whole("on", "A bit for each: 1 is on.", LEDS)),
     Register(
         name="FAULT",
         offset=0x10,

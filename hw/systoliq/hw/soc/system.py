@@ -1,4 +1,4 @@
-"""The system: processor, memory, peripherals and the engine that feeds itself, on one bus."""
+"""The system: processor, memory, peripherals and the DMA engine, on one bus."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from amaranth.hdl import Module, ResetSignal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ..dma.self_fed_engine import SelfFedEngine
+from ..dma.dma_engine import DmaEngine
 from ..hierarchy import place
 from .axi_ram import AxiRam
 from .config import SocConfig
@@ -34,7 +34,7 @@ class Soc(wiring.Component):
 
     ::
 
-        picorv32 -> CpuBridge -+-> peripherals (UART, lamps)
+        picorv32 -> CpuBridge -+-> peripherals (UART, LEDs)
                                +-> s_axi_ctrl of the engine
                                +-> reads, writes -> ReadArbiter, WriteArbiter -> AxiRam
         engine: m_axi_a, m_axi_b, m_axi_list, m_axi_y -^
@@ -53,7 +53,7 @@ class Soc(wiring.Component):
         m = Module()
         config, bus = self.config, self.config.bus_bytes
         cpu, bridge, peripherals = Cpu(), CpuBridge(bus), Peripherals(config.uart_cycles)
-        engine = SelfFedEngine(config.engine, bus_bytes=bus)
+        engine = DmaEngine(config.engine, bus_bytes=bus)
         ram = AxiRam(bus, config.ram_bytes, contents=CONTENTS)
         reads, writes = ReadArbiter(len(_READERS), bus), WriteArbiter(len(_WRITERS), bus)
         blocks = {

@@ -1,4 +1,4 @@
-"""Memory of an engine that feeds itself, under a simulator: one process plays list after list, as a program asks."""
+"""Memory of a DMA engine, under a simulator: one process plays list after list, as a program asks."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import TracebackType
 from ..cache import run_directory
 from ..dma_exchange import CONNECTION, PORTS, Left, Turn
 from ..process import SimulationError
-from .self_fed import SelfFed
+from .dma_engine import SimulatedDmaEngine
 
 __all__ = ["EngineMemory", "Played"]
 
@@ -33,11 +33,11 @@ class EngineMemory:
 
     `stalls` is the probability of a pause in a cycle, on each channel of each port.
 
-    >>> with EngineMemory(SelfFed(config), image) as memory:
+    >>> with EngineMemory(SimulatedDmaEngine(config), image) as memory:
     ...     played = memory.play(address, length, jobs=1, writes=[(a, data)], reads=[(y, size)], limit=10_000)
     """
 
-    def __init__(self, engine: SelfFed, memory: bytes, *, stalls: float = 0.0, seed: int = 0) -> None:
+    def __init__(self, engine: SimulatedDmaEngine, memory: bytes, *, stalls: float = 0.0, seed: int = 0) -> None:
         if not 0 <= stalls < 1:
             raise ValueError(f"stalls must be at least 0 and below 1, not {stalls!r}")
         self._engine, self._memory = engine, memory

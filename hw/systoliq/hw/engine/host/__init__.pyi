@@ -10,11 +10,11 @@ from .job import (
     Job,
     blocks,
 )
+from .job_placement import (
+    Plan,
+)
 from .packing import (
     EnginePacking,
-)
-from .placed import (
-    Plan,
 )
 from .plan import (
     plan_matmul_integer,

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from systoliq.golden.operators import unpromote
 
-from .parts import Part, Scales
+from .partition import Part, Scales
 
 __all__ = ["Batches"]
 

@@ -21,10 +21,10 @@ from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_poin
 
 from ..config import LARGEST, EngineConfig
 from .batches import Batches
-from .float8_rising import float8_rising
+from .float8_canonical import float8_canonical
 from .job import Float8Job
-from .parts import Part, Scales
-from .placed import Placed, Plan
+from .job_placement import Placed, Plan
+from .partition import Part, Scales
 
 __all__ = ["plan_float8_matmul"]
 
@@ -78,7 +78,7 @@ def plan_float8_matmul(
 def _jobs(config: EngineConfig, part: Part, scale: Array) -> Iterator[Placed]:
     """The part as jobs that fit buffers and table, with this float32 `scale` [c] of its columns."""
     _, b_format, output = config.float8_formats
-    rising = float8_rising(part.b, b_format, scale, output)
+    rising = float8_canonical(part.b, b_format, scale, output)
     for piece, own in dataclasses.replace(part, b=rising.b).pieces(config):
         zeros = None if rising.zeros is None else rising.zeros[own]
         yield piece.placed(Float8Job(a=piece.a, b=piece.b, scale=rising.scale[own]), zeros=zeros)

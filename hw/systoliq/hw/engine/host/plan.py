@@ -6,7 +6,8 @@ A job is one 2-D product with a constant table per column. What the operators al
 * rows whose combined scales or biases differ cannot share a constant table: each distinct set of them becomes a job,
   unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', and what rows have is what columns
   have;
-* columns whose scales are negative, and those whose scales are infinite or NaN, are jobs of their own (`rising`);
+* columns whose scales are negative, and those whose scales are infinite or NaN, are jobs of their own
+  (`canonical_scales`);
 * a job that does not fit buffers or tables is cut in N, and where that does not help in M;
 * K beyond the register's 65535 is cut: int32 sums of the parts are added, modulo 2^32. Results that are rescaled take
   two steps: the sums of all elements of K but the last, then a product with K = 1 whose bias these sums are.
@@ -28,8 +29,8 @@ from systoliq.golden.parameters import along, as_operand, as_scale, as_zero_poin
 from ..config import LARGEST, EngineConfig
 from .batches import Batches
 from .float8_plan import plan_float8_matmul
-from .parts import Rescale, Scales
-from .placed import Placed, Plan
+from .job_placement import Placed, Plan
+from .partition import Rescale, Scales
 
 __all__ = ["plan_matmul_integer", "plan_qlinear_matmul"]
 

@@ -1,0 +1,7 @@
+from .design import (
+    DmaEngineDesign,
+)
+
+__all__ = [
+    "DmaEngineDesign",
+]

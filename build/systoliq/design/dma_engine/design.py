@@ -1,0 +1,94 @@
+"""The DMA engine as a design."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy.typing as npt
+
+from systoliq.hw.dma.dma_engine import DmaEngine, check
+from systoliq.hw.engine import AxiEngine, EngineConfig
+from systoliq.hw.hierarchy import mark_used
+from systoliq.sim.runner import SimulatorName
+
+from ...errors import InputError, expect
+from ..design import File
+from ..engine import EngineDesign
+from ..hardware import Hardware
+from ..simulated import Simulated
+from .describe import MEANINGS, describe
+from .dma_register_map import dma_c_header, dma_markdown
+from .simulate import run_dma_engine
+from .testbench import dma_engine_testbench
+
+__all__ = ["BUS_BITS", "DmaEngineDesign"]
+
+BUS_BITS = 128  # of the masters of an `EngineConfig` that comes without
+
+
+class DmaEngineDesign(EngineDesign):
+    """The engine that `hardware` asks for, or of an `EngineConfig` as it is, behind masters of `bus` bits."""
+
+    kind: ClassVar[str] = "dma_engine"
+    meanings: ClassVar[Mapping[str, str]] = MEANINGS
+
+    def __init__(
+        self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None, bus: int | None = None
+    ) -> None:
+        expect("bus", bus, int, type(None))
+        asked = hardware.bus if isinstance(hardware, Hardware) else None
+        super().__init__(hardware, name=name)
+        self.bus = bus or asked or BUS_BITS
+        if self.bus % 8 or self.bus < 8:
+            raise InputError(f"bus must be 32, 64 or 128 bits, not {self.bus}")
+        check(self.config, self.bus // 8)
+
+    @cached_property
+    def top(self) -> DmaEngine:
+        """The module with AXI4 masters and an AXI4-Lite port."""
+        top = DmaEngine(self.config, bus_bytes=self.bus // 8)
+        mark_used(top)
+        return top
+
+    @property
+    def engine(self) -> AxiEngine:
+        """The engine behind the masters."""
+        return self.top.engine
+
+    @property
+    def notes(self) -> list[str]:
+        """None: its buses are as others have them."""
+        return []
+
+    def simulate(
+        self,
+        *,
+        simulator: SimulatorName = "verilator",
+        stalls: float = 0.0,
+        seed: int = 0,
+        waves: Path | None = None,
+        netlist: str | None = None,
+        progress: Callable[[str], None] | None = None,
+        **operation: npt.NDArray[Any],
+    ) -> Simulated:
+        """Run an operation from memory to memory; inputs as for `model`; see `Design.simulate`."""
+        self.refuse_traces(simulator, stalls, waves, netlist)
+        return run_dma_engine(self, operation, self.model(**operation), simulator=simulator, stalls=stalls, seed=seed)
+
+    def describe(self) -> dict[str, Any]:
+        """See `Design.describe`."""
+        return describe(self)
+
+    def testbench(self) -> str:
+        """See `Design.testbench`."""
+        return dma_engine_testbench(self, self.stimulus)
+
+    def files(self) -> dict[str, File]:
+        """Those of the engine, and the masters' registers for readers and for C."""
+        return super().files() | {
+            "dma_registers.md": ("the registers of the masters", dma_markdown().encode()),
+            "systoliq_dma.h": ("the registers of the masters for C and C++", dma_c_header().encode()),
+        }

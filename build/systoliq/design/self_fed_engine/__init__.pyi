@@ -1,7 +1,0 @@
-from .design import (
-    SelfFedEngineDesign,
-)
-
-__all__ = [
-    "SelfFedEngineDesign",
-]

@@ -1,0 +1,71 @@
+"""Jobs in their places: what each says of an operation's result, and how they make it up."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from systoliq.golden.float8 import Float8Format
+
+from .job import AnyJob
+
+__all__ = ["Placed", "Plan"]
+
+Array = npt.NDArray[Any]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Placed:
+    """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not.
+
+    `complemented`: Y is ~y of the job's y, see `canonical_scales`. `zeros` [n] is the value that the code 0 stands for
+    in each column of y, see `float8_canonical`; None if that is 0.
+    """
+
+    job: AnyJob
+    rows: Array
+    columns: Array
+    transposed: bool = False
+    complemented: bool = False
+    zeros: Array | None = None
+
+    def result(self, y: Array) -> Array:
+        """What the job's `y` [m, n] says of those rows and columns."""
+        y = ~y if self.complemented else y
+        y = y if self.zeros is None else np.where(y == 0, self.zeros, y)
+        return y.T if self.transposed else y
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
+class Plan:
+    """The jobs of one operation and how their results become its result.
+
+    `fill` holds the results that no job computes, one for all or each: those of K = 0. `then`, where there is one,
+    makes the plan that follows of this one's result; the operation's result is that of the last plan.
+    """
+
+    placed: tuple[Placed, ...]
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    fill: int | Array = 0
+    then: Callable[[Array], Plan] | None = None
+
+    @property
+    def jobs(self) -> tuple[AnyJob, ...]:
+        """The jobs, in the order in which they run."""
+        return tuple(placed.job for placed in self.placed)
+
+    def assemble(self, results: Sequence[Array]) -> Array:
+        """The plan's result from those of its jobs, [m, n] each; where several have a place, their sum modulo 2^32."""
+        is_float8 = Float8Format.of(self.dtype) is not None
+        flat = np.full(self.shape, self.fill, np.uint8 if is_float8 else self.dtype)
+        if flat.size:
+            columns = max((int(placed.columns.max()) + 1 for placed in self.placed), default=1)
+            y = flat.reshape(-1, columns)
+            for placed, result in zip(self.placed, results, strict=True):
+                y[np.ix_(placed.rows, placed.columns)] += placed.result(result)
+        return flat.view(self.dtype)

@@ -1,0 +1,31 @@
+"""The way out of a memory: words take a step towards the exit whenever the place before them is free."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from amaranth.hdl import Module, Signal, Value
+
+__all__ = ["MemoryReadout", "memory_readout"]
+
+
+class MemoryReadout(NamedTuple):
+    """``fetch`` reads the next word, ``show`` puts the one before into the output register, ``valid``: it is there."""
+
+    fetch: Value
+    show: Value
+    valid: Value
+
+
+def memory_readout(m: Module, *, available: Value, ready: Value, latency: int) -> MemoryReadout:
+    """Control of a `BlockRam` of that ``latency`` as the source of a stream; ``available``: it has a next word."""
+    there = [Signal(name=f"there_{step}") for step in range(latency)]
+    moves: list[Value] = [ready]
+    for here in reversed(there):
+        moves.insert(0, ~here | moves[0])
+    comes = available
+    for here, move in zip(there, moves[:-1], strict=True):
+        with m.If(move):
+            m.d.sync += here.eq(comes)
+        comes = here
+    return MemoryReadout(fetch=available & moves[0], show=moves[-2], valid=there[-1])

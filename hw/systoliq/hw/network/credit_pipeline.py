@@ -1,0 +1,48 @@
+"""Steady: a pipeline without a stall behind streams, and a FIFO that has room for all that is under way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Const, Module, Signal, Value
+from amaranth.lib import stream
+
+from ..credit import Credit
+from ..delay import delay
+from ..hierarchy import place
+from .fifo import Fifo
+
+__all__ = ["credit_pipeline"]
+
+
+def credit_pipeline(
+    m: Module,
+    platform: object,
+    sources: Sequence[stream.Interface],
+    fifo: Fifo,
+    result: Value,
+    *,
+    latency: int,
+) -> Signal:
+    """Let one beat of each of ``sources`` enter at a time, where its ``result`` will find room; whether they do.
+
+    ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
+    Raises ValueError where the FIFO is too shallow to work at full rate.
+    """
+    if fifo.depth < latency + 4:
+        raise ValueError(f"the FIFO must be at least {latency + 4} deep, not {fifo.depth}")
+    m.submodules.fifo = place(fifo, platform)
+    enters = Signal()
+    left = Signal()
+    m.d.sync += left.eq(fifo.o.valid & fifo.o.ready)
+    room = Credit(m, fifo.depth, name="room", full=True, give=left, take=enters)
+    there: Value = Const(1, 1)
+    for source in sources:
+        there = there & source.valid
+    m.d.comb += enters.eq(there & room.any)
+    m.d.comb += [source.ready.eq(enters) for source in sources]
+    m.d.comb += [
+        fifo.i.valid.eq(delay(m, enters, latency, name="under_way", reset_less=False)),
+        Value.cast(fifo.i.payload).eq(result),
+    ]
+    return enters

@@ -1,0 +1,74 @@
+"""Dependency: how much of the input each pixel of a tensor depends on, and what has to wait at a join."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from systoliq.golden import network
+
+from .rate import windows_of
+
+__all__ = ["Dependency", "waiting_pixels"]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Dependency:
+    """``needed[j]``: pixels of the network's input that must have come before pixel j of a tensor is made.
+
+    ``line``: pixels of a line of the tensor, or of all of it where it has none. ``lag``: how long after these a pixel
+    is there, as a share of the time between images.
+    """
+
+    needed: np.ndarray
+    line: int
+    lag: float = 0.0
+
+    @classmethod
+    def of_source(cls, tensor: network.Tensor) -> Dependency:
+        """Of the input itself."""
+        return cls(np.arange(1, tensor.pixels + 1), tensor.columns)
+
+    @classmethod
+    def of_node(cls, node: network.Node, given: Sequence[Dependency], share: float = 0.0) -> Dependency:
+        """Of a node's output, by the reaches of its inputs; ``share`` of the time between images its stage is busy."""
+        lag = max(each.lag for each in given) + share / node.output.pixels
+        return cls(_needed(node, given), node.output.columns, lag)
+
+    def over(self, pixels: int) -> np.ndarray:
+        """``needed`` of the same elements in their order, cut into so many pixels."""
+        ends = np.arange(1, pixels + 1) * len(self.needed)
+        return np.asarray(self.needed[-(-ends // pixels) - 1])
+
+
+def _needed(node: network.Node, given: Sequence[Dependency]) -> np.ndarray:
+    windows, x = windows_of(node), node.inputs[0]
+    if isinstance(node, network.Move):  # a line leaves once it is whole
+        lines = node.order[:: node.output.shape[3], 0] // (x.channels * x.shape[3]) + 1
+    elif getattr(node, "window", None) is not None and windows.moves:
+        lines = np.cumsum(windows.lines_needed())
+    else:
+        return np.asarray(np.max([each.over(node.output.pixels) for each in given], axis=0))
+    return np.repeat(given[0].over(x.pixels)[lines * x.shape[3] - 1], node.output.shape[3])
+
+
+def waiting_pixels(inputs: Sequence[Dependency], pixels: int) -> list[int]:
+    """For each input of a join of ``pixels``: those that must find room before it, so that none is held up by others.
+
+    When the others' pixel j comes, as much of the image has come as it needs; by then this input may have made all
+    pixels that need no more, and as many more as come while the others lag behind; and j of them have left. A line
+    more, so that nobody waits for room; and a pixel for either end, as beats are parts of pixels.
+    """
+    found = []
+    needed = [each.over(pixels) for each in inputs]
+    for index, each in enumerate(inputs):
+        others = [place for place in range(len(inputs)) if place != index]
+        first = np.max([needed[place] for place in others], axis=0)
+        made = np.searchsorted(needed[index], first, side="right")
+        late = max(0.0, *(inputs[place].lag - each.lag for place in others))
+        most = int((made - np.arange(pixels)).max()) + math.ceil(late * pixels)
+        found.append(most + each.line + 2)
+    return found
