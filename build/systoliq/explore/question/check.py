@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,11 +15,10 @@ from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 from systoliq.golden.operand import integer_format
-from systoliq.hw.network.rate import windows_of
 from systoliq.sim.runner import SimulatorName
 
 from ...design import Design, Simulated
-from ...design.network.plan import stages_of
+from ...design.network import NetworkDesign
 from ...errors import InputError
 from ..precision.data import network_inputs
 
@@ -105,7 +104,7 @@ def check_design(
         mismatches=sum(report["mismatches"] for report in reports),
         image_cycles=seen,
         planned_cycles=planned,
-        exact=isinstance(subject, MatMulLayer) or not any(windows_of(each).leaves_image for each in stages_of(subject)),
+        exact=isinstance(subject, MatMulLayer) or cast(NetworkDesign, design).assembly.exact,
         faults=tuple(text for report in reports for text in (*report["first_mismatches"], *report["violations"])),
     )
 

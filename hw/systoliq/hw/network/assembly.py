@@ -13,6 +13,7 @@ from systoliq.golden import network
 from ..operand_shape import operand_shape
 from .dependency import Dependency, waiting_pixels
 from .joins import constants_of
+from .line_pace import keeps_up
 from .pipeline import Joint, Pipeline
 from .rate import Parallelism, image_cycles, is_stage, multipliers, windows_of
 from .recipe import Order, Requantize
@@ -40,8 +41,22 @@ class Assembly:
 
     @property
     def exact(self) -> bool:
-        """Whether `image_cycles` is just what an image takes, rather than the least: see `rate.image_cycles`."""
-        return not any(windows_of(node).leaves_image for node in self.nodes)
+        """Whether an image takes just `image_cycles`, not only at least: no window leaves the image, as in
+        `rate.image_cycles`, and every window buffer keeps up with the stage before it.
+        """
+        made = dict(zip((node.output.name for node in self.nodes), self.nodes, strict=True))
+        return all(not windows_of(node).leaves_image and self._keeps_up(made, node) for node in self.nodes)
+
+    def _keeps_up(self, made: Mapping[str, network.Node], node: network.Node) -> bool:
+        (joint,) = (joint for joint in self.pipeline.joints if joint.name == node.output.name)
+        buffer = getattr(joint.component, "buffer", None)
+        source = made.get(joint.inputs[0])
+        if buffer is None or source is None:
+            return True
+        own, before = (image_cycles(each, self.parallelism[each.name]) for each in (node, source))
+        return keeps_up(
+            buffer.windows, lines=buffer.lines, source_cycles=before, own_cycles=own, cycles=self.image_cycles
+        )
 
     @property
     def cells(self) -> tuple[str, ...]:

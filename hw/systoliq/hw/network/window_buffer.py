@@ -14,11 +14,10 @@ from ..hierarchy import place
 from ..memory_readout import memory_readout
 from ..result_buffer import y_beat
 from .image import ImageWindow, Loop
+from .line_pace import LAG
 from .walk import Walk
 
 __all__ = ["WindowBuffer"]
-
-_LAG = 5  # cycles from a line that is freed to the row of windows that waits for the one in its place, less its words
 
 
 class WindowBuffer(wiring.Component):
@@ -70,8 +69,8 @@ class WindowBuffer(wiring.Component):
         """Words of the memory, of so many channels each: a power of two. A beat takes them of so many ``pixels``."""
         line = windows.image[1] * (windows.channels // word)
         row = windows.out[1] * windows.elements // (word * pixels)  # beats
-        late = row < max(windows.lines_needed()) * line + _LAG
-        lines = windows.lines + (-(-_LAG // line) if late else 0)
+        late = row < max(windows.lines_needed()) * line + LAG
+        lines = windows.lines + (-(-LAG // line) if late else 0)
         return 1 << max(lines * line - 1, 1).bit_length()
 
     @property
