@@ -61,6 +61,7 @@ def test_sizes_must_be_integers(call: Callable[..., Result]) -> None:
     assert "must be integers with commas between them, not '8x8'" in result.output
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 def test_loop_computes_the_product() -> None:
     array = BareArray(ArrayConfig(rows=2, cols=3))

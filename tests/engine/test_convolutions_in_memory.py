@@ -44,7 +44,7 @@ def prepared(found, listed, **options):
     return found.prepare(listed.jobs, listed.places, listed.image, limit=500_000, **options)
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", CASES)
 def test_convolutions_are_onnxruntimes(name):
     found = dma_engine(name)

@@ -59,7 +59,7 @@ def check(found, jobs, places, outcome):
     return report
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", CASES)
 def test_lists_are_right(name, simulator):
     found = dma_engine(name, simulator)
@@ -73,6 +73,7 @@ def test_lists_are_right(name, simulator):
         assert outcome.recovered
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["small, 32 bits", "wide, 128 bits"])
 def test_nothing_but_results_is_written(name):
     """And no byte beside the matrices of A and B is needed."""
@@ -102,6 +103,7 @@ def broken_lists(found, count, seed, chance):
         yield jobs, places, which, dataclasses.replace(work, broken=[(at, at + 1)] if which else [], seed=index)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["small, 32 bits", "wide, 64 bits", "float8, 64 bits"])
 @pytest.mark.parametrize("stalls", STALLS[:2])
 def test_an_error_of_memory_is_told_and_the_next_list_is_right(name, stalls):

@@ -52,6 +52,7 @@ def official():
                 yield case.name, case.model.graph.node[0].op_type, inputs, expected
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("stalls", [0.0, 0.3])
 def test_the_official_tests_of_onnx(stalls):

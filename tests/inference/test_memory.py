@@ -38,7 +38,7 @@ def run(path, feed, config=CONFIG, bus=64, **options):
     return session
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("config", [CONFIG, FLAT], ids=["depth 2", "depth 1"])
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])

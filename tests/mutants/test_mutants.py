@@ -310,6 +310,7 @@ def test_outputs_of_all_sums_are_compared(package, tmp_path):
     assert any(re.fullmatch(r"column \d+ gives another output for the sum -?\d+", each) for each in said)
 
 
+@pytest.mark.slow
 @needs_tools
 @pytest.mark.simulator
 def test_a_few_mutants_end(package):
@@ -336,6 +337,7 @@ def test_the_testbench_finds_mutants(package, call):
     assert counts[Verdict.TESTBENCH] >= 0.97 * (different - counts[Verdict.UNDECIDED])
 
 
+@pytest.mark.slow
 @needs_tools
 @pytest.mark.simulator
 def test_the_command_prints_rates(package, call):

@@ -66,6 +66,7 @@ def test_the_testbench_passes(arguments, call, tmp_path):
     assert run_testbench(tmp_path / "out", tmp_path).startswith("PASS: ")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("options", LAYERS.values(), ids=LAYERS)
 def test_the_testbench_of_a_layer_file_passes(options, call, arrays, save, tmp_path):
@@ -202,6 +203,7 @@ def test_the_same_bytes_in_every_process(source, tmp_path):
     assert written[0] == written[1]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("arguments", [["resnet8-fc"], ["resnet8-fc", "--rows=3", "--cols=4", "--depth=8"], ["array"]])
 def test_verilator_has_nothing_to_say_beyond_the_waivers(arguments, call, tmp_path):
     tool = find("verilator")

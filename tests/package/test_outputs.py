@@ -99,6 +99,7 @@ def test_a_sidecar_that_claims_what_is_not_in_its_directory(tmp_path):
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"y.json"}
 
 
+@pytest.mark.slow
 def test_ten_at_once_leave_one_whole_package(tmp_path):
     command = [sys.executable, "-c", "from systoliq.cli.main import main; main()", *EMIT, "--out", "out"]
     running = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)

@@ -120,7 +120,7 @@ def test_mismatch_is_placed():
             result.check()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_waves(tmp_path, simulator):
     dense = BULK.dense()
     for bulk in (False, True):

@@ -509,6 +509,7 @@ class TestCosimulation:
         assert (report["outputs"], report["mismatches"]) == (45 if source == "layer" else 42, 0)
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 @pytest.mark.parametrize("cells", ["dsp48e2", "dsp48e2-pair"])

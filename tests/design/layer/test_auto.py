@@ -70,6 +70,7 @@ def test_a_design_says_what_was_chosen():
     assert design.choices[0].startswith(f"cells: {design.cells}, array 1 x {design.config.cols} x ")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.skipif(importlib.util.find_spec("pyosys") is None, reason="the extra synth is not installed")
 @pytest.mark.parametrize(("part", "asked"), [
     (ECP5, {"multipliers": 100, "luts": 2500}), (ECP5, {"multipliers": 26, "luts": 2500}),

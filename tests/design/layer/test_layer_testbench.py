@@ -94,7 +94,7 @@ def small(**fields):
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("shape", [pytest.param(shape, marks=needs_icarus) for shape in SHAPES])
 def test_beats_held_are_exact(shape, tmp_path):

@@ -74,8 +74,8 @@ def test_every_tensor_is_goldens(path, cells, icarus):
     assert set(result.tensors) == {node.output.name for node in net.nodes}
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
-@pytest.mark.sampled(9)
 def test_testbench(path, tmp_path, icarus):
     """It passes, at the plan's cycles."""
     design = NetworkDesign(read_network(path), Hardware(multipliers=60), name="net")

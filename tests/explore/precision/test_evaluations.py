@@ -61,6 +61,7 @@ def test_an_interrupted_study_goes_on_where_it_was(studied, tmp_path, monkeypatc
     assert counted.calls > evaluated
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_rows(studied):
     with contextlib.closing(LocalProcesses(2, work=evaluate_widths)) as local:
         assert studied(executor=local).rows == studied().rows

@@ -269,6 +269,7 @@ def test_bad_input_is_one_line(arguments, message):
     assert f"error: {message}" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_throughput_and_an_accuracy(tmp_path):
     """Widths that have the accuracy, and a plan of theirs that is smaller than that of the network as it came."""
     out = tmp_path / "out"
