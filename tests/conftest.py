@@ -39,7 +39,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     seen = set()
     for item in items:
         mark = item.get_closest_marker("sampled")
-        if mark is None:
+        if mark is None or item.get_closest_marker("slow"):
             continue
         test = item.nodeid.partition("[")[0]
         if test in seen and zlib.crc32(item.nodeid.encode()) % mark.args[0]:

@@ -41,6 +41,7 @@ def link():
     return made
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BOARDS)
 def test_the_top_has_the_boards_pins_and_pll(name, link):
     board = open_board(name)

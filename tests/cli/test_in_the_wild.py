@@ -87,6 +87,7 @@ def explored(target: str) -> list[str]:
     return ["explore", "resnet8-fc", "--out", "out", "--place", "1", "--seeds", "1", *size]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP], ids=lambda number: number.name)
 @pytest.mark.parametrize(
     ("command", "child"),
@@ -95,7 +96,6 @@ def explored(target: str) -> list[str]:
         pytest.param(explored("ecp5-25k"), "nextpnr", id="explore, in nextpnr", marks=pytest.mark.slow),
     ],
 )
-@pytest.mark.sampled(4)
 def test_a_signal_ends_all(command, child, number, tmp_path):
     np.savez(tmp_path / "in.npz", a=np.ones((1, 3), np.int8), b=np.ones((3, 1), np.int8))
     with start(*command, folder=tmp_path) as process:
@@ -150,6 +150,7 @@ LIMITS = {
 }
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("command", "kind", "value", "text"), LIMITS.values(), ids=LIMITS)
 def test_a_limit_ends_in_one_line(command, kind, value, text, tmp_path):
     layer = {"b": np.ones((1 << 13, 1 << 13), np.int8), "a_scale": np.float32(1), "a_zero_point": np.int8(0),

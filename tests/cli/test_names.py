@@ -12,6 +12,7 @@ LAYER = "[fc] yq = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z)"
 PRODUCTS = f"[fc] h = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) {'[fd] yq = Elu(h)'}"
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["f\x1b[31mc", "f\nc\x07", "f\x9b31mc\u202e"])
 @pytest.mark.parametrize("nodes", [LAYER, PRODUCTS], ids=["taken", "refused"])
 def test_control_characters_of_a_name_are_escaped(nodes, name, call, tmp_path):

@@ -58,6 +58,7 @@ def called(call, command, path, more):
     return result
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("command", "more", "note"),
     [(name, *each) for name, each in COMMANDS.items()]

@@ -29,6 +29,7 @@ def test_all_examples_are_here():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.simulator) for name in SAID])
 def test_example(name, tmp_path):
     for tool in NEEDED.get(name, ("icarus", "libpython")):

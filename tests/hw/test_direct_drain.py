@@ -17,6 +17,7 @@ ROWS = (2, 3, 5, 8, 12, 17)
 CYCLES = 60
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("bits", [20, 32, 48])
 @pytest.mark.parametrize("cells", with_models("portable", "ecp5", "ecp5-pair"))
 def test_sum_of_the_row(tmp_path, cells, bits):

@@ -27,6 +27,7 @@ def answers(output, zero_point, lines, flag_bits):
     return [line["code"] for line in shown]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("output", "zero_point"), POINTS, ids=str)
 def test_every_number_becomes_the_nearest_integer(output, zero_point):
     bits, bias = output.bits + 1, IntegerRounding.bias_of(output)

@@ -127,7 +127,7 @@ def steered(scales, bias, zero_point=3):
 SPREAD = [0.3, 0.01, 0.5, 0.0078125, 1 / 3, 0.25, 0.02, 0.07]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("scales", "bias"),
     [

@@ -43,6 +43,7 @@ def shapes(path, **feed):
     return [y.shape for y in outputs]
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("shape", [(0, 6), (6,), (7, 6), (3, 2, 6)])
 def test_batches(shape, tmp_path):

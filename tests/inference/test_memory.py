@@ -118,7 +118,7 @@ CONV_INTEGER = """g (uint8[2, 3, 5, 5] x, uint8 z, uint8 v) => (int32[N, M, H, W
     y = ConvInteger<pads = [1, 1, 1, 1], auto_pad = "NOTSET">(x, w, z, v) }"""
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("zeros", [(7, 130), (0, 0), (255, 255)])
 def test_zero_points_that_are_inputs(zeros, tmp_path):
     rng = np.random.default_rng(3)
@@ -128,6 +128,7 @@ def test_zero_points_that_are_inputs(zeros, tmp_path):
     run(path, {"x": rng.integers(0, 256, (2, 3, 5, 5)).astype(np.uint8), "z": z, "v": v})
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     "shapes", [((3, 2, 6), (6, 5)), ((2, 3, 4, 6), (3, 6, 5)), ((6,), (6, 5)), ((4, 6), (3, 6, 2))]
 )

@@ -25,6 +25,7 @@ def run(path, shape, **options):
     return session
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("types", ["s8s8", "u8u8"])
 @pytest.mark.parametrize("form", ["QDQ", "QOperator"])

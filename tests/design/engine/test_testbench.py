@@ -121,6 +121,7 @@ CONTROL = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", EDGE)
 def test_it_finds_a_fault_at_the_edge(fault, tmp_path):

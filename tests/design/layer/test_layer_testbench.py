@@ -61,6 +61,7 @@ def printed(made, verilog, folder):
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("fault", [pytest.param(fault, marks=needs_icarus) for fault in FAULTS])
 def test_faults_are_found(fault, tmp_path):
     place, instead, said = FAULTS[fault]

@@ -27,6 +27,7 @@ def layer(arrays, case):
     return MatMulLayer(**arrays | scales | {"y_zero_point": np.uint8(y_zero_point)})
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(("case", "requantizer"), [*((case, "near-tie") for case in CASES), ("columns", "auto")])
 def test_verilog_gives_what_onnxruntime_gives(case, requantizer, arrays):

@@ -47,8 +47,8 @@ def test_what_is_right_passes(design, tmp_path):
     assert printed(design, design.verilog, tmp_path).startswith("PASS")
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_found(fault, design, tmp_path):
     """Window, padding, stride, channel order, accumulation, tables, weights, forks."""

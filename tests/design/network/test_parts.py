@@ -59,6 +59,7 @@ def multipliers_in(verilog):
     return max(map(counted, modules))
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("multipliers", [None, 40])
 @pytest.mark.parametrize("target", TARGETS)
 def test_plans_count_the_multipliers_of_the_rtl(target, multipliers):
@@ -96,6 +97,7 @@ def test_the_smallest_that_gives_a_thousand_images_a_second(target):
     assert made.plan.multipliers == 3
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("source", ["resnet8-fc", "digits-cnn"])
 @pytest.mark.parametrize("board", BOARDS)
 def test_every_board_takes_a_layer_and_a_network_without_options(board, source):

@@ -27,14 +27,14 @@ def run(net, parallelism, *, images=3, seed=0, **more):
     return assembly, [after - before for before, after in itertools.pairwise(ends)]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_networks(name):
     net = small.NETWORKS[name](seed=1)
     run(net, small.drawn_parallelism(net, 1), images=2, comes=0.8, goes=0.7)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", small.NETWORKS)
 def test_images_leave_at_the_rate_of_the_slowest_stage(name):
     net = small.NETWORKS[name](seed=2)

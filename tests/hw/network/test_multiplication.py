@@ -29,6 +29,7 @@ def node(scales, form):
     return Multiplication(name="product", inputs=(a, b), output=y), pairs
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("cells", with_models("portable", "ecp5", "ecp5-lut", "ice40", "gowin"))
 @pytest.mark.parametrize("form", [INT8, UINT8], ids=str)
 def test_lane_gives_the_product_of_all_pairs(form, cells, tmp_path):

@@ -73,6 +73,7 @@ def test_rate_of_windows_that_leave_as_quickly_as_lines_come(image, window):
         assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("make", [bench.convolution, bench.grouped], ids=lambda make: make.__name__)
 def test_rate_of_several_pixels_of_a_window_at_a_time(make, seed):

@@ -68,6 +68,7 @@ def test_both_say_the_same(kind, compiler, tmp_path):
     assert found == list(said_by(constants))
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("kind", KINDS)
 def test_they_say_what_the_sidecar_says(kind, tmp_path):
     name, folder = written(kind, tmp_path)

@@ -96,6 +96,7 @@ def test_synthesis(cells, tmp_path):
     assert list((tmp_path / "build").rglob("*.json"))
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("kind", ["layer", "array", "engine"])
 @pytest.mark.parametrize("cells", ["portable", "ecp5"])
 def test_all_files_are_there_and_models_are_for_simulation_alone(kind, cells, tmp_path):

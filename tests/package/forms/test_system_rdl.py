@@ -86,6 +86,7 @@ def test_tables_lie_where_the_driver_writes(engine):
             assert found == wanted
 
 
+@pytest.mark.sampled(2)
 def test_peakrdl_exports_it(engine, tmp_path):
     design, path = engine
     top = compiled(path)
@@ -127,6 +128,7 @@ def rdl_of(design):
     return system_rdl(Block(sidecar(design, {}))).encode()
 
 
+@pytest.mark.sampled(2)
 def test_a_wrong_word_is_found(engine):
     _, path = engine
     path.write_text(path.read_text().replace("sw = rw;", "sw = any;", 1))
