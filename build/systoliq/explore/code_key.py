@@ -37,15 +37,20 @@ def code_files(*modules: str) -> list[Path]:
         path = left.pop()
         if path not in found:
             found.add(path)
-            left += _imports(path)
+            left += _imports(path, path.read_bytes())
     whole = (path for part in _WHOLE for path in part.rglob("*") if path.suffix in _SUFFIXES)
     return sorted(found.union(whole))
 
 
-def _imports(path: Path) -> Iterator[Path]:
-    """Files that the imports of a file load, those within functions included."""
+@functools.cache
+def _imports(path: Path, source: bytes) -> tuple[Path, ...]:
+    """Files that the imports in `source`, the content of `path`, load, those within functions included."""
+    return tuple(_imported(path, source))
+
+
+def _imported(path: Path, source: bytes) -> Iterator[Path]:
     package = ".".join(("systoliq", *path.relative_to(_BUILD).parent.parts))
-    for node in ast.walk(ast.parse(path.read_bytes())):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             for name in node.names:
                 yield from _files(name.name)
