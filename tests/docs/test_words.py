@@ -1,0 +1,64 @@
+"""Phrases that the documentation and the help texts do not use: each has a plainer one."""
+
+from __future__ import annotations
+
+import re
+
+import click
+import pytest
+
+from systoliq.cli.main import cli
+
+from ..conftest import ROOT
+
+PHRASES = {
+    r"(?:is|are|be|was|were) told\b": "is reported, is rejected, raises",
+    r"so many (?!that\b)": "the name of the quantity",
+    r"once more\b": "again",
+    r"of (?:theirs|ours|anyone's)\b": "the name of the owner",
+    r"where there (?:is|are) none\b": "if there is none, by default",
+    r"as (?:it comes|they come)\b": "unchanged",
+    r"(?:gives|give|gave) back\b": "returns",
+    r"goes on\b": "continues",
+    r"(?:stands|stand) beside\b": "is next to",
+    r"must be left out\b": "cannot be used with",
+    r"what to turn\b": "which option to change",
+}
+# Pages not rewritten yet. Remove a page from here when it has been; add none.
+UNFINISHED = {
+    "architecture", "boards", "compile", "dma", "dma_registers", "engine", "exactness", "explore", "float8", "forms",
+    "integration", "mutants", "networks", "onnx", "operators", "performance", "pictures", "proofs", "registers", "run",
+    "silicon", "system", "yosys_ice40_dsp",
+}  # fmt: skip
+# Commands whose help texts are not rewritten yet.
+UNFINISHED_HELP: set[str] = set()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def found(text: str) -> list[str]:
+    joined = re.sub(r"\s+", " ", text)
+    return [f"{match[0]!r}: write {plain!r}" for phrase, plain in PHRASES.items()
+            for match in re.finditer(rf"\b{phrase}", joined, re.IGNORECASE)]  # fmt: skip
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in UNFINISHED], ids=lambda page: page.name)
+def test_no_stilted_phrase_in_a_page(page):
+    assert not found(page.read_text())
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in UNFINISHED], ids=lambda page: page.name)
+def test_lines_are_at_most_120_characters(page):
+    prose = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    assert not [line for line in prose.splitlines() if len(line) > 120 and not line.startswith("|")]
+
+
+def test_no_stilted_phrase_in_the_help():
+    for name in set(cli.list_commands(None)) - UNFINISHED_HELP:
+        command = cli.get_command(None, name)
+        for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
+            text = each.get_help(click.Context(each, info_name=each.name))
+            assert not found(text), f"systoliq {name}: {each.name} --help"
+
+
+def test_each_unfinished_page_exists():
+    assert {page.stem for page in PAGES} >= UNFINISHED
