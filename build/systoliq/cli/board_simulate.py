@@ -38,7 +38,7 @@ Examples
 )
 @click.argument("source")
 @click.option("--link", type=PATH, metavar="FILE", help="Make FILE a link to the terminal, as long as it is there.")
-@click.option("--seconds", type=click.FloatRange(min=0), metavar="S", help="End after so many seconds.")
+@click.option("--seconds", type=click.FloatRange(min=0), metavar="S", help="Stop after S seconds.")
 @add_options(BOARD_OPTION, *BOARD_DESIGN_OPTIONS, debug_option)
 def board_simulate(
     source: str, link: Path | None, seconds: float | None, board: str | None, **options: Any

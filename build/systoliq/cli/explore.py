@@ -66,7 +66,7 @@ too. Otherwise, for a network (digits-cnn, FILE.onnx), and a layer with --smalle
 --bits shows what narrower weights and activations cost a network in accuracy, layer by
 layer, and save in hardware; --require accuracy=X looks for the least mix of widths, and
 --require throughput=X,accuracy=Y for that and then for the smallest plan of it.
-Finished points are kept: the same command, after Ctrl-C or a crash, goes on where it was.
+Results are cached: after Ctrl-C or a crash, rerun the same command to resume.
 
 \b
 Examples

@@ -21,11 +21,11 @@ _ALIVE = (Verdict.DIFFERENT, Verdict.UNDECIDED)
 
 
 @click.command(
-    help="""Mutate the Verilog of the package in DIR, one line at a time, and see whether its own testbench finds it.
+    help="""Mutate the Verilog of the package in DIR, one line at a time, and see whether its own testbench finds each mutant.
 
-What passes goes to a proof that it equals the original, and, where there is none, to a simulation of random traffic
-beside the original, and to `systoliq verify`, with the digests of the mutated file. Prints kills by block, and each
-mutant that survives with its line. Exit status is 1 where there is one.
+Tries to prove that a mutant which passes the testbench equals the original. If there is no proof, compares mutant
+and original in a simulation of random traffic, and runs `systoliq verify` with the digests of the mutated file.
+Prints kills by block, and each mutant that survives with its line. The exit status is 1 if a mutant survives.
 
 \b
 Examples
