@@ -21,7 +21,7 @@ _ALIVE = (Verdict.DIFFERENT, Verdict.UNDECIDED)
 
 
 @click.command(
-    help="""Mutate the Verilog of the package in DIR, one line at a time, and see whether its own testbench finds each mutant.
+    help="""Mutate the Verilog of the package in DIR, one line at a time; check that its testbench finds each mutant.
 
 Tries to prove that a mutant which passes the testbench equals the original. If there is no proof, compares mutant
 and original in a simulation of random traffic, and runs `systoliq verify` with the digests of the mutated file.
