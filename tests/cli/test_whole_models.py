@@ -39,9 +39,9 @@ FLOAT = "must be quantized, not float: none of its nodes works on integers; quan
 REFUSED = {
     "an operator between Conv and Gemm": (
         IMAGE, Y,
-        (f"{CONV} m = ReduceMean<axes = [2, 3], keepdims = 0>(fb) e = QuantizeLinear(m, s, z) "
+        (f"{CONV} m = ReduceMax<axes = [2, 3], keepdims = 0>(fb) e = QuantizeLinear(m, s, z) "
         f"h = DequantizeLinear(e, s, z) {GEMM}"),
-        f"ReduceMean 'm': the operator ReduceMean {UNREAD}",
+        f"ReduceMax 'm': the operator ReduceMax {UNREAD}",
     ),
     "one without a Gemm": (
         IMAGE, "uint8[1, 4, 5, 5] y",

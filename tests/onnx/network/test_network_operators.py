@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from systoliq.errors import InputError
 from systoliq.golden import UINT8, IntFormat
 from systoliq.golden.network import Addition, MaxPool, Move, Tensor, WholeAverage, WindowedAverage
 from systoliq.golden.network.functions import sigmoid, tanh
@@ -231,6 +232,50 @@ def test_whole_average(kind, tmp_path):
         ):
             network, _ = compare(tmp_path, head, body, parameters(rng, kind, "a", "y"), inputs)
             assert isinstance(network.nodes[0], WholeAverage)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("keepdims", [0, 1])
+def test_mean_of_rows_and_columns(kind, keepdims, tmp_path):
+    """Random images, and every sum that the pixels can have; scales that leave no tie, as they mostly come."""
+    rng = np.random.default_rng(7)
+    for high, wide in ((2, 2), (1, 3), (7, 7), (8, 8)):
+        every = np.broadcast_to(every_sum(kind, high * wide), (1, 255 * high * wide + 1, high * wide, 1))
+        channels = np.concatenate([rng.choice(codes(kind), (1, 500, high * wide, 1)), every], axis=1)
+        inputs = {"a": np.ascontiguousarray(channels.reshape(1, -1, high, wide))}
+        shape = f"1, {inputs['a'].shape[1]}"
+        head = f"g ({kind}[{shape}, {high}, {wide}] a) => ({kind}[{shape}{', 1, 1' * keepdims}] y)"
+        for axes in ("2, 3", "-1, -2"):
+            body = between(f"f = ReduceMean<axes = [{axes}], keepdims = {keepdims}>(fa)", "a")
+            given = parameters(rng, kind, "a", "y")
+            given |= {name: np.float32(2.0 ** rng.uniform(-7, -4)) for name in ("as", "ys")}
+            network, _ = compare(tmp_path, head, body, given, inputs)
+            assert isinstance(network.nodes[0], WholeAverage)
+
+
+@pytest.mark.parametrize(
+    ("inside", "refusal"),
+    [
+        (
+            "f = ReduceMean<axes = [2, 3]>(fa)",
+            r"the scales around ReduceMean .* must leave no mean of 4 pixels half-way",
+        ),
+        ("f = ReduceMean<axes = [1]>(fa)", "must average over rows and columns, .*, not over the dimensions 1"),
+        (
+            "f = ReduceMean<axes = [1, 2, 3]>(fa)",
+            "must average over rows and columns, .*, not over the dimensions 1, 2, 3",
+        ),
+        ("f = ReduceMean(fa)", "must average over rows and columns, .*, not over all dimensions"),
+    ],
+)
+def test_other_means_are_refused(inside, refusal, tmp_path):
+    point = np.uint8(3)
+    scales = {"as": np.float32(0.1), "az": point, "ys": np.float32(0.1), "yz": point}
+    path = write(
+        tmp_path / "m.onnx", f"g (uint8[1, 3, 2, 2] a) => (uint8[1, 3, 1, 1] y) {{ {between(inside, 'a')} }}", scales
+    )
+    with pytest.raises(InputError, match=refusal):
+        read_network(path)
 
 
 def every_sum(kind: str, pixels: int) -> np.ndarray:

@@ -57,6 +57,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "MaxPool"): pools.max_pool,
     ("", "AveragePool"): pools.average_pool,
     ("", "GlobalAveragePool"): pools.global_average_pool,
+    ("", "ReduceMean"): pools.reduce_mean,
     ("com.microsoft", "QLinearAveragePool"): pools.qlinear_average_pool,
     ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
     ("", "Concat"): moves.concat,

@@ -1,12 +1,13 @@
-"""Pools: MaxPool, AveragePool and GlobalAveragePool, in QDQ form and of com.microsoft on integers."""
+"""Pools: MaxPool, AveragePool, GlobalAveragePool and ReduceMean, in QDQ form and of com.microsoft on integers."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from systoliq.golden.network import MaxPool, Node, Tensor, WholeAverage, WindowedAverage
+from systoliq.golden.network import MaxPool, Move, Node, Reshape, Tensor, WholeAverage, WindowedAverage
 
-from ..node import NotTakenError, attribute
+from ..node import NotTakenError, attribute, label
 from .quantizers import named, operand, result
 from .reader import Reader
 from .sums import window_of
@@ -15,7 +16,14 @@ from .values import Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["average_pool", "global_average_pool", "max_pool", "qlinear_average_pool", "qlinear_global_average_pool"]
+__all__ = [
+    "average_pool",
+    "global_average_pool",
+    "max_pool",
+    "qlinear_average_pool",
+    "qlinear_global_average_pool",
+    "reduce_mean",
+]
 
 
 def max_pool(reader: Reader, node: NodeProto) -> Value:
@@ -53,6 +61,54 @@ def global_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Of what a DequantizeLinear gives."""
     x = reader.tensor(node.input[0])
     return Pending(node=node, shape=_averaged(x), make=_whole(node, x))
+
+
+def reduce_mean(reader: Reader, node: NodeProto) -> Value:
+    """The mean over the rows and columns that a DequantizeLinear gives: the average of the whole image.
+
+    onnxruntime adds float32 numbers here, not integers as in GlobalAveragePool, so ties may be rounded otherwise.
+    Scales at which a sum can lie on a tie are refused.
+    """
+    x = reader.tensor(node.input[0])
+    rank, kept = len(_image(x)) + 2, bool(attribute(node, "keepdims", 1))
+    axes = _axes(reader, node, rank)
+    if axes != {2, 3}:
+        wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
+        raise NotTakenError(f"it must average over rows and columns, the dimensions 2 and 3, not over {wanted}")
+    shape = _averaged(x) if kept else x.shape[:2]
+
+    def make(y: Tensor) -> tuple[Node, ...]:
+        _refuse_ties(node, x, y)
+        mean = y if kept else y.replace(name=f"{y.name}: mean", shape=_averaged(x))
+        average = WholeAverage(name=named(node), inputs=(x,), output=mean)
+        if kept:
+            return (average,)
+        movement = Reshape(shape[1:])
+        return average, Move(name=f"{average.name}: shape", inputs=(mean,), output=y, movement=movement)
+
+    return Pending(node=node, shape=shape, make=make)
+
+
+def _axes(reader: Reader, node: NodeProto, rank: int) -> set[int] | None:
+    """The dimensions that a reduction goes over; None if it goes over all."""
+    given = node.input[1] if len(node.input) > 1 else ""
+    axes = reader.graph.constant(given, "its axes").reshape(-1).tolist() if given else attribute(node, "axes")
+    if not axes:
+        return set() if attribute(node, "noop_with_empty_axes", 0) else None
+    return {axis % rank for axis in axes}
+
+
+def _refuse_ties(node: NodeProto, x: Tensor, y: Tensor) -> None:
+    """A NotTakenError where a sum of the image's integers can lie half-way between two results."""
+    pixels = x.shape[2] * x.shape[3]
+    step = Fraction(float(x.scale)) / Fraction(float(y.scale)) / pixels
+    most = pixels * max(x.format.max - x.zero_point, x.zero_point - x.format.min)
+    if step.denominator % 2 == 0 and step.denominator // 2 <= most:
+        raise NotTakenError(
+            f"the scales around {label(node)} must leave no mean of {pixels} pixels half-way between two results, "
+            f"where onnxruntime's float32 sum decides, not {float(x.scale):.9g} before and {float(y.scale):.9g} after "
+            "it; use GlobalAveragePool instead, which is exact for all scales, or calibrate with other data"
+        )
 
 
 def qlinear_average_pool(reader: Reader, node: NodeProto) -> Value:
