@@ -1,1 +1,1 @@
-../build/systoliq/build/soc/firmware/engine_driver.h
+../build/systoliq/soc/firmware/engine_driver.h

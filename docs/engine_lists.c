@@ -1,1 +1,1 @@
-../build/systoliq/build/soc/firmware/engine_lists.c
+../build/systoliq/soc/firmware/engine_lists.c

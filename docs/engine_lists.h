@@ -1,1 +1,1 @@
-../build/systoliq/build/soc/firmware/engine_lists.h
+../build/systoliq/soc/firmware/engine_lists.h
