@@ -84,7 +84,7 @@ def broken_works(work):
     return broken
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("stalls", [(0.0, 0.0, 0.0), (0.3, 0.3, 0.6)], ids=["unstalled", "stalled"])
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def random_cases(count, most, seed):
     return [(operation, random_bias(rng, operation.golden().shape)) for operation in operations]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(("name", "count", "most"), [("large", 40, 60), ("odd", 30, 40), ("weights", 30, 40)])
 def test_random_operations(name, count, most):
     check(engine(CONFIGS[name]), random_cases(count, most, seed=count), seed=count)

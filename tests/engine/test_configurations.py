@@ -57,7 +57,7 @@ def check(config, simulator, seed, jobs):
     assert (tally.wrong, tally.off, tally.violations) == (0, 0, 0)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("config", "simulator"),
@@ -71,7 +71,7 @@ def test_long_drains(config, simulator):
 FLOAT8 = {"a": E4M3FN, "b": E5M2, "y": E4M3FN}
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(8)
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     "kind",

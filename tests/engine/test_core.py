@@ -16,6 +16,7 @@ CONFIGS = {
 SHAPES = [(9, 90, 7), (11, 80, 7), (10, 85, 7)]  # each longer than it takes to write the next one's settings
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("name", CONFIGS)
 def test_jobs_alone_and_in_a_queue_take_the_cycles_of_the_model(name):

@@ -16,7 +16,7 @@ from systoliq.hw.engine import EngineConfig
 SHAPES = [(1, 3, 1), (5, 2, 7), (3, 9, 8), (7, 4, 10), (4, 5, 13), (2, 3, 16), (9, 1, 3)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("stall", [0, 0.5])
 @pytest.mark.parametrize("lanes", [1, 2, 3, 8])
 def test_every_beat_is_full(simulator, lanes, stall):

@@ -122,7 +122,7 @@ def test_an_error_of_memory_is_told_and_the_next_list_is_right(name, stalls):
 
 def test_what_is_wrong_with_a_list_has_a_name():
     """A register that does not exist, a command that is none, a list that is cut off, a job that the engine refuses."""
-    found = dma_engine("small, 128 bits")
+    found = dma_engine("small, 32 bits")
     (jobs, places, image) = next(lists_of(found, 2, 1))
     words = command_list(jobs, places, found.config, found.bus_bytes).words
     wrong = {

@@ -44,6 +44,7 @@ def with_words(work, name, change):
     return dataclasses.replace(work, words=[work.words[0] | {name: change(work.words[0][name])}])
 
 
+@pytest.mark.sampled(99)
 def test_every_code(small):
     """Each error ends in the exception of its name, and after the clear the next job is right."""
     good = job(6, 9, 7, per_row=True)
@@ -118,7 +119,7 @@ def entries(config, registers):
     return rows + found
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("config", [SMALL, RAGGED, FLOAT8], ids=["small", "ragged", "float8"])
 @pytest.mark.parametrize(
     "case",

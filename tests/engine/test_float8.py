@@ -40,7 +40,7 @@ def golden_or_error(inputs):
         return str(error)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", CONFIGS)
 def test_random_operations(simulator, name):
     """Batches, vectors, scales of all kinds per row and per column; every second operation with stalls."""
@@ -68,6 +68,7 @@ def test_random_operations(simulator, name):
     assert {config.y.nan_code, config.y.max_code, 0} <= set(seen.tolist())
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e5m2"])
 def test_equals_rationals(name):
     """Python's integers and what ml_dtypes says of codes: nothing of systoliq's golden."""
@@ -120,7 +121,7 @@ def test_sums_of_65535_products():
         assert hardware.reports[0].cycles == hardware.reports[0].model_cycles
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["e4m3fn-e5m2", "e4m3fnuz"])
 def test_without_initial_values(simulator, name):
     config, rng = CONFIGS[name], np.random.default_rng(3)

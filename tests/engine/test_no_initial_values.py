@@ -80,7 +80,7 @@ def test_array(simulator, cells):
             cosimulate_array(array, a, b, simulator=simulator, stalls=stalls, bulk=False, verilog=verilog).check()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("config", ENGINES, ids=lambda each: f"{each.rows}x{each.cols}x{each.depth}-{each.dataflow}")
 def test_engine(simulator, config):
     rng = np.random.default_rng(3)

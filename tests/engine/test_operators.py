@@ -31,7 +31,7 @@ def test_official(small):
         np.testing.assert_array_equal(result.y, expected, err_msg=case.name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize(
     ("name", "count", "most"),
     [

@@ -144,7 +144,7 @@ def name(each):
     return f"{each.rows}x{each.cols}x{each.depth}-{each.lanes}-{kind}"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(99)
 @pytest.mark.simulator
 @pytest.mark.parametrize("pause", [0.0, PAUSE])
 @pytest.mark.parametrize(("config", "simulator"), RUNS, ids=name)

@@ -33,7 +33,7 @@ def drawn(config, seed, count):
     return [job for index, job in enumerate(jobs) for _ in range(1 + (index % 3 == 2))]
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("stalls", STALLS)
 @pytest.mark.parametrize("config", CONFIGS, ids=NAMES)
 def test_queued_jobs_are_right(config, stalls, simulator):

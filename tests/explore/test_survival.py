@@ -65,6 +65,7 @@ def kept(folder: Path) -> int:
     return sum('"stage": "synthesis"' in path.read_text() for path in (folder / "cache").rglob("*.json"))
 
 
+@pytest.mark.sampled(99)
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
 def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
     code_key.cache_clear()  # should the sources have changed since this process began, the other process sees that
@@ -145,6 +146,7 @@ def test_memory_is_limited(monkeypatch):
     local.close()
 
 
+@pytest.mark.slow
 def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
     address, _, workers = cluster
     local = run(tmp_path / "local", 0.0)
@@ -174,6 +176,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
     )  # one ran on the worker that died, and one may have been on its way back
 
 
+@pytest.mark.slow
 def test_a_scheduler_that_goes_is_told_and_loses_nothing(cluster, tmp_path):
     address, scheduler, _ = cluster
 

@@ -62,8 +62,8 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
     return folder / "net"
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("cells", ["portable", "ecp5", "ice40", "gowin"])
-@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_accepts_what_emit_wrote(name, cells, tmp_path):
     net = NETWORKS[name]()
