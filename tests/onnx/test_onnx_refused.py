@@ -37,8 +37,8 @@ NODES = {
     "an addend that is no constant": (
         nodes(DQ_A, DQ_W, "[fc] h = MatMul(x, w)", "o = Relu(x)", "y = Add(h, o)", Q_Y), {},
         "MatMul 'fc': the bias must be constant, not from Relu 'o'"),
-    "a bias between the multiples": (nodes(DQ_A, DQ_W, "[fc] y = Gemm(x, w, f)", Q_Y),
-        {"f": np.full(5, 0.1234, np.float32)}, "the bias must be whole multiples of a_scale * b_scale, so that"),
+    "a float bias beyond int32": (nodes(DQ_A, DQ_W, "[fc] y = Gemm(x, w, f)", Q_Y),
+        {"f": np.full(5, 1e9, np.float32)}, "the bias must fit int32 in units of a_scale * b_scale"),
     "a bias of 8 bits": (
         nodes(DQ_A, DQ_W, "c = DequantizeLinear(b8, w_s, w_z)", "[fc] h = MatMul(x, w)", "y = Add(h, c)", Q_Y),
         {"b8": np.full(5, 2, np.int8)}, "MatMul 'fc': the bias must be whole multiples"),

@@ -4,8 +4,9 @@
 | QLinearMatMul, also of   | QOperator | constant b, scales, zero points                          |
 |   com.microsoft          |           |                                                          |
 | QGemm, com.microsoft     | QOperator | the same, int32 bias, transB                             |
-| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or whole multiples; Q behind or   |
-|                          |           | not: its result is then int32 sums                       |
+| Gemm                     | QDQ       | DQ(a), DQ(b), DQ(bias) or float32; Q behind or not: its  |
+|                          |           | result is then int32 sums, and a float32 bias must be    |
+|                          |           | whole multiples of a_scale * b_scale                     |
 | MatMul                   | QDQ       | DQ(a), DQ(b); Add of a bias as above; Q behind or not    |
 | MatMulInteger and others | QOperator | see `summed`                                             |
 
@@ -115,7 +116,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
     if result is None and _has_float8(a.zero_point, b.zero_point):
         raise NotTakenError("a product of float8 must go to a QuantizeLinear, since its sums are no integers")
     if result is None:
-        bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1])
+        bias = None if given is None else bias_of(graph, given, a, b, weight.shape[1], requantized=False)
         host = float_host_part(graph, node, b)
         return in_bytes({"b": weight, **_fields("a", a), **_fields("b", b), "bias": bias, "host": host})
     if given and result.added:

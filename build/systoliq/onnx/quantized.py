@@ -40,6 +40,7 @@ __all__ = [
     "weights",
 ]
 
+_INT32 = np.iinfo(np.int32)
 _BIAS_LIMIT = 1 << 24  # float32 tells whole numbers apart up to here
 _BIAS_TOLERANCE = 2.0**-20  # of an int32 bias' scale: quantizers multiply a_scale * b_scale in their own precision
 
@@ -92,11 +93,14 @@ def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[A
     return b, found
 
 
-def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> npt.NDArray[np.int32]:
+def bias_of(
+    graph: Graph, name: str, a: Parameters, b: Parameters, n: int, *, requantized: bool = True
+) -> npt.NDArray[np.int32]:
     """The constant tensor `name`, which is added to a product, as int32 [N] in units of a_scale * b_scale.
 
-    It is that already (DequantizeLinear of int32), or its values are whole multiples of the unit; otherwise no integer
-    bias gives what the model computes.
+    A DequantizeLinear of int32 has these integers already. onnxruntime rounds a float32 bias to them if the result is
+    `requantized`. Any other bias must be whole multiples of the unit: otherwise no integer bias gives what the model
+    computes.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
@@ -105,7 +109,7 @@ def bias_of(graph: Graph, name: str, a: Parameters, b: Parameters, n: int) -> np
         real = graph.constant(name, "the bias")
         if real.dtype != np.float32:
             raise NotTakenError(f"the bias must be of float32 or behind a DequantizeLinear, not {real.dtype.name}")
-        return _whole(_row(real, n), unit)
+        return (_rounded if requantized else _whole)(_row(real, n), unit)
     stored = graph.constant(node.input[0], "the bias")
     if not is_integer(stored.dtype):
         raise NotTakenError(f"the bias must be of integers before {label(node)}, not of {stored.dtype.name}")
@@ -242,6 +246,20 @@ def _row(array: npt.NDArray[Any], n: int) -> npt.NDArray[Any]:
     if array.size not in (1, n) or (array.size == n > 1 and array.shape[-1] != n):
         raise NotTakenError(f"the bias must have the shape [{n}] or be one value, not the shape {list(array.shape)}")
     return np.broadcast_to(array.reshape(-1), n)
+
+
+def _rounded(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
+    """`real` [N] divided by `unit` [N] and rounded in float32, as onnxruntime quantizes a bias."""
+    with np.errstate(all="ignore"):  # a unit may be 0 or infinite
+        multiples = np.rint((real / unit).astype(np.float32))
+        wrong = np.flatnonzero(~((multiples >= _INT32.min) & (multiples <= _INT32.max)))
+    if wrong.size:
+        column = int(wrong[0])
+        raise NotTakenError(
+            f"the bias must fit int32 in units of a_scale * b_scale, but column {column} has {float(real[column]):.6g} "
+            f"for a unit of {float(unit[column]):.6g}"
+        )
+    return multiples.astype(np.int32)
 
 
 def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:

@@ -125,8 +125,8 @@ REFUSED = {
     ),
     "bias": (
         f"{IMAGE} a",
-        f"{A} {W} f = Conv(fa, fw, bias) {Q}",
-        "Conv 'f': the bias must be whole multiples of a_scale * b_scale",
+        f"{A} {W} f = Conv(fa, fw, far) {Q}",
+        "Conv 'f': the bias must fit int32 in units of a_scale * b_scale, but column 3",
     ),
     "alpha": (f"{ROW} a", f"{A} {D} f = Gemm<alpha = 2.0>(fa, fd) {Q}", "Gemm 'f': alpha must be 1, not 2"),
     "mixed": (

@@ -15,6 +15,8 @@ from .oracle import check, write
 TYPES = [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")]
 QDQ = """fa = DequantizeLinear(a, as, az) fw = DequantizeLinear<axis = 0>(w, ws, wz)
     fb = DequantizeLinear<axis = 0>(b, bs, bz) f = Conv<ATTRIBUTES>(fa, fw, fb) y = QuantizeLinear(f, ys, yz)"""
+FLOAT_BIAS = """fa = DequantizeLinear(a, as, az) fw = DequantizeLinear<axis = 0>(w, ws, wz)
+    f = Conv<ATTRIBUTES>(fa, fw, c) y = QuantizeLinear(f, ys, yz)"""
 QLINEAR = "y = QLinearConv<ATTRIBUTES>(a, as, az, w, ws, wz, ys, yz, b)"
 
 
@@ -48,6 +50,7 @@ def constants_for(rng, kinds: tuple[str, str], shape: tuple[int, ...], *, per_ch
         "ys": np.float32(a_scale * ws.mean() * 60 * np.sqrt(depth)),
         "yz": np.asarray(rng.integers(0, 256) + low[activation]).astype(activation),
         "b": rng.integers(-3000, 3000, shape[0]).astype(np.int32),
+        "c": (a_scale * ws * rng.uniform(-3000, 3000, shape[0])).astype(np.float32),
         "bs": (a_scale * ws).astype(np.float32) if per_channel else np.float32(a_scale * ws[0]),
         "bz": np.zeros(count, np.int32) if per_channel else np.int32(0),
     }  # fmt: skip
@@ -63,7 +66,7 @@ def test_convolutions(kinds, per_channel, tmp_path):
         constants = constants_for(rng, kinds, w, per_channel=per_channel)
         low = 0 if kinds[0] == "uint8" else -128
         values = (rng.integers(0, 256, x) + low).astype(kinds[0])
-        for body in (QDQ, QLINEAR):
+        for body in (QDQ, FLOAT_BIAS, QLINEAR):
             body = body if per_channel else body.replace("<axis = 0>", "")
             head = f"g ({kinds[0]}{list(x)} a) => ({kinds[0]}[n, c, h, w] y)"
             path = write(tmp_path / "model.onnx", f"{head} {{ {body.replace('ATTRIBUTES', attributes)} }}", constants)
