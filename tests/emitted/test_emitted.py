@@ -11,7 +11,6 @@ def test_the_record_has_every_exemplar():
     assert list(recorded()["digests"]) == list(EXEMPLARS)
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EXEMPLARS)
 def test_hardware_is_that_on_record(name):
     """Else another one is emitted for the same input: `python -m tests.emitted.exemplars` puts that on record."""
