@@ -96,12 +96,19 @@ def design_key(design):
     return repr((design.name, design.hardware, more, content))
 
 
+def whole(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+
 def accepted(kind, directory, some, call, folder):
     """Which of the changes `some` are accepted; each of the others ends in reasons or in "no package"."""
     assert call("verify", directory).exit_code == 0
     found = []
     for change in some:
-        result = call("verify", changed(directory, change, folder))
+        made = changed(directory, change, folder)
+        if whole(made) == whole(directory):  # a digest, which was brought up to date again
+            continue
+        result = call("verify", made)
         assert "Traceback" not in result.output, (change, result.output)
         if result.exit_code == 0:
             found.append((change.file, change.kind, change.what))
@@ -120,7 +127,7 @@ def test_nothing_of_a_sample_can_be_taken_out(kind, package, call, tmp_path, qui
         of_kind[change.kind].append(change)
     rng = random.Random(kind)
     some = [each for way, count in SAMPLE.items() for each in rng.sample(of_kind[way], count)]
-    assert not accepted(kind, package(kind), some, call, tmp_path)
+    assert accepted(kind, package(kind), some, call, tmp_path) == []
 
 
 @pytest.mark.slow
@@ -133,4 +140,4 @@ def test_nothing_can_be_taken_out(kind, package, call, tmp_path, quick, record_p
         some = [change for change in some if change.kind != "emptied" or drawn[change.file, change.place] is change]
     for way, count in collections.Counter(change.kind for change in some).items():
         record_property(way, count)
-    assert not accepted(kind, package(kind), some, call, tmp_path)
+    assert accepted(kind, package(kind), some, call, tmp_path) == []

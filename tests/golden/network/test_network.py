@@ -108,9 +108,27 @@ def test_inputs_of_a_network():
         np.testing.assert_array_equal(found["y"], [[2, 3, 0, 255]])
 
 
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shape": (1, 3)}, r"source 'real' must be moved to the shape \[1, 4\], not \[1, 3\]"),
+        ({"shape": ()}, r"source 'real' must have a shape of positive integers, .*, not \[\]"),
+        ({"shape": (1, 0)}, r"source 'real' must have a shape of positive integers, .*, not \[1, 0\]"),
+        ({"shape": (1, None)}, "must have a shape of positive integers"),
+        ({"shape": (1, 1 << 40)}, "must have a shape of positive integers, of at most"),
+        ({"movements": (Nearest(rows=(0,) * (1 << 16), columns=(0,) * (1 << 16)),), "shape": (1, 1, 1, 1)}, "at most"),
+        ({"movements": (Reshape((5,)),)}, "cannot reshape"),
+    ],
+)
+def test_a_source_is_moved_to_its_tensor(changes, message):
+    fields = {"name": "real", "shape": (1, 4), "movements": (), "tensor": X}
+    with pytest.raises(ValueError, match=message):
+        Source(**fields | changes)
+
+
 def test_several_inputs_have_one_batch():
     sources = tuple(
-        Source(name=f"real_{name}", shape=(4,), movements=(), tensor=tensor(name, 1, 4)) for name in ("p", "q")
+        Source(name=f"real_{name}", shape=(1, 4), movements=(), tensor=tensor(name, 1, 4)) for name in ("p", "q")
     )
     join = Addition(name="a", inputs=tuple(source.tensor for source in sources), output=Y)
     network = _network(sources=sources, nodes=(join,))
@@ -122,7 +140,7 @@ def test_several_inputs_have_one_batch():
 
 def test_narrow_inputs_are_within_their_format():
     narrow = tensor("x", 1, 4, fmt=IntFormat(4, signed=False))
-    source = Source(name="real", shape=(4,), movements=(), tensor=narrow)
+    source = Source(name="real", shape=(1, 4), movements=(), tensor=narrow)
     output = tensor("y", 1, 4, fmt=IntFormat(4, signed=False))
     move = Move(name="m", inputs=(narrow,), output=output, movement=Reshape((4,)))
     network = _network(sources=(source,), nodes=(move,), outputs=(output,))

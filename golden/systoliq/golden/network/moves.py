@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..limits import TENSOR_ELEMENTS
 from .node import Node
 
-__all__ = ["Cast", "Move", "Movement", "Nearest", "Reshape", "Transpose"]
+__all__ = ["Cast", "Move", "Movement", "Nearest", "Reshape", "Transpose", "moved_shape"]
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,20 @@ class Cast:
 
 
 Movement = Reshape | Transpose | Nearest
+
+
+def moved_shape(shape: Sequence[int], movements: Iterable[Movement]) -> tuple[int, ...]:
+    """Return the shape that `movements` make of `shape`; ValueError if one of them does not apply or makes too much."""
+    array = np.zeros(shape, np.uint8)
+    for movement in movements:
+        if isinstance(movement, Nearest):
+            made = math.prod(array.shape[:2]) * len(movement.rows) * len(movement.columns)
+            if made > TENSOR_ELEMENTS:
+                raise ValueError(f"a tensor must have at most {TENSOR_ELEMENTS} elements, not {made}")
+        array = movement.apply(array)
+    return array.shape
+
+
 _WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels"}
 
 

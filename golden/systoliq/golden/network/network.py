@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .moves import Cast, Movement
+from ..limits import TENSOR_ELEMENTS
+from .moves import Cast, Movement, moved_shape
 from .node import Node
 from .tensor import Tensor
 
@@ -23,12 +25,30 @@ class Source:
     `name` and `shape` are those of the graph's input, which holds integers where a Cast is among the movements. Where
     `tensor` is that input itself, there is nothing to do; where `movements` is None, the graph's input cannot be taken,
     as the host does more than that.
+
+    Raises ValueError if the movements do not make the tensor's shape of `shape`.
     """
 
     name: str
     shape: tuple[int, ...]
     movements: tuple[Movement | Cast, ...] | None
     tensor: Tensor
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"the source's name must be a string, not {self.name!r}")
+        sizes = all(isinstance(size, int) and not isinstance(size, bool) and size > 0 for size in self.shape)
+        if not self.shape or not sizes or math.prod(self.shape) > TENSOR_ELEMENTS:
+            raise ValueError(
+                f"source {self.name!r} must have a shape of positive integers, of at most {TENSOR_ELEMENTS} elements, "
+                f"not {list(self.shape)}"
+            )
+        if self.movements is not None:
+            shape = moved_shape(self.shape, [each for each in self.movements if not isinstance(each, Cast)])
+            if shape != self.tensor.shape:
+                raise ValueError(
+                    f"source {self.name!r} must be moved to the shape {list(self.tensor.shape)}, not {list(shape)}"
+                )
 
     @property
     def type_name(self) -> str | None:
