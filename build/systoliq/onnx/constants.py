@@ -25,7 +25,7 @@ __all__ = ["constant_of", "constant_of_node", "quantized_constant"]
 _FLOAT8_TYPES = tuple(form.name.replace("_", "") for form in FLOAT8)  # as ONNX spells them
 _INTEGERS = (*NARROW_TYPES, "int8", "uint8", "int16", "uint16", "int32", "int64")
 _BITS = {name: int(name.removeprefix("u").removeprefix("int")) for name in _INTEGERS}
-_BITS |= dict.fromkeys(_FLOAT8_TYPES, 8) | {"float": 32, "float16": 16, "bfloat16": 16}
+_BITS |= dict.fromkeys(_FLOAT8_TYPES, 8) | {"bool": 8, "float": 32, "float16": 16, "bfloat16": 16}
 
 
 def constant_of(tensor: TensorProto, role: str, folder: Path) -> npt.NDArray[Any]:

@@ -203,6 +203,42 @@ def test_max_pool(kind, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_global_max_pool(kind, tmp_path):
+    rng = np.random.default_rng(4)
+    for high, wide in ((1, 1), (2, 3), (7, 7)):
+        head = f"g ({kind}[1, 60, {high}, {wide}] a) => ({kind}[1, 60, 1, 1] y)"
+        inputs = {"a": rng.choice(codes(kind), (1, 60, high, wide))}
+        for own in ("ys, yz", "as, az"):
+            body = between("f = GlobalMaxPool(fa)", "a").replace("ys, yz", own)
+            network, _ = compare(tmp_path, head, body, parameters(rng, kind, "a", "y"), inputs)
+            assert network.nodes[0].window.kernel == (high, wide)
+
+
+@pytest.mark.parametrize(
+    ("inside", "refusal"),
+    [
+        ("f = Dropout(fa)", None),
+        ("f = Dropout(fa, ratio)", None),
+        ("f = Dropout(fa, ratio, no)", None),
+        ("f = Dropout(fa, ratio, yes)", "Dropout 'f': training_mode must be false, not true"),
+        ("f, mask = Dropout(fa)", "Dropout 'f': it must have one output, not also the mask 'mask'"),
+    ],
+)
+def test_dropout(inside, refusal, tmp_path):
+    rng = np.random.default_rng(4)
+    constants = parameters(rng, "uint8", "a", "y")
+    constants |= {"ratio": np.float32(0.5), "no": np.array(False), "yes": np.array(True)}
+    constants = {name: value for name, value in constants.items() if name[1:] in ("s", "z") or name in inside}
+    head, inputs = "g (uint8[1, 60] a) => (uint8[1, 60] y)", {"a": rng.choice(codes("uint8"), (1, 60))}
+    if refusal is None:
+        compare(tmp_path, head, between(inside, "a"), constants, inputs)
+    else:
+        path = write(tmp_path / "m.onnx", f"{head} {{ {between(inside, 'a')} }}", constants)
+        with pytest.raises(InputError, match=refusal):
+            read_network(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_windowed_average(kind, tmp_path):
     windowed = 0
     for head, attributes, constants, inputs in pools(np.random.default_rng(2), 2 * SCALES, kind):

@@ -1,5 +1,5 @@
-"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Transpose, Resize nearest and Concat, on integers or between
-DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
+"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout, Transpose, Resize nearest and Concat, on integers or
+between DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .values import Constant, Given, Make, Pending, Result, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["concat", "move", "qlinear_concat"]
+__all__ = ["concat", "dropout", "move", "qlinear_concat"]
 
 
 def move(reader: Reader, node: NodeProto) -> Value:
@@ -39,6 +39,15 @@ def move(reader: Reader, node: NodeProto) -> Value:
 
     pending = Pending(node=node, shape=_moved(movement, x.shape), make=make, counts=x)
     return on_integers(reader, node, value, pending)
+
+
+def dropout(reader: Reader, node: NodeProto) -> Value:
+    """Outside of training its input as it is."""
+    if len(node.output) > 1 and node.output[1]:
+        raise NotTakenError(f"it must have one output, not also the mask {node.output[1]!r}")
+    if len(node.input) > 2 and node.input[2] and reader.graph.constant(node.input[2], "training_mode").any():
+        raise NotTakenError("training_mode must be false, not true")
+    return move(reader, node)
 
 
 def _given(reader: Reader, node: NodeProto, value: Given) -> Value:
@@ -83,7 +92,7 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
         return Transpose(tuple(attribute(node, "perm", range(len(shape))[::-1])))
     if kind == "Resize":
         return nearest_of(graph, node, shape)
-    if kind == "Identity":
+    if kind in ("Identity", "Dropout"):
         return Reshape(shape[1:])
     if kind == "Flatten":
         axis = int(attribute(node, "axis", 1)) % len(shape)

@@ -1,4 +1,6 @@
-"""Pools: MaxPool, AveragePool, GlobalAveragePool and ReduceMean, in QDQ form and of com.microsoft on integers."""
+"""Pools: MaxPool, GlobalMaxPool, AveragePool, GlobalAveragePool and ReduceMean, between DequantizeLinear and
+QuantizeLinear, or on integers, of com.microsoft too.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import MaxPool, Move, Node, Reshape, Tensor, WholeAverage, WindowedAverage
+from systoliq.golden.network import (
+    MaxPool,
+    Move,
+    Node,
+    Reshape,
+    Tensor,
+    WholeAverage,
+    Window,
+    WindowedAverage,
+)
 
 from ..node import NotTakenError, attribute, label
 from .quantizers import named, operand, result
@@ -37,7 +48,17 @@ def max_pool(reader: Reader, node: NodeProto) -> Value:
         raise NotTakenError(f"it must have one output, not also the indices {node.output[1]!r}")
     value = reader.value(node.input[0])
     x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    window = window_of(node, _image(x), attribute(node, "kernel_shape"))
+    return _maximum(reader, node, value, x, window_of(node, _image(x), attribute(node, "kernel_shape")))
+
+
+def global_max_pool(reader: Reader, node: NodeProto) -> Value:
+    """The greatest integer of the whole image, or of what a DequantizeLinear gives."""
+    value = reader.value(node.input[0])
+    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    return _maximum(reader, node, value, x, Window(kernel=_image(x)))
+
+
+def _maximum(reader: Reader, node: NodeProto, value: Value, x: Tensor, window: Window) -> Value:
     shape = (*x.shape[:2], *window.positions(x.shape[2:]))
 
     def make(y: Tensor) -> tuple[Node, ...]:
