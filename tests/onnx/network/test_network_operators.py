@@ -120,6 +120,14 @@ FUNCTIONS = {
     "Tanh": "f = Tanh(fa)",
     "HardSigmoid": "f = HardSigmoid<alpha = 0.3>(fa)",
     "HardSwish": "f = HardSwish(fa)",
+    "ThresholdedRelu": "f = ThresholdedRelu<alpha = 0.4>(fa)",
+    "PRelu": "f = PRelu(fa, high)",
+    "Elu": "f = Elu<alpha = 0.7>(fa)",
+    "Gelu by tanh": 'f = Gelu<approximate = "tanh">(fa)',
+    "Pow 2": "f = Pow(fa, two)",
+    "Pow 3": "f = Pow(fa, three)",
+    "Pow 1.3": "f = Pow(fa, high)",
+    **{name: f"f = {name}(fa)" for name in ("Selu", "Softplus", "Softsign", "Mish", "Gelu", "Erf", "Exp")},
     **{name: f"f = {name}(fa)" for name in ("Abs", "Neg", "Sqrt", "Reciprocal", "Floor", "Ceil", "Round", "Sign")},
     **{f"{name} first": f"f = {name}(high, fa)" for name in ("Add", "Sub", "Mul", "Div")},
     **{f"{name} second": f"f = {name}(fa, high)" for name in ("Add", "Sub", "Mul", "Div")},
@@ -129,7 +137,7 @@ FUNCTIONS = {
 }  # fmt: skip
 NUMBERS = {
     "low": np.float32(-1), "high": np.float32(1.3), "zero": np.float32(0), "three": np.float32([3]),
-    "six": np.float32(6),
+    "six": np.float32(6), "two": np.float32(2),
 }  # fmt: skip
 FUNCTION_BODIES = {name: between(inside, "a") for name, inside in FUNCTIONS.items()} | {
     "QLinearSigmoid": "y = com.microsoft.QLinearSigmoid(a, as, az, ys, yz)",
@@ -146,7 +154,23 @@ def test_functions_of_every_integer(name, kind, tmp_path):
         constants = parameters(rng, kind, "a", "y") | NUMBERS
         if draw % 2 and any(part in name for part in ("Sigmoid", "Tanh", "two")):
             constants["ys"] = np.float32(rng.uniform(1, 1.1) / 256)
-        compare(tmp_path, head, FUNCTION_BODIES[name], constants, {"a": codes(kind).reshape(1, 256)})
+        opset = {"opset": 20, "ir": 9} if name.split()[0] in ("Gelu", "Mish") else {}
+        compare(tmp_path, head, FUNCTION_BODIES[name], constants, {"a": codes(kind).reshape(1, 256)}, **opset)
+
+
+@pytest.mark.parametrize(
+    ("inside", "refusal"),
+    [
+        ("f = PRelu(fa, slopes)", r"PRelu 'f': its slope must be one float32 number, not float32 \[2\]"),
+        ("f = Pow(fa, fa)", "Pow 'f': its exponent must be constant"),
+        ('f = Gelu<approximate = "some">(fa)', "Gelu 'f': approximate must be none or tanh, not 'some'"),
+    ],
+)
+def test_functions_with_other_parameters_are_refused(inside, refusal, tmp_path):
+    constants = parameters(np.random.default_rng(6), "uint8", "a", "y") | {"slopes": np.float32([0.1, 0.2])}
+    text = f"g (uint8[1, 2] a) => (uint8[1, 2] y) {{ {between(inside, 'a')} }}"
+    with pytest.raises(InputError, match=refusal):
+        read_network(write(tmp_path / "m.onnx", text, constants, opset=20, ir=9))
 
 
 def scales_that_tell(exact: np.ndarray, kernel: np.ndarray) -> Iterator[np.float32]:

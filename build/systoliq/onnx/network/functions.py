@@ -4,7 +4,7 @@ a constant number is one, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,24 @@ def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, 
     return lambda graph, node: {name: float(attribute(node, name, default))}
 
 
+def _second(name: str, role: str) -> Callable[[Graph, NodeProto], dict[str, float]]:
+    def parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
+        number = graph.constant(node.input[1], role)
+        if number.dtype != np.float32 or number.size != 1:
+            raise NotTakenError(f"{role} must be one float32 number, not {number.dtype.name} {list(number.shape)}")
+        return {name: float(number.reshape(()))}
+
+    return parameters
+
+
+def _approximate(graph: Graph, node: NodeProto) -> dict[str, str]:
+    given = attribute(node, "approximate", b"none")
+    text = given.decode() if isinstance(given, bytes) else str(given)
+    if text not in ("none", "tanh"):
+        raise NotTakenError(f"approximate must be none or tanh, not {text!r}")
+    return {"approximate": text}
+
+
 def _no_parameters(graph: Graph, node: NodeProto) -> dict[str, float]:
     return {}
 
@@ -38,7 +56,7 @@ def _bounds(graph: Graph, node: NodeProto) -> dict[str, float]:
     return {"least": least, "most": most}
 
 
-FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], dict[str, float]]]] = {
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapping[str, float | str]]]] = {
     "Relu": (functions.relu, _no_parameters),
     "Clip": (functions.clip, _bounds),
     "LeakyRelu": (functions.leaky_relu, _alpha("alpha", 0.01)),
@@ -49,6 +67,23 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], dict
         lambda graph, node: {"alpha": attribute(node, "alpha", 0.2), "beta": attribute(node, "beta", 0.5)},
     ),
     "HardSwish": (functions.hard_swish, _no_parameters),
+    "ThresholdedRelu": (functions.thresholded_relu, _alpha("alpha", 1.0)),
+    "PRelu": (functions.leaky_relu, _second("alpha", "its slope")),
+    "Elu": (functions.elu, _alpha("alpha", 1.0)),
+    "Selu": (
+        functions.selu,
+        lambda graph, node: {
+            "alpha": attribute(node, "alpha", 1.6732632423543772),
+            "gamma": attribute(node, "gamma", 1.0507009873554805),
+        },
+    ),
+    "Softplus": (functions.softplus, _no_parameters),
+    "Softsign": (functions.softsign, _no_parameters),
+    "Mish": (functions.mish, _no_parameters),
+    "Gelu": (functions.gelu, _approximate),
+    "Erf": (functions.erf, _no_parameters),
+    "Exp": (functions.exp, _no_parameters),
+    "Pow": (functions.power, _second("exponent", "its exponent")),
     "Abs": (np.abs, _no_parameters),
     "Neg": (np.negative, _no_parameters),
     "Sqrt": (functions.sqrt, _no_parameters),

@@ -55,7 +55,8 @@ def global_max_pool(reader: Reader, node: NodeProto) -> Value:
     """The greatest integer of the whole image, or of what a DequantizeLinear gives."""
     value = reader.value(node.input[0])
     x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    return _maximum(reader, node, value, x, Window(kernel=_image(x)))
+    rows, columns = _image(x)
+    return _maximum(reader, node, value, x, Window(kernel=(rows, columns)))
 
 
 def _maximum(reader: Reader, node: NodeProto, value: Value, x: Tensor, window: Window) -> Value:
