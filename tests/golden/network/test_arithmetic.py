@@ -46,7 +46,7 @@ def layer(k, n, *, bias=True):
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("bias", [True, False])
 def test_convolution(groups, bias):
-    x, y = tensor("x", 1, 4, 5, 4), tensor("y", 1, 8, 3, 5)
+    x, y = tensor("x", 1, 4, 5, 4), tensor("y", 1, 8, 3, 5, zero_point=9)
     window = Window(kernel=(3, 2), strides=(2, 1), pads=(1, 1, 1, 1))
     node = Convolution(
         name="c", inputs=(x,), output=y, window=window, groups=groups, layer=layer(24 // groups, 8, bias=bias)
@@ -83,7 +83,7 @@ def test_kernels_become_columns():
 
 @pytest.mark.parametrize("shape", [(1, 6), (1, 3, 6)])
 def test_dense(shape):
-    x, y = tensor("x", *shape), tensor("y", *shape[:-1], 4)
+    x, y = tensor("x", *shape), tensor("y", *shape[:-1], 4, zero_point=9)
     node = Dense(name="d", inputs=(x,), output=y, layer=layer(6, 4))
     assert node.multiply_accumulates == int(np.prod(shape[1:])) * 4
     values = integers(x)

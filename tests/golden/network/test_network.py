@@ -42,7 +42,7 @@ def layer(k, n) -> MatMulLayer:
 
 def test_convolution_is_the_sum_over_its_window():
     """By a loop over every output, with Python's integers."""
-    x, y = tensor("x", 1, 4, 5, 6), tensor("y", 1, 6, 3, 2)
+    x, y = tensor("x", 1, 4, 5, 6), tensor("y", 1, 6, 3, 2, zero_point=9)
     window = Window(kernel=(3, 2), strides=(2, 3), pads=(1, 0, 1, 1))
     node = Convolution(name="c", inputs=(x,), output=y, window=window, groups=2, layer=layer(12, 6))
     values = np.random.default_rng(2).integers(0, 256, (2, 4, 5, 6)).astype(np.uint8)
@@ -228,6 +228,10 @@ WRONG = {
     "sum's shape": (
         lambda: Addition(name="a", inputs=(X, tensor("b", 3, 4)), output=tensor("y", 1, 4)),
         r"the output of 'a' must have the shape \[3, 4\], not \[1, 4\]",
+    ),
+    "zero points": (
+        lambda: Dense(name="d", inputs=(X,), output=Y, layer=layer(4, 4)),
+        "the layer must have the zero points of input and output, 3 and 3, not 3 and 9",
     ),
     "rows": (lambda: Dense(name="d", inputs=(X,), output=Y, layer=layer(5, 4)), r"have the shape \[batch, 5\] or"),
     "columns": (

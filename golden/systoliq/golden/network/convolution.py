@@ -46,8 +46,7 @@ class Convolution(Node):
                 f"in {self.groups} groups, not {self.layer.k}"
             )
         self.expect_shape((batch, self.layer.n, *self.window.positions(image)))
-        if (self.layer.a_format, self.layer.y_format) != (x.format, self.output.format):
-            raise ValueError("the layer must have the formats of input and output")
+        self.expect_layer(self.layer)
 
     @property
     def depthwise(self) -> bool:

@@ -28,8 +28,7 @@ class Dense(Node):
                 f"{list(x.shape)}"
             )
         self.expect_shape((*x.shape[:-1], self.layer.n))
-        if (self.layer.a_format, self.layer.y_format) != (x.format, self.output.format):
-            raise ValueError("the layer must have the formats of input and output")
+        self.expect_layer(self.layer)
 
     @property
     def kind(self) -> str:

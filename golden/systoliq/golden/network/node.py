@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..layer import MatMulLayer
 from .tensor import BYTE, Tensor
 
 __all__ = ["Node"]
@@ -40,6 +41,18 @@ class Node(ABC):
     def multiply_accumulates(self) -> int:
         """Products that one batch of the tensors' shapes takes, those with padding included."""
         return 0
+
+    def expect_layer(self, layer: MatMulLayer) -> None:
+        """A ValueError where `layer` has other formats or zero points than the input and the output."""
+        (x,) = self.inputs
+        if (layer.a_format, layer.y_format) != (x.format, self.output.format):
+            raise ValueError("the layer must have the formats of input and output")
+        points = int(layer.a_zero_point), int(layer.y_zero_point)
+        if points != (x.zero_point, self.output.zero_point):
+            raise ValueError(
+                f"the layer must have the zero points of input and output, {x.zero_point} and "
+                f"{self.output.zero_point}, not {points[0]} and {points[1]}"
+            )
 
     def expect_shape(self, shape: tuple[int, ...]) -> None:
         """A ValueError where the output has another shape."""
