@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 
 import pytest
 
@@ -23,6 +24,28 @@ def test_the_sites_are_those_of_amaranth_boards():
     assert [ULX3S.button] == sites(platform, "button_fire")
     assert [ULX3S.tx] == sites(platform, "uart", subsignal="tx")
     assert ULX3S.leds == tuple(sites(platform, "led", index)[0] for index in range(8))
+
+
+@pytest.mark.simulator
+def test_the_leds_are_the_firmwares_and_the_trap(tmp_path):
+    """Under Icarus, before a system whose firmware sets 0x15 and that gives up."""
+    system = """
+module soc(input clk, input rst, output tx, output [7:0] leds, output trap);
+  assign tx = 1'b1;
+  assign leds = 8'h15;
+  assign trap = 1'b1;
+endmodule
+module bench;
+  wire [7:0] leds;
+  soc_ulx3s top(.clock(1'b0), .button(1'b0), .tx(), .leds(leds));
+  initial #1 $display("%b", leds);
+endmodule
+"""
+    source, program = tmp_path / "top.v", tmp_path / "top"
+    source.write_text(board_top("soc") + system)
+    subprocess.run(["iverilog", "-g2005", "-Wall", "-s", "bench", "-o", program, source], check=True)
+    shown = subprocess.run(["vvp", program], check=True, capture_output=True, text=True).stdout
+    assert shown == "10010101\n"
 
 
 def test_each_port_has_its_site_and_its_voltage():

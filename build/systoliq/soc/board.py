@@ -39,15 +39,15 @@ module {name}_ulx3s(input wire clock, input wire button, output wire tx, output 
   reg [1:0] pressed = 0;
   reg reset = 1;
   wire trap;
-  wire [7:0] leds;
+  wire [7:0] set; // by the firmware
   always @(posedge clock) begin
     pressed <= {{pressed[0], button}};
     if (pressed[1]) count <= 0;
     else if (count != 15) count <= count + 1;
     reset <= count != 15;
   end
-  assign leds = {{trap, leds[6:0]}};
-  {name} system(.clk(clock), .rst(reset), .tx(tx), .leds(leds), .trap(trap));
+  assign leds = {{trap, set[6:0]}};
+  {name} system(.clk(clock), .rst(reset), .tx(tx), .leds(set), .trap(trap));
 endmodule
 """
 
