@@ -96,7 +96,7 @@ def choices_of_layer(layer: MatMulLayer, asked: Hardware) -> Iterator[Fitted]:
 
 
 def _node(layer: MatMulLayer) -> network.Dense:
-    """The layer as a stage; scales and zero points are the layer's own."""
+    """The layer as a stage, by its own zero points; its scales are not those of the tensors."""
     formats = []
     for form in (layer.a_format, layer.b_format, layer.y_format):
         if not isinstance(form, IntFormat) or form.bits != _BITS or layer.gives_sums or layer.takes_zero_points:
@@ -104,8 +104,11 @@ def _node(layer: MatMulLayer) -> network.Dense:
             raise InputError(f"cells auto is for layers of int8 and uint8, requantized, not for {form}{sums}{late}")
         formats.append(form)
     x, y = (
-        network.Tensor(name=name, shape=(1, size), format=form, scale=np.float32(1), zero_point=0)
-        for name, size, form in (("a", layer.k, formats[0]), ("y", layer.n, formats[2]))
+        network.Tensor(name=name, shape=(1, size), format=form, scale=np.float32(1), zero_point=int(point))
+        for name, size, form, point in (
+            ("a", layer.k, formats[0], layer.a_zero_point),
+            ("y", layer.n, formats[2], layer.y_zero_point),
+        )
     )
     return network.Dense(name=layer.name or "layer", inputs=(x,), output=y, layer=layer)
 
