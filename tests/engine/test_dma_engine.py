@@ -1,4 +1,4 @@
-"""The DMA engine: lists of jobs in memory, right at any place, under stalls; errors are told and end."""
+"""The DMA engine: lists of jobs in memory, right at any place, under stalls; errors are reported and end."""
 
 from __future__ import annotations
 

@@ -19,7 +19,9 @@ from .node import NotTakenError, channel_axis, check_elements, check_saturates, 
 if TYPE_CHECKING:
     from onnx import NodeProto, TensorProto
 
-__all__ = ["constant_of", "constant_of_node", "quantized_constant"]
+__all__ = ["NUMBERS", "constant_of", "constant_of_node", "quantized_constant"]
+
+NUMBERS = "integers of 2, 4, 8 or 16 bits, one of the four float8 types or float32"
 
 # What constants may be; other types (float4, double, ...) are refused by name.
 _FLOAT8_TYPES = tuple(form.name.replace("_", "") for form in FLOAT8)  # as ONNX spells them
@@ -37,8 +39,7 @@ def constant_of(tensor: TensorProto, role: str, folder: Path) -> npt.NDArray[Any
     except ValueError:
         kind = f"the unknown type {tensor.data_type}"
     if kind not in _BITS:
-        known = "integers of 2, 4, 8 or 16 bits, one of the four float8 types or float32"
-        raise NotTakenError(f"{role} must be of {known}, not of {kind}")
+        raise NotTakenError(f"{role} must be of {NUMBERS}, not of {kind}")
     count = check_elements(f"{role}: {tensor.name!r}", tensor.dims)
     try:
         with library(f"{role}: the data of {tensor.name!r} cannot be read"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from .constants import constant_of, constant_of_node, quantized_constant
+from .constants import NUMBERS, constant_of, constant_of_node, quantized_constant
 from .node import MOVES, NotTakenError, attribute, is_operator, label
 
 if TYPE_CHECKING:
@@ -114,7 +114,21 @@ class Graph:
         return name in self._constant
 
     def constant(self, name: str, role: str) -> npt.NDArray[Any]:
-        """The constant tensor `name`; `role` is what it is to the layer, for the error where it is none."""
+        """The constant tensor `name`, of numbers; `role` is what it is to the layer, for errors."""
+        value = self._evaluated(name, role)
+        if value.dtype == np.bool_:
+            raise NotTakenError(f"{role} must be of {NUMBERS}, not of bool")
+        return value
+
+    def flag(self, name: str, role: str) -> bool:
+        """Whether the constant tensor `name` of truth values holds a true one."""
+        value = self._evaluated(name, role)
+        if value.dtype != np.bool_:
+            raise NotTakenError(f"{role} must be of bool, not of {value.dtype.name}")
+        return bool(value.any())
+
+    def _evaluated(self, name: str, role: str) -> npt.NDArray[Any]:
+        """The constant tensor `name`, from those that it is made of; a NotTakenError where it is none."""
         if name not in self._constant:
             raise NotTakenError(f"{role} must be constant, not from {self.source(name)}")
         todo = [(name, role)]

@@ -40,8 +40,7 @@ def _second(name: str, role: str) -> Callable[[Graph, NodeProto], dict[str, floa
 
 
 def _approximate(graph: Graph, node: NodeProto) -> dict[str, str]:
-    given = attribute(node, "approximate", b"none")
-    text = given.decode() if isinstance(given, bytes) else str(given)
+    text = attribute(node, "approximate", b"none").decode()
     if text not in ("none", "tanh"):
         raise NotTakenError(f"approximate must be none or tanh, not {text!r}")
     return {"approximate": text}

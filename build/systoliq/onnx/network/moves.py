@@ -4,16 +4,17 @@ between DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, Transpose
-from systoliq.golden.network.moves import Movement
+from systoliq.golden.network.moves import Movement, moved_shape
 
 from ..node import NotTakenError, attribute
 from .pools import on_integers
-from .quantizers import constant_tensor, named, operand, result
+from .quantizers import constant_tensor, named, numbers_of, operand, result
 from .reader import Reader
 from .resize import nearest_of
 from .values import Constant, Given, Make, Pending, Result, Value
@@ -37,7 +38,7 @@ def move(reader: Reader, node: NodeProto) -> Value:
     def make(y: Tensor) -> tuple[Node, ...]:
         return (Move(name=named(node), inputs=(x,), output=y, movement=movement),)
 
-    pending = Pending(node=node, shape=_moved(movement, x.shape), make=make, counts=x)
+    pending = Pending(node=node, shape=moved_shape(x.shape, [movement]), make=make, counts=x)
     return on_integers(reader, node, value, pending)
 
 
@@ -45,7 +46,7 @@ def dropout(reader: Reader, node: NodeProto) -> Value:
     """Outside of training its input as it is."""
     if len(node.output) > 1 and node.output[1]:
         raise NotTakenError(f"it must have one output, not also the mask {node.output[1]!r}")
-    if len(node.input) > 2 and node.input[2] and reader.graph.constant(node.input[2], "training_mode").any():
+    if len(node.input) > 2 and node.input[2] and reader.graph.flag(node.input[2], "training_mode"):
         raise NotTakenError("training_mode must be false, not true")
     return move(reader, node)
 
@@ -57,7 +58,7 @@ def _given(reader: Reader, node: NodeProto, value: Given) -> Value:
     return Given(
         name=value.name,
         origin=value.origin,
-        shape=_moved(movement, value.shape),
+        shape=moved_shape(value.shape, [movement]),
         movements=None if before is None else (*before, movement),
     )
 
@@ -75,15 +76,11 @@ def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
     reader.fold(node, value.node)
     return Pending(
         node=value.node,
-        shape=_moved(movement, value.shape),
+        shape=moved_shape(value.shape, [movement]),
         make=make,
         clamps=value.clamps,
         followers=value.followers + 1,
     )
-
-
-def _moved(movement: Movement, shape: tuple[int, ...]) -> tuple[int, ...]:
-    return movement.apply(np.empty(shape, np.uint8)).shape
 
 
 def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Movement:
@@ -98,9 +95,7 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
         axis = int(attribute(node, "axis", 1)) % len(shape)
         target: tuple[int, ...] = (int(np.prod(shape[:axis])), int(np.prod(shape[axis:])))
     else:
-        given = node.input[1] if len(node.input) > 1 else ""
-        role = "its shape" if kind == "Reshape" else "its axes"
-        numbers = attribute(node, "axes") if not given else graph.constant(given, role).reshape(-1).tolist()
+        numbers = numbers_of(graph, node, "its shape" if kind == "Reshape" else "its axes")
         target = _SHAPES[kind](node, shape, numbers)
     if target[:1] != shape[:1]:
         raise NotTakenError(f"it must keep the batch, {shape[0]}, as the first dimension, not give {list(target)}")
@@ -130,7 +125,11 @@ def _unsqueezed(node: NodeProto, shape: tuple[int, ...], axes: list[int]) -> tup
     return tuple(1 if i in new else next(old) for i in range(rank))
 
 
-_SHAPES = {"Reshape": _reshaped, "Squeeze": _squeezed, "Unsqueeze": _unsqueezed}
+_SHAPES: dict[str, Callable[..., tuple[int, ...]]] = {
+    "Reshape": _reshaped,
+    "Squeeze": _squeezed,
+    "Unsqueeze": _unsqueezed,
+}
 
 
 def concat(reader: Reader, node: NodeProto) -> Value:

@@ -4,6 +4,7 @@ QuantizeLinear, or on integers, of com.microsoft too.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from systoliq.golden.network import (
 )
 
 from ..node import NotTakenError, attribute, label
-from .quantizers import named, operand, result
+from .quantizers import named, numbers_of, operand, result
 from .reader import Reader
 from .sums import window_of
 from .values import Make, Pending, Value
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = [
     "average_pool",
     "global_average_pool",
+    "global_max_pool",
     "max_pool",
     "qlinear_average_pool",
     "qlinear_global_average_pool",
@@ -46,20 +48,18 @@ def max_pool(reader: Reader, node: NodeProto) -> Value:
     """On integers, or on what a DequantizeLinear gives: the same integers."""
     if len(node.output) > 1 and node.output[1]:
         raise NotTakenError(f"it must have one output, not also the indices {node.output[1]!r}")
-    value = reader.value(node.input[0])
-    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    return _maximum(reader, node, value, x, window_of(node, _image(x), attribute(node, "kernel_shape")))
+    return _maximum(reader, node, lambda image: window_of(node, image, attribute(node, "kernel_shape")))
 
 
 def global_max_pool(reader: Reader, node: NodeProto) -> Value:
     """The greatest integer of the whole image, or of what a DequantizeLinear gives."""
+    return _maximum(reader, node, lambda image: Window(kernel=image))
+
+
+def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[tuple[int, int]], Window]) -> Value:
     value = reader.value(node.input[0])
     x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    rows, columns = _image(x)
-    return _maximum(reader, node, value, x, Window(kernel=(rows, columns)))
-
-
-def _maximum(reader: Reader, node: NodeProto, value: Value, x: Tensor, window: Window) -> Value:
+    window = window_for(_image(x))
     shape = (*x.shape[:2], *window.positions(x.shape[2:]))
 
     def make(y: Tensor) -> tuple[Node, ...]:
@@ -98,29 +98,29 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
     refused.
     """
     x = reader.tensor(node.input[0])
-    rank, kept = len(_image(x)) + 2, bool(attribute(node, "keepdims", 1))
-    axes = _axes(reader, node, rank)
+    averaged, kept = _averaged(x), bool(attribute(node, "keepdims", 1))
+    axes = _axes(reader, node, len(averaged))
     if axes != {2, 3}:
         wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
         raise NotTakenError(f"it must average over rows and columns, the dimensions 2 and 3, not over {wanted}")
-    shape = _averaged(x) if kept else x.shape[:2]
+    shape = averaged if kept else x.shape[:2]
+
+    average = _whole(node, x)
 
     def make(y: Tensor) -> tuple[Node, ...]:
         _refuse_ties(node, x, y)
-        mean = y if kept else y.replace(name=f"{y.name}: mean", shape=_averaged(x))
-        average = WholeAverage(name=named(node), inputs=(x,), output=mean)
         if kept:
-            return (average,)
-        movement = Reshape(shape[1:])
-        return average, Move(name=f"{average.name}: shape", inputs=(mean,), output=y, movement=movement)
+            return average(y)
+        mean = y.replace(name=f"{y.name}: mean", shape=averaged)
+        shaped = Move(name=f"{named(node)}: shape", inputs=(mean,), output=y, movement=Reshape(shape[1:]))
+        return (*average(mean), shaped)
 
     return Pending(node=node, shape=shape, make=make)
 
 
 def _axes(reader: Reader, node: NodeProto, rank: int) -> set[int] | None:
     """The dimensions that a reduction goes over; None if it goes over all."""
-    given = node.input[1] if len(node.input) > 1 else ""
-    axes = reader.graph.constant(given, "its axes").reshape(-1).tolist() if given else attribute(node, "axes")
+    axes = numbers_of(reader.graph, node, "its axes")
     if not axes:
         return set() if attribute(node, "noop_with_empty_axes", 0) else None
     return {axis % rank for axis in axes}
@@ -166,10 +166,10 @@ def _refuse_channels_last(node: NodeProto) -> None:
         raise NotTakenError("channels_last must be 0, not 1: channels are the second dimension")
 
 
-def _image(x: Tensor) -> tuple[int, ...]:
+def _image(x: Tensor) -> tuple[int, int]:
     if len(x.shape) != 4:
         raise NotTakenError(f"its input must have the shape [batch, channels, rows, columns], not {list(x.shape)}")
-    return x.shape[2:]
+    return x.shape[2], x.shape[3]
 
 
 def _averaged(x: Tensor) -> tuple[int, ...]:

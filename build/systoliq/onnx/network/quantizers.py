@@ -174,6 +174,13 @@ def _expect_without_effect(graph: Graph, clamp: NodeProto, node: NodeProto, y: T
         )
 
 
+def numbers_of(graph: Graph, node: NodeProto, role: str) -> list[int] | None:
+    """The whole numbers of a node's second input, else of its attribute axes; None where it has neither."""
+    given = node.input[1] if len(node.input) > 1 else ""
+    found: list[int] | None = graph.constant(given, role).reshape(-1).tolist() if given else attribute(node, "axes")
+    return found
+
+
 def bounds_of(graph: Graph, node: NodeProto) -> tuple[float, float]:
     """Least and greatest result of a Relu or Clip."""
     if node.op_type == "Relu":

@@ -44,19 +44,17 @@ class Assembly:
         """Whether an image takes just `image_cycles`, not only at least: no window leaves the image, as in
         `rate.image_cycles`, and every window buffer keeps up with the stage before it.
         """
-        made = dict(zip((node.output.name for node in self.nodes), self.nodes, strict=True))
-        return all(not windows_of(node).leaves_image and self._keeps_up(made, node) for node in self.nodes)
-
-    def _keeps_up(self, made: Mapping[str, network.Node], node: network.Node) -> bool:
-        (joint,) = (joint for joint in self.pipeline.joints if joint.name == node.output.name)
-        buffer = getattr(joint.component, "buffer", None)
-        source = made.get(joint.inputs[0])
-        if buffer is None or source is None:
-            return True
-        own, before = (image_cycles(each, self.parallelism[each.name]) for each in (node, source))
-        return keeps_up(
-            buffer.windows, lines=buffer.lines, source_cycles=before, own_cycles=own, cycles=self.image_cycles
-        )
+        cycles = {node.output.name: image_cycles(node, self.parallelism[node.name]) for node in self.nodes}
+        slowest = max(cycles.values())
+        for joint in self.pipeline.joints:
+            buffer = getattr(joint.component, "buffer", None)
+            before = cycles.get(joint.inputs[0]) if joint.inputs else None  # neither the input nor a constant
+            if buffer is None or before is None:
+                continue
+            own, windows = cycles[joint.name], buffer.windows
+            if not keeps_up(windows, lines=buffer.lines, source_cycles=before, own_cycles=own, cycles=slowest):
+                return False
+        return not any(windows_of(node).leaves_image for node in self.nodes)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -126,7 +124,7 @@ class _Assembler:
         self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
         self._slowest = slowest
         self.streams = {source.name: _Stream(source.name, source, None)}
-        self._reaches = {source.name: Dependency.of_source(source)}
+        self._dependencies = {source.name: Dependency.of_source(source)}
         self.nodes: list[network.Node] = []
         self.joints: list[Joint] = []
 
@@ -147,8 +145,10 @@ class _Assembler:
         )
         inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
         joint = Joint(name=node.output.name, component=stage, inputs=inputs)
-        given = [self._reaches[each.name] for each in taken]
-        self._reaches[joint.name] = Dependency.of_node(node, given, image_cycles(node, parallelism) / self._slowest)
+        given = [self._dependencies[each.name] for each in taken]
+        self._dependencies[joint.name] = Dependency.of_node(
+            node, given, image_cycles(node, parallelism) / self._slowest
+        )
         if len(taken) > 1:
             joint = dataclasses.replace(joint, waiting=_waiting(node, joint, taken, given))
         self.nodes.append(node)

@@ -34,7 +34,7 @@ class Dependency:
 
     @classmethod
     def of_node(cls, node: network.Node, given: Sequence[Dependency], share: float = 0.0) -> Dependency:
-        """Of a node's output, by the reaches of its inputs; ``share`` of the time between images its stage is busy."""
+        """Of a node's output, from its inputs' ``given``; ``share`` of the time between images its stage is busy."""
         lag = max(each.lag for each in given) + share / node.output.pixels
         return cls(_needed(node, given), node.output.columns, lag)
 
