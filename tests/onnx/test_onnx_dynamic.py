@@ -21,6 +21,7 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 
 from systoliq.golden.dynamic import dynamic_quantize_linear
 from systoliq.onnx import read_products
+from systoliq.onnx.host import STATIC
 
 from ..cli.refused import assert_refused
 from .onnx_models import CONSTANTS, K, N, write
@@ -292,7 +293,7 @@ def test_matmul_integer_to_float(nodes, at_run_time, known, steps, tmp_path):
     assert (layer.takes_zero_points, host.model is not None) == (at_run_time, known)
     assert [step.operator for step in host.steps] == steps
     if not known:
-        assert host.before is None
+        assert host.before == (None if at_run_time else STATIC)  # by the layer's own scale
         return
     x = np.random.default_rng(1).normal(0, 2, (4, K)).astype(np.float32)
     found = host.quantize(layer, x)

@@ -15,6 +15,7 @@ from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
+from systoliq.onnx.host import STATIC
 from systoliq.package.forms import described_forms
 from systoliq.package.regenerate import compare_regenerated
 from systoliq.verify import verify_package
@@ -337,6 +338,17 @@ def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
         assert result.exit_code == 1
         assert "refused: fc.json: " in result.output
         assert reason in result.output, result.output
+
+
+def test_how_the_host_quantizes_a_follows_from_the_layer(call, tmp_path):
+    """A by its own scale exactly where the layer has one: neither left out nor invented."""
+    open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME).write(tmp_path / "out")
+    file = tmp_path / "out" / "fc.json"
+    right = json.loads(file.read_text())
+    file.write_text(json.dumps(right | {"host": right["host"] | {"before": STATIC}}, indent=2) + "\n")
+    result = call("verify", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "host.before must be " in result.output, result.output
 
 
 @pytest.mark.parametrize("y", ["int3", "sums", "run-time zero points"])

@@ -23,7 +23,7 @@ from systoliq.sim.packaged import packaged_layer, packaged_requantization
 
 from ..errors import InputError
 from ..onnx import is_model, onnx_product
-from ..onnx.host import HostPart
+from ..onnx.host import STATIC, HostPart
 from ..synth.targets import open_target
 from .design import Design
 from .hardware import Hardware
@@ -59,13 +59,15 @@ def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -
 
 
 def _host(sidecar: Mapping[str, Any], layer: MatMulLayer) -> HostPart | None:
-    """The host's part that the sidecar describes, whose scales of the weights must be those of the layer."""
+    """The host's part that the sidecar describes, which must fit the scales of the layer."""
     if not sidecar.get("host"):
         return None
     host = HostPart.of_facts(sidecar["host"])
     found, known = host.b_scale, layer.b_scale
     if known is not None and (found is None or not np.array_equal(np.broadcast_to(found.ravel(), known.shape), known)):
         raise ValueError("the scales in host.after must be those of b in the layer")
+    if (host.before == STATIC) != (layer.a_scale is not None):
+        raise ValueError(f"host.before must be {STATIC!r} where the layer has a_scale, and only there")
     return host
 
 

@@ -39,7 +39,7 @@ def dynamic_quantize_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
     _, b, b_scale, b_zero_point, bias = _inputs(node, 5)
     fields = _b_fields(graph, b, b_zero_point)
     fields |= {"a_format": format_of(np.dtype(np.uint8)), "b_scale": graph.constant(b_scale, "b_scale")}
-    return fields | {"host": fused_host_part(graph, node, fields["b_scale"], bias, _columns(fields["b"]))}
+    return fields | {"host": fused_host_part(graph, node, fields, bias, _columns(fields["b"]))}
 
 
 def matmul_integer_to_float(graph: Graph, node: NodeProto) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def matmul_integer_to_float(graph: Graph, node: NodeProto) -> dict[str, Any]:
     fields["b_scale"] = graph.constant(b_scale, "b_scale")
     if "a_format" not in fields:
         fields["a_scale"] = graph.constant(a_scale, "a_scale")
-    return fields | {"host": fused_host_part(graph, node, fields["b_scale"], bias, _columns(fields["b"]))}
+    return fields | {"host": fused_host_part(graph, node, fields, bias, _columns(fields["b"]))}
 
 
 def _operand_fields(graph: Graph, a: str, a_zero_point: str, b: str, b_zero_point: str) -> dict[str, Any]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .graph import Graph
 from .host import DYNAMIC, STATIC, HostPart, Step
@@ -53,23 +52,26 @@ def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
     return HostPart(before=STATIC, real=True, steps=(scales,), model=model)
 
 
-def fused_host_part(graph: Graph, node: NodeProto, b_scale: npt.NDArray[np.float32], bias: str, n: int) -> HostPart:
-    """Of the DynamicQuantizeMatMul or MatMulIntegerToFloat `node`: what it does itself around its sums."""
-    steps = [Step(operator="Mul", constant=b_scale.reshape(-1), scaled=True)]
+def fused_host_part(graph: Graph, node: NodeProto, fields: Mapping[str, Any], bias: str, n: int) -> HostPart:
+    """Of the DynamicQuantizeMatMul or MatMulIntegerToFloat `node` with `n` columns, read as `fields`."""
+    steps = [Step(operator="Mul", constant=fields["b_scale"].reshape(-1), scaled=True)]
     if bias:
         if not _fits(graph, bias, n):
             raise NotTakenError(f"the bias must be a float32 constant of shape [{n}], not from {graph.source(bias)}")
         steps.append(Step(operator="Add", constant=graph.constant(bias, "the bias"), scaled=False))
-    nodes, before = [node], None
+    before, nodes = STATIC if "a_scale" in fields else None, [node]
+    source = graph.producer(node.input[0])
     if node.op_type == "DynamicQuantizeMatMul":
         before = DYNAMIC
-    elif (source := graph.producer(node.input[0])) is not None:
+    elif source is not None:
         names = [*node.input, "", ""][2], [*node.input, "", ""][4]  # a_scale, a_zero_point
         if is_operator(source, "DynamicQuantizeLinear") and names == tuple(source.output[1:]):
-            nodes, before = [source, node], DYNAMIC
-        elif is_operator(source, "QuantizeLinear") and names == tuple(source.input[1:]):
-            nodes, before = [source, node], STATIC
-    model = None if before is None else partial(part_of, graph, nodes, nodes[0].input[0], node.output[0])
+            before, nodes = DYNAMIC, [source, node]
+        elif before == STATIC and is_operator(source, "QuantizeLinear") and names == tuple(source.input[1:]):
+            nodes = [source, node]
+    model = None
+    if before == DYNAMIC or len(nodes) > 1:
+        model = partial(part_of, graph, nodes, nodes[0].input[0], node.output[0])
     return HostPart(before=before, real=True, steps=tuple(steps), model=model)
 
 
