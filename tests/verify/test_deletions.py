@@ -26,7 +26,7 @@ def integers() -> LayerDesign:
         a_scale=np.float32(0.5), a_zero_point=np.uint8(3), y_scale=np.float32(0.25), y_zero_point=np.int8(-1),
         bias=np.array([5, -6], np.int32),
     )  # fmt: skip
-    # cols and accumulator_bits are what systoliq chooses by itself: they must not be left in the package unused
+    # cols is what systoliq chooses by itself, and accumulator_bits a bound: neither may be left in the package unused
     return LayerDesign(layer, Hardware(rows=2, cols=2, accumulator_bits=24, requantizer="auto"), name="fc")
 
 

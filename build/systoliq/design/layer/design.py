@@ -47,7 +47,7 @@ from .testbench import layer_testbench
 
 __all__ = ["LayerDesign"]
 
-_OF_ARRAY = ("rows", "cols", "depth", "a_bits", "b_bits", "accumulator_bits")  # options that an array is made by
+_OF_ARRAY = ("rows", "cols", "depth", "a_bits", "b_bits")  # options that an array is made by
 
 
 class LayerDesign(Design):
@@ -93,8 +93,7 @@ class LayerDesign(Design):
         self.layer = layer
         self.host = HostPart.of_layer(layer) if host is None else host
         self.requantization = constants
-        self._array = hardware.array_for_layer(layer)
-        self.dense = Dense(layer, constants, self._array, wrap=hardware.wrap)
+        self.dense = Dense(layer, constants, hardware.array_for_layer(layer), wrap=hardware.wrap)
         mark_used(self.dense)  # for its cycle model alone, as long as no Verilog is asked for
         self._hardware = hardware
 
@@ -105,11 +104,13 @@ class LayerDesign(Design):
         Options that decide nothing are left out, so that none can be taken out of a package unnoticed.
         """
         hardware = self._hardware.replace(part=None, line_baud=None, multipliers=None, luts=None)
+        hardware = hardware.replace(accumulator_bits=None)  # a bound, which this layer's sums keep
         if not self.layer.has_float8 and not self.layer.gives_sums:  # the constants are given
             hardware = hardware.replace(requantizer=Rounding.NEAR_TIE.value, multiplier_bits=None)
+        array = hardware.array_for_layer(self.layer)
         for name in _OF_ARRAY:
             without = hardware.replace(**{name: None})
-            if without.array_for_layer(self.layer) == self._array:
+            if without.array_for_layer(self.layer) == array:
                 hardware = without
         return hardware
 
