@@ -13,7 +13,7 @@ from systoliq.onnx.network import read_network
 @pytest.mark.slow
 @pytest.mark.parametrize("luts", [3000, 20_000])
 def test_the_plan_of_whole_networks_is_on_the_front_or_beaten(luts, shared):
-    """docs/networks.md places those of `--luts 3000` and 20000: no larger, no slower ones are found."""
+    """docs/measurements/networks.md places those of `--luts 3000` and 20000: no larger, no slower ones are found."""
     net = read_network(shared / "data" / "mlperf_resnet8_qdq.onnx")
     plan = plan_for_budget(net, 156, luts, cells="ecp5")
     sizes = [estimate(stage.node, stage.parallelism, "ecp5") for stage in plan.stages]
