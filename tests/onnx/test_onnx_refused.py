@@ -17,7 +17,7 @@ FLOAT4 = onnx.helper.make_tensor("v", onnx.TensorProto.FLOAT4E2M1, [12, 5], [1.0
 # Nodes, changes of the constants, and what the error must say after "FILE: ".
 NODES = {
     "float": (nodes("x = Cast<to = 1>(xq)", "w = Cast<to = 1>(W)", MATMUL, Q_Y), {},
-        "Cast 'w': the operator Cast must be one that is read"),
+        "its input 'x' must come from a DequantizeLinear, not from Cast 'x'; b must come from a DequantizeLinear, not"),
     "float weights": (nodes(DQ_A, "[fc] y = MatMul(x, Wf)", Q_Y), {"Wf": np.ones((12, 5), np.float32)},
         "MatMul 'fc': b must come from a DequantizeLinear, not from the initializer 'Wf'"),
     "weights that are no constant": (

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .constants import NUMBERS, constant_of, constant_of_node, quantized_constant
-from .node import MOVES, NotTakenError, attribute, is_operator, label
+from .folding import computed, is_foldable
+from .node import MOVES, NotTakenError, attribute, domain, is_operator, label
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["CONSTANT_ELEMENTS", "Graph"]
 
 CONSTANT_ELEMENTS = 1 << 26
-"""Elements of all constants that QuantizeLinear makes in a model."""
+"""Elements of all constants that are computed in a model."""
 
 
 class Graph:
@@ -35,25 +36,38 @@ class Graph:
         self._initializers = {tensor.name: tensor for tensor in self.graph.initializer}
         self._sparse = {tensor.values.name for tensor in self.graph.sparse_initializer}
         self._places = {name: place for place, node in enumerate(self.graph.node) for name in node.output if name}
-        self._consumers: defaultdict[str, list[NodeProto]] = defaultdict(list)
-        for node in self.graph.node:
-            for name in dict.fromkeys(node.input):
-                self._consumers[name].append(node)
         infos = (*self.graph.value_info, *self.graph.input, *self.graph.output)
         self._infos = {info.name: info.type.tensor_type for info in infos}
         self._outputs = {info.name for info in self.graph.output}
         self._constant = set(self._initializers) | self._sparse
+        self._consumers: defaultdict[str, list[NodeProto]] = defaultdict(list)
         for node in self.graph.node:
             if self._stays_constant(node):
-                self._constant.add(node.output[0])
+                self._constant.update(filter(None, node.output))
+            if not self._is_shape(node):
+                for name in dict.fromkeys(node.input):
+                    self._consumers[name].append(node)
         self._values: dict[str, npt.NDArray[Any]] = {}
         self._elements = 0  # of `_values`, that were computed
 
     def _stays_constant(self, node: NodeProto) -> bool:
-        if is_operator(node, "Constant"):
+        if is_operator(node, "Constant") or self._is_shape(node):
             return True
-        moved = is_operator(node, *MOVES, "QuantizeLinear")
-        return moved and any(node.input) and all(name in self._constant for name in node.input if name)
+        return self._is_kept(node) and any(node.input) and all(name in self._constant for name in node.input if name)
+
+    def _is_kept(self, node: NodeProto) -> bool:
+        """Whether `node` makes constants of constants."""
+        return is_operator(node, *MOVES, "QuantizeLinear") or is_foldable(node)
+
+    def _is_shape(self, node: NodeProto) -> bool:
+        """Whether `node` asks for a shape or size that the model states."""
+        return is_operator(node, "Shape", "Size") and self._sizes(node.input[0]) is not None
+
+    def _sizes(self, name: str) -> list[int] | None:
+        """The dimensions of the tensor `name` where all are known."""
+        shape = self.shape(name)
+        sizes = [size for size in shape or [] if isinstance(size, int)]
+        return None if shape is None or len(sizes) < len(shape) else sizes
 
     def place(self, node: NodeProto) -> int:
         """The place of `node` among the nodes."""
@@ -110,7 +124,7 @@ class Graph:
             return None
 
     def is_constant(self, name: str) -> bool:
-        """Whether the tensor `name` is an initializer, a Constant, or one of these with its elements moved."""
+        """Whether the tensor `name` is an initializer, a Constant, a stated shape, or what `folding` makes of these."""
         return name in self._constant
 
     def constant(self, name: str, role: str) -> npt.NDArray[Any]:
@@ -130,47 +144,75 @@ class Graph:
     def _evaluated(self, name: str, role: str) -> npt.NDArray[Any]:
         """The constant tensor `name`, from those that it is made of; a NotTakenError where it is none."""
         if name not in self._constant:
-            raise NotTakenError(f"{role} must be constant, not from {self.source(name)}")
+            raise NotTakenError(f"{role} must be constant, not from {self._cause(name)}")
         todo = [(name, role)]
         while todo:
             name, role = todo[-1]
             node = self.producer(name)
-            needed = [] if node is None or is_operator(node, "Constant") else self._needed(node, role)
+            needed = [] if node is None else self._needed(node, role)
             if missing := [each for each in needed if each[0] not in self._values]:
                 todo += missing[::-1]
                 continue
             todo.pop()
             if name not in self._values:
-                self._values[name] = self._value(name, node, role)
+                self._values |= self._made(name, node, role)
         return self._values[name]
+
+    def _cause(self, name: str) -> str:
+        """Why the tensor `name` is no constant, in words: what makes it, or an operator on constants before that."""
+        first, node = name, self.producer(name)
+        while node is not None and self._is_kept(node):
+            first = next(each for each in node.input if each and each not in self._constant)
+            node = self.producer(first)
+        known = node is not None and all(each in self._constant for each in node.input if each)
+        if node is None or not known or domain(node) or is_operator(node, "DequantizeLinear"):
+            return self.source(name)
+        return f"{self.source(first)}, which is not folded: fold it first, as onnxruntime's basic optimizations do"
 
     def _needed(self, node: NodeProto, role: str) -> list[tuple[str, str]]:
         """The constants that the value of `node` is made of, and what each is to the layer."""
-        needed = [(node.input[0], role)]
+        if is_operator(node, "Constant") or self._is_shape(node):
+            return []
         if is_operator(node, "QuantizeLinear"):
             if len(node.input) < 3 or not node.input[2]:
                 raise NotTakenError(f"{role}: {label(node)} must have a zero point")
-            needed += [(node.input[1], f"the scale of {label(node)}")]
-            needed += [(node.input[2], f"the zero point of {label(node)}")]
-        return needed
+            needed = [(node.input[0], role), (node.input[1], f"the scale of {label(node)}")]
+            return [*needed, (node.input[2], f"the zero point of {label(node)}")]
+        places = 1 if self._keeps_elements(node) else len(node.input)
+        return [(name, role) for name in node.input[:places] if name]
 
-    def _value(self, name: str, node: NodeProto | None, role: str) -> npt.NDArray[Any]:
-        """The constant `name`, once those that it is made of are there."""
+    def _keeps_elements(self, node: NodeProto) -> bool:
+        """Whether `node` moves elements, to a shape that the model states."""
+        return is_operator(node, "Identity", "Transpose") or (
+            is_operator(node, *MOVES) and self._sizes(node.output[0]) is not None
+        )
+
+    def _made(self, name: str, node: NodeProto | None, role: str) -> dict[str, npt.NDArray[Any]]:
+        """The constant `name`, and others that `node` makes with it, once those that they are made of are there."""
         if node is None:
             if name in self._sparse:
                 raise NotTakenError(f"{role} must be dense, not {self.source(name)}")
-            return constant_of(self._initializers[name], role, self._folder)
+            return {name: constant_of(self._initializers[name], role, self._folder)}
         if is_operator(node, "Constant"):
-            return constant_of_node(node, role, self._folder)
-        if not is_operator(node, "QuantizeLinear"):
-            return self._moved(node, role)
-        value = quantized_constant(node, role, *(self._values[name] for name in node.input[:3]))
-        self._elements += value.size
+            return {name: constant_of_node(node, role, self._folder)}
+        if self._keeps_elements(node):
+            return {name: self._moved(node, role)}
+        found = self._computed(name, node, role)
+        self._elements += sum(array.size for array in found.values())
         if self._elements > CONSTANT_ELEMENTS:
             raise NotTakenError(
-                f"{role}: constants behind QuantizeLinear must have at most {CONSTANT_ELEMENTS} elements in all"
+                f"{role}: constants that are computed must have at most {CONSTANT_ELEMENTS} elements in all"
             )
-        return value
+        return found
+
+    def _computed(self, name: str, node: NodeProto, role: str) -> dict[str, npt.NDArray[Any]]:
+        """What `node` computes of constants, or of a shape that the model states."""
+        if is_operator(node, "QuantizeLinear"):
+            return {name: quantized_constant(node, role, *(self._values[each] for each in node.input[:3]))}
+        given = {each: self._values[each] for each in node.input if each in self._values}
+        if self._is_shape(node):  # elements of no memory stand for those of the tensor
+            given = {node.input[0]: np.broadcast_to(np.zeros((), np.int8), self._sizes(node.input[0]) or ())}
+        return computed(node, given, role, self.opsets)
 
     def _moved(self, node: NodeProto, role: str) -> npt.NDArray[Any]:
         """A constant behind an operator of `MOVES`."""
@@ -183,10 +225,7 @@ class Graph:
                 raise NotTakenError(f"{role}: perm must be a permutation of {x.ndim} axes in {label(node)}, not {perm}")
             return np.transpose(x, perm)
         # Reshape, Flatten, Squeeze, Unsqueeze keep the order of the elements, so that the inferred shape says it all.
-        shape = self.shape(node.output[0])
-        sizes = [size for size in shape or [] if isinstance(size, int)]
-        if shape is None or len(sizes) != len(shape):
-            raise NotTakenError(f"{role} must have a known shape behind {label(node)}")
+        sizes = self._sizes(node.output[0]) or []
         if math.prod(sizes) != x.size or min(sizes, default=0) < 0:
             raise NotTakenError(
                 f"{role} must keep its {x.size} elements behind {label(node)}, not have the shape {sizes}"

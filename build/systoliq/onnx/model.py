@@ -93,7 +93,7 @@ def inferred(model: ModelProto) -> ModelProto:
     """`model` with shapes as far as they can be inferred; where they cannot, those that the file states."""
     onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
     with contextlib.suppress(InputError), library("its shapes"):
-        return onnx.shape_inference.infer_shapes(model)  # type: ignore[no-any-return]
+        return onnx.shape_inference.infer_shapes(model, data_prop=True)  # type: ignore[no-any-return]
     return model
 
 
