@@ -92,12 +92,12 @@ def test_it_fits_an_ice40_up5k(call):
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 def test_its_netlist_passes_its_testbench(tmp_path):
     design = on_up5k()
-    design.write(tmp_path / "package")
-    files = [tmp_path / "package" / "digits_cnn_tb.v"]
+    package = tmp_path / "package"
+    design.write(package)
+    files = [package / "digits_cnn_tb.v"]
     for index, text in enumerate(netlist_sources(design.top, design.name, "ice40")):
         files.append(tmp_path / f"netlist_{index}.v")
         files[-1].write_text(text)
-    command = ["iverilog", "-g2005", "-DNETLIST", "-o", "t", *map(str, files)]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    log = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    subprocess.run(["iverilog", "-g2005", "-DNETLIST", "-o", tmp_path / "t", *files], check=True)
+    log = subprocess.run(["vvp", tmp_path / "t"], cwd=package, capture_output=True, text=True, check=True).stdout
     assert "PASS" in log, log

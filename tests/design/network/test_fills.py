@@ -98,7 +98,7 @@ FAULTS = {
     "error is always 1": (mutate, "last_check", r"1'h0 : procmux_3_Y", "1'h1 : 1'h1"),
     "error is not reset": (mutate, "last_check", r"rst \? 1'h0 : procmux_3_Y", "procmux_3_Y"),
     "error does not stay": (mutate, "last_check", r"(assign procmux_3_Y = \w+ \? \w+ : )error", r"\g<1>1'h0"),
-    "error comes for every tlast but the first beat's": (mutate, "last_check", r"beat != 5'h13", "beat != 5'h00"),
+    "error comes for every tlast but the first beat's": (mutate, "last_check", r"(beat != \d+'h)\w+", r"\g<1>0"),
 }  # fmt: skip
 
 
