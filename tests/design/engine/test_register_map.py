@@ -78,7 +78,7 @@ def test_a_new_error_shows_in_docs_and_header():
 
 
 def test_files_are_up_to_date():
-    """`python -m systoliq.design.engine.register_map docs` writes both."""
+    """`systoliq registers docs` writes both."""
     assert (ROOT / "docs" / "registers.md").read_text() == markdown()
     assert (ROOT / "docs" / "systoliq_engine.h").read_text() == c_header()
 

@@ -27,17 +27,22 @@ class Opcode(enum.IntEnum):
 
 
 class ListError(enum.IntEnum):
-    """Why a list was given up."""
+    """Why a list was aborted; `meaning` describes the condition."""
 
-    NONE = 0
-    COMMAND = 1
-    """There is no such command."""
-    CUT_OFF = 2
-    """The list ends within a command."""
-    REFUSED = 3
-    """A register answered with an error: there is none, or it cannot be written."""
-    FAILED = 4
-    """A wait saw one of its bits of failure."""
+    meaning: str
+
+    NONE = 0, "The list was not aborted."
+    COMMAND = 1, "The list has an unknown command."
+    CUT_OFF = 2, "The list ends within a command."
+    REFUSED = 3, "A register returned an error: it does not exist or cannot be written."
+    FAILED = 4, "A wait read a 1 in one of its bits of failure, or a master failed."
+
+    def __new__(cls, value: int, meaning: str) -> ListError:
+        """The member of this code."""
+        member = int.__new__(cls, value)
+        member._value_ = value
+        member.meaning = meaning
+        return member
 
 
 class _Words(NamedTuple):

@@ -1,4 +1,4 @@
-"""The registers of the masters: lists of commands, the walks of A, B and Y, and what became of them."""
+"""The registers of the masters: lists of commands, the walks of A, B and Y, and their status."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = [
 ]
 
 BASE = 1 << (ADDRESS_BITS - 1)
-"""Address of the first one; the engine's own registers are below."""
+"""Address of the first register; the engine's own registers are at lower addresses."""
 OPERANDS = ("a", "b", "y")
 HALT_BIT = 0
 LIST_ENDS = {"LIST_ADDRESS": 0, "LIST_EXTENT": 3}
-"""Of a list's registers, what their lowest two bits must be: a list is of whole words."""
+"""Required value of the lowest two bits of a list's registers: a list consists of whole words."""
 WALK_WORDS = (
-    ("ADDRESS", "address", 32, "Address of the matrix' first byte."),
-    ("ROW_STRIDE", "row_stride", 32, "Bytes from a row to the next one, modulo 2**32."),
-    ("STEP_STRIDE", "step_stride", 32, "Bytes from a step to the next one, modulo 2**32."),
-    ("ROWS", "rows", 16, "Rows, at least 1: 0 is refused."),
-    ("STEPS", "steps", 16, "Steps, at least 1: 0 is refused."),
-    ("EXTENT", "extent", 24, "Bytes of a row in a step, less one."),
-    ("LAST_EXTENT", "last_extent", 24, "Those of the last step, less one."),
+    ("ADDRESS", "address", 32, "Address of the matrix's first byte."),
+    ("ROW_STRIDE", "row_stride", 32, "Bytes from one row to the next, modulo 2**32."),
+    ("STEP_STRIDE", "step_stride", 32, "Bytes from one step to the next, modulo 2**32."),
+    ("ROWS", "rows", 16, "Number of rows; 0 is refused."),
+    ("STEPS", "steps", 16, "Number of steps; 0 is refused."),
+    ("EXTENT", "extent", 24, "Bytes of a row in one step, minus one."),
+    ("LAST_EXTENT", "last_extent", 24, "Bytes of a row in the last step, minus one."),
 )
-"""Register, field of `WalkSettings`, bits, and what it is."""
+"""Register, field of `WalkSettings`, bits, description."""
 
 
 def _flags(doc: str) -> tuple[Field, ...]:
@@ -53,63 +53,63 @@ def _walk(operand: str, offset: int) -> list[Register]:
 
 
 WALK_REGISTERS = (*_walk("a", 0x20), *_walk("b", 0x40), *_walk("y", 0x60))
-"""They keep what is written, and are not read: it would take as much logic as the walks."""
+"""Write-only: reading them back would take as much logic as the walks themselves."""
 
 
 def _pair(first: str, second: str, bits: int, doc: str, lsb: int = 0) -> tuple[Field, ...]:
-    """Two fields of `bits` bits side by side, with {} of `doc` what each is along."""
+    """Two fields of `bits` bits, one above the other; {} in `doc` is replaced by the direction of each."""
     return tuple(
         Field(name=name, lsb=lsb + index * bits, bits=bits, doc=doc.format(axis))
-        for index, (name, axis) in enumerate([(first, "a line"), (second, "the lines")])
+        for index, (name, axis) in enumerate([(first, "a line"), (second, "a column")])
     )
 
 
 _MAP_WORDS: tuple[tuple[str, str, tuple[Field, ...]], ...] = (
     (
         "LINE_STRIDE",
-        "from line to line of windows.",
-        whole("line_stride", "Bytes from a line's last window to the first of the next, modulo 2**32."),
+        "from one line of windows to the next.",
+        whole("line_stride", "Bytes from the last window of a line to the first of the next, modulo 2**32."),
     ),
     (
         "IMAGE_STRIDE",
-        "from image to image.",
-        whole("image_stride", "Bytes from an image's last window to the first of the next, modulo 2**32."),
+        "from one image to the next.",
+        whole("image_stride", "Bytes from the last window of an image to the first of the next, modulo 2**32."),
     ),
     (
         "TAP_STRIDE",
-        "from tap to tap.",
-        whole("tap_stride", "Bytes from a tap's last step to the first of the next in its line, modulo 2**32."),
+        "from one tap to the next.",
+        whole("tap_stride", "Bytes from the last step of a tap to the first of the next in its line, modulo 2**32."),
     ),
     (
         "TAP_LINE_STRIDE",
-        "from line to line of taps.",
+        "from one line of taps to the next.",
         whole("tap_line_stride", "Bytes from the last step of a line of taps to the first of the next, modulo 2**32."),
     ),
     (
         "OUT_SIZE",
-        "windows of an image, at least 1 by 1: 0 is refused.",
+        "number of windows of an image; 0 is refused.",
         _pair("out_width", "out_height", 16, "Windows along {}."),
     ),
-    ("MAP_SIZE", "pixels of an image.", _pair("width", "height", 16, "Pixels along {}.")),
+    ("MAP_SIZE", "size of an image.", _pair("width", "height", 16, "Pixels along {}.")),
     (
         "ORIGIN",
-        "the pixel of the first window's first tap.",
-        _pair("origin_x", "origin_y", 16, "Where it is along {}, modulo 2**16: negative in the padding."),
+        "position of the first tap of the first window.",
+        _pair("origin_x", "origin_y", 16, "Pixel along {}, modulo 2**16; negative in the padding."),
     ),
     (
         "TAPS",
-        "taps of a window, at least 1 by 1, or refused, and what stands for pixels outside of the image.",
+        "number of taps of a window (0 is refused), and the value of pixels outside the image.",
         (
             *_pair("taps_x", "taps_y", 8, "Taps along {}."),
-            Field(name="fill", lsb=16, bits=8, doc="Each byte of such a pixel: the zero point of A."),
+            Field(name="fill", lsb=16, bits=8, doc="Each byte of a pixel outside the image: the zero point of A."),
         ),
     ),
     (
         "PIXELS",
-        "pixels from window to window, and from tap to tap.",
+        "strides and dilations.",
         (
-            *_pair("stride_x", "stride_y", 8, "Pixels from window to window along {}."),
-            *_pair("dilation_x", "dilation_y", 8, "Pixels from tap to tap along {}.", lsb=16),
+            *_pair("stride_x", "stride_y", 8, "Pixels from one window to the next along {}."),
+            *_pair("dilation_x", "dilation_y", 8, "Pixels from one tap to the next along {}.", lsb=16),
         ),
     ),
 )
@@ -129,15 +129,15 @@ DMA_REGISTERS: tuple[Register, ...] = (
         name="LIST_ADDRESS",
         offset=0x00,
         access="rw",
-        doc="Where the list of commands begins; what is no multiple of 4 is refused.",
-        fields=whole("address", "Its first byte."),
+        doc="Address of the list of commands. An address that is not a multiple of 4 is refused.",
+        fields=whole("address", "Address of the first byte."),
     ),
     Register(
         name="LIST_EXTENT",
         offset=0x04,
         access="rw",
-        doc="How long it is; what is not whole words is refused.",
-        fields=whole("extent", "Its bytes, a multiple of 4, less one.", 24),
+        doc="Length of the list. A length that is not a multiple of 4 is refused.",
+        fields=whole("extent", "Bytes of the list, a multiple of 4, minus one.", 24),
     ),
     Register(
         name="LIST_CONTROL",
@@ -145,8 +145,8 @@ DMA_REGISTERS: tuple[Register, ...] = (
         access="wo",
         doc="Commands.",
         fields=(
-            Field(name="play", lsb=0, bits=1, doc="Carry out the list; forget done."),
-            Field(name="acknowledge", lsb=1, bits=1, doc="Forget done."),
+            Field(name="play", lsb=0, bits=1, doc="Start the list, and clear DMA_STATUS.done."),
+            Field(name="acknowledge", lsb=1, bits=1, doc="Clear DMA_STATUS.done."),
         ),
     ),
     Register(
@@ -155,47 +155,47 @@ DMA_REGISTERS: tuple[Register, ...] = (
         access="ro",
         doc="State.",
         fields=(
-            Field(name="playing", lsb=0, bits=1, doc="A list is carried out."),
-            Field(name="done", lsb=1, bits=1, doc="It came to its end."),
-            Field(name="a_queued", lsb=2, bits=1, doc="The walk of A waits: its settings must stay."),
-            Field(name="b_queued", lsb=3, bits=1, doc="The walk of B waits: its settings must stay."),
-            Field(name="y_queued", lsb=4, bits=1, doc="The walk of Y waits: its settings must stay."),
-            Field(name="y_busy", lsb=5, bits=1, doc="Results of a walk that was queued are not all in memory."),
-            Field(name="resting", lsb=6, bits=1, doc="HALT is 1, and no transfer is under way."),
-            Field(name="list_error", lsb=8, bits=3, doc="Why the list was given up: see ListError."),
-            Field(name="a_failed", lsb=11, bits=1, doc="Memory answered a read of A with an error."),
-            Field(name="b_failed", lsb=12, bits=1, doc="Memory answered a read of B with an error."),
-            Field(name="y_failed", lsb=13, bits=1, doc="Memory answered a write of Y with an error."),
-            Field(name="list_failed", lsb=14, bits=1, doc="Memory answered a read of the list with an error."),
-            Field(name="words", lsb=16, bits=16, doc="Words of the list that were taken."),
+            Field(name="playing", lsb=0, bits=1, doc="A list is running."),
+            Field(name="done", lsb=1, bits=1, doc="The list has ended."),
+            Field(name="a_queued", lsb=2, bits=1, doc="The walk of A is queued: do not change its settings."),
+            Field(name="b_queued", lsb=3, bits=1, doc="The walk of B is queued: do not change its settings."),
+            Field(name="y_queued", lsb=4, bits=1, doc="The walk of Y is queued: do not change its settings."),
+            Field(name="y_busy", lsb=5, bits=1, doc="Results of a queued walk are not all in memory yet."),
+            Field(name="resting", lsb=6, bits=1, doc="HALT is 1, and no transfer is in progress."),
+            Field(name="list_error", lsb=8, bits=3, doc="Why the list was aborted: see the table of errors."),
+            Field(name="a_failed", lsb=11, bits=1, doc="Memory returned an error for a read of A."),
+            Field(name="b_failed", lsb=12, bits=1, doc="Memory returned an error for a read of B."),
+            Field(name="y_failed", lsb=13, bits=1, doc="Memory returned an error for a write of Y."),
+            Field(name="list_failed", lsb=14, bits=1, doc="Memory returned an error for a read of the list."),
+            Field(name="words", lsb=16, bits=16, doc="Number of words of the list that were read."),
         ),
     ),
     Register(
         name="QUEUE",
         offset=0x10,
         access="wo",
-        doc="Queue walks with the settings below; each begins once the one before it has.",
+        doc="Queue walks with the settings below. Each walk begins after the previous one has begun.",
         fields=(
-            *_flags("The walk of {}."),
-            Field(name="map", lsb=3, bits=1, doc="That of A goes over a map: its rows are windows."),
+            *_flags("Queue the walk of {}."),
+            Field(name="map", lsb=3, bits=1, doc="The walk of A covers a map: its rows are windows."),
         ),
     ),
     Register(
         name="HALT",
         offset=0x14,
         access="rw",
-        doc="Recovery: 1 stops masters and list, drops results and, once DMA_STATUS.resting is 1, forgets all but the "
-        "settings; meanwhile clear the engine. 0 goes on.",
-        fields=whole("halt", "Stopped.", 1),
+        doc="Recovery. 1 stops the masters and the list and drops results; when DMA_STATUS.resting is 1, all state "
+        "except the settings is cleared. Clear the engine meanwhile. 0 resumes.",
+        fields=whole("halt", "Stop.", 1),
     ),
     Register(
         name="DMA_INTERRUPT",
         offset=0x18,
         access="rw",
-        doc="What raises irq, beside the engine.",
+        doc="Conditions that raise irq, in addition to those of the engine.",
         fields=(
-            Field(name="on_done", lsb=0, bits=1, doc="DMA_STATUS.done."),
-            Field(name="on_error", lsb=1, bits=1, doc="A list_error, or a failure."),
+            Field(name="on_done", lsb=0, bits=1, doc="DMA_STATUS.done is 1."),
+            Field(name="on_error", lsb=1, bits=1, doc="DMA_STATUS.list_error is not 0, or a failed bit is 1."),
         ),
     ),
     *WALK_REGISTERS,

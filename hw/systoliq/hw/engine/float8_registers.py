@@ -36,16 +36,16 @@ def _others() -> dict[str, Register]:
             name="FORMATS",
             offset=0x2C,
             access="ro",
-            doc=f"Formats of all jobs, by ONNX's numbers: {_NUMBERS}.",
+            doc=f"Formats of all jobs, as numbers of ONNX data types: {_NUMBERS}.",
             fields=tuple(
-                Field(name=name, lsb=8 * i, bits=8, doc=f"Of {name.upper()}.") for i, name in enumerate("aby")
+                Field(name=name, lsb=8 * i, bits=8, doc=f"Format of {name.upper()}.") for i, name in enumerate("aby")
             ),
         ),
         "ZERO_POINTS": Register(
             name="EXPONENT_OFFSET",
             offset=0x30,
             access="ro",
-            doc="What an exponent in the column table has above that of the scale.",
+            doc="Offset of the exponents in the column table.",
             fields=whole("offset", "", signed=True),
         ),
     }

@@ -83,23 +83,23 @@ REGISTERS: tuple[Register, ...] = (
                 name="weight_stationary",
                 lsb=27,
                 bits=1,
-                doc="Dataflow, on which the layout of A and Y depends: 0 output-stationary, 1 weight-stationary.",
+                doc="Dataflow: 0 output-stationary, 1 weight-stationary. The layout of A and Y depends on it.",
             ),
         ),
     ),
     Register(
-        name="LANES", offset=0x0C, access="ro", doc="Drain lanes.", fields=whole("lanes", "Results a beat of Y.", 9)
+        name="LANES", offset=0x0C, access="ro", doc="Drain lanes.", fields=whole("lanes", "Results per beat of Y.", 9)
     ),
     Register(
         name="BUFFERS",
         offset=0x10,
         access="ro",
-        doc="Sizes of buffers and tables, as powers of two.",
+        doc="Sizes of buffers and tables, as base-2 logarithms.",
         fields=(
             Field(name="a_words_log2", lsb=0, bits=5, doc="Words in the buffer of A."),
             Field(name="b_words_log2", lsb=8, bits=5, doc="Words in the buffer of B."),
-            Field(name="max_columns_log2", lsb=16, bits=5, doc="N of a job at the most."),
-            Field(name="max_rows_log2", lsb=24, bits=5, doc="M of a job with a zero point per row at the most."),
+            Field(name="max_columns_log2", lsb=16, bits=5, doc="Maximum N of a job."),
+            Field(name="max_rows_log2", lsb=24, bits=5, doc="Maximum M of a job with one zero point per row."),
         ),
     ),
     Register(
@@ -112,18 +112,18 @@ REGISTERS: tuple[Register, ...] = (
                 name="start",
                 lsb=0,
                 bits=1,
-                doc="Queue the job that the registers below describe: it runs once the jobs before it have left the "
-                "array. While the engine is not busy, forget done.",
+                doc="Queue the job described by the registers below. It runs when the previous jobs have left the "
+                "array. If the engine is not busy, this also clears STATUS.done.",
             ),
             Field(
                 name="clear",
                 lsb=1,
                 bits=1,
-                doc="Give up all jobs, empty the buffers, forget error, done and jobs; registers and tables stay. A "
-                "beat of Y that is offered stays, and a frame that has begun gets one more beat, with tlast: keep the "
-                "receiver of Y running until STATUS.busy is 0.",
+                doc="Cancel all jobs, empty the buffers and clear error, done and jobs. Registers and tables keep "
+                "their contents. A beat of Y that is already offered stays valid, and an unfinished frame ends with "
+                "one more beat, with tlast: keep the receiver of Y running until STATUS.busy is 0.",
             ),
-            Field(name="acknowledge", lsb=2, bits=1, doc="Forget done and QUEUE_FULL."),
+            Field(name="acknowledge", lsb=2, bits=1, doc="Clear STATUS.done and the error QUEUE_FULL."),
         ),
     ),
     Register(
@@ -136,21 +136,22 @@ REGISTERS: tuple[Register, ...] = (
                 name="busy",
                 lsb=0,
                 bits=1,
-                doc="A job is queued or runs, or failed and was not cleared; or a clear goes on.",
+                doc="A job is queued or running, a failed job was not cleared, or a clear is in progress.",
             ),
-            Field(name="done", lsb=1, bits=1, doc="A job ended without error: its last result was taken."),
+            Field(name="done", lsb=1, bits=1, doc="A job ended without error, and its last result was taken."),
             Field(
                 name="queued",
                 lsb=2,
                 bits=1,
-                doc="A job waits for the one before it. Until it runs the registers below keep what they hold.",
+                doc="A job waits for the previous one. Until it runs, the registers below cannot be written.",
             ),
             Field(
                 name="error",
                 lsb=8,
                 bits=8,
-                doc="0, or the first error but QUEUE_FULL, or that. Clear ends it, acknowledge only the latter. The "
-                "error of a job comes when those before it have ended: then it is that of job number `jobs`.",
+                doc="Error code, or 0. QUEUE_FULL shows only if there is no other error. CONTROL.clear clears any "
+                "error, CONTROL.acknowledge only QUEUE_FULL. The error of a job appears when all jobs before it have "
+                "ended, so that `jobs` is the number of the failed job.",
             ),
             Field(
                 name="jobs", lsb=16, bits=16, doc="Jobs that ended without error since the last clear, modulo 65536."
@@ -161,10 +162,10 @@ REGISTERS: tuple[Register, ...] = (
         name="INTERRUPT",
         offset=0x1C,
         access="rw",
-        doc="What raises the interrupt line.",
+        doc="Conditions that raise the interrupt line.",
         fields=(
-            Field(name="on_done", lsb=0, bits=1, doc="While done is set."),
-            Field(name="on_error", lsb=1, bits=1, doc="While error is not 0."),
+            Field(name="on_done", lsb=0, bits=1, doc="STATUS.done is 1."),
+            Field(name="on_error", lsb=1, bits=1, doc="STATUS.error is not 0."),
         ),
     ),
     Register(
@@ -174,7 +175,7 @@ REGISTERS: tuple[Register, ...] = (
         doc="Rows of A and Y.",
         fields=(
             *whole("m", "1 to 65535.", 16),
-            Field(name="first_entry", lsb=16, bits=16, doc="Where the job's entries of the row table begin."),
+            Field(name="first_entry", lsb=16, bits=16, doc="First entry of the job in the row table."),
         ),
     ),
     Register(name="K", offset=0x24, access="rw", doc="Columns of A.", fields=whole("k", "1 to 65535.", 16)),
@@ -185,9 +186,7 @@ REGISTERS: tuple[Register, ...] = (
         doc="Columns of B and Y.",
         fields=(
             *whole("n", "1 to 65535.", 16),
-            Field(
-                name="first_entry", lsb=16, bits=16, doc="Where the job's entries of the column table begin, per lane."
-            ),
+            Field(name="first_entry", lsb=16, bits=16, doc="First entry of the job in the column table, per lane."),
         ),
     ),
     Register(
@@ -200,39 +199,39 @@ REGISTERS: tuple[Register, ...] = (
             Field(name="b_unsigned", lsb=1, bits=1, doc="B is uint8, not int8."),
             Field(name="y_unsigned", lsb=2, bits=1, doc="Y is uint8, not int8."),
             Field(name="y_int32", lsb=3, bits=1, doc="Y is the int32 accumulator (MatMulInteger)."),
-            Field(name="row_zero_points", lsb=4, bits=1, doc="Zero points of A from the row table."),
+            Field(name="row_zero_points", lsb=4, bits=1, doc="The zero points of A are in the row table."),
         ),
     ),
     Register(
         name="ZERO_POINTS",
         offset=0x30,
         access="rw",
-        doc="Zero points of the whole tensor, less 128 where the operand is unsigned.",
+        doc="Zero points of whole tensors, minus 128 if the tensor is unsigned.",
         fields=(
-            Field(name="a", lsb=0, bits=8, doc="Of A.", signed=True),
-            Field(name="y", lsb=8, bits=8, doc="Of Y.", signed=True),
+            Field(name="a", lsb=0, bits=8, doc="Zero point of A.", signed=True),
+            Field(name="y", lsb=8, bits=8, doc="Zero point of Y.", signed=True),
         ),
     ),
     Register(
         name="BUSY_CYCLES",
         offset=0x34,
         access="ro",
-        doc="Cycles of the job, and of those queued behind one another since the engine was last not busy: from the "
-        "first beat of A or B taken to the last of Y, both included.",
+        doc="Cycles from the first beat of A or B to the last beat of Y, both included. Covers all jobs since the "
+        "engine was last idle.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="INPUT_STALLS",
         offset=0x38,
         access="ro",
-        doc="Cycles of those in which the array waited for A or B.",
+        doc="Cycles within BUSY_CYCLES in which the array waited for A or B.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
     Register(
         name="OUTPUT_STALLS",
         offset=0x3C,
         access="ro",
-        doc="Cycles of those in which a beat of Y waited for the receiver.",
+        doc="Cycles within BUSY_CYCLES in which a beat of Y waited for the receiver.",
         fields=whole("cycles", "Wraps at 2^32."),
     ),
 )
@@ -241,9 +240,9 @@ COLUMN_TABLE = Table(
     name="COLUMN_TABLE",
     base=0x100000,
     stride=16,
-    doc="Constants of column n of Y: entry (N.first_entry + n // lanes) * lane_slots + n % lanes, lane_slots = lanes "
-    "rounded up to a power of two; behind the last entry comes the first. May be written at any time; those of a job "
-    "must stay from its start until it has ended.",
+    doc="Constants of column n of Y, in entry (N.first_entry + n // lanes) * lane_slots + n % lanes, where lane_slots "
+    "is lanes rounded up to a power of two. Entry numbers wrap around at the end of the table. Entries may be written "
+    "at any time, but those of a job must not change between its start and its end.",
     words=(
         Register(name="BIAS", offset=0x0, access="wo", doc="Added to the sum.", fields=whole("bias", "", signed=True)),
         Register(
@@ -257,14 +256,14 @@ COLUMN_TABLE = Table(
             name="SHIFT",
             offset=0x8,
             access="wo",
-            doc="y = acc * multiplier / 2^shift; the hardware takes 14 to 63.",
+            doc="y = acc * multiplier / 2^shift. The shift must be 14 to 63.",
             fields=whole("shift", "", 6),
         ),
         Register(
             name="ZERO_POINT",
             offset=0xC,
             access="wo",
-            doc="Zero point of B, less 128 where B is unsigned. Writing it commits the entry.",
+            doc="Zero point of B, minus 128 if B is unsigned. Writing it commits the entry.",
             fields=whole("zero_point", "", 8, signed=True),
         ),
     ),
@@ -274,14 +273,15 @@ ROW_TABLE = Table(
     name="ROW_TABLE",
     base=0x80000,
     stride=4,
-    doc="Zero point of A of row m, less 128 where A is unsigned: entry M.first_entry + m; behind the last entry comes "
-    "the first. May be written at any time; those of a job must stay from its start until it has ended.",
+    doc="Zero point of row m of A, minus 128 if A is unsigned, in entry M.first_entry + m. Entry numbers wrap around "
+    "at the end of the table. Entries may be written at any time, but those of a job must not change between its start "
+    "and its end.",
     words=(
         Register(
             name="ZERO_POINT",
             offset=0x0,
             access="wo",
-            doc="Commits the entry.",
+            doc="Writing it commits the entry.",
             fields=whole("zero_point", "", 8, signed=True),
         ),
     ),
@@ -291,22 +291,22 @@ ERRORS: dict[str, tuple[int, str]] = {
     "ILLEGAL_SHAPE": (1, "M, K and N must be at least 1."),
     "A_TOO_LARGE": (
         2,
-        "Where N > cols, A's buffer must hold a group of rows, ceil(K / depth) words (weight-stationary: all of A).",
+        "If N > cols, A's buffer must hold a group of rows, ceil(K / depth) words (weight-stationary: all of A).",
     ),
     "B_TOO_LARGE": (
         3,
-        "Output-stationary: where M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words.",
+        "Output-stationary: if M > rows, B's buffer must hold all of B, ceil(K / depth) * ceil(N / cols) words.",
     ),
     "TOO_MANY_COLUMNS": (4, "N must not exceed the column table."),
     "TOO_MANY_ROWS": (
         5,
-        "M must not exceed the row table where zero points are per row or the dataflow is weight-stationary.",
+        "M must not exceed the row table if zero points are per row or the dataflow is weight-stationary.",
     ),
-    "QUEUE_FULL": (6, "A job was started while STATUS.queued was 1, or with clear. The others go on undisturbed."),
-    "A_ENDED_EARLY": (7, "tlast in the stream of A before its last word."),
-    "A_ENDED_LATE": (8, "The last word of A came without tlast."),
-    "B_ENDED_EARLY": (9, "tlast in the stream of B before its last word."),
-    "B_ENDED_LATE": (10, "The last word of B came without tlast."),
+    "QUEUE_FULL": (6, "A job was started while STATUS.queued was 1, or with clear. Other jobs are not affected."),
+    "A_ENDED_EARLY": (7, "The stream of A has tlast before its last word."),
+    "A_ENDED_LATE": (8, "The last word of A has no tlast."),
+    "B_ENDED_EARLY": (9, "The stream of B has tlast before its last word."),
+    "B_ENDED_LATE": (10, "The last word of B has no tlast."),
 }
 """Name -> (code in STATUS.error, meaning)."""
 
