@@ -27,22 +27,27 @@ class Opcode(enum.IntEnum):
 
 
 class ListError(enum.IntEnum):
-    """Why a list was aborted; `meaning` describes the condition."""
+    """Why a list was aborted."""
 
-    meaning: str
+    NONE = 0
+    COMMAND = 1
+    CUT_OFF = 2
+    REFUSED = 3
+    FAILED = 4
 
-    NONE = 0, "The list was not aborted."
-    COMMAND = 1, "The list has an unknown command."
-    CUT_OFF = 2, "The list ends within a command."
-    REFUSED = 3, "A register returned an error: it does not exist or cannot be written."
-    FAILED = 4, "A wait read a 1 in one of its bits of failure, or a master failed."
+    @property
+    def meaning(self) -> str:
+        """The condition, as a sentence."""
+        return _MEANINGS[self]
 
-    def __new__(cls, value: int, meaning: str) -> ListError:
-        """The member of this code."""
-        member = int.__new__(cls, value)
-        member._value_ = value
-        member.meaning = meaning
-        return member
+
+_MEANINGS = {
+    ListError.NONE: "The list was not aborted.",
+    ListError.COMMAND: "The list has an unknown command.",
+    ListError.CUT_OFF: "The list ends within a command.",
+    ListError.REFUSED: "A register returned an error: it does not exist or cannot be written.",
+    ListError.FAILED: "A wait read a 1 in one of its bits of failure, or a master failed.",
+}
 
 
 class _Words(NamedTuple):
