@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/operators.md").read_text()
-COLUMNS = ["what", "golden", "layer", "engine", "ONNX SOURCE"]
+COLUMNS = ["case", "golden", "layer", "engine", "ONNX SOURCE"]
 KEY = r"[GLEO]\d+"
 TESTS = dict(re.findall(rf"^\* ({KEY}): `(tests/\S+)`$", PAGE, re.MULTILINE))
 
