@@ -157,3 +157,13 @@ def test_what_is_no_tensor(fields, text):
 
 def test_the_largest_tensor():
     assert tensor(1, TENSOR_ELEMENTS).pixels == 1
+
+
+def test_channels_second_of_three_dimensions():
+    tensor = Tensor(name="t", shape=(1, 2, 3), format=INT8, scale=np.float32(1), zero_point=0, channels_second=True)
+    assert (tensor.channels, tensor.pixels, tensor.columns) == (2, 3, 3)
+    array = np.arange(12, dtype=np.int8).reshape(2, 2, 3)
+    np.testing.assert_array_equal(tensor.raster(array)[0], [[0, 3], [1, 4], [2, 5]])
+    np.testing.assert_array_equal(tensor.unraster(tensor.raster(array)), array)
+    with pytest.raises(ValueError, match=r"must have three dimensions for channels_second, not the shape \[1, 6\]"):
+        tensor.replace(shape=(1, 6))

@@ -98,10 +98,10 @@ REFUSED = {
         f"{A} fb = DequantizeLinear(b, s, z) f = Conv(fa, fb) {Q}",
         "Conv 'f': the weights must be constant, not from the graph's input 'b'",
     ),
-    "one dimension": (
-        "uint8[1, 4, 5] a",
+    "three dimensions": (
+        "uint8[1, 4, 5, 5, 5] a",
         f"{A} fw = DequantizeLinear(line, s, i) f = Conv(fa, fw) {Q}",
-        "Conv 'f': it must have 2 spatial dimensions, not 1 for an input of the shape [1, 4, 5] and weights",
+        "Conv 'f': it must have 1 or 2 spatial dimensions, not an input of the shape [1, 4, 5, 5, 5]",
     ),
     "window": (
         f"{IMAGE} a",

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Dense, Network, Node, Tensor
+from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Tensor
 from systoliq.hw.network.rate import is_stage
+
+from .rows import joins_of_images
 
 __all__ = ["with_layout"]
 
@@ -18,7 +20,12 @@ _Places = npt.NDArray[Any]
 
 
 def with_layout(net: Network) -> Network:
-    """`net` with `channels_last` set for the inputs and outputs that stages take and make in that order alone."""
+    """`net` with `channels_last` set for the inputs and outputs that stages take and make in that order alone, and
+    `channels_second` for tensors of three dimensions that are images of one row, or of all rows one after the other.
+    """
+    second = _rows(net)
+    net = dataclasses.replace(net, nodes=tuple(joins_of_images(net.nodes, second)))
+    net = _laid_out(net, second, "channels_second")
     last = {
         tensor.name
         for tensor in net.inputs
@@ -29,11 +36,16 @@ def with_layout(net: Network) -> Network:
         for tensor in net.outputs
         if len(tensor.shape) == 4 and not net.consumers(tensor.name) and _comes_turned(net, tensor)
     }
-    if not last:
+    return _laid_out(net, last, "channels_last")
+
+
+def _laid_out(net: Network, names: set[str], layout: str) -> Network:
+    """`net` with the field `layout` set in the tensors of these `names`."""
+    if not names:
         return net
 
     def laid(tensor: Tensor) -> Tensor:
-        return _turned(tensor) if tensor.name in last else tensor
+        return tensor.replace(**{layout: True}) if tensor.name in names else tensor
 
     def node_laid(node: Node) -> Node:
         return dataclasses.replace(node, inputs=tuple(map(laid, node.inputs)), output=laid(node.output))
@@ -44,6 +56,45 @@ def with_layout(net: Network) -> Network:
         nodes=tuple(map(node_laid, net.nodes)),
         outputs=tuple(map(laid, net.outputs)),
     )
+
+
+def _rows(net: Network) -> set[str]:
+    """Tensors [batch, channels, length] whose elements come in the order of an image that they are reshaped to or from,
+    and those that operators on each element make of them or take with them. A dense layer takes and makes no such.
+    """
+    reshaped = {name for node in net.nodes if isinstance(node, Move) for name in _reshaped_row(node)}
+    dense = {name for node in net.nodes if isinstance(node, Dense) for name in _of_three(node)}
+    joined = [_of_three(node) for node in net.nodes if not isinstance(node, Move | Dense)]
+    return _spread(reshaped, joined) - _spread(dense, joined)
+
+
+def _of_three(node: Node) -> set[str]:
+    """The inputs and the output of three dimensions."""
+    return {each.name for each in (*node.inputs, node.output) if len(each.shape) == 3}
+
+
+def _spread(names: set[str], joined: list[set[str]]) -> set[str]:
+    """`names`, and all those of the sets `joined` that share one with them."""
+    found, before = set(names), -1
+    while len(found) > before:
+        before = len(found)
+        found = found.union(*(each for each in joined if each & found))
+    return found
+
+
+def _reshaped_row(node: Move) -> set[str]:
+    """The input or output of three dimensions, if the reshape leaves the stream as it is with channels second alone."""
+    (x,), y = node.inputs, node.output
+    if (len(x.shape), len(y.shape)) not in ((3, 4), (4, 3)) or not isinstance(node.movement, Reshape):
+        return set()
+    row = x if len(x.shape) == 3 else y
+    turned = dataclasses.replace(row, channels_second=True)
+    as_row = dataclasses.replace(node, inputs=(turned if row is x else x,), output=turned if row is y else y)
+    return set() if _stays(node) or not _stays(as_row) else {row.name}
+
+
+def _stays(node: Move) -> bool:
+    return bool((np.diff(node.order.reshape(-1)) == 1).all())
 
 
 def _turned(tensor: Tensor) -> Tensor:

@@ -4,7 +4,7 @@ QuantizeLinear, or on integers, of com.microsoft too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,7 +23,8 @@ from systoliq.golden.network import (
 from ..node import NotTakenError, attribute, label
 from .quantizers import named, numbers_of, operand, result
 from .reader import Reader
-from .sums import window_of
+from .rows import as_image, lowered
+from .sums import image_of, window_of
 from .values import Make, Pending, Value
 
 if TYPE_CHECKING:
@@ -48,24 +49,25 @@ def max_pool(reader: Reader, node: NodeProto) -> Value:
     """On integers, or on what a DequantizeLinear gives: the same integers."""
     if len(node.output) > 1 and node.output[1]:
         raise NotTakenError(f"it must have one output, not also the indices {node.output[1]!r}")
-    return _maximum(reader, node, lambda image: window_of(node, image, attribute(node, "kernel_shape")))
+    return _maximum(reader, node, lambda spatial: window_of(node, spatial, attribute(node, "kernel_shape")))
 
 
 def global_max_pool(reader: Reader, node: NodeProto) -> Value:
     """The greatest integer of the whole image, or of what a DequantizeLinear gives."""
-    return _maximum(reader, node, lambda image: Window(kernel=image))
+    return _maximum(reader, node, lambda spatial: Window(kernel=image_of(spatial)))
 
 
-def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[tuple[int, int]], Window]) -> Value:
+def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int]], Window]) -> Value:
     value = reader.value(node.input[0])
     x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    window = window_for(_image(x))
-    shape = (*x.shape[:2], *window.positions(x.shape[2:]))
+    image = as_image(reader, node, x)
+    window = window_for(x.shape[2:])
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (MaxPool(name=named(node), inputs=(x,), output=y, window=window),)
+        return (MaxPool(name=named(node), inputs=(image,), output=y, window=window),)
 
-    return on_integers(reader, node, value, Pending(node=node, shape=shape, make=make, counts=x))
+    shape, lowers = lowered(node, x, (*x.shape[:2], *window.positions(image.shape[2:])), make)
+    return on_integers(reader, node, value, Pending(node=node, shape=shape, make=lowers, counts=x))
 
 
 def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending) -> Value:
@@ -80,14 +82,14 @@ def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending)
 def average_pool(reader: Reader, node: NodeProto) -> Value:
     """Of what a DequantizeLinear gives."""
     x = reader.tensor(node.input[0])
-    shape, make = _average(node, x)
+    shape, make = _average(reader, node, x)
     return Pending(node=node, shape=shape, make=make)
 
 
 def global_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Of what a DequantizeLinear gives."""
-    x = reader.tensor(node.input[0])
-    return Pending(node=node, shape=_averaged(x), make=_whole(node, x))
+    shape, make = _whole(reader, node, reader.tensor(node.input[0]))
+    return Pending(node=node, shape=shape, make=make)
 
 
 def reduce_mean(reader: Reader, node: NodeProto) -> Value:
@@ -98,17 +100,16 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
     refused.
     """
     x = reader.tensor(node.input[0])
-    averaged, kept = _averaged(x), bool(attribute(node, "keepdims", 1))
-    axes = _axes(reader, node, len(averaged))
-    if axes != {2, 3}:
+    image, kept = as_image(reader, node, x), bool(attribute(node, "keepdims", 1))
+    axes = _axes(reader, node, len(x.shape))
+    if axes != set(range(2, len(x.shape))):
         wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
-        raise NotTakenError(f"it must average over rows and columns, the dimensions 2 and 3, not over {wanted}")
+        raise NotTakenError(f"it must average over rows and columns, the dimensions from 2 on, not over {wanted}")
+    averaged, average = _whole(reader, node, x)
     shape = averaged if kept else x.shape[:2]
 
-    average = _whole(node, x)
-
     def make(y: Tensor) -> tuple[Node, ...]:
-        _refuse_ties(node, x, y)
+        _refuse_ties(node, image, y)
         if kept:
             return average(y)
         mean = y.replace(name=f"{y.name}: mean", shape=averaged)
@@ -145,14 +146,14 @@ def qlinear_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
     _refuse_channels_last(node)
     x = operand(reader, node, 0, "x")
-    return _emitted(reader, node, *_average(node, x))
+    return _emitted(reader, node, *_average(reader, node, x))
 
 
 def qlinear_global_average_pool(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point."""
     _refuse_channels_last(node)
     x = operand(reader, node, 0, "x")
-    return _emitted(reader, node, _averaged(x), _whole(node, x))
+    return _emitted(reader, node, *_whole(reader, node, x))
 
 
 def _emitted(reader: Reader, node: NodeProto, shape: tuple[int, ...], make: Make) -> Tensor:
@@ -166,32 +167,24 @@ def _refuse_channels_last(node: NodeProto) -> None:
         raise NotTakenError("channels_last must be 0, not 1: channels are the second dimension")
 
 
-def _image(x: Tensor) -> tuple[int, int]:
-    if len(x.shape) != 4:
-        raise NotTakenError(f"its input must have the shape [batch, channels, rows, columns], not {list(x.shape)}")
-    return x.shape[2], x.shape[3]
+def _whole(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
+    """The output's shape of the average over all pixels, and the operator."""
+    image = as_image(reader, node, x)
+    shape = (*image.shape[:2], 1, 1)
+    return lowered(node, x, shape, lambda y: (WholeAverage(name=named(node), inputs=(image,), output=y),))
 
 
-def _averaged(x: Tensor) -> tuple[int, ...]:
-    return (*x.shape[:2], *[1] * len(_image(x)))
-
-
-def _whole(node: NodeProto, x: Tensor) -> Make:
-    return lambda y: (WholeAverage(name=named(node), inputs=(x,), output=y),)
-
-
-def _average(node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
+def _average(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
     """The output's shape of an AveragePool, and the operator: that of the whole image is another than of windows."""
-    image = _image(x)
-    window = window_of(node, image, attribute(node, "kernel_shape"))
-    if window.covers(image):
-        return _averaged(x), _whole(node, x)
-    counts_padding = bool(attribute(node, "count_include_pad", 0))
-    if counts_padding and attribute(node, "ceil_mode", 0):
+    image = as_image(reader, node, x)
+    window = window_of(node, x.shape[2:], attribute(node, "kernel_shape"))
+    if window.covers(image.shape[2:]):
+        return _whole(reader, node, x)
+    counts = bool(attribute(node, "count_include_pad", 0))
+    if counts and attribute(node, "ceil_mode", 0):
         raise NotTakenError("ceil_mode must be 0 where count_include_pad is 1, not 1: what is counted would be unclear")
-    shape = (*x.shape[:2], *window.positions(image))
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (WindowedAverage(name=named(node), inputs=(x,), output=y, window=window, counts_padding=counts_padding),)
+        return (WindowedAverage(name=named(node), inputs=(image,), output=y, window=window, counts_padding=counts),)
 
-    return shape, make
+    return lowered(node, x, (*image.shape[:2], *window.positions(image.shape[2:])), make)

@@ -95,6 +95,10 @@ class Reader:
         self._nodes += made
         self._stages.setdefault(node.output[0], []).extend(made)
 
+    def makes(self, name: str) -> bool:
+        """Whether an operator so far makes the integer tensor `name`."""
+        return any(node.output.name == name for node in self._nodes)
+
     def add_source(self, source: Source) -> None:
         """Add an input of the network."""
         self._sources.append(source)

@@ -18,25 +18,24 @@ from ..products import layer_name
 from ..quantized import Parameters, bias_of, parameters_of, weights
 from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
+from .rows import as_image, lowered
 from .values import Constant, Make, Pending, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["conv", "dense_operator", "gemm", "matmul", "qlinear_conv"]
+__all__ = ["conv", "dense_operator", "gemm", "image_of", "matmul", "qlinear_conv", "window_of"]
 
 
 def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or ''."""
     x = operand(reader, node, 0, "x")
     w, w_scale, w_zero_point = inputs_of(reader.graph, node, 3, "w", "w_scale", "w_zero_point")
-    window, groups, shape = _geometry(node, x.shape, w.shape)
-    y = result(reader, node, shape, 6)
     bias = reader.graph.constant(node.input[8], "bias") if len(node.input) > 8 and node.input[8] else None
     found = Parameters(scale=w_scale.reshape(-1), zero_point=w_zero_point.reshape(-1))
-    layer = _layer(node, x, columns_of_kernels(w), found, bias)(y)
-    stage = Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer)
-    reader.emit(node, (stage,))
+    shape, make = _convolution(reader, node, x, w, found, bias)
+    y = result(reader, node, shape, 6)
+    reader.emit(node, make(y))
     return y
 
 
@@ -45,16 +44,35 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     graph = reader.graph
     reader.value(node.input[0])  # where that is unknown, it is the one reason
     x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: _kernels(reader, node))
-    window, groups, shape = _geometry(node, x.shape, w.shape)
     bias = None
     if len(node.input) > 2 and node.input[2]:
         bias = bias_of(graph, node.input[2], _parameters(x), found, len(w))
-    layer = _layer(node, x, columns_of_kernels(w), found, bias)
+    shape, make = _convolution(reader, node, x, w, found, bias)
+    return Pending(node=node, shape=shape, make=make)
+
+
+def _convolution(
+    reader: Reader,
+    node: NodeProto,
+    x: Tensor,
+    w: npt.NDArray[Any],
+    found: Parameters,
+    bias: npt.NDArray[Any] | None,
+) -> tuple[tuple[int, ...], Make]:
+    """The output's shape of a convolution of one or two spatial dimensions, and the operator."""
+    if len(x.shape) not in (3, 4):
+        raise NotTakenError(f"it must have 1 or 2 spatial dimensions, not an input of the shape {list(x.shape)}")
+    if w.ndim != len(x.shape):
+        raise NotTakenError(f"the weights must have {len(x.shape)} dimensions, as its input has, not {list(w.shape)}")
+    window, groups, shape = _geometry(node, x.shape, w.shape)
+    image = as_image(reader, node, x)
+    kernels = w.reshape(*w.shape[:2], *window.kernel)
+    layer = _layer(node, x, columns_of_kernels(kernels), found, bias)
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (Convolution(name=named(node), inputs=(x,), output=y, window=window, groups=groups, layer=layer(y)),)
+        return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=groups, layer=layer(y)),)
 
-    return Pending(node=node, shape=shape, make=make)
+    return lowered(node, x, shape, make)
 
 
 def _kernels(reader: Reader, node: NodeProto) -> tuple[npt.NDArray[Any], Parameters]:
@@ -72,12 +90,7 @@ def _kernels(reader: Reader, node: NodeProto) -> tuple[npt.NDArray[Any], Paramet
 
 
 def _geometry(node: NodeProto, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[Window, int, tuple[int, ...]]:
-    """The window, the groups and the output's shape of a convolution."""
-    if len(x) != 4 or len(w) != 4:
-        raise NotTakenError(
-            f"it must have 2 spatial dimensions, not {len(x) - 2} for an input of the shape {list(x)} and weights of "
-            f"{list(w)}"
-        )
+    """The window, the groups and the output's shape of a convolution, as an image."""
     kernel = attribute(node, "kernel_shape", list(w[2:]))
     if list(kernel) != list(w[2:]):
         raise NotTakenError(f"kernel_shape must be that of the weights, {list(w[2:])}, not {list(kernel)}")
@@ -87,25 +100,41 @@ def _geometry(node: NodeProto, x: tuple[int, ...], w: tuple[int, ...]) -> tuple[
             f"weights for {w[1]} channels in {groups} groups must fit the input's {x[1]} channels, and do not"
         )
     window = window_of(node, x[2:], w[2:])
-    return window, groups, (x[0], w[0], *window.positions(x[2:]))
+    return window, groups, (x[0], w[0], *window.positions(image_of(x[2:])))
 
 
-def window_of(node: NodeProto, image: tuple[int, ...], kernel: Sequence[int] | None) -> Window:
-    """The window that the attributes of a convolution or pool mean for an image of (rows, columns)."""
+def image_of(spatial: Sequence[int]) -> tuple[int, int]:
+    """Rows and columns of one or two spatial dimensions."""
+    return (1, spatial[0]) if len(spatial) == 1 else (spatial[0], spatial[1])
+
+
+def window_of(node: NodeProto, spatial: Sequence[int], kernel: Sequence[int] | None) -> Window:
+    """The window that the attributes of a convolution or pool mean for these sizes, one or two."""
     if kernel is None:
         raise NotTakenError("kernel_shape must be given")
-    auto_pad, dilations = attribute(node, "auto_pad", b"NOTSET").decode(), attribute(node, "dilations", (1, 1))
+    auto_pad = attribute(node, "auto_pad", b"NOTSET").decode()
+    dilations = _two(node, "dilations", spatial, attribute(node, "dilations", (1,) * len(spatial)))
     if auto_pad.startswith("SAME") and any(step != 1 for step in dilations):
         raise NotTakenError(f"auto_pad must be NOTSET or VALID beside dilations {list(dilations)}, not {auto_pad}")
     return Window.of(
-        image,
-        kernel=kernel,
-        strides=attribute(node, "strides", (1, 1)),
+        image_of(spatial),
+        kernel=_two(node, "kernel_shape", spatial, kernel),
+        strides=_two(node, "strides", spatial, attribute(node, "strides", (1,) * len(spatial))),
         dilations=dilations,
-        pads=attribute(node, "pads", (0, 0, 0, 0)),
+        pads=_two(node, "pads", spatial, attribute(node, "pads", (0,) * (2 * len(spatial)))),
         auto_pad=auto_pad,
         ceil_mode=bool(attribute(node, "ceil_mode", 0)),
     )
+
+
+def _two(node: NodeProto, name: str, spatial: Sequence[int], given: Sequence[int]) -> Sequence[int]:
+    """The attribute `name` as for two spatial dimensions."""
+    count = (2 if name == "pads" else 1) * len(spatial)
+    if len(given) != count:
+        raise NotTakenError(f"{name} must be {count} numbers for the input's shape, not {list(given)}")
+    if len(spatial) == 2:
+        return given
+    return (0, given[0], 0, given[1]) if name == "pads" else (1, given[0])
 
 
 def gemm(reader: Reader, node: NodeProto) -> Value:

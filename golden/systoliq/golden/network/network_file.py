@@ -37,7 +37,7 @@ __all__ = ["is_network_file", "load_network", "network_arrays"]
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 _DESCRIPTION = "description"
-_OMITTED = "channels_last"  # where it is False
+_OMITTED = ("channels_last", "channels_second")  # where they are False
 _CLASSES = {
     each.__name__: each
     for each in (
@@ -96,7 +96,8 @@ def _described(value: Any, place: tuple[str, ...], arrays: dict[str, npt.NDArray
         return [_described(each, (*place, str(index)), arrays) for index, each in enumerate(value)]
     if not dataclasses.is_dataclass(value):
         return value
-    fields = [field.name for field in dataclasses.fields(value) if field.name != _OMITTED or getattr(value, _OMITTED)]
+    names = [field.name for field in dataclasses.fields(value)]
+    fields = [name for name in names if name not in _OMITTED or getattr(value, name)]
     return {"is": type(value).__name__} | {
         name: _described(getattr(value, name), (*place, name), arrays) for name in fields
     }

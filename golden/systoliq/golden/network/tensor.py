@@ -25,8 +25,8 @@ class Tensor:
     Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, are of networks that were re-quantized.
 
     `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions, unless
-    `channels_last`. Arrays given to nodes may have any batch. `value` holds the integers of a constant; else it is
-    None. The scale is positive and finite.
+    `channels_last`. Of three dimensions the channels are the last, unless `channels_second`. Arrays given to nodes may
+    have any batch. `value` holds the integers of a constant; else it is None. The scale is positive and finite.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Tensor:
     zero_point: int
     value: npt.NDArray[Any] | None = None
     channels_last: bool = False
+    channels_second: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -56,6 +57,10 @@ class Tensor:
         object.__setattr__(self, "zero_point", int(self.zero_point))
         if self.channels_last and len(self.shape) != 4:
             raise ValueError(f"{label} must have four dimensions for channels_last, not the shape {list(self.shape)}")
+        if self.channels_second and len(self.shape) != 3:
+            raise ValueError(
+                f"{label} must have three dimensions for channels_second, not the shape {list(self.shape)}"
+            )
         if self.value is not None:
             value = np.array(self.value)
             if value.dtype != self.format.dtype or value.shape != self.shape:
@@ -112,9 +117,7 @@ class Tensor:
 
     @property
     def channels(self) -> int:
-        """Elements of a pixel: the second of four dimensions, unless `channels_last`, else the last, where that is not
-        the batch.
-        """
+        """Elements of a pixel: the second dimension or the last, as the class says, where that is not the batch."""
         if len(self.shape) < 2:
             return 1
         return self.shape[1 if self._channels_second else -1]
@@ -128,7 +131,7 @@ class Tensor:
 
     @property
     def _channels_second(self) -> bool:
-        return len(self.shape) == 4 and not self.channels_last
+        return self.channels_second or (len(self.shape) == 4 and not self.channels_last)
 
     @property
     def pixels(self) -> int:
@@ -137,7 +140,7 @@ class Tensor:
 
     def raster(self, array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """`array`, of this tensor or any batch of it, as it is streamed: [batch, pixels, channels], in raster order."""
-        last = np.moveaxis(array, 1, -1) if array.ndim == 4 and not self.channels_last else array
+        last = np.moveaxis(array, 1, -1) if self._channels_second else array
         return last.reshape(len(array), self.pixels, self.channels)
 
     def unraster(self, streamed: npt.NDArray[Any]) -> npt.NDArray[Any]:
