@@ -1,4 +1,4 @@
-"""Prints the measured numbers of exactness.md: `python docs/exactness_evidence.py`, about two minutes, seeds fixed."""
+"""Print the numbers of measurements/exactness.md: `python docs/exactness_evidence.py`, two minutes, fixed seeds."""
 # ruff: noqa: T201  # printing is its purpose
 
 from pathlib import Path

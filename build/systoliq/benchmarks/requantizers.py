@@ -1,4 +1,4 @@
-"""The cost of each variant of requantizer for a layer, and whether it is exact: the table of docs/exactness.md.
+"""Cost and exactness of each form of requantizer for a layer: the tables of docs/measurements/exactness.md.
 
 The cells are those of one drain lane: tables, bias adder, multiplier, rounding and saturation for all columns of the
 layer, as Yosys counts them; "not exact" gives the accumulators, over all columns, that it takes to a wrong output.
