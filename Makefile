@@ -68,9 +68,9 @@ format: $(STAMP) ## let ruff put the code in form
 bench: $(STAMP) ## measure area, frequency and cycles
 	$(BIN)/systoliq bench
 
-bench-area: $(STAMP) ## measure area and frequency again, for docs/silicon.md
+bench-area: $(STAMP) ## measure area and frequency again, for docs/measurements/silicon.md
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[synth]'
-	$(BIN)/systoliq bench-area --update docs/silicon.md
+	$(BIN)/systoliq bench-area --update docs/measurements/silicon.md
 
 prove: $(STAMP) ## prove the hardware's integer forms
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[formal]'

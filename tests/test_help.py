@@ -90,8 +90,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("x.npz", x=(a * scale).astype(np.float32))
     save_model(Path("model.onnx"), {"b": b, **scales, **zeros})
     save_dynamic_model(Path("dynamic.onnx"), b)
-    Path("docs").mkdir()
-    shutil.copy(Path(__file__).parents[1] / "docs" / "silicon.md", "docs")
+    Path("docs/measurements").mkdir(parents=True)
+    shutil.copy(Path(__file__).parents[1] / "docs/measurements/silicon.md", "docs/measurements")
     return tmp_path
 
 

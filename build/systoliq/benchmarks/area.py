@@ -1,4 +1,4 @@
-"""The table of area and frequency in docs/silicon.md, all of it measured here: `systoliq bench-area`."""
+"""The table of area and frequency in docs/measurements/silicon.md, measured by `systoliq bench-area`."""
 
 from __future__ import annotations
 

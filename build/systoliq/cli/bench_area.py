@@ -17,12 +17,13 @@ __all__ = ["bench_area"]
 
 @click.command(
     name="bench-area",
-    help="""Measure area and frequency of the designs of docs/silicon.md, and print their table in Markdown.
+    help="""Measure area and frequency of the designs in docs/measurements/silicon.md, and print
+their table in Markdown.
 
 \b
 Examples
   systoliq bench-area --only "engine 4 x 4"
-  systoliq bench-area --update docs/silicon.md
+  systoliq bench-area --update docs/measurements/silicon.md
 """,
 )
 @click.option(
@@ -40,7 +41,7 @@ def bench_area(seeds: int, only: str, update: Path | None, report: Path | None) 
     if not names:
         raise InputError(f"only must be part of a name, such as {next(iter(DESIGNS))!r}, not {only!r}")
     if update is not None and only:
-        raise InputError("update must be left out with only: the document holds the whole table")
+        raise InputError("update cannot be used with only: the document has the whole table")
     reports = measure(names, range(1, seeds + 1), lambda line: click.echo(line, err=True))
     text = table(reports)
     click.echo(text)

@@ -12,7 +12,7 @@ __all__ = ["COMMANDS", "cli", "main"]
 
 COMMANDS = {
     "bench": "Measure emission, simulation builds and simulation speed",
-    "bench-area": "Measure area and frequency of the designs in docs/silicon.md",
+    "bench-area": "Measure area and frequency of the designs in docs/measurements/silicon.md",
     "bench-requantizers": "Compare the cost of each form of requantizer",
     "bitstream": "Build a bitstream of a layer or network for a board",
     "board": "List boards, send rows to one, or simulate one",

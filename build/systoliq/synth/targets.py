@@ -79,7 +79,7 @@ def _ecp5(size: int, luts: int, dsp: int, ram: int, sites: MultiplierSites) -> l
     """Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default.
 
     The static placer (electrostatics) is as quick as nextpnr's default, as good on small designs and better on large:
-    docs/silicon.md has figures of both.
+    docs/measurements/silicon.md has figures of both.
     """
     targets = []
     flow = ("--package", "CABGA381", "--out-of-context")

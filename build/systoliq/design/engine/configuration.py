@@ -33,7 +33,7 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     """The engine that `hardware` asks for: that of `EngineConfig` where nothing was said, but for `lanes`.
 
     These are the largest divisor of the columns that is at most 4. A tile's results then leave in rows * cols / 4
-    cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/silicon.md.
+    cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/measurements/silicon.md.
     """
     for name, reason in _NO_ENGINE.items():
         if getattr(hardware, name) != hardware.__dataclass_fields__[name].default:
