@@ -1,4 +1,4 @@
-"""Mutants of many packages: layers and arrays drawn from the whole space, resnet8-fc, an engine. For docs/mutants.md.
+"""Mutants of many packages for docs/measurements/mutants.md: layers and arrays drawn at random, resnet8-fc, an engine.
 
 python tests/mutants/thousand.py --seed 271828 --count 1000 --processes 2 --out out/thousand
 
