@@ -17,7 +17,8 @@ from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import Network
 from systoliq.hw.cells import CELLS, family
-from systoliq.hw.network.rate import Parallelism, choices, image_cycles, multipliers
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
@@ -74,9 +75,10 @@ def network_design(point: dict[str, Any]) -> NetworkDesign:
 
 def _quick(node: Any) -> list[Parallelism]:
     """What a stage can be that a simulation is quick with; the quickest of few products where nothing is."""
-    possible = [each for each in choices(node) if multipliers(node, each) <= _MOST_CELL_PRODUCTS]
-    quick = [each for each in possible if image_cycles(node, each) <= _MOST_CYCLES]
-    return quick or [min(possible or choices(node), key=lambda each: image_cycles(node, each))]
+    operator = operator_of(node)
+    possible = [each for each in operator.choices() if operator.multipliers(each) <= _MOST_CELL_PRODUCTS]
+    quick = [each for each in possible if operator.image_cycles(each) <= _MOST_CYCLES]
+    return quick or [min(possible or operator.choices(), key=operator.image_cycles)]
 
 
 def _network(point: dict[str, Any]) -> Network:

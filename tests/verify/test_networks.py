@@ -14,7 +14,7 @@ import pytest
 
 from systoliq.design import Hardware
 from systoliq.design.network import NetworkDesign
-from systoliq.hw.network.rate import is_stage
+from systoliq.hw.network.operators import operator_of
 from systoliq.verify import verify_package
 from systoliq.verify.float32_product import float32_products
 from systoliq.verify.float32_sum import float32_sums
@@ -71,7 +71,7 @@ def test_accepts_what_emit_wrote(name, cells, tmp_path):
     parallelism = {node: (each.cols, each.depth) for node, each in drawn.items()}
     report = verify_package(emitted(net, tmp_path, cells, parallelism=parallelism))
     assert report.passed, report.reasons
-    stages = [node.name for node in net.nodes if is_stage(node)]
+    stages = [node.name for node in net.nodes if operator_of(node).is_stage]
     assert [stage.node for stage in report.stages if stage.operator != "Constant"] == stages
     assert report.columns == sum(node.layer.n for node in net.nodes if hasattr(node, "layer")) + (
         4 if name in ("separable", "gated") else 0  # of the average
@@ -87,7 +87,7 @@ def packages(tmp_path_factory):
         if (name, changed) not in made:
             net = NETWORKS[name]()
             net = net if changed is None else with_another_scale(net, changed)
-            parallelism = {node.name: (1, 1) for node in net.nodes if is_stage(node)} | WIDE[name]
+            parallelism = {node.name: (1, 1) for node in net.nodes if operator_of(node).is_stage} | WIDE[name]
             made[name, changed] = emitted(net, tmp_path_factory.mktemp("package"), parallelism=parallelism)
         return made[name, changed]
 

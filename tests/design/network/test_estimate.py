@@ -7,10 +7,10 @@ import pytest
 from systoliq.design import Hardware, open_source
 from systoliq.design.digits_cnn import digits_cnn
 from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
-from systoliq.design.network.memories import Memory, memories_of
 from systoliq.design.network.plan import stages_of
 from systoliq.explore.precision.narrowing import Widths, narrowed
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.onnx.network import read_network
 from systoliq.synth import open_target
 from systoliq.synth.flow import synthesized
@@ -200,17 +200,6 @@ def test_digits_cnn(target):
         check(found, parts[name]["lut_sites"], parts[name]["ram"])
 
 
-def test_blocks_of_a_memory():
-    """DP16KD: 1024 x 18, 2048 x 9, 4096 x 4 and so on, as Lattice's TN1264 has it; SB_RAM40_4K: 256 x 16 ..."""
-    blocks = {(1024, 18): 1, (1024, 19): 2, (1025, 9): 1, (2048, 10): 2, (4096, 9): 3, (16384, 8): 8, (33, 1): 1}
-    assert {key: Memory(*key).blocks("ecp5") for key in blocks} == blocks
-    assert [Memory(words, 8).blocks("ecp5") for words in (32, 33)] == [0, 1]
-    assert [Memory(words, 8, constant=True).blocks("ecp5-lut") for words in (64, 65)] == [0, 1]
-    blocks = {(256, 16): 1, (256, 17): 2, (512, 8): 1, (640, 8): 2, (2048, 2): 1, (4096, 2): 2, (4, 10): 0}
-    assert {key: Memory(*key).blocks("ice40") for key in blocks} == blocks
-    assert Memory(1024, 18, count=5).blocks("ecp5") == 5
-
-
 def test_window_and_replay_buffers_are_those_that_are_built():
     """The greatest memories of `mixed`'s products, from its components."""
     network = mixed()
@@ -226,7 +215,7 @@ def test_window_and_replay_buffers_are_those_that_are_built():
             expected.append((replay.ram.depth, replay.ram.width))
         replays = getattr(component, "replays", ())
         expected += [(replay.buffer.ram.depth, replay.buffer.ram.width) for replay in replays]
-        found = [(memory.words, memory.bits) for memory in memories_of(node, Parallelism(), (), "ecp5")]
+        found = [(memory.words, memory.bits) for memory in operator_of(node).memories(Parallelism(), (), "ecp5")]
         assert set(expected) <= set(found), node.name
         seen += len(expected)
     assert seen > 8

@@ -14,7 +14,7 @@ from systoliq.cli.board_design import board_design
 from systoliq.design import Hardware
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
-from systoliq.hw.network import rate
+from systoliq.hw.network.operators import operator_of
 from systoliq.synth import open_target
 
 from ...hw.network import small_networks as small
@@ -65,7 +65,7 @@ def multipliers_in(verilog):
 def test_plans_count_the_multipliers_of_the_rtl(target, multipliers):
     part = open_target(target)
     made = on(target, multipliers=multipliers and min(multipliers, part.capacity["dsp"]))
-    lanes = sum(rate.lanes(stage.node, stage.parallelism) for stage in made.plan.stages)
+    lanes = sum(operator_of(stage.node).lanes(stage.parallelism) for stage in made.plan.stages)
     inferred = INFERRED * lanes if made.cells == "gowin" else 0
     assert made.plan.dsp == multipliers_in(made.verilog) + inferred - row_sums_apart(made)
     assert made.plan.dsp <= part.capacity["dsp"]

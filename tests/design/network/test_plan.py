@@ -10,7 +10,7 @@ import pytest
 from systoliq.design.network.plan import plan_for_budget, plan_for_cycles, stages_of
 from systoliq.design.network.plan_file import read_plan
 from systoliq.errors import InputError
-from systoliq.hw.network import rate
+from systoliq.hw.network.operators import operator_of
 
 from ...hw.network import small_networks as small
 
@@ -23,7 +23,7 @@ def net():
 
 def narrow(node):
     """What a stage can be without several pixels of a window in a cycle, which only short times bring."""
-    return [each for each in rate.choices(node) if not rate.is_wide(node, each)]
+    return [each for each in operator_of(node).choices() if not operator_of(node).is_wide(each)]
 
 
 def test_fewest_multipliers_for_a_time():
@@ -32,9 +32,9 @@ def test_fewest_multipliers_for_a_time():
         plan = plan_for_cycles(net(), cycles, cells=CELLS)
         assert plan.image_cycles <= cycles
         for stage in plan.stages:
-            assert stage.image_cycles == rate.image_cycles(stage.node, stage.parallelism)
-            enough = [each for each in narrow(stage.node) if rate.image_cycles(stage.node, each) <= cycles]
-            assert stage.multipliers == min(rate.multipliers(stage.node, each) for each in enough)
+            assert stage.image_cycles == operator_of(stage.node).image_cycles(stage.parallelism)
+            enough = [each for each in narrow(stage.node) if operator_of(stage.node).image_cycles(each) <= cycles]
+            assert stage.multipliers == min(operator_of(stage.node).multipliers(each) for each in enough)
         assert 0 < plan.utilization <= 1
         assert plan.parallelism == {stage.node.name: stage.parallelism for stage in plan.stages}
 
@@ -45,8 +45,8 @@ def test_fewest_cycles_for_a_budget():
     for budget in (60, 100, 200, 400):
         plan = plan_for_budget(network, budget, 0, cells=CELLS)
         assert plan.dsp <= budget
-        slowest = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(network))
-        times = {rate.image_cycles(node, each) for node in stages_of(network) for each in narrow(node)}
+        slowest = max(min(operator_of(node).image_cycles(each) for each in narrow(node)) for node in stages_of(network))
+        times = {operator_of(node).image_cycles(each) for node in stages_of(network) for each in narrow(node)}
         quicker = [time for time in times if slowest <= time < plan.image_cycles]
         assert all(plan_for_cycles(network, time, cells=CELLS).dsp > budget for time in quicker)
 
@@ -67,12 +67,12 @@ def test_forms_of_products(dsp, luts, pairs):
     both budgets; for the next shorter time there is no way.
     """
     plan = plan_for_budget(net(), dsp, luts, cells="ecp5", pairs=pairs)
-    times = {rate.image_cycles(node, each) for node in stages_of(net()) for each in narrow(node)}
+    times = {operator_of(node).image_cycles(each) for node in stages_of(net()) for each in narrow(node)}
     shorter = max((time for time in times if time < plan.image_cycles), default=None)
     assert plan.dsp <= dsp
     taken = sum(SITES[stage.parallelism.cells] * stage.multipliers for stage in plan.stages)
     assert taken == min(fewest_sites(plan_for_cycles(net(), plan.image_cycles, cells="ecp5"), dsp, luts, pairs=pairs))
-    slowest = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(net()))
+    slowest = max(min(operator_of(node).image_cycles(each) for each in narrow(node)) for node in stages_of(net()))
     if shorter is not None and shorter >= slowest:
         assert not fewest_sites(plan_for_cycles(net(), shorter, cells="ecp5"), dsp, luts, pairs=pairs)
 
@@ -88,7 +88,7 @@ def fewest_sites(plan, dsp, luts, *, pairs):
         forms = [(stage.dsp, 0)]
         if stage.dsp:
             forms.append((0, 100 * stage.multipliers))
-        if pairs and rate.is_product(stage.node) and cols > 1:
+        if pairs and operator_of(stage.node).is_product and cols > 1:
             forms.append((-(-cols // 2) * depth, 26 * stage.multipliers))
         ways.append(forms)
     sums = [tuple(map(sum, zip(*way, strict=True))) for way in itertools.product(*ways)]
@@ -105,23 +105,24 @@ def test_pairs_are_chosen_where_they_help():
 
 def test_several_pixels_at_a_time_where_nothing_else_is_enough():
     network = net()
-    usual = max(min(rate.image_cycles(node, each) for each in narrow(node)) for node in stages_of(network))
+    usual = max(min(operator_of(node).image_cycles(each) for each in narrow(node)) for node in stages_of(network))
     plan = plan_for_cycles(network, usual - 1, cells=CELLS)
     assert plan.image_cycles < usual
     for stage in plan.stages:
-        possible = [each for each in narrow(stage.node) if rate.image_cycles(stage.node, each) < usual]
-        wide = rate.is_wide(stage.node, stage.parallelism)
+        possible = [each for each in narrow(stage.node) if operator_of(stage.node).image_cycles(each) < usual]
+        wide = operator_of(stage.node).is_wide(stage.parallelism)
         assert wide == (not possible)
         possible = possible or [
-            each for each in rate.choices(stage.node) if rate.image_cycles(stage.node, each) < usual
+            each for each in operator_of(stage.node).choices() if operator_of(stage.node).image_cycles(each) < usual
         ]
-        assert stage.multipliers == min(rate.multipliers(stage.node, each) for each in possible)
-    assert any(rate.is_wide(stage.node, stage.parallelism) for stage in plan.stages)
+        assert stage.multipliers == min(operator_of(stage.node).multipliers(each) for each in possible)
+    assert any(operator_of(stage.node).is_wide(stage.parallelism) for stage in plan.stages)
 
 
 def test_what_cannot_be_planned():
     network = net()
-    least = max(min(rate.image_cycles(node, each) for each in rate.choices(node)) for node in stages_of(network))
+    operators = [operator_of(node) for node in stages_of(network)]
+    least = max(min(each.image_cycles(choice) for choice in each.choices()) for each in operators)
     plan_for_cycles(network, least, cells=CELLS)
     with pytest.raises(InputError, match=f"an image must have at least {least} cycles for node .*, not {least - 1}"):
         plan_for_cycles(network, least - 1, cells=CELLS)

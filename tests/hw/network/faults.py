@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.pipeline import Pipeline
-from systoliq.hw.network.rate import Parallelism
 
 _FIELDS = {"convolution0": (2, 2), "convolution1": (1, 2), "maxpool3": (2, 1), "dense5": (3, 1)}
 PARALLELISM = {name: Parallelism(cols=cols, depth=depth) for name, (cols, depth) in _FIELDS.items()}

@@ -26,7 +26,7 @@ from systoliq.golden.network import (
     WindowedAverage,
 )
 from systoliq.hw.network.assembly import assemble
-from systoliq.hw.network.rate import choices, is_stage
+from systoliq.hw.network.operators import operator_of
 
 from . import stage_bench as bench
 
@@ -213,7 +213,8 @@ NETWORKS = {
 def drawn_parallelism(net, seed):
     """A random choice for each stage."""
     rng = random.Random(f"parallelism {seed}")
-    return {node.name: rng.choice(list(choices(node))) for node in net.nodes if is_stage(node)}
+    stages = [operator_of(node) for node in net.nodes if operator_of(node).is_stage]
+    return {stage.node.name: rng.choice(list(stage.choices())) for stage in stages}
 
 
 def assembled(net, parallelism=None, **more):

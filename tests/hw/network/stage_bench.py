@@ -23,7 +23,7 @@ from systoliq.golden.network import (
     Window,
 )
 from systoliq.golden.requantization import Requantization
-from systoliq.hw.network.rate import choices, image_cycles
+from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.stages import stage_of
 
 from ..bench import simulate
@@ -347,7 +347,7 @@ def check_reset(node, parallelism, rng, *, images=2):
     phases = []
     for _ in range(2):
         given, expected = traffic(node, built, images, rng)
-        cycles = rng.randint(1, 2 * images * image_cycles(node, parallelism) + 20)
+        cycles = rng.randint(1, 2 * images * operator_of(node).image_cycles(parallelism) + 20)
         phases.append({"given": given, "wanted": {"o": len(expected)}, "comes": 0.8, "goes": 0.6, "cycles": cycles})
     given, expected = traffic(node, built, images, rng)
     phases.append({"given": given, "wanted": {"o": len(expected)}})
@@ -355,4 +355,4 @@ def check_reset(node, parallelism, rng, *, images=2):
 
 
 def random_choice(node, rng):
-    return rng.choice(list(choices(node)))
+    return rng.choice(list(operator_of(node).choices()))

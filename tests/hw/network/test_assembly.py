@@ -11,7 +11,7 @@ import pytest
 from systoliq.golden import INT8, UINT8
 from systoliq.hw import emit_verilog
 from systoliq.hw.network.assembly import assemble
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.parallelism import Parallelism
 
 from . import small_networks as small
 from . import stage_bench as bench

@@ -10,7 +10,8 @@ from systoliq.golden import UINT8
 from systoliq.golden.network import Window
 from systoliq.hw import ArrayConfig, Dense
 from systoliq.hw.network.convolution import Convolution
-from systoliq.hw.network.rate import Parallelism, choices, windows_of
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 from . import stage_bench as bench
 
@@ -18,7 +19,7 @@ from . import stage_bench as bench
 def built(node, *, cols=1, depth=1, rows=1, windows=None):
     config = ArrayConfig(rows=rows, cols=cols, depth=depth)
     dense = Dense(node.layer, bench.requantize(node.layer), config, wrap=True)
-    return Convolution(windows or windows_of(node), dense, padding=0, kind="conv")
+    return Convolution(windows or operator_of(node).windows, dense, padding=0, kind="conv")
 
 
 @pytest.mark.parametrize("corner", bench.CORNERS)
@@ -40,7 +41,7 @@ def test_parallelism(b_points):
         node = bench.convolution(rng, image=(3, 4), window=window, channels=4, b_points=b_points)
         if node.layer.n == 6 and node.inputs[0].format == UINT8:
             break
-    possible = list(choices(node))
+    possible = list(operator_of(node).choices())
     ragged = [each for each in possible if 6 % each.cols]
     for parallelism in (*rng.sample(ragged, 2), *rng.sample(possible, 4)):
         bench.check_stage(node, parallelism, rng, images=2, goes=0.8)
@@ -61,7 +62,7 @@ def test_refused():
         node = bench.convolution(rng, image=(3, 3), window=Window(kernel=(2, 2)), channels=2)
     other = bench.convolution(rng, image=(3, 3), window=Window(kernel=(1, 2)), channels=2)
     with pytest.raises(ValueError, match="the layer's K must be the window's 4 elements, not 8"):
-        built(node, windows=windows_of(other))
+        built(node, windows=operator_of(other).windows)
     with pytest.raises(ValueError, match="rows must be 1, not 2"):
         built(node, rows=2)
     with pytest.raises(ValueError, match="the lanes, 4 for 4 columns, must divide the 5 output channels"):

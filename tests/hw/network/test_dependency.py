@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from systoliq.hw.network.dependency import Dependency, waiting_pixels
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.pipeline import Pipeline
-from systoliq.hw.network.rate import Parallelism
 
 from . import small_networks as small
 from . import stage_bench as bench
@@ -33,7 +34,7 @@ def test_reach_covers_what_a_pixel_depends_on(seed):
     reach = Dependency.of_source(first.inputs[0])
     true = np.arange(1, np.prod(first.inputs[0].shape[2:]) + 1)
     for node in (first, second):
-        reach, true = Dependency.of_node(node, [reach]), depended(node, true)
+        reach, true = operator_of(node).dependency([reach]), depended(node, true)
         assert reach.line == node.output.shape[3]
         assert (reach.needed >= true).all()
         assert (np.diff(reach.needed) >= 0).all()
@@ -47,7 +48,7 @@ def test_lines_of_two_windows():
         net.depthwise(pads=(1, 1, 1, 1))
     found = []
     for node in net.nodes:
-        reach = Dependency.of_node(node, [reach])
+        reach = operator_of(node).dependency([reach])
         found.append(reach.needed.tolist())
     assert found == [[4, 4, 6, 6, 8, 8, 8, 8], [6, 6, 8, 8, 8, 8, 8, 8]]
 
@@ -59,11 +60,11 @@ def test_whole_images():
     net.flatten()
     net.dense(2)
     table, mean, _, fc = net.nodes
-    reach = Dependency.of_node(table, [Dependency.of_source(net.x)])
+    reach = operator_of(table).dependency([Dependency.of_source(net.x)])
     assert (reach.needed == np.arange(1, 13)).all()
-    mean = Dependency.of_node(mean, [reach])
+    mean = operator_of(mean).dependency([reach])
     assert (mean.needed.tolist(), mean.line) == ([12], 1)
-    assert Dependency.of_node(fc, [mean]).needed.tolist() == [12]
+    assert operator_of(fc).dependency([mean]).needed.tolist() == [12]
 
 
 def test_waiting_of_ways_that_are_alike():

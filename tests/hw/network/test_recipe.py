@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.recipe import Recipe
 
 

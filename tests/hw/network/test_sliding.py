@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.parallelism import Parallelism
 
 from . import stage_bench as bench
 

@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.stages import stage_of
 
 from . import stage_bench as bench

@@ -14,12 +14,12 @@ import numpy as np
 from systoliq.golden import network
 from systoliq.golden.formats import IntFormat
 from systoliq.golden.layer import MatMulLayer
-from systoliq.hw.cells import is_ecp5
+from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, is_ecp5
 
 from ...errors import InputError
 from ..hardware import Hardware, auto_cells
 from ..network.estimate import Estimate, estimate
-from ..network.plan import LUT_CELLS, PAIR_CELLS, StagePlan, stages_of_layer
+from ..network.plan import StagePlan, stages_of_layer
 
 if TYPE_CHECKING:
     from ...synth.targets import Target

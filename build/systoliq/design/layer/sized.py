@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig
-from systoliq.hw.cells import PACKED_BITS
+from systoliq.hw.cells import LUT_CELLS, PACKED_BITS, PLAIN_CELLS
 from systoliq.hw.folding import fold
 from systoliq.hw.multiplier import cell_size
 from systoliq.hw.schedule import Schedule
 
 from ..choose import sum_bits
 from ..hardware import Hardware
-from ..network.plan import LUT_CELLS, PLAIN_CELLS, cells_of_requantizer
+from ..network.plan import cells_of_requantizer
 
 if TYPE_CHECKING:
     from ...synth.targets import Target

@@ -18,7 +18,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, network_arrays
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.axi import AxiPipeline
-from systoliq.hw.cells import models_verilog
+from systoliq.hw.cells import PLAIN_CELLS, models_verilog
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
@@ -40,7 +40,7 @@ from .enough import enough_images
 from .estimate import Estimate, estimate
 from .exchange import network_exchange
 from .fit import check_fit
-from .plan import PLAIN_CELLS, UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
+from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
 from .report import network_report
 from .scales import network_scale_notes

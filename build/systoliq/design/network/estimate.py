@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from systoliq.golden import network
 from systoliq.golden.network.tensor import BYTE
-from systoliq.hw.block_ram import SMALL
-from systoliq.hw.cells import is_ecp5
-from systoliq.hw.network import rate
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, PLAIN_CELLS, is_ecp5
+from systoliq.hw.network.memory import Memory
+from systoliq.hw.network.operator import Operator
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
-from .memories import Memory, memories_of, scales_vary, weight_bits, window_memory
-from .plan import LUT_CELLS, PAIR_CELLS, PLAIN_BIT_SITES, PLAIN_CELLS, PLAIN_PRODUCT_SITES
+from .plan import PLAIN_BIT_SITES, PLAIN_PRODUCT_SITES
 
 __all__ = ["LUT_ERROR", "RAM_ERROR", "Estimate", "estimate"]
 
@@ -65,10 +65,17 @@ _FAMILIES = {
 _OF_TREE = 2  # bits that sums of products have more than they, on average
 _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
-_FIFO, _REPLAY, _POOL, _WHOLE = 90, 75, 100, 340  # flow control of each; the window of a pool, of a whole image
-_JOIN, _JOIN_LANE = 30, 30  # of an operator element by element, and what each lane has
-_SUM = 35  # of two tables, rounded and saturated
-_STEPS = 100  # of a product's estimate and threshold
+_FIFO = 90  # its flow control
+_STEPS = 100  # of a multiplication's estimate and threshold in a lane, beyond its product
+_PARTS = {
+    "join": 30,  # of an operator element by element
+    "join_lane": 30,
+    "table_sum": 35,  # of two tables, rounded and saturated
+    "repeater": 75,  # flow control of pixels or lines that come again
+    "pool_window": 100,
+    "whole_window": 340,
+}
+"""LUT sites of the parts that cost the same in all families."""
 
 
 @dataclass(frozen=True)
@@ -102,20 +109,24 @@ def estimate(
     if parallelism.lane_cells == PLAIN_CELLS and family == "ice40":
         each = sites.lane_bit + PLAIN_BIT_SITES
         sites = dataclasses.replace(sites, lane_bit=each, varying_bit=each)
-    memories = list(memories_of(node, parallelism, waiting, cells))
+    operator = operator_of(node)
+    memories = list(operator.memories(parallelism, waiting, cells))
     count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
     count += _FIFO * sum(map(bool, waiting))
-    count += _logic(node, parallelism, sites, _product_sites(node, parallelism.cells or cells, sites))
+    if products := operator.multipliers(parallelism):
+        count += products * _product_sites(operator, parallelism.cells or cells, sites) + _sums(operator, parallelism)
+    prices = _prices(operator, sites)
+    count += sum(prices[part] * number for part, number in operator.parts(parallelism).items())
     return Estimate(round(count), sum(memory.blocks(cells) for memory in memories))
 
 
-def _product_sites(node: network.Node, cells: str, sites: _Sites) -> float:
+def _product_sites(operator: Operator[network.Node], cells: str, sites: _Sites) -> float:
     """Of one product, beyond adding it to the others.
 
     In lookup tables every two bits of a weight are a row of the product, and rows are added up (docs/silicon.md has
     what was measured).
     """
-    a, b = node.inputs[0].format.bits, weight_bits(node)
+    a, b = operator.node.inputs[0].format.bits, operator.weight_bits
     if cells == PAIR_CELLS:
         return sites.pair_narrow if min(a, b) <= BYTE // 2 else sites.pair_product
     if cells == PLAIN_CELLS:
@@ -125,13 +136,13 @@ def _product_sites(node: network.Node, cells: str, sites: _Sites) -> float:
     return 0
 
 
-def _sums(node: network.Node, parallelism: Parallelism) -> int:
+def _sums(operator: Operator[network.Node], parallelism: Parallelism) -> int:
     """Of the adders of products, the accumulators, and what brings their sums to the lanes."""
-    sum_bits, _ = rate.requantizer_factors(node) or (2 * BYTE, 0)
-    columns = rate.multipliers(node, parallelism) // parallelism.depth
-    product_bits = node.inputs[0].format.bits + weight_bits(node)
+    sum_bits, _ = operator.requantizer_factors or (2 * BYTE, 0)
+    columns = operator.multipliers(parallelism) // parallelism.depth
+    product_bits = operator.node.inputs[0].format.bits + operator.weight_bits
     added = columns * (parallelism.depth - 1) * (product_bits + _OF_TREE)
-    return added + (2 * columns - rate.lanes(node, parallelism)) * sum_bits
+    return added + (2 * columns - operator.lanes(parallelism)) * sum_bits
 
 
 def _rows(a: int, b: int) -> int:
@@ -140,48 +151,28 @@ def _rows(a: int, b: int) -> int:
     return rows * (a + 3) + (rows - 1) * (a + 4)
 
 
-def _logic(node: network.Node, parallelism: Parallelism, sites: _Sites, product: float) -> float:
-    """All but memory; a `product` takes so many sites."""
-    lanes, products = rate.lanes(node, parallelism), rate.multipliers(node, parallelism)
-    count = float(products * product)
-    if products:
-        count += _sums(node, parallelism)
-    if isinstance(node, network.Convolution | network.Dense | network.WholeAverage):
-        count += sites.sequence + _before(node, parallelism, sites) + lanes * _lane(node, sites)
-        return count + (sites.row_sums if rate.needs_row_sums(node) else 0)
-    count += _JOIN + lanes * _JOIN_LANE
-    if factors := rate.requantizer_factors(node):
-        count += lanes * (_STEPS + math.prod(factors) * sites.lane_bit)
-    if isinstance(node, network.Addition):
-        count += lanes * _SUM
-    if isinstance(node, network.Move):
-        count += _REPLAY * sum(
-            made > given for given, made in zip(node.inputs[0].shape, node.output.shape, strict=True)
-        )
-    return count + (_POOL if isinstance(node, network.MaxPool) else 0)
+def _prices(operator: Operator[network.Node], sites: _Sites) -> dict[str, float]:
+    """Return the LUT sites of each part that `Operator.parts` may name."""
+    factors = operator.requantizer_factors or (0, 0)
+    requantizer = _requantizer(*factors, sites.varying_bit if operator.scales_vary else sites.lane_bit, sites)
+    return {
+        **_PARTS,
+        "sequence": sites.sequence,
+        "window": sites.window,
+        "replay": sites.replay,
+        "few_replay": sites.few_replay,
+        "row_sums": sites.row_sums,
+        "steps": _STEPS + math.prod(factors) * sites.lane_bit,
+        "requantizer": requantizer,
+        "mean_requantizer": requantizer * _OF_AVERAGE,
+    }
 
 
-def _before(node: network.Node, parallelism: Parallelism, sites: _Sites) -> int:
-    """What brings a product its operands: windows of the image, and A once more for each tile of columns."""
-    if isinstance(node, network.WholeAverage):
-        return _WHOLE
-    count = sites.window if window_memory(node, parallelism) else 0
-    if rate.is_product(node):
-        schedule = rate.schedule_of(node, parallelism)
-        if schedule.column_tiles > rate.windows_of(node).groups:
-            count += sites.replay if 2 * schedule.beats > SMALL else sites.few_replay
-    return count
-
-
-def _lane(node: network.Node, sites: _Sites) -> float:
-    """A drain lane with its requantizer."""
-    sums, mantissas = rate.requantizer_factors(node) or (0, 0)
+def _requantizer(sums: int, mantissas: int, product_bit: float, sites: _Sites) -> float:
+    """Return the LUT sites of a drain lane with its requantizer."""
     if mantissas <= _FEW_BITS:
-        count = sums * sites.shift_sum_bit
-    else:
-        each = sites.varying_bit if scales_vary(node) else sites.lane_bit
-        count = sums * (sites.lane_sum_bit + mantissas * each)
-    return count * (_OF_AVERAGE if isinstance(node, network.WholeAverage) else 1)
+        return sums * sites.shift_sum_bit
+    return sums * (sites.lane_sum_bit + mantissas * product_bit)
 
 
 def _in_tables(memory: Memory, sites: _Sites) -> float:

@@ -14,20 +14,17 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from systoliq.golden import network
-from systoliq.hw.cells import family, is_ecp5
+from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, PLAIN_CELLS, family, is_ecp5
 from systoliq.hw.float32 import FLOAT32_BITS
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.multiplier import WideMultiplier
-from systoliq.hw.network import rate
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 from ...errors import InputError
 
 __all__ = [
-    "LUT_CELLS",
-    "PAIR_CELLS",
     "PLAIN_BIT_SITES",
-    "PLAIN_CELLS",
     "PLAIN_PRODUCT_SITES",
     "UNLIMITED",
     "Plan",
@@ -43,9 +40,6 @@ __all__ = [
     "within_cells",
 ]
 
-PLAIN_CELLS = "portable"
-LUT_CELLS = "ecp5-lut"
-PAIR_CELLS = "ecp5-pair"
 _INFERRED = 2  # multipliers of a Gowin that Yosys takes for row sums in each lane
 UNLIMITED = 10**9  # of sites, or of cells
 PRODUCT_SITES = 100  # of lookup tables that a product of 8 x 8 bits takes without a multiplier
@@ -126,12 +120,12 @@ class Plan:
 
 def stages_of(net: network.Network) -> list[network.Node]:
     """The nodes that become stages."""
-    return [node for node in net.nodes if rate.is_stage(node)]
+    return [node for node in net.nodes if operator_of(node).is_stage]
 
 
 def stages_of_layer(node: network.Dense, cells: str, products: str) -> Iterator[StagePlan]:
     """All that a layer by itself can be, with `products` instead of `cells` where they are named, in lanes too."""
-    for each in rate.choices(node):
+    for each in operator_of(node).choices():
         yield _stage(node, dataclasses.replace(each, cells=products), cells, lanes_in=products or cells)
 
 
@@ -246,7 +240,7 @@ def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[Stage
     """What the products of `stage` can be made of, and the sites of lookup tables that its multipliers take then."""
     if stage.dsp and is_ecp5(cells):
         yield _with_cells(stage, cells, cells=LUT_CELLS), stage.multipliers * PRODUCT_SITES
-        if pairs and rate.is_product(stage.node) and stage.parallelism.cols > 1:
+        if pairs and operator_of(stage.node).is_product and stage.parallelism.cols > 1:
             yield _with_cells(stage, cells, cells=PAIR_CELLS), stage.multipliers * PAIR_SITES
     yield stage, 0
 
@@ -256,8 +250,8 @@ def _plain_forms(stage: StagePlan, cells: str) -> Iterator[tuple[StagePlan, int]
     if family(cells) != "ice40":
         return
     products = stage.multipliers * PLAIN_PRODUCT_SITES
-    factors = rate.requantizer_factors(stage.node) or (0, 0)
-    lanes = rate.lanes(stage.node, stage.parallelism) * math.ceil(math.prod(factors) * PLAIN_BIT_SITES)
+    factors = operator_of(stage.node).requantizer_factors or (0, 0)
+    lanes = operator_of(stage.node).lanes(stage.parallelism) * math.ceil(math.prod(factors) * PLAIN_BIT_SITES)
     if stage.multipliers:
         yield _with_cells(stage, cells, cells=PLAIN_CELLS), products
     if stage.requantizer_dsp:
@@ -279,14 +273,14 @@ def _choices(node: network.Node, cells: str) -> Sequence[StagePlan]:
     """All that a stage can be with one pixel a cycle, the cheapest first; of those as cheap the narrowest, then the
     quickest.
     """
-    stages = [_stage(node, each, cells) for each in rate.choices(node) if not rate.is_wide(node, each)]
+    stages = [_stage(node, each, cells) for each in operator_of(node).choices() if not operator_of(node).is_wide(each)]
     return sorted(stages, key=_price)
 
 
 @functools.cache
 def _wide(node: network.Node, cells: str) -> Sequence[StagePlan]:
     """The same with several pixels of a window, whose lines are then kept several times."""
-    stages = [_stage(node, each, cells) for each in rate.choices(node) if rate.is_wide(node, each)]
+    stages = [_stage(node, each, cells) for each in operator_of(node).choices() if operator_of(node).is_wide(each)]
     return sorted(stages, key=_price)
 
 
@@ -295,16 +289,16 @@ def _price(stage: StagePlan) -> tuple[int, int, int]:
 
 
 def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: str | None = None) -> StagePlan:
-    factors = rate.requantizer_factors(node)
+    factors = operator_of(node).requantizer_factors
     requantizes_in = parallelism.lane_cells or lanes_in or lane_cells(cells)
     each = 0 if not factors or _in_logic(requantizes_in, cells) else cells_of_requantizer(*factors, requantizes_in)
     return StagePlan(
         node=node,
         parallelism=parallelism,
-        image_cycles=rate.image_cycles(node, parallelism),
-        multipliers=rate.multipliers(node, parallelism),
-        dsp=_cells_of_products(node, parallelism, cells) + each * rate.lanes(node, parallelism),
-        requantizer_dsp=each * rate.lanes(node, parallelism),
+        image_cycles=operator_of(node).image_cycles(parallelism),
+        multipliers=operator_of(node).multipliers(parallelism),
+        dsp=_cells_of_products(node, parallelism, cells) + each * operator_of(node).lanes(parallelism),
+        requantizer_dsp=each * operator_of(node).lanes(parallelism),
     )
 
 
@@ -322,15 +316,15 @@ def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str)
     chosen = parallelism.cells or cells
     if chosen == LUT_CELLS or _in_logic(chosen, cells):
         return 0
-    if not rate.is_product(node):
-        return rate.multipliers(node, parallelism)
-    row_sums = rate.needs_row_sums(node) and not is_ecp5(cells)
+    if not operator_of(node).is_product:
+        return operator_of(node).multipliers(parallelism)
+    row_sums = operator_of(node).needs_row_sums and not is_ecp5(cells)
     columns = parallelism.cols + row_sums
     if chosen == PAIR_CELLS:
         return -(-columns // 2) * parallelism.depth
     if chosen == "ice40" and parallelism.depth > 1:
         return columns * -(-parallelism.depth // 2)  # two to a cell, of operands of a byte at most
-    inferred = _INFERRED * rate.lanes(node, parallelism) if row_sums and chosen == "gowin" else 0
+    inferred = _INFERRED * operator_of(node).lanes(parallelism) if row_sums and chosen == "gowin" else 0
     return columns * parallelism.depth + inferred
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from systoliq.golden import network
 from systoliq.hw.cells import CELLS, family
-from systoliq.hw.network import rate
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 from ...errors import InputError
 from ...files import read_input
@@ -54,7 +54,7 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
 
 
 def _possible(node: network.Node, parallelism: Parallelism, path: Path, cells: str) -> Parallelism:
-    possible = set(rate.choices(node))
+    possible = set(operator_of(node).choices())
     suitable = [each for each in CELLS if family(each) in ("", family(cells))]
     for name in ("cells", "lane_cells"):
         given = getattr(parallelism, name)

@@ -10,7 +10,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.network.assembly import assemble
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.parallelism import Parallelism
 from systoliq.hw.network.stages import stage_of
 
 from ...errors import InputError

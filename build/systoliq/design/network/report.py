@@ -6,8 +6,9 @@ import html
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from systoliq.golden.network import MaxPool
-from systoliq.hw.network.rate import windows_of
+from systoliq.golden.network import Node
+from systoliq.hw.network.operator import Operator
+from systoliq.hw.network.operators import operator_of
 
 from .estimate import Estimate
 from .plan import StagePlan
@@ -74,21 +75,19 @@ def network_report(design: NetworkDesign) -> str:
     )
 
 
-def _certified(claim: Mapping[str, Any]) -> str:
+def _certified(operator: Operator[Node], claim: Mapping[str, Any]) -> str:
     """What `systoliq verify` checks of a stage, in a few words."""
     if "columns" in claim:
         steps = sum(column["steps"] for column in claim["columns"])
         return f"{len(claim['columns'])} columns, {steps} steps"
-    if "inputs" in claim:
-        return f"{len(claim['inputs'])} x 256 entries"
-    return {"Table": "256 entries"}.get(claim["operator"], "65536 pairs")
+    return operator.proof
 
 
 def _stage(
     stage: StagePlan, slowest: int, waiting: tuple[int, ...], claim: Mapping[str, Any], estimate: Estimate | None
 ) -> str:
     node, parallelism = stage.node, stage.parallelism
-    windows = windows_of(node)
+    operator = operator_of(node)
     facts = {
         "cycles an image": stage.image_cycles,
         "cols": parallelism.cols,
@@ -96,7 +95,7 @@ def _stage(
         "multipliers": stage.multipliers,
         "multiplier cells": stage.dsp,
         "MACs an image": node.multiply_accumulates,
-        "kernel": " x ".join(map(str, windows.window.kernel)),
+        "kernel": " x ".join(map(str, operator.windows.window.kernel)),
         "made": f"{node.output.name} {list(node.output.shape)}",
     }
     if parallelism.cells:
@@ -108,8 +107,8 @@ def _stage(
     if claim["verdict"] == "tested":
         facts["tested"] = "all, not certified"
     else:
-        facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(claim)
-        facts["tested"] = "window, order, flow" if "columns" in claim or isinstance(node, MaxPool) else "flow"
+        facts["certified" if claim["verdict"] == "exact" else "not exact"] = _certified(operator, claim)
+        facts["tested"] = operator.tested
     inputs = " and ".join(f"{tensor.name} {list(tensor.shape)}" for tensor in node.inputs if tensor.value is None)
     return _STAGE.format(
         inputs=f"&darr; {html.escape(inputs)}",

@@ -11,12 +11,11 @@ from dataclasses import dataclass
 
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
-from systoliq.hw.network.rate import needs_row_sums
+from systoliq.hw.network.operators import operator_of
 
 from ...design.hardware import Hardware
 from ...design.layer.auto import choices_of_layer
 from ...design.network.estimate import estimate
-from ...design.network.memories import window_memory
 from ...design.network.plan import Plan, StagePlan, forms_of_stage, stages_of
 from ...errors import InputError
 
@@ -70,8 +69,8 @@ class Sized:
         """What the frequency model knows beside sizes."""
         stages = [option.stage for option in self.options]
         return {
-            "windows": any(window_memory(stage.node, stage.parallelism) for stage in stages),
-            "row_sums": any(needs_row_sums(stage.node) for stage in stages),
+            "windows": any(operator_of(stage.node).window_memory(stage.parallelism) for stage in stages),
+            "row_sums": any(operator_of(stage.node).needs_row_sums for stage in stages),
         }
 
     def total(self, name: str) -> int:

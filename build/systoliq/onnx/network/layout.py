@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Tensor
-from systoliq.hw.network.rate import is_stage
+from systoliq.hw.network.operators import operator_of
 
 from .rows import joins_of_images
 
@@ -115,7 +115,7 @@ def _takers(net: Network, tensor: Tensor) -> Iterator[tuple[Node, Tensor, _Place
     while todo:
         name, places = todo.pop()
         for node in net.consumers(name):
-            if is_stage(node):
+            if operator_of(node).is_stage:
                 yield node, next(x for x in node.inputs if x.name == name), places
             else:
                 todo.append((node.output.name, node.apply(places)))
@@ -127,7 +127,7 @@ def _comes_turned(net: Network, output: Tensor) -> bool:
     """
     makers, moves = {node.output.name: node for node in net.nodes}, []
     node = makers.get(output.name)
-    while node is not None and not is_stage(node):
+    while node is not None and not operator_of(node).is_stage:
         moves.append(node)
         node = makers.get(node.inputs[0].name)
     if node is None or not moves:

@@ -10,7 +10,19 @@ import functools
 from collections.abc import Mapping
 from pathlib import Path
 
-__all__ = ["CELLS", "OPERAND_BITS", "PACKED_BITS", "family", "is_ecp5", "model_files", "models", "models_verilog"]
+__all__ = [
+    "CELLS",
+    "LUT_CELLS",
+    "OPERAND_BITS",
+    "PACKED_BITS",
+    "PAIR_CELLS",
+    "PLAIN_CELLS",
+    "family",
+    "is_ecp5",
+    "model_files",
+    "models",
+    "models_verilog",
+]
 
 CELLS = ("portable", "ecp5", "ecp5-alu", "ecp5-pair", "ecp5-lut", "ice40", "gowin", "xilinx", "dsp48e2", "dsp48e2-pair")
 """Names of the sets of cells. ``portable`` is plain logic, and ``xilinx`` is plain logic in the shape of a DSP48, for
@@ -19,6 +31,9 @@ products in each, for neighbouring columns. ``ecp5-alu`` adds in the cells that 
 timing to be had (`ecp5_alu`). ``ecp5-pair`` makes two products in each of ECP5's, for neighbouring columns.
 ``ecp5-lut`` multiplies in lookup tables and carry chains, where ECP5's multipliers are all taken.
 """
+
+PLAIN_CELLS, LUT_CELLS, PAIR_CELLS = "portable", "ecp5-lut", "ecp5-pair"
+"""The sets of plain logic, and of ECP5's lookup tables and pairs."""
 
 _ECP5 = ("mult18x18d.v", "ccu2c.v", "dp16kd.v", "lut4.v", "pfumx.v", "l6mux21.v")
 _MODELS = {

@@ -12,10 +12,10 @@ from systoliq.golden import network
 
 from ..operand_shape import operand_shape
 from .dependency import Dependency, waiting_pixels
-from .joins import constants_of
 from .line_pace import keeps_up
+from .operators import operator_of
+from .parallelism import Parallelism
 from .pipeline import Joint, Pipeline
-from .rate import Parallelism, image_cycles, is_stage, multipliers, windows_of
 from .recipe import Order, Requantize
 from .stages import stage_of
 
@@ -37,14 +37,14 @@ class Assembly:
     @property
     def image_cycles(self) -> int:
         """Cycles from one image to the next where neither side waits: those of the slowest stage."""
-        return max(image_cycles(node, self.parallelism[node.name]) for node in self.nodes)
+        return max(operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes)
 
     @property
     def exact(self) -> bool:
         """Whether an image takes just `image_cycles`, not only at least: no window leaves the image, as in
-        `rate.image_cycles`, and every window buffer keeps up with the stage before it.
+        `WindowOperator.image_cycles`, and every window buffer keeps up with the stage before it.
         """
-        cycles = {node.output.name: image_cycles(node, self.parallelism[node.name]) for node in self.nodes}
+        cycles = {node.output.name: operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes}
         slowest = max(cycles.values())
         for joint in self.pipeline.joints:
             buffer = getattr(joint.component, "buffer", None)
@@ -54,7 +54,7 @@ class Assembly:
             own, windows = cycles[joint.name], buffer.windows
             if not keeps_up(windows, lines=buffer.lines, source_cycles=before, own_cycles=own, cycles=slowest):
                 return False
-        return not any(windows_of(node).leaves_image for node in self.nodes)
+        return not any(operator_of(node).windows.leaves_image for node in self.nodes)
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class Assembly:
     @property
     def multipliers(self) -> int:
         """Products a cycle, those of requantizers not among them."""
-        return sum(multipliers(node, self.parallelism[node.name]) for node in self.nodes)
+        return sum(operator_of(node).multipliers(self.parallelism[node.name]) for node in self.nodes)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,8 +95,10 @@ def assemble(
     if len(net.sources) != 1 or len(net.outputs) != 1:
         raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
     (source,) = net.inputs
-    chosen = {node.name: parallelism.get(node.name, Parallelism()) for node in net.nodes if is_stage(node)}
-    slowest = max((image_cycles(node, chosen[node.name]) for node in net.nodes if is_stage(node)), default=1)
+    chosen = {node.name: parallelism.get(node.name, Parallelism()) for node in net.nodes if operator_of(node).is_stage}
+    slowest = max(
+        (operator_of(node).image_cycles(chosen[node.name]) for node in net.nodes if node.name in chosen), default=1
+    )
     assembler = _Assembler(source, cells, lane_cells or cells, requantize, slowest)
     for number, node in enumerate(net.nodes):
         kind = f"s{number}_{_plain(node.name)}"
@@ -131,7 +133,8 @@ class _Assembler:
     def add(self, node: network.Node, parallelism: Parallelism, kind: str) -> None:
         """The joint of ``node``, and those of its constants; of a move none, but another name."""
         taken = [self.streams[tensor.name] for tensor in node.inputs if tensor.value is None]
-        if isinstance(node, network.Move) and not is_stage(node):
+        operator = operator_of(node)
+        if not operator.is_stage:
             self.streams[node.output.name] = _moved(node, taken[0])
             return
         stage = stage_of(
@@ -146,9 +149,8 @@ class _Assembler:
         inputs = tuple(self._input(node, index, parallelism, kind) for index in range(len(node.inputs)))
         joint = Joint(name=node.output.name, component=stage, inputs=inputs)
         given = [self._dependencies[each.name] for each in taken]
-        self._dependencies[joint.name] = Dependency.of_node(
-            node, given, image_cycles(node, parallelism) / self._slowest
-        )
+        busy = operator.image_cycles(parallelism) / self._slowest
+        self._dependencies[joint.name] = operator.dependency(given, busy)
         if len(taken) > 1:
             joint = dataclasses.replace(joint, waiting=_waiting(node, joint, taken, given))
         self.nodes.append(node)
@@ -160,15 +162,16 @@ class _Assembler:
         tensor = node.inputs[index]
         if tensor.value is None:
             return self.streams[tensor.name].name
-        constants = constants_of(node, index, parallelism, cells=self._cells, kind=f"{kind}_constant_{index}")
+        label = f"{kind}_constant_{index}"
+        constants = operator_of(node).constants(index, parallelism, cells=self._cells, kind=label)
         name = f"{node.name}: constant {index}"
         self.joints.append(Joint(name=name, component=constants, inputs=()))
         return name
 
 
-def _moved(node: network.Move, given: _Stream) -> _Stream:
+def _moved(node: network.Node, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
-    x, there = node.inputs[0], node.order.reshape(-1)  # for each element of the output: which of the input it is
+    x, there = node.inputs[0], operator_of(node).order  # for each element of the output: which of the input it is
     places = np.arange(x.pixels * x.channels)
     order = np.argsort(there)  # for each element of the input, as it comes: where in the output's order it is
     if given.order is not None:

@@ -10,8 +10,6 @@ import numpy as np
 
 from systoliq.golden import network
 
-from .rate import windows_of
-
 __all__ = ["Dependency", "waiting_pixels"]
 
 
@@ -32,27 +30,16 @@ class Dependency:
         """Of the input itself."""
         return cls(np.arange(1, tensor.pixels + 1), tensor.columns)
 
-    @classmethod
-    def of_node(cls, node: network.Node, given: Sequence[Dependency], share: float = 0.0) -> Dependency:
-        """Of a node's output, from its inputs' ``given``; ``share`` of the time between images its stage is busy."""
-        lag = max(each.lag for each in given) + share / node.output.pixels
-        return cls(_needed(node, given), node.output.columns, lag)
-
     def over(self, pixels: int) -> np.ndarray:
         """``needed`` of the same elements in their order, cut into so many pixels."""
         ends = np.arange(1, pixels + 1) * len(self.needed)
         return np.asarray(self.needed[-(-ends // pixels) - 1])
 
-
-def _needed(node: network.Node, given: Sequence[Dependency]) -> np.ndarray:
-    windows, x = windows_of(node), node.inputs[0]
-    if isinstance(node, network.Move):  # a line leaves once it is whole
-        lines = node.order[:: node.output.shape[3], 0] // (x.channels * x.shape[3]) + 1
-    elif getattr(node, "window", None) is not None and windows.moves:
-        lines = np.cumsum(windows.lines_needed())
-    else:
-        return np.asarray(np.max([each.over(node.output.pixels) for each in given], axis=0))
-    return np.repeat(given[0].over(x.pixels)[lines * x.shape[3] - 1], node.output.shape[3])
+    def of_lines(self, tensor: network.Tensor, lines: np.ndarray, columns: int) -> np.ndarray:
+        """``needed`` of lines of ``columns`` pixels: line i needs the first ``lines[i]`` lines of ``tensor``, whose
+        dependency this is.
+        """
+        return np.repeat(self.over(tensor.pixels)[lines * tensor.shape[3] - 1], columns)
 
 
 def waiting_pixels(inputs: Sequence[Dependency], pixels: int) -> list[int]:

@@ -65,7 +65,7 @@ class Depthwise(wiring.Component):
         if self.folding.needs_row_sums:
             self.folding = fold(layer, layer.b_format.bits + 1)
         lows, highs = layer.canonical.accumulator_range()
-        sum_bits = signed_bits(int(lows.min()), int(highs.max()))
+        self.sum_bits = sum_bits = signed_bits(int(lows.min()), int(highs.max()))
         if sum_bits > 32:
             raise ValueError(f"sums must fit 32 bits, not {sum_bits}: {int(lows.min())} to {int(highs.max())}")
         config = ArrayConfig(a=layer.a_format, b=self.folding.b_format, accumulator_bits=48, cells=cells)

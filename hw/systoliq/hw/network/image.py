@@ -6,7 +6,7 @@ import dataclasses
 import itertools
 import math
 
-from systoliq.golden.network import Window
+from systoliq.golden.network import Tensor, Window
 
 __all__ = ["ImageWindow", "Loop"]
 
@@ -35,6 +35,12 @@ class ImageWindow:
     image: tuple[int, int]
     channels: int
     groups: int = 1
+
+    @classmethod
+    def over(cls, tensor: Tensor, window: Window | None = None, groups: int = 1) -> ImageWindow:
+        """Return ``window`` over images that are ``tensor``, a column of pixels if it is no image; None: each pixel."""
+        image = (tensor.shape[2], tensor.shape[3]) if len(tensor.shape) == 4 else (tensor.pixels, 1)
+        return cls(window=window or Window(kernel=(1, 1)), image=image, channels=tensor.channels, groups=groups)
 
     @property
     def out(self) -> tuple[int, int]:

@@ -14,10 +14,10 @@ from ..hierarchy import place
 from ..lut_product import lut_product, lut_product_latency
 from ..multiplier import Multiplier, WideMultiplier
 from ..rom import Rom
-from .rate import PRODUCT_BITS
 
-__all__ = ["SteppedProduct"]
+__all__ = ["PRODUCT_BITS", "SteppedProduct"]
 
+PRODUCT_BITS = 18  # of two bytes less their zero points
 _CENTRED = PRODUCT_BITS // 2  # bits of a byte less its zero point
 
 

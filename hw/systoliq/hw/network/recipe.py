@@ -11,7 +11,7 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 
-from .rate import Parallelism
+from .parallelism import Parallelism
 
 __all__ = ["Order", "Recipe", "Requantize"]
 

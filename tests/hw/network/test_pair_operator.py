@@ -10,8 +10,8 @@ import pytest
 
 from systoliq.golden import INT8
 from systoliq.golden.network import Addition, Concatenation, Multiplication, Tensor
-from systoliq.hw.network.joins import constants_of, single_pixel
-from systoliq.hw.network.rate import Parallelism
+from systoliq.hw.network.operators import operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 from . import small_networks as small
 from . import stage_bench as bench
@@ -39,7 +39,7 @@ def test_constants(case):
     value = held(shape)
     x = tensor("x", (1, 4, 2, 3))
     node = kind(name="n", inputs=(x, tensor("c", shape, value)), output=tensor("y", out), **fields)
-    block = constants_of(node, 1, Parallelism(cols=2), cells="portable", kind="constants")
+    block = operator_of(node).constants(1, Parallelism(cols=2), cells="portable", kind="constants")
     whole = np.broadcast_to(value, shape if kind is Concatenation else x.shape)
     beats = np.moveaxis(whole, 1, -1).reshape(-1, 2).tolist()
     taken = bench.Bench(block).simulate({"given": {}, "wanted": {"o": 2 * len(beats)}, "cycles": 100, "goes": 0.7})
@@ -66,7 +66,7 @@ def test_single_pixel():
     for a, b in (shapes, shapes[::-1], (shapes[0],) * 2, (shapes[1],) * 2):
         y = tensor("y", np.broadcast_shapes(a, b))
         node = Addition(name="n", inputs=(tensor("a", a), tensor("b", b)), output=y)
-        assert single_pixel(node) == (None if a == b else [a, b].index(shapes[1]))
+        assert operator_of(node).single_pixel == (None if a == b else [a, b].index(shapes[1]))
 
 
 REFUSED = {

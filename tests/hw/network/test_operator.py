@@ -1,30 +1,43 @@
-"""Rates: cycles from image to image, as simulation shows them; and all that a stage can be, which all can be built."""
+"""Operators: one for each node; cycles from image to image as simulation shows them; every choice can be built."""
 
 from __future__ import annotations
 
 import itertools
 import random
-import re
 
 import pytest
 
-from systoliq.golden.network import Window
+from systoliq.golden.network import Node, Window
 from systoliq.hw.hierarchy import mark_used
-from systoliq.hw.network.rate import (
-    Parallelism,
-    choices,
-    image_cycles,
-    is_product,
-    is_wide,
-    lanes,
-    multipliers,
-    requantizer_factors,
-    windows_of,
-)
+from systoliq.hw.network.operators import OPERATORS, operator_of
+from systoliq.hw.network.parallelism import Parallelism
 
 from . import stage_bench as bench
 
 IMAGES = 7
+
+
+def subclasses(kind):
+    return {kind, *(below for each in kind.__subclasses__() for below in subclasses(each))}
+
+
+def test_every_node_has_one_operator():
+    """Each class of nodes has an operator, and each random node just one; a file holds one operator."""
+    assert {each.node_type for each in OPERATORS} == subclasses(Node) - {Node}
+    assert len({each.__module__ for each in OPERATORS}) == len(OPERATORS)
+    for make in bench.NODES:
+        for seed in range(5):
+            node = make(random.Random(seed))
+            takers = [each for each in OPERATORS if isinstance(node, each.node_type) and each.takes(node)]
+            assert takers == [type(operator_of(node))]
+
+
+def test_a_node_without_an_operator_is_named():
+    class Unknown:
+        name = "x"
+
+    with pytest.raises(ValueError, match="node 'x': there is no hardware for Unknown"):
+        operator_of(Unknown())
 
 
 def gaps(node, parallelism):
@@ -44,7 +57,7 @@ def drawn(make, seed, *, most=400):
     while True:
         node = make(rng)
         parallelism = bench.random_choice(node, rng)
-        if not windows_of(node).leaves_image and image_cycles(node, parallelism) <= most:
+        if not operator_of(node).windows.leaves_image and operator_of(node).image_cycles(parallelism) <= most:
             return node, parallelism
 
 
@@ -52,7 +65,7 @@ def drawn(make, seed, *, most=400):
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
 def test_images_leave_at_the_rate(make, seed):
     node, parallelism = drawn(make, seed)
-    assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
+    assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
 
 
 @pytest.mark.parametrize(
@@ -69,8 +82,8 @@ def test_images_leave_at_the_rate(make, seed):
 )
 def test_rate_of_windows_that_leave_as_quickly_as_lines_come(image, window):
     node = bench.convolution(random.Random(1), depthwise=True, image=image, window=window, channels=2)
-    for parallelism in choices(node):
-        assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
+    for parallelism in operator_of(node).choices():
+        assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
 
 
 @pytest.mark.sampled(99)
@@ -82,9 +95,10 @@ def test_rate_of_several_pixels_of_a_window_at_a_time(make, seed):
     wide = []
     while not wide:
         node = make(rng)
-        wide = [each for each in choices(node) if is_wide(node, each) and not windows_of(node).leaves_image]
+        operator = operator_of(node)
+        wide = [each for each in operator.choices() if operator.is_wide(each) and not operator.windows.leaves_image]
     for parallelism in {rng.choice(wide), wide[-1]}:
-        assert gaps(node, parallelism)[-3:] == [image_cycles(node, parallelism)] * 3
+        assert gaps(node, parallelism)[-3:] == [operator_of(node).image_cycles(parallelism)] * 3
 
 
 @pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
@@ -92,16 +106,17 @@ def test_all_choices_build(make):
     rng = random.Random(f"choices {make.__name__}")
     for _ in range(2):
         node = make(rng)
-        found = list(choices(node))
+        operator = operator_of(node)
+        found = list(operator.choices())
         assert len(set(found)) == len(found)
         for parallelism in found:
             built = bench.stage(node, parallelism)
             mark_used(built)
             inputs = [built.i] if len(node.inputs) == 1 else [getattr(built, f"i_{i}") for i in range(len(node.inputs))]
-            taken = windows_of(node).word(parallelism.depth) if is_product(node) else parallelism.cols
+            taken = operator.windows.word(parallelism.depth) if operator.is_product else parallelism.cols
             assert [bench.lanes_of(port) for port in inputs] == [taken] * len(inputs)
-            assert bench.lanes_of(built.o) == lanes(node, parallelism)
-            assert windows_of(node).channels % bench.lanes_of(inputs[0]) == 0
+            assert bench.lanes_of(built.o) == operator.lanes(parallelism)
+            assert operator_of(node).windows.channels % bench.lanes_of(inputs[0]) == 0
 
 
 def test_multipliers_and_sums():
@@ -109,18 +124,11 @@ def test_multipliers_and_sums():
     full, own = (bench.convolution(rng, depthwise=each, channels=4) for each in (False, True))
     mean, add, look = bench.average(rng), bench.addition(rng), bench.table(rng)
     wide = Parallelism(cols=2, depth=4)
-    assert multipliers(full, wide) == 8
-    assert [multipliers(node, Parallelism(cols=2)) for node in (own, mean, add, look)] == [2, 2, 0, 0]
-    assert requantizer_factors(add) is requantizer_factors(look) is None
+    assert operator_of(full).multipliers(wide) == 8
+    assert [operator_of(node).multipliers(Parallelism(cols=2)) for node in (own, mean, add, look)] == [2, 2, 0, 0]
+    assert operator_of(add).requantizer_factors is operator_of(look).requantizer_factors is None
     lows, highs = full.layer.accumulator_range()
-    bits, mantissas = requantizer_factors(full)
+    bits, mantissas = operator_of(full).requantizer_factors
     assert mantissas == max(scale.as_integer_ratio()[0].bit_length() for scale in full.layer.scale.tolist())
     assert -(1 << bits - 1) <= lows.min()
     assert highs.max() < 1 << bits - 1
-
-
-@pytest.mark.parametrize("fields", [{"cols": 0}, {"depth": -1}, {"cols": 1.5}, {"depth": "2"}])
-def test_parallelism_is_positive(fields):
-    ((name, value),) = fields.items()
-    with pytest.raises(ValueError, match=re.escape(f"{name} must be a positive integer, not {value!r}")):
-        Parallelism(**fields)

@@ -1,0 +1,250 @@
+"""Layer operators: sums of products, each requantized in a lane.
+
+`ProductOperator`: products of all channels, or of a group's, by `Convolution`.
+`LaneOperator`: products of each channel alone, by `Depthwise`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from systoliq.golden.formats import signed_bits
+from systoliq.golden.layer import MatMulLayer
+from systoliq.golden.requantization import Requantization
+
+from ..block_ram import SMALL
+from ..cells import PAIR_CELLS, is_ecp5
+from ..config import ArrayConfig
+from ..dense import Dense
+from ..folding import fold
+from ..rom import FEW
+from ..schedule import Schedule
+from .convolution import Convolution
+from .depthwise import Depthwise
+from .memory import Memory
+from .operator import Arrays, BuiltProduct, N_co
+from .parallelism import Parallelism
+from .recipe import Recipe
+from .sliding import Sliding
+from .window_buffer import WindowBuffer
+from .window_operator import ROW, WindowOperator
+
+__all__ = ["LaneOperator", "LayerOperator", "ProductOperator"]
+
+_SHIFT_BITS, _RESIDUAL_BITS = 6, 9  # of a column's constants, beside bias and multiplier
+_ECP5_FLIGHT, _ICE40_FLIGHT = 19, 14  # about the cycles from a tile's last beat to its first result
+_PRODUCT_FLIGHT, _FEW_BITS = 6, 4  # more of them if requantizers multiply with more bits than these
+_WEIGHTS_FLIGHT, _PAIR_FLIGHT = 2, 3  # more of them if weights are in memory blocks, and if products are pairs
+
+
+class LayerOperator(WindowOperator[N_co]):
+    """A window operator whose outputs are requantized sums of products."""
+
+    @property
+    def layer(self) -> MatMulLayer | None:
+        """The node's layer."""
+        found: MatMulLayer = self.node.layer  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def requantizer_factors(self) -> tuple[int, int] | None:
+        """Bits of sums, at most 32, and of the mantissas of scales."""
+        layer: Any = self.node.layer.canonical  # type: ignore[attr-defined]
+        lows, highs = layer.accumulator_range()
+        mantissas = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format).multiplier_bits
+        return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
+
+    def lane_memories(self, lanes: int, entries: int, results: int, empty: int = 0) -> Iterator[Memory]:
+        """Yield the memories of requantizing lanes: ``results`` that wait, and the constants of ``entries`` columns, of
+        which ``empty`` are none.
+        """
+        bits = self.node.output.format.bits
+        yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
+        yield Memory(1 << (results - 1).bit_length(), bits + 2)
+        if entries > 1 and self.layer is not None:
+            sums, mantissas = self.requantizer_factors or (0, 0)
+            bits = sums + (mantissas + _SHIFT_BITS) * self.scales_vary + _RESIDUAL_BITS * self.needs_row_sums
+            yield Memory(entries, bits, constant=True, count=lanes, empty=empty)
+
+    def flight(self, cells: str) -> int:
+        """Return about how many cycles pass from a tile's last beat to its first result."""
+        _, mantissas = self.requantizer_factors or (0, 0)
+        return (_ECP5_FLIGHT if is_ecp5(cells) else _ICE40_FLIGHT) + _PRODUCT_FLIGHT * (mantissas > _FEW_BITS)
+
+
+class ProductOperator(LayerOperator[N_co]):
+    """A product of all channels of a window, or of a group's, with the columns of the node's layer."""
+
+    groups: int = 1
+    """Groups of channels, whose products the stage makes one after the other."""
+
+    @property
+    def is_product(self) -> bool:
+        """True."""
+        return True
+
+    @property
+    def layer(self) -> MatMulLayer:
+        """The node's layer."""
+        found: MatMulLayer = self.node.layer  # type: ignore[attr-defined]
+        return found
+
+    @cached_property
+    def needs_row_sums(self) -> bool:
+        """Whether the product adds up the rows of A, because weights less their zero points need more bits."""
+        return fold(self.layer.canonical, self.layer.b_format.bits).needs_row_sums
+
+    def schedule(self, parallelism: Parallelism) -> Schedule:
+        """Return the tiles of the product."""
+        config = ArrayConfig(cols=parallelism.cols, depth=parallelism.depth)
+        return Schedule(k=self.layer.k, n=self.layer.n, config=config)
+
+    def choices(self) -> Iterator[Parallelism]:
+        """Yield depths that divide the channels, then those of several pixels of a window as `ImageWindow.taps` has
+        them; columns up to those of the output. Both divide what a group has.
+        """
+        columns = self.layer.n // self.groups
+        for depth in self.windows.depths:
+            for cols in range(1, columns + 1):
+                if self.groups > 1 and columns % cols:
+                    continue
+                parallelism = Parallelism(cols=cols, depth=depth)
+                if self.layer.n % self.schedule(parallelism).lanes == 0:
+                    yield parallelism
+
+    def image_cycles(self, parallelism: Parallelism) -> int:
+        """Cycles from one image to the next if neither side of the stage waits; more as for other windows."""
+        windows, schedule = self.windows, self.schedule(parallelism)
+        made = math.prod(windows.out) * schedule.column_tiles * schedule.tile_cycles
+        if not windows.moves:
+            return made
+        taken = windows.pixels * windows.channels // windows.word(parallelism.depth)
+        return max(made, taken, ROW * windows.out[0])
+
+    def multipliers(self, parallelism: Parallelism) -> int:
+        """Products a cycle, except for those of requantizers."""
+        return parallelism.cols * parallelism.depth
+
+    def lanes(self, parallelism: Parallelism) -> int:
+        """Elements in a beat of the stage's output."""
+        return self.schedule(parallelism).lanes
+
+    def is_wide(self, parallelism: Parallelism) -> bool:
+        """Whether the stage takes several pixels of a window in a cycle."""
+        return parallelism.depth > self.windows.word(parallelism.depth)
+
+    def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
+        """Yield lines of the image, weights of each column, rows of A for tile after tile, and those of lanes."""
+        yield from super().own_memories(parallelism, cells)
+        schedule = self.schedule(parallelism)
+        columns = parallelism.cols + (self.needs_row_sums and is_ecp5(cells))  # all ones, which Yosys sees
+        words = schedule.column_tiles * schedule.beats
+        bits = self.weight_bits * parallelism.depth
+        missing = schedule.column_tiles * parallelism.cols - schedule.n  # columns that the last tile has not
+        yield Memory(words, bits, constant=True, count=columns - missing)
+        yield Memory(words, bits, constant=True, count=missing, empty=schedule.beats)
+        if schedule.column_tiles // self.windows.groups > 1:
+            yield Memory(2 * schedule.beats, self.node.inputs[0].format.bits * parallelism.depth + 1)
+        apart = 1 << (schedule.interval - 1).bit_length()  # entries from one tile of a lane to its next
+        flight = self.flight(cells) + parallelism.depth.bit_length() - 1 + (schedule.lanes - 1) * schedule.interval
+        flight += _WEIGHTS_FLIGHT * (words > FEW) + _PAIR_FLIGHT * (parallelism.cells == PAIR_CELLS)
+        tiles = 1 + -(-(flight + schedule.drain_cycles) // schedule.tile_cycles)
+        empty = apart - schedule.interval + missing // schedule.lanes
+        entries, results = schedule.column_tiles * apart, schedule.drain_cycles * tiles
+        yield from self.lane_memories(schedule.lanes, entries, results, empty)
+
+    def window_memory(self, parallelism: Parallelism) -> Memory | None:
+        """Return the lines of the image that windows need again; None where windows do not move."""
+        if not self.windows.moves:
+            return None
+        word = self.windows.word(parallelism.depth)
+        taps = parallelism.depth // word
+        depth = WindowBuffer.depth_of(self.windows, word, taps)
+        return Memory(depth, self.node.inputs[0].format.bits * word, count=taps)
+
+    def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
+        """Return the sequencer, what comes before it, and a requantizer for each lane."""
+        schedule = self.schedule(parallelism)
+        replays = schedule.column_tiles > self.windows.groups
+        replay = "replay" if 2 * schedule.beats > SMALL else "few_replay"
+        return {
+            "sequence": 1,
+            "window": int(self.windows.moves),
+            replay: int(replays),
+            "requantizer": schedule.lanes,
+            "row_sums": int(self.needs_row_sums),
+        }
+
+    def build_dense(self, layer: MatMulLayer, recipe: Recipe) -> Dense:
+        """Return the array, and the lanes behind it, for ``layer``."""
+        cols, depth = recipe.parallelism.cols, recipe.parallelism.depth
+        if layer.k % depth:
+            raise ValueError(f"depth must divide the {layer.k} elements of K, not {depth}")
+        config = ArrayConfig(cols=cols, depth=depth, b=layer.b_format, cells=recipe.cells)
+        requantization = recipe.requantize(layer)
+        return Dense(layer, requantization, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups)
+
+    def arrays(self, stage: Convolution) -> Arrays:
+        """Return those of the layer, its weights in the order in which elements come."""
+        return stage.dense.layer.arrays()
+
+    def product(self, stage: Convolution) -> BuiltProduct:
+        """Return the product of windows with all columns."""
+        dense = stage.dense
+        assert isinstance(dense.requantization, Requantization)  # noqa: S101 - a network's tensors are integers
+        return BuiltProduct(
+            dense.layer,
+            dense.requantization,
+            dense.folding,
+            {"rows": dense.config.rows, "cols": dense.config.cols, "depth": dense.config.depth},
+            dense.array.config.accumulator_bits,
+            dense.sum_bits,
+        )
+
+
+class LaneOperator(LayerOperator[N_co]):
+    """A product of each channel of a window with a column of its own, as many channels at a time as there are lanes."""
+
+    def multipliers(self, parallelism: Parallelism) -> int:
+        """Products a cycle, except for those of requantizers."""
+        return parallelism.cols
+
+    def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
+        """Yield lines of the image, weights, and those of lanes."""
+        yield from super().own_memories(parallelism, cells)
+        lanes = parallelism.cols
+        groups, pixels = self.windows.channels // lanes, math.prod(self.windows.window.kernel)
+        yield Memory(groups * pixels, self.weight_bits * lanes, constant=True)
+        yield from self.lane_memories(lanes, groups, 2 + -(-self.flight(cells) // pixels))
+
+    def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
+        """Return the sequencer, the window before it, and a requantizer for each lane."""
+        return {"sequence": 1, "window": 1, "requantizer": parallelism.cols}
+
+    def build_sliding(self, layer: MatMulLayer, recipe: Recipe) -> Sliding:
+        """Return ``layer`` behind windows that are padded with the input's zero point."""
+        core = Depthwise(
+            layer,
+            recipe.requantize(layer),
+            lanes=recipe.lanes(self.windows.channels),
+            cells=recipe.cells,
+            kind="depthwise",
+            lane_cells=recipe.lane_cells,
+        )
+        padding = self.node.inputs[0].zero_point
+        return Sliding(self.windows, core, padding=padding, cells=recipe.cells, kind=recipe.kind)
+
+    def product(self, stage: Sliding) -> BuiltProduct:
+        """Return the product of each channel with its column."""
+        core: Any = stage.core
+        return BuiltProduct(
+            core.layer,
+            core.requantization,
+            core.folding,
+            {"lanes": core.lanes},
+            core.config.accumulator_bits,
+            core.sum_bits,
+        )

@@ -1,0 +1,37 @@
+"""Operators of networks in hardware, a file for each: the first place to look for what a node becomes."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+
+from systoliq.golden import network
+
+from ..operator import Operator
+
+__all__ = ["OPERATORS", "operator_of"]
+
+
+def _discovered() -> tuple[type[Operator[network.Node]], ...]:
+    """The operators in the files of this folder."""
+    modules = [importlib.import_module(f"{__name__}.{module.name}") for module in pkgutil.iter_modules(__path__)]
+    return tuple(
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Operator) and "node_type" in vars(value)
+    )
+
+
+OPERATORS = _discovered()
+"""All operators: what a file defines with a ``node_type``."""
+
+
+@functools.cache
+def operator_of(node: network.Node) -> Operator[network.Node]:
+    """Return the operator of ``node``. Raises ValueError if there is no hardware for nodes of its class."""
+    for each in OPERATORS:
+        if isinstance(node, each.node_type) and each.takes(node):
+            return each(node)
+    raise ValueError(f"node {node.name!r}: there is no hardware for {type(node).__name__}")

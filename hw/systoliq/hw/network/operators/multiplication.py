@@ -1,0 +1,68 @@
+"""Multiplications: a product, and the steps of its rescaling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from amaranth.lib import wiring
+
+from systoliq.golden import network
+from systoliq.golden.network.steps import Steps
+
+from ..memory import Memory
+from ..multiplication import PRODUCT_BITS, SteppedProduct
+from ..pair_operator import PairOperator
+from ..parallelism import Parallelism
+from ..recipe import Recipe
+
+__all__ = ["MultiplicationOperator"]
+
+
+class MultiplicationOperator(PairOperator[network.Multiplication]):
+    """The product of two bytes less their zero points, rescaled by an estimate and a threshold."""
+
+    node_type = network.Multiplication
+
+    @cached_property
+    def steps(self) -> Steps:
+        """The rescaling of the products, exact for all of them."""
+        low, high = self.node.products
+        results = self.node.rescaled(np.arange(low, high + 1, dtype=np.int32))
+        return Steps.of(results, low, float(self.node.scale), self.node.output.zero_point, self.node.output.format)
+
+    @property
+    def requantizer_factors(self) -> tuple[int, int]:
+        """Bits of a product, and of the estimate's multiplier."""
+        return PRODUCT_BITS, max(self.steps.multiplier.bit_length(), 1)
+
+    def multipliers(self, parallelism: Parallelism) -> int:
+        """Products a cycle, except for those of estimates."""
+        return parallelism.cols
+
+    def build(self, recipe: Recipe) -> wiring.Component:
+        """Lanes of a product, an estimate and a threshold."""
+        a, b = self.node.inputs
+        points = a.zero_point, b.zero_point
+
+        def lane(kind: str) -> SteppedProduct:
+            return SteppedProduct(
+                self.steps, a.format, points, cells=recipe.cells, lane_cells=recipe.lane_cells, kind=kind
+            )
+
+        return self.build_pairwise(lane, recipe)
+
+    def table_memory(self, lanes: int) -> Memory:
+        """The thresholds for each lane."""
+        return Memory(255, PRODUCT_BITS, constant=True, count=lanes)
+
+    def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
+        """Return lanes, each with an estimate and a threshold."""
+        return {**super().parts(parallelism), "steps": parallelism.cols}
+
+    def claims(self, stage: Any) -> dict[str, Any]:
+        """Return that of the rescaled products of all pairs."""
+        a, b = (np.array(tensor.codes, np.int32) - tensor.zero_point for tensor in self.node.inputs)
+        return self.pair_claims(stage, self.node.rescaled(np.multiply.outer(a, b)))
