@@ -283,6 +283,22 @@ def test_refuses_another_certificate(what, packages, tmp_path, call):
     assert "Traceback" not in result.output
 
 
+@pytest.mark.parametrize("whole", ["exact", "exact in part"])
+def test_an_operator_that_verify_does_not_read_is_tested_at_most(whole, packages, tmp_path, call):
+    directory = shutil.copytree(packages("residual"), tmp_path / "net")
+    path = directory / "certificate.json"
+    content = json.loads(path.read_text())
+    content["stages"][2].update(operator="Abs", verdict="tested")
+    path.write_text(json.dumps(content | {"verdict": whole}))
+    seal(directory)
+    result = call("verify", directory)
+    assert result.exit_code == 1  # the network and its hardware give another certificate
+    assert "\ntested, not certified: stage addition2 (Abs)\n" in result.output
+    reasons = [line for line in result.output.splitlines() if line.startswith("refused: ")]
+    derived = [line for line in reasons if "and systoliq" not in line]
+    assert [whole == "exact"] == [any("certificate.json: verdict is" in line for line in derived)], result.output
+
+
 def with_another_scale(net, name):
     """The same network, but for the scale of one node's output."""
     nodes = [node if node.name != name else dataclasses.replace(node, **_coarser(node)) for node in net.nodes]
