@@ -24,7 +24,10 @@ PHRASES = {
     r"must be left out\b": "cannot be used with",
     r"what to turn\b": "which option to change",
 }
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/measurements").glob("*.md"))]
+PAGES = [
+    ROOT / "README.md", ROOT / "CONTRIBUTING.md",
+    *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/measurements").glob("*.md")),
+]  # fmt: skip
 
 
 def found(text: str) -> list[str]:
