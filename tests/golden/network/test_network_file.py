@@ -118,7 +118,7 @@ BROKEN = {
     ),
     "text for an array": (lambda arrays: arrays | {"nodes/0/layer/b": np.array("b")}, "must describe a network"),
     "a giant tensor": (lambda arrays: changed(arrays, giant_tensor), f"at most {TENSOR_ELEMENTS} elements"),
-    "a giant picture": (lambda arrays: changed(arrays, giant_picture), "must have the shape"),
+    "a giant picture": (lambda arrays: changed(arrays, giant_picture), f"at most {TENSOR_ELEMENTS} elements"),
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
-"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout, Transpose, Resize nearest and Concat, on integers or
-between DequantizeLinear and QuantizeLinear; and Concat of com.microsoft.
+"""Moves: Reshape, Flatten, Squeeze, Unsqueeze, Identity, Dropout, Transpose, Resize nearest, Slice, Split, Gather,
+DepthToSpace, SpaceToDepth and Concat, on integers or between DequantizeLinear and QuantizeLinear; and Concat of
+com.microsoft.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, 
 from systoliq.golden.network.moves import Movement, moved_shape
 
 from ..node import NotTakenError, attribute
+from .picks import PICKS, split_gathers
 from .pools import on_integers
 from .quantizers import constant_tensor, named, numbers_of, operand, result
 from .reader import Reader
@@ -22,7 +24,7 @@ from .values import Constant, Given, Make, Pending, Result, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["concat", "dropout", "move", "qlinear_concat"]
+__all__ = ["concat", "dropout", "move", "qlinear_concat", "split"]
 
 
 def move(reader: Reader, node: NodeProto) -> Value:
@@ -33,13 +35,29 @@ def move(reader: Reader, node: NodeProto) -> Value:
     if isinstance(value, Pending) and value.counts is None:
         return _behind_sum(reader, node, value)
     x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
-    movement = _movement(reader, node, x.shape)
+    pending = _moved(node, named(node), x, _movement(reader, node, x.shape))
+    return on_integers(reader, node, value, pending)
+
+
+def split(reader: Reader, node: NodeProto) -> Value:
+    """Each output as a Slice gives it."""
+    value = reader.value(node.input[0])
+    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    found: list[Value] = []
+    for name, movement in zip(node.output, split_gathers(reader.graph, node, x.shape), strict=True):
+        pending = _moved(node, f"{named(node)}: {name}", x, movement)
+        found.append(on_integers(reader, node, value, pending, name))
+    reader.values.update(zip(node.output[1:], found[1:], strict=True))
+    return found[0]
+
+
+def _moved(node: NodeProto, name: str, x: Tensor, movement: Movement) -> Pending:
+    """The integers `x`, moved by an operator of this name."""
 
     def make(y: Tensor) -> tuple[Node, ...]:
-        return (Move(name=named(node), inputs=(x,), output=y, movement=movement),)
+        return (Move(name=name, inputs=(x,), output=y, movement=movement),)
 
-    pending = Pending(node=node, shape=moved_shape(x.shape, [movement]), make=make, counts=x)
-    return on_integers(reader, node, value, pending)
+    return Pending(node=node, shape=moved_shape(x.shape, [movement]), make=make, counts=x)
 
 
 def dropout(reader: Reader, node: NodeProto) -> Value:
@@ -89,6 +107,8 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
         return Transpose(tuple(attribute(node, "perm", range(len(shape))[::-1])))
     if kind == "Resize":
         return nearest_of(graph, node, shape)
+    if kind in PICKS:
+        return PICKS[kind](graph, node, shape)
     if kind in ("Identity", "Dropout"):
         return Reshape(shape[1:])
     if kind == "Flatten":

@@ -23,8 +23,10 @@ from ..quantization import unquantized
 from . import functions, moves, pairs, pools, quantizers, sums
 from .late import QUANTIZERS
 from .layout import with_layout
+from .picks import PICKS
 from .quantizers import counted, inputs_of
 from .reader import Handler, Reader
+from .reorders import with_reorders
 from .values import Given, Unknown, Value
 from .verdict import Fate, Verdict
 
@@ -64,7 +66,8 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
     ("", "Concat"): moves.concat,
     ("com.microsoft", "QLinearConcat"): moves.qlinear_concat,
-    **{("", name): moves.move for name in (*MOVES, "Resize")},
+    **{("", name): moves.move for name in (*MOVES, "Resize", *PICKS)},
+    ("", "Split"): moves.split,
 }
 """What reads each operator, by domain and name."""
 
@@ -113,7 +116,7 @@ def read_nodes(path: str | Path) -> Reading:
     problems += [f"{verdict.operator} {verdict.name!r}: {verdict.text}" for verdict in refused if not verdict.derived]
     network = None
     if not problems and not refused:
-        network = with_layout(reader.network(path.stem))
+        network = with_reorders(with_layout(reader.network(path.stem)))
         problems += [] if network.nodes else [_without_nodes(verdicts)]
     whole = unquantized(graph)
     return Reading(

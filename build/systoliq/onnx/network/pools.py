@@ -70,11 +70,13 @@ def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int
     return on_integers(reader, node, value, Pending(node=node, shape=shape, make=lowers, counts=x))
 
 
-def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending) -> Value:
-    """`pending`, an operator that only chooses among integers; made at once where `value` is integers itself."""
+def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending, output: str | None = None) -> Value:
+    """`pending`, an operator that only chooses among integers; made at once where `value` is integers itself. `output`
+    is its name where it is not the node's first.
+    """
     if not isinstance(value, Tensor) or pending.counts is None:
         return pending
-    y = pending.counts.replace(name=node.output[0], shape=pending.shape, value=None)
+    y = pending.counts.replace(name=output or node.output[0], shape=pending.shape, value=None)
     reader.emit(node, pending.make(y))
     return y
 

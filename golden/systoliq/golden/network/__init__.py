@@ -10,7 +10,7 @@ from .addition import Addition
 from .concatenation import Concatenation
 from .convolution import Convolution
 from .dense import Dense
-from .moves import Move, Nearest, Reshape, Transpose
+from .moves import Chain, Gather, Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
 from .network_file import is_network_file, load_network, network_arrays
@@ -22,9 +22,11 @@ from .window import Window
 
 __all__ = [
     "Addition",
+    "Chain",
     "Concatenation",
     "Convolution",
     "Dense",
+    "Gather",
     "MaxPool",
     "Move",
     "Multiplication",

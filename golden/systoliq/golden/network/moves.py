@@ -1,9 +1,9 @@
-"""Moves: integers in other places or shapes, or repeated, none changed; and the host's Cast before them."""
+"""Moves: integers in other places or shapes, repeated or left out, none changed; and the host's Cast before them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy.typing as npt
 from ..limits import TENSOR_ELEMENTS
 from .node import Node
 
-__all__ = ["Cast", "Move", "Movement", "Nearest", "Reshape", "Transpose", "moved_shape"]
+__all__ = ["Cast", "Chain", "Gather", "Move", "Movement", "Nearest", "Reshape", "Transpose", "moved_shape"]
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,39 @@ class Nearest:
 
 
 @dataclass(frozen=True)
+class Gather:
+    """Slices along `axis`, not the batch, picked by their `indices`, each any number of times: Gather, Slice, Split."""
+
+    axis: int
+    indices: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.axis < 1:
+            raise ValueError(f"axis must be at least 1, not {self.axis}: the batch stays whole")
+        if not self.indices or min(self.indices) < 0:
+            raise ValueError(f"indices must be at least one, none negative, not {list(self.indices)}")
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """`x` with len(indices) slices along the axis; ValueError if it has not all of them."""
+        if self.axis >= x.ndim or max(self.indices) >= x.shape[self.axis]:
+            raise ValueError(f"slices up to {max(self.indices)} of axis {self.axis} must be there, not {list(x.shape)}")
+        return x.take(self.indices, self.axis)
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Several movements, one after the other, which a memory makes at once."""
+
+    movements: tuple[Movement, ...]
+
+    def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """What the last of the movements gives."""
+        for movement in self.movements:
+            x = movement.apply(x)
+        return x
+
+
+@dataclass(frozen=True)
 class Cast:
     """Integers of the numpy type `type_name` as float32, which the host makes of them before it quantizes them."""
 
@@ -68,22 +101,37 @@ class Cast:
         return x.astype(np.float32)
 
 
-Movement = Reshape | Transpose | Nearest
+Movement = Reshape | Transpose | Nearest | Gather | Chain
 
 
 def moved_shape(shape: Sequence[int], movements: Iterable[Movement]) -> tuple[int, ...]:
     """Return the shape that `movements` make of `shape`; ValueError if one of them does not apply or makes too much."""
     array = np.zeros(shape, np.uint8)
-    for movement in movements:
-        if isinstance(movement, Nearest):
-            made = math.prod(array.shape[:2]) * len(movement.rows) * len(movement.columns)
-            if made > TENSOR_ELEMENTS:
-                raise ValueError(f"a tensor must have at most {TENSOR_ELEMENTS} elements, not {made}")
+    for movement in _single(movements):
+        sizes = dict(enumerate(array.shape))
+        made = math.prod((sizes | {axis: len(each) for axis, each in _picked(movement).items()}).values())
+        if made > TENSOR_ELEMENTS:
+            raise ValueError(f"a tensor must have at most {TENSOR_ELEMENTS} elements, not {made}")
         array = movement.apply(array)
     return array.shape
 
 
-_WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels"}
+def _single(movements: Iterable[Movement]) -> Iterator[Movement]:
+    for movement in movements:
+        if isinstance(movement, Chain):
+            yield from _single(movement.movements)
+        else:
+            yield movement
+
+
+def _picked(movement: Movement) -> dict[int, tuple[int, ...]]:
+    """For each axis whose slices the movement picks, their indices."""
+    if isinstance(movement, Nearest):
+        return {2: movement.rows, 3: movement.columns}
+    return {movement.axis: movement.indices} if isinstance(movement, Gather) else {}
+
+
+_WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels", Gather: "gather", Chain: "reorder"}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -93,11 +141,8 @@ class Move(Node):
     movement: Movement
 
     def __post_init__(self) -> None:
-        (x,) = self.inputs
         self.expect_same_count()
-        if isinstance(self.movement, Nearest):  # which may make more of a tensor than can be held
-            self.expect_shape((*x.shape[:2], len(self.movement.rows), len(self.movement.columns)))
-        self.expect_shape(self.movement.apply(np.zeros(x.shape, np.uint8)).shape)
+        self.expect_shape(moved_shape(self.inputs[0].shape, [self.movement]))
 
     @property
     def kind(self) -> str:
@@ -112,13 +157,11 @@ class Move(Node):
 
     @property
     def permutes(self) -> bool:
-        """Whether each element of the input is there once."""
-        if not isinstance(self.movement, Nearest):
-            return True
-        picked = (self.movement.rows, self.movement.columns)
-        return all(
-            sorted(each) == list(range(size)) for each, size in zip(picked, self.inputs[0].shape[2:], strict=True)
-        )
+        """Whether each element of the input is there once, and no memory has to bring it to its place."""
+        if isinstance(self.movement, Chain):
+            return False
+        picked = _picked(self.movement).items()
+        return all(sorted(each) == list(range(self.inputs[0].shape[axis])) for axis, each in picked)
 
     @property
     def order(self) -> npt.NDArray[np.int64]:

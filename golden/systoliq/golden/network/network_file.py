@@ -24,7 +24,7 @@ from .addition import Addition
 from .concatenation import Concatenation
 from .convolution import Convolution
 from .dense import Dense
-from .moves import Cast, Move, Nearest, Reshape, Transpose
+from .moves import Cast, Chain, Gather, Move, Nearest, Reshape, Transpose
 from .multiplication import Multiplication
 from .network import Network, Source
 from .pools import MaxPool, WholeAverage, WindowedAverage
@@ -41,8 +41,8 @@ _OMITTED = ("channels_last", "channels_second")  # where they are False
 _CLASSES = {
     each.__name__: each
     for each in (
-        Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Addition, Concatenation,
-        Cast, Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
+        Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Gather, Chain, Addition,
+        Concatenation, Cast, Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
     )
 }  # fmt: skip
 _BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 from amaranth.hdl import Array, Cat, Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.network import Move
 
 from ..block_ram import SMALL, BlockRam
 from ..counter import count
@@ -21,7 +24,7 @@ from ..rom import Rom
 from .credit_pipeline import credit_pipeline
 from .fifo import Fifo
 
-__all__ = ["HANDOVER", "Gather", "slots_of", "smallest_block"]
+__all__ = ["HANDOVER", "Gather", "address_bits", "block_of", "slots_of", "smallest_block"]
 
 
 def smallest_block(order: npt.NDArray[np.int64], elements: int, lanes: int) -> tuple[int, npt.NDArray[np.int64]]:
@@ -42,6 +45,24 @@ def smallest_block(order: npt.NDArray[np.int64], elements: int, lanes: int) -> t
 HANDOVER = 2
 """Cycles in which the memory of a block that is read to its end is not yet free."""
 _WORDS = 256  # up to which there is room for more than two blocks
+
+
+@functools.cache
+def block_of(node: Move, lanes: int) -> tuple[int, npt.NDArray[np.int64]]:
+    """Return `smallest_block` of what ``node`` picks of an image, in raster order."""
+    (x,) = node.inputs
+    return smallest_block(node.order.reshape(-1), x.pixels * x.channels, lanes)
+
+
+def address_bits(block: int, picked: npt.NDArray[np.int64]) -> tuple[int, int]:
+    """Return the bits of a beat's place in a block, and of an element's in the beat.
+
+    ``picked`` [beats, lanes] are indices in a block of ``block`` elements. Where each of their beats is a beat of the
+    block, the elements' places need no bits.
+    """
+    lanes = picked.shape[1]
+    whole = (picked % lanes == np.arange(lanes)).all() and (picked // lanes == picked[:, :1] // lanes).all()
+    return (block // lanes - 1).bit_length(), 0 if whole else (lanes - 1).bit_length()
 
 
 def slots_of(beats: int) -> int:
@@ -71,9 +92,7 @@ class Gather(wiring.Component):
         self.beats = (block // lanes, len(indices) // lanes)
         beat = y_beat(shape, lanes)
         picked = np.array(indices, np.int64).reshape(-1, lanes)
-        whole = picked % lanes == np.arange(lanes), picked // lanes == picked[:, :1] // lanes
-        self._place_bits = (self.beats[0] - 1).bit_length()
-        self._lane_bits = 0 if all(each.all() for each in whole) else (lanes - 1).bit_length()
+        self._place_bits, self._lane_bits = address_bits(block, picked)
         self._address_bits = self._place_bits + self._lane_bits
         banks = 1 if not self._lane_bits else lanes
         self.slots = slots_of(self.beats[0])

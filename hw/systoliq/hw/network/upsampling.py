@@ -6,11 +6,26 @@ from amaranth.hdl import Module, Shape
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
+from systoliq.golden.network import Move, Nearest
+
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from .replay import Replay
 
-__all__ = ["Upsampling"]
+__all__ = ["Upsampling", "upsampling_times"]
+
+
+def upsampling_times(node: Move) -> tuple[int, int] | None:
+    """How often each row and each column of ``node``'s image comes, one after the other; None if it picks otherwise."""
+    if not isinstance(node.movement, Nearest):
+        return None
+    found = []
+    for picked, size in zip((node.movement.rows, node.movement.columns), node.inputs[0].shape[2:], strict=True):
+        found.append(len(picked) // size)
+        if picked != tuple(index for index in range(size) for _ in range(found[-1])):
+            return None
+    down, across = found
+    return down, across
 
 
 class Upsampling(wiring.Component):

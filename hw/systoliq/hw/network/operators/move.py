@@ -1,4 +1,4 @@
-"""Moves: elements in another order, which needs no hardware, or pixels and lines several times."""
+"""Moves: elements in the order in which they come, which needs no hardware, or pixels and lines several times."""
 
 from __future__ import annotations
 
@@ -14,19 +14,24 @@ from ..memory import Memory
 from ..operator import Arrays, Operator
 from ..parallelism import Parallelism
 from ..recipe import Order, Recipe
-from ..upsampling import Upsampling
+from ..upsampling import Upsampling, upsampling_times
 
 __all__ = ["MoveOperator"]
 
 
 class MoveOperator(Operator[network.Move]):
-    """A stage only where elements come several times or not at all."""
+    """A stage only where rows or columns come several times."""
 
     node_type = network.Move
 
+    @classmethod
+    def takes(cls, node: network.Node) -> bool:
+        """Whether no element has to wait in a memory for its place in another order."""
+        return isinstance(node, network.Move) and (node.permutes or upsampling_times(node) is not None)
+
     @property
     def is_stage(self) -> bool:
-        """Whether an element of the input is there several times, or not at all."""
+        """Whether elements of the input are there several times."""
         return not self.node.permutes
 
     @property
@@ -35,19 +40,18 @@ class MoveOperator(Operator[network.Move]):
         return self.node.order.reshape(-1)
 
     def build(self, recipe: Recipe) -> Upsampling:
-        """Whole pixels and lines several times. Raises ValueError for all other moves."""
-        movement, x = self.node.movement, self.node.inputs[0]
-        if not isinstance(movement, network.Nearest):
-            raise ValueError(f"there is no hardware for {self.node.kind} that repeats elements or leaves them out")
+        """Whole pixels and lines several times."""
+        x = self.node.inputs[0]
         lanes = recipe.lanes(x.channels)
+        down, across = upsampling_times(self.node) or (1, 1)
         pixel = x.channels // lanes
         return Upsampling(
             operand_shape(x.format),
             lanes=lanes,
             line=x.shape[3] * pixel,
-            down=_times("rows", movement.rows, x.shape[2]),
+            down=down,
             pixel=pixel,
-            across=_times("columns", movement.columns, x.shape[3]),
+            across=across,
             cells=recipe.cells,
             kind=recipe.kind,
         )
@@ -76,10 +80,3 @@ class MoveOperator(Operator[network.Move]):
         """Return none: no element changes."""
         return {}
 
-
-def _times(name: str, picked: tuple[int, ...], size: int) -> int:
-    """Return how often each of ``size`` rows or columns is picked. Raises ValueError if not all are as often."""
-    times = len(picked) // size
-    if picked != tuple(index for index in range(size) for _ in range(times)):
-        raise ValueError(f"{name} must be all {size} of the input, each as often, in their order, not {list(picked)}")
-    return times
