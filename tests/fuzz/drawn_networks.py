@@ -15,7 +15,7 @@ from systoliq.design import Hardware
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
-from systoliq.golden.network import Network
+from systoliq.golden.network import Chain, Gather, Network, Reshape, Transpose
 from systoliq.hw.cells import CELLS, family
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
@@ -27,7 +27,8 @@ from tests.hw.network.small_networks import Builder
 __all__ = ["OPERATORS", "draw_network", "network_design"]
 
 OPERATORS = (
-    "convolution", "grouped", "depthwise", "maximum", "table", "add", "multiply", "concat", "resize", "gate"
+    "convolution", "grouped", "depthwise", "maximum", "table", "add", "multiply", "concat", "resize", "gate",
+    "split", "shuffle", "turn", "depth to space",
 )  # fmt: skip
 _MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
@@ -116,6 +117,18 @@ def _add(net: Builder, operator: str) -> None:
         net.convolution(4)
     elif operator == "resize" and max(x.shape[2:]) <= 4:
         net.resize(2, 1)
+    elif operator == "split":
+        first = net.move(Gather(1, (0, 1, 2)))
+        net.concat(net.move(Gather(1, (3,)), of=x), first)
+    elif operator == "shuffle":
+        net.shuffle(2)
+    elif operator == "turn":
+        net.move(Chain((Transpose((0, 1, 3, 2)), Gather(2, tuple(range(x.shape[3]))[::-1]))))
+    elif operator == "depth to space" and max(x.shape[2:]) <= 4:
+        net.convolution(8)
+        rows, columns = x.shape[2:]
+        split, whole = Reshape((2, 4, rows, columns)), Reshape((4, 2 * rows, columns))
+        net.move(Chain((split, Transpose((0, 2, 3, 1, 4)), whole)))
     elif operator == "gate":
         net.average()
         net.multiply(x, net.convolution(4))

@@ -9,9 +9,11 @@ import numpy as np
 from systoliq.golden import INT8, UINT8
 from systoliq.golden.network import (
     Addition,
+    Chain,
     Concatenation,
     Convolution,
     Dense,
+    Gather,
     MaxPool,
     Move,
     Multiplication,
@@ -25,6 +27,7 @@ from systoliq.golden.network import (
     Window,
     WindowedAverage,
 )
+from systoliq.golden.network.moves import moved_shape
 from systoliq.hw.network.assembly import assemble
 from systoliq.hw.network.operators import operator_of
 
@@ -105,6 +108,16 @@ class Builder:
         x = of or self.last
         shape = (*x.shape[:2], len(rows), len(columns))
         return self._add(Move, (x,), self._tensor(shape, like=x), movement=Nearest(rows, columns))
+
+    def move(self, movement, *, of=None):
+        x = of or self.last
+        return self._add(Move, (x,), self._tensor(moved_shape(x.shape, [movement]), like=x), movement=movement)
+
+    def shuffle(self, groups, *, of=None):
+        """The channels of each group in turn, as between grouped convolutions."""
+        channels, *image = (of or self.last).shape[1:]
+        split = Reshape((groups, channels // groups, *image))
+        return self.move(Chain((split, Transpose((0, 2, 1, 3, 4)), Reshape((channels, *image)))), of=of)
 
     def flatten(self, *, of=None):
         x = of or self.last
@@ -200,6 +213,19 @@ def gated(seed=0, form=INT8):
     return net.network()
 
 
+def shuffled(seed=0, form=INT8):
+    """Channels split, one half convolved, and shuffled with the other; then turned, and cropped."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    left = net.move(Gather(1, (0, 1)))
+    right = net.move(Gather(1, (2, 3)), of=trunk)
+    net.concat(left, net.depthwise(of=right, pads=(1, 1, 1, 1)))
+    net.shuffle(2)
+    net.move(Chain((Transpose((0, 1, 3, 2)), Gather(3, (3, 2, 1)))))
+    net.convolution(3, (2, 2))
+    return net.network()
+
+
 NETWORKS = {
     "residual": residual,
     "separable": separable,
@@ -207,6 +233,7 @@ NETWORKS = {
     "joined": joined,
     "hourglass": hourglass,
     "gated": gated,
+    "shuffled": shuffled,
 }
 
 

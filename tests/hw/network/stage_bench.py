@@ -10,18 +10,23 @@ from amaranth.hdl import Signal, Value
 from systoliq.golden import INT8, UINT8, MatMulLayer
 from systoliq.golden.network import (
     Addition,
+    Chain,
     Concatenation,
     Convolution,
     Dense,
+    Gather,
     MaxPool,
     Move,
     Multiplication,
     Nearest,
+    Reshape,
     Table,
     Tensor,
+    Transpose,
     WholeAverage,
     Window,
 )
+from systoliq.golden.network.moves import moved_shape
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.stages import stage_of
@@ -161,6 +166,27 @@ def upsampling(rng):
     return Move(name="resize", inputs=(x,), output=y, movement=Nearest(*picked))
 
 
+def gathering(rng):
+    """Elements in other places: channels, rows or columns picked, or all of them in another order."""
+    rows, columns = image_of(rng, most=4)
+    channels = rng.choice([1, 2, 6])
+    axis = rng.randint(1, 3)
+    size = (channels, rows, columns)[axis - 1]
+    movement = rng.choice([
+        Gather(axis, tuple(rng.randrange(size) for _ in range(rng.randint(1, 5)))),
+        Gather(axis, tuple(range(size)[rng.randrange(size) :])),
+        Chain((Transpose((0, *rng.sample([1, 2, 3], 3))),)),
+        Chain((Reshape((columns, channels, rows)), Transpose((0, 2, 1, 3)))),
+    ])  # fmt: skip
+    x = tensor("x", (1, channels, rows, columns), rng)
+    return Move(
+        name="gather",
+        inputs=(x,),
+        output=x.replace(name="y", shape=moved_shape(x.shape, [movement])),
+        movement=movement,
+    )
+
+
 def multiplication(rng):
     channels = rng.choice([1, 2, 6])
     shape = rng.choice([(1, channels, *image_of(rng)), (1, channels)])
@@ -213,6 +239,7 @@ NODES = (
     multiplication,
     gating,
     upsampling,
+    gathering,
 )
 
 

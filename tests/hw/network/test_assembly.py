@@ -124,21 +124,14 @@ def test_refused():
     refused(net, "output 't0' must be made by a stage, and is the input, moved at most")
 
 
-def test_refused_pixels():
-    """Those that are left out, or repeated unlike others."""
-    for rows, columns, text in (
-        ((0, 1), (0, 2), "columns must be all 3 of the input, each as often, in their order, not [0, 2]"),
-        ((0, 0, 1, 1), (0, 1, 1, 2, 2, 2), "columns must be all 3 of the input, each as often, in their order, not"),
-        (
-            (0, 0, 1),
-            (0, 0, 1, 1, 2, 2),
-            "rows must be all 2 of the input, each as often, in their order, not [0, 0, 1]",
-        ),
-    ):
-        net = small.Builder((2, 2, 3))
-        net.table()
-        net.nearest(rows, columns)
-        refused(net, f"node 'move1': {text}")
+@pytest.mark.parametrize(
+    ("rows", "columns"), [((0, 1), (0, 2)), ((0, 0, 1, 1), (0, 1, 1, 2, 2, 2)), ((0, 0, 1), (0, 0, 1, 1, 2, 2))]
+)
+def test_pixels_left_out_or_repeated_unlike_others(rows, columns):
+    net = small.Builder((2, 2, 3))
+    net.table()
+    net.nearest(rows, columns)
+    run(net.network(), {}, images=3)
 
 
 def test_nothing_but_one_input_and_output():
