@@ -102,13 +102,9 @@ class Gather(wiring.Component):
         ]
         self.rom: Rom | None = None
         if self._address_bits:
+            codes = (picked % lanes << self._place_bits | picked // lanes) % (1 << self._address_bits)
             words = [
-                sum(
-                    (int(index) % lanes << self._place_bits | int(index) // lanes) % (1 << self._address_bits)
-                    << self._address_bits * bank
-                    for bank, index in enumerate(row[:banks])
-                )
-                for row in picked
+                sum(int(code) << self._address_bits * bank for bank, code in enumerate(row[:banks])) for row in codes
             ]
             self.rom = Rom(words, self._address_bits * banks, cells=cells, kind=f"{kind}_indices")
         self.fifo = Fifo(beat, depth=16, cells=cells)

@@ -1,4 +1,4 @@
-"""Gathers: elements that are left out, or come in another order, from a memory of the blocks that they are picked of."""
+"""Gathers: elements that are left out, or come in another order, from a memory of the blocks that they lie in."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class GatherOperator(Operator[network.Move]):
         return max(given, made) + between * (given * lanes // block)
 
     def needed(self, given: Sequence[Dependency]) -> np.ndarray:
-        """`Dependency.needed` of the output: a block leaves once it is whole. The most lanes have the largest blocks."""
+        """`Dependency.needed` of the output: a block leaves once it is whole. Blocks are those of the most lanes."""
         (x,), y = self.node.inputs, self.node.output
         block, indices = block_of(self.node, self.common_channels)
         left = np.arange(1, y.pixels + 1) * y.channels  # elements, with each pixel

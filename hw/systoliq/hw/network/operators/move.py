@@ -79,4 +79,3 @@ class MoveOperator(Operator[network.Move]):
     def arrays(self, stage: Upsampling) -> Arrays:
         """Return none: no element changes."""
         return {}
-
