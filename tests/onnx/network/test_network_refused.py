@@ -64,7 +64,7 @@ REFUSED = {
         "Conv 'f': its input 'a' must come from a DequantizeLinear, not from the graph's input 'a'",
     ),
     "float weights": (
-        f"{ROW} a",
+        f"{IMAGE} a",
         f"{A} f = Mul(fa, real) {Q}",
         "Mul 'f': the constant 'real' must stand behind a DequantizeLinear, not be real numbers",
     ),

@@ -9,20 +9,32 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
-from systoliq.golden.network import Node, Table, Tensor, functions
-from systoliq.golden.network.table import Function, entries_of
+from systoliq.golden.network import Tensor, functions
+from systoliq.golden.network.table import Function
 
 from ..graph import Graph
-from ..node import NotTakenError, attribute
-from .quantizers import bounds_of, named, operand, result
+from ..node import NotTakenError, attribute, is_operator
+from ..quantized import parameters_of
+from .channels import function_nodes
+from .quantizers import bounds_of, operand, result
 from .reader import Reader
-from .values import Constant, Given, Make, Pending, Value
+from .values import Constant, Given, Make, Pending, Real, Value
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["FUNCTIONS", "arithmetic", "function", "given_alone", "qlinear_function", "with_number"]
+__all__ = [
+    "FUNCTIONS",
+    "arithmetic",
+    "batch_normalization",
+    "function",
+    "given_alone",
+    "prelu",
+    "qlinear_function",
+    "with_number",
+]
 
 
 def _alpha(name: str, default: float) -> Callable[[Graph, NodeProto], dict[str, float]]:
@@ -67,7 +79,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapp
     ),
     "HardSwish": (functions.hard_swish, _no_parameters),
     "ThresholdedRelu": (functions.thresholded_relu, _alpha("alpha", 1.0)),
-    "PRelu": (functions.leaky_relu, _second("alpha", "its slope")),
     "Elu": (functions.elu, _alpha("alpha", 1.0)),
     "Selu": (
         functions.selu,
@@ -103,12 +114,46 @@ def function(reader: Reader, node: NodeProto) -> Value:
     return _applied(reader, node, node.input[0], partial(compute, **parameters(reader.graph, node)))
 
 
+def prelu(reader: Reader, node: NodeProto) -> Value:
+    """PRelu, whose slope is a constant number, or one for each channel."""
+    if (given := given_alone([reader.value(name) for name in node.input])) is not None:
+        return given
+    slope = _by_channel(reader, node, reader.graph.constant(node.input[1], "its slope"))
+    if slope is None:
+        found = reader.graph.constant(node.input[1], "its slope")
+        raise NotTakenError(
+            f"its slope must be one float32 number, or one for each channel, not {found.dtype.name} {list(found.shape)}"
+        )
+    return _applied(reader, node, node.input[0], partial(functions.leaky_relu, alpha=slope))
+
+
+def batch_normalization(reader: Reader, node: NodeProto) -> Value:
+    """BatchNormalization of what a DequantizeLinear gives: a line for each channel."""
+    if attribute(node, "training_mode", 0):
+        raise NotTakenError("training_mode must be 0, not 1")
+    value = reader.value(node.input[0])
+    if isinstance(value, Pending) and value.table is None and value.counts is None:
+        raise NotTakenError(
+            f"its input must be quantized first, as onnxruntime computes both in float, not come from "
+            f"{reader.graph.source(node.input[0])}; fold it before you quantize: "
+            "onnxruntime.quantization.shape_inference.quant_pre_process"
+        )
+    roles = ("scale", "bias", "mean", "variance")
+    scale, bias, mean, variance = (
+        real_constant(reader.graph, name, role) for name, role in zip(node.input[1:], roles, strict=True)
+    )
+    gain, shift = functions.batch_normalization(scale, bias, mean, variance, float(attribute(node, "epsilon", 1e-5)))
+    return _applied(reader, node, node.input[0], partial(functions.affine, gain=gain, shift=shift))
+
+
 def arithmetic(reader: Reader, node: NodeProto) -> Value:
-    """Sub and Div, of which one operand is a constant number: a table, too."""
+    """Sub and Div, of which one operand is a constant number, or one for each channel: a table, too."""
     values = [reader.value(name) for name in node.input]
     found = given_alone(values) or with_number(reader, node)
     if found is None:
-        raise NotTakenError("one of its inputs must be a constant number, float32, and the other be computed")
+        raise NotTakenError(
+            "one of its inputs must be a constant number, float32, or one for each channel, and the other be computed"
+        )
     return found
 
 
@@ -128,13 +173,40 @@ def with_number(reader: Reader, node: NodeProto) -> Value | None:
         source = graph.producer(name)
         if not graph.is_constant(name) or graph.is_constant(other) or (source and source.op_type == "QuantizeLinear"):
             continue
-        number = graph.constant(name, "its constant")
-        if number.dtype == np.float32 and number.size == 1 and number.ndim <= 1:
+        number = _by_channel(reader, node, graph.constant(name, "its constant"), other=other)
+        if number is not None:
             compute = _ARITHMETIC[node.op_type]
-            scalar = number.reshape(())
-            applied = partial(compute, scalar) if place == 0 else partial(_exchanged, compute, scalar)
+            applied = partial(compute, number) if place == 0 else partial(_exchanged, compute, number)
             return _applied(reader, node, other, applied)
     return None
+
+
+def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other: str = "") -> npt.NDArray[Any] | None:
+    """A float32 constant beside the tensor `other`, the first input unless given: one number, or one for each channel;
+    None where it is neither.
+    """
+    value = reader.value(other or node.input[0])
+    shape = value.tensor.shape if isinstance(value, Real) else value.shape if isinstance(value, Pending) else ()
+    if given.dtype != np.float32:
+        return None
+    if given.size == 1 and given.ndim <= max(1, len(shape)):
+        return given.reshape(())
+    channels = (shape[1], *[1] * (len(shape) - 2)) if len(shape) > 1 else ()
+    return given.reshape(-1) if given.shape in (channels, (1, *channels)) else None
+
+
+def real_constant(graph: Graph, name: str, role: str) -> npt.NDArray[np.float32]:
+    """The float32 constant `name`, which may stand behind a DequantizeLinear."""
+    node = graph.producer(name)
+    if node is None or not is_operator(node, "DequantizeLinear"):
+        real = graph.constant(name, f"its {role}")
+    else:
+        stored = graph.constant(node.input[0], f"its {role}")
+        found = parameters_of(graph, node, f"its {role}", stored.dtype)
+        real = (stored.astype(np.int64) - found.zero_point.astype(np.int64)).astype(np.float32) * found.scale
+    if real.dtype != np.float32 or real.ndim != 1:
+        raise NotTakenError(f"its {role} must be float32 of one dimension, not {real.dtype.name} {list(real.shape)}")
+    return real
 
 
 def _exchanged(compute: Callable[[Any, Any], Any], number: Any, x: Any) -> Any:
@@ -180,10 +252,7 @@ def _behind(reader: Reader, node: NodeProto, name: str, value: Pending, applied:
 
 
 def _table(node: NodeProto, x: Tensor, applied: Function) -> Make:
-    def make(y: Tensor) -> tuple[Node, ...]:
-        return (Table(name=named(node), inputs=(x,), output=y, entries=entries_of(x, y, applied)),)
-
-    return make
+    return lambda y: function_nodes(node, x, y, applied)
 
 
 def qlinear_function(reader: Reader, node: NodeProto) -> Value:

@@ -54,6 +54,8 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("com.microsoft", "QLinearAdd"): pairs.qlinear_add,
     ("com.microsoft", "QLinearMul"): pairs.qlinear_mul,
     **{("", name): functions.function for name in functions.FUNCTIONS},
+    ("", "PRelu"): functions.prelu,
+    ("", "BatchNormalization"): functions.batch_normalization,
     ("com.microsoft", "QLinearSigmoid"): functions.qlinear_function,
     ("com.microsoft", "QLinearLeakyRelu"): functions.qlinear_function,
     ("", "Dropout"): moves.dropout,

@@ -19,6 +19,8 @@ from .fma import fma32
 
 __all__ = [
     "add",
+    "affine",
+    "batch_normalization",
     "clip",
     "divide",
     "elu",
@@ -62,6 +64,18 @@ _TANH_P = (
 _TANH_Q = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
 
 
+def affine(x: Reals, gain: Reals, shift: Reals) -> Reals:
+    """BatchNormalization, once `batch_normalization` made gain and shift of its constants."""
+    return add(multiply(x, gain), shift)
+
+
+def batch_normalization(scale: Reals, bias: Reals, mean: Reals, variance: Reals, epsilon: float) -> tuple[Reals, Reals]:
+    """Gain and shift of each channel of a BatchNormalization."""
+    with np.errstate(all="ignore"):
+        gain = scale * (np.float32(1) / np.sqrt(variance + np.float32(epsilon)))
+        return gain, bias - mean * gain
+
+
 def relu(x: Reals) -> Reals:
     """Relu."""
     return np.asarray(np.maximum(x, np.float32(0)))
@@ -72,9 +86,9 @@ def clip(x: Reals, least: float, most: float) -> Reals:
     return np.asarray(np.minimum(np.maximum(x, np.float32(least)), np.float32(most)))
 
 
-def leaky_relu(x: Reals, alpha: float) -> Reals:
-    """LeakyRelu."""
-    return np.where(x >= 0, x, x * np.float32(alpha))
+def leaky_relu(x: Reals, alpha: float | Reals) -> Reals:
+    """LeakyRelu; PRelu, whose `alpha` may have a slope for each channel."""
+    return np.where(x >= 0, x, x * np.asarray(alpha, np.float32))
 
 
 def thresholded_relu(x: Reals, alpha: float) -> Reals:
