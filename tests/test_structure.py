@@ -187,7 +187,8 @@ def test_every_public_method_of_hw_has_its_docstring():
         if path.relative_to(ROOT).parts[0] == "hw":
             for node in ast.walk(syntax_tree(path)):
                 if isinstance(node, ast.ClassDef):
-                    bases = {base.id for base in node.bases if isinstance(base, ast.Name)}
+                    names = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
+                    bases = {base.id for base in names if isinstance(base, ast.Name)}
                     methods = {f.name: bool(ast.get_docstring(f)) for f in node.body if isinstance(f, ast.FunctionDef)}
                     classes[node.name] = bases, methods
 

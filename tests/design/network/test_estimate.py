@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from systoliq.design import Hardware, open_source
@@ -18,6 +20,7 @@ from systoliq.synth.parts import figures_of_parts
 
 from ...explore.digits_mlp import write_mlp
 from ...hw.network import small_networks as small
+from ...hw.network import stage_bench as bench
 
 FEW_SITES = 150  # by which a small stage may be off
 
@@ -219,6 +222,14 @@ def test_window_and_replay_buffers_are_those_that_are_built():
         assert set(expected) <= set(found), node.name
         seen += len(expected)
     assert seen > 8
+
+
+@pytest.mark.parametrize("make", bench.NODES, ids=lambda make: make.__name__)
+def test_every_part_of_every_operator_has_its_price(make):
+    node = make(random.Random(make.__name__))
+    for parallelism in operator_of(node).choices():
+        for cells in ("ecp5", "ice40"):
+            assert estimate(node, parallelism, cells).lut_sites > 0
 
 
 def test_other_cells_have_none():

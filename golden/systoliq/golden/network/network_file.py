@@ -20,15 +20,9 @@ from ..archive import read_arrays
 from ..formats import IntFormat
 from ..layer import MatMulLayer
 from ..limits import NETWORK_DESCRIPTION
-from .addition import Addition
-from .concatenation import Concatenation
-from .convolution import Convolution
-from .dense import Dense
-from .moves import Cast, Chain, Gather, Move, Nearest, Reshape, Transpose
-from .multiplication import Multiplication
+from .moves import Cast, Chain, Gather, Nearest, Reshape, Transpose
 from .network import Network, Source
-from .pools import MaxPool, WholeAverage, WindowedAverage
-from .table import Table
+from .node import Node
 from .tensor import Tensor
 from .window import Window
 
@@ -41,10 +35,10 @@ _OMITTED = ("channels_last", "channels_second")  # where they are False
 _CLASSES = {
     each.__name__: each
     for each in (
-        Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Gather, Chain, Addition,
-        Concatenation, Cast, Convolution, Dense, MaxPool, Move, Multiplication, Table, WholeAverage, WindowedAverage,
+        Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Gather, Chain, Cast,
     )
 }  # fmt: skip
+"""What a description may hold, beside nodes of any class."""
 _BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError)
 
 
@@ -114,4 +108,5 @@ def _made(said: Any, arrays: Arrays) -> Any:
     if "float32" in said:
         return np.float32(float.fromhex(said["float32"]))
     fields = {name: _made(each, arrays) for name, each in said.items() if name != "is"}
-    return _CLASSES[said["is"]](**fields)
+    nodes = {each.__name__: each for each in Node.__subclasses__()}
+    return (_CLASSES | nodes)[said["is"]](**fields)

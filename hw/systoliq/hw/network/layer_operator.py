@@ -45,7 +45,6 @@ class LayerOperator(WindowOperator[N_co]):
 
     @property
     def layer(self) -> MatMulLayer | None:
-        """The node's layer."""
         found: MatMulLayer = self.node.layer  # type: ignore[attr-defined]
         return found
 
@@ -78,23 +77,22 @@ class LayerOperator(WindowOperator[N_co]):
 class ProductOperator(LayerOperator[N_co]):
     """A product of all channels of a window, or of a group's, with the columns of the node's layer."""
 
-    groups: int = 1
-    """Groups of channels, whose products the stage makes one after the other."""
+    @property
+    def groups(self) -> int:
+        """Number of groups of channels, whose products the stage makes one after the other."""
+        return 1
 
     @property
     def is_product(self) -> bool:
-        """True."""
         return True
 
     @property
     def layer(self) -> MatMulLayer:
-        """The node's layer."""
         found: MatMulLayer = self.node.layer  # type: ignore[attr-defined]
         return found
 
     @cached_property
     def needs_row_sums(self) -> bool:
-        """Whether the product adds up the rows of A, because weights less their zero points need more bits."""
         return fold(self.layer.canonical, self.layer.b_format.bits).needs_row_sums
 
     def schedule(self, parallelism: Parallelism) -> Schedule:
@@ -116,7 +114,6 @@ class ProductOperator(LayerOperator[N_co]):
                     yield parallelism
 
     def image_cycles(self, parallelism: Parallelism) -> int:
-        """Cycles from one image to the next if neither side of the stage waits; more as for other windows."""
         windows, schedule = self.windows, self.schedule(parallelism)
         made = math.prod(windows.out) * schedule.column_tiles * schedule.tile_cycles
         if not windows.moves:
@@ -125,15 +122,12 @@ class ProductOperator(LayerOperator[N_co]):
         return max(made, taken, ROW * windows.out[0])
 
     def multipliers(self, parallelism: Parallelism) -> int:
-        """Products a cycle, except for those of requantizers."""
         return parallelism.cols * parallelism.depth
 
     def lanes(self, parallelism: Parallelism) -> int:
-        """Elements in a beat of the stage's output."""
         return self.schedule(parallelism).lanes
 
     def is_wide(self, parallelism: Parallelism) -> bool:
-        """Whether the stage takes several pixels of a window in a cycle."""
         return parallelism.depth > self.windows.word(parallelism.depth)
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
@@ -157,7 +151,6 @@ class ProductOperator(LayerOperator[N_co]):
         yield from self.lane_memories(schedule.lanes, entries, results, empty)
 
     def window_memory(self, parallelism: Parallelism) -> Memory | None:
-        """Return the lines of the image that windows need again; None where windows do not move."""
         if not self.windows.moves:
             return None
         word = self.windows.word(parallelism.depth)
@@ -166,7 +159,6 @@ class ProductOperator(LayerOperator[N_co]):
         return Memory(depth, self.node.inputs[0].format.bits * word, count=taps)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return the sequencer, what comes before it, and a requantizer for each lane."""
         schedule = self.schedule(parallelism)
         replays = schedule.column_tiles > self.windows.groups
         replay = "replay" if 2 * schedule.beats > SMALL else "few_replay"
@@ -209,7 +201,6 @@ class LaneOperator(LayerOperator[N_co]):
     """A product of each channel of a window with a column of its own, as many channels at a time as there are lanes."""
 
     def multipliers(self, parallelism: Parallelism) -> int:
-        """Products a cycle, except for those of requantizers."""
         return parallelism.cols
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
@@ -221,7 +212,6 @@ class LaneOperator(LayerOperator[N_co]):
         yield from self.lane_memories(lanes, groups, 2 + -(-self.flight(cells) // pixels))
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return the sequencer, the window before it, and a requantizer for each lane."""
         return {"sequence": 1, "window": 1, "requantizer": parallelism.cols}
 
     def build_sliding(self, layer: MatMulLayer, recipe: Recipe) -> Sliding:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -55,9 +56,9 @@ class PairOperator(Operator[N_co]):
         beats = node.output.channels // len(lanes)
         return Repeated(core, index=index, beats=beats, times=node.output.pixels, cells=recipe.cells, kind=recipe.kind)
 
+    @abstractmethod
     def table_memory(self, lanes: int) -> Memory:
         """Return the tables of all lanes."""
-        raise NotImplementedError
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield tables, a FIFO for results, and twice a pixel that is repeated: one comes while the other leaves."""

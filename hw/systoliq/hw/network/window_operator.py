@@ -59,12 +59,10 @@ class WindowOperator(Operator[N_co]):
         return given[0].of_lines(self.node.inputs[0], lines, self.node.output.shape[3])
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
-        """Yield the memories of the stage: the lines of the image by default."""
         if window := self.window_memory(parallelism):
             yield window
 
     def window_memory(self, parallelism: Parallelism) -> Memory | None:
-        """Return the lines of the image that windows need again; None without any."""
         lanes = parallelism.cols
         windows = dataclasses.replace(self.windows, groups=self.windows.channels // lanes)
         return Memory(WindowBuffer.depth_of(windows, lanes, 1), self.node.inputs[0].format.bits * lanes)

@@ -55,19 +55,15 @@ class AdditionOperator(PairOperator[network.Addition]):
         return found
 
     def table_memory(self, lanes: int) -> Memory:
-        """Two tables of 256 words for each lane."""
         return Memory(256, 16, constant=True, count=2 * lanes)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return lanes, each with a sum."""
         return {**super().parts(parallelism), "table_sum": parallelism.cols}
 
     def arrays(self, stage: Any) -> Arrays:
-        """Return scales and zero points, and which operand is multiplied first."""
         return {**super().arrays(stage), "exchanged": np.array(self.node.exchanged)}
 
     def claims(self, stage: Any) -> dict[str, Any]:
-        """Return that of the sums of all pairs that the tables give."""
         core = getattr(stage, "core", stage)
         results = core.lanes[0].tables.apply(*np.divmod(np.arange(1 << 16), 1 << 8))
         return {**self.pair_claims(stage, results), "exchanged": self.node.exchanged}

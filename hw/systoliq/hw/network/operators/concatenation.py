@@ -35,7 +35,6 @@ class ConcatenationOperator(Operator[network.Concatenation]):
         return self.node.inputs[index]
 
     def build(self, recipe: Recipe) -> Concatenation:
-        """The inputs in turn. Raises ValueError for an axis other than that of the channels."""
         node = self.node
         axis = channel_axis(node.output)
         if node.axis != axis:
@@ -55,11 +54,9 @@ class ConcatenationOperator(Operator[network.Concatenation]):
 
     @property
     def proof(self) -> str:
-        """The entries of all tables."""
         return f"{len(self.node.inputs)} x 256 entries"
 
     def arrays(self, stage: Any) -> Arrays:
-        """Return the channels, the entries and the zero point of each input."""
         arrays: Arrays = {"channels": np.array([tensor.channels for tensor in self.node.inputs])}
         for index, (tensor, entries) in enumerate(zip(self.node.inputs, self._entries, strict=True)):
             arrays[f"entries_{index}"] = entries
@@ -67,7 +64,6 @@ class ConcatenationOperator(Operator[network.Concatenation]):
         return arrays
 
     def claims(self, stage: Concatenation) -> dict[str, Any]:
-        """Return those of the entries of each input."""
         return {
             "verdict": "exact",
             "format": self.node.output.format.name,

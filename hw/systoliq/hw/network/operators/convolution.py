@@ -23,8 +23,7 @@ class ConvolutionOperator(ProductOperator[network.Convolution]):
         return isinstance(node, network.Convolution) and not (node.depthwise and node.layer.n == node.groups)
 
     @property
-    def groups(self) -> int:  # type: ignore[override]
-        """Groups of channels."""
+    def groups(self) -> int:
         return self.node.groups
 
     @property
@@ -33,6 +32,5 @@ class ConvolutionOperator(ProductOperator[network.Convolution]):
         return ImageWindow.over(self.node.inputs[0], self.window, self.groups)
 
     def build(self, recipe: Recipe) -> Convolution:
-        """Windows before a dense layer."""
         dense = self.build_dense(self.node.layer, recipe)
         return Convolution(self.windows, dense, padding=self.node.inputs[0].zero_point, kind=recipe.kind)

@@ -18,7 +18,6 @@ class DenseOperator(ProductOperator[network.Dense]):
 
     @property
     def window(self) -> network.Window:
-        """A pixel."""
         return network.Window(kernel=(1, 1))
 
     @property
@@ -27,7 +26,6 @@ class DenseOperator(ProductOperator[network.Dense]):
         return True
 
     def build(self, recipe: Recipe) -> Convolution:
-        """A dense layer, without windows."""
         layer = self.node.layer
         if recipe.order is not None:
             if len(recipe.order) != layer.k:

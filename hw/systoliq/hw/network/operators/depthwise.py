@@ -23,9 +23,7 @@ class DepthwiseOperator(LaneOperator[network.Convolution]):
         return isinstance(node, network.Convolution) and node.depthwise and node.layer.n == node.groups
 
     def build(self, recipe: Recipe) -> Sliding:
-        """Windows before lanes."""
         return self.build_sliding(self.node.layer, recipe)
 
     def arrays(self, stage: Sliding) -> Arrays:
-        """Return those of the layer."""
         return self.node.layer.arrays()

@@ -24,11 +24,9 @@ class MaxPoolOperator(WindowOperator[network.MaxPool]):
     node_type = network.MaxPool
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return lanes that compare, and the window before them."""
         return {**super().parts(parallelism), "pool_window": 1}
 
     def build(self, recipe: Recipe) -> Sliding:
-        """Windows, padded with the least code, before lanes that compare."""
         form = self.node.inputs[0].format
         beats = math.prod(self.node.window.kernel)
         core = Maximum(operand_shape(form), lanes=recipe.lanes(self.windows.channels), beats=beats)

@@ -36,11 +36,9 @@ class MoveOperator(Operator[network.Move]):
 
     @property
     def order(self) -> Order:
-        """Which element of the input each element of the output is."""
         return self.node.order.reshape(-1)
 
     def build(self, recipe: Recipe) -> Upsampling:
-        """Whole pixels and lines several times."""
         x = self.node.inputs[0]
         lanes = recipe.lanes(x.channels)
         down, across = upsampling_times(self.node) or (1, 1)
@@ -72,7 +70,6 @@ class MoveOperator(Operator[network.Move]):
             yield Memory(2 * beats, bits)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return lanes, and what repeats lines or pixels."""
         sizes = zip(self.node.inputs[0].shape, self.node.output.shape, strict=True)
         return {**super().parts(parallelism), "repeater": sum(made > given for given, made in sizes)}
 

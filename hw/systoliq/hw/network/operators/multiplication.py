@@ -35,15 +35,12 @@ class MultiplicationOperator(PairOperator[network.Multiplication]):
 
     @property
     def requantizer_factors(self) -> tuple[int, int]:
-        """Bits of a product, and of the estimate's multiplier."""
         return PRODUCT_BITS, max(self.steps.multiplier.bit_length(), 1)
 
     def multipliers(self, parallelism: Parallelism) -> int:
-        """Products a cycle, except for those of estimates."""
         return parallelism.cols
 
     def build(self, recipe: Recipe) -> wiring.Component:
-        """Lanes of a product, an estimate and a threshold."""
         a, b = self.node.inputs
         points = a.zero_point, b.zero_point
 
@@ -55,14 +52,11 @@ class MultiplicationOperator(PairOperator[network.Multiplication]):
         return self.build_pairwise(lane, recipe)
 
     def table_memory(self, lanes: int) -> Memory:
-        """The thresholds for each lane."""
         return Memory(255, PRODUCT_BITS, constant=True, count=lanes)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return lanes, each with an estimate and a threshold."""
         return {**super().parts(parallelism), "steps": parallelism.cols}
 
     def claims(self, stage: Any) -> dict[str, Any]:
-        """Return that of the rescaled products of all pairs."""
         a, b = (np.array(tensor.codes, np.int32) - tensor.zero_point for tensor in self.node.inputs)
         return self.pair_claims(stage, self.node.rescaled(np.multiply.outer(a, b)))

@@ -22,7 +22,6 @@ class TableOperator(Operator[network.Table]):
     node_type = network.Table
 
     def build(self, recipe: Recipe) -> Lookup:
-        """Tables in memory."""
         given, made = self.node.inputs[0].format, self.node.output.format
         lanes = recipe.lanes(self.windows.channels)
         return Lookup(self.node.entries.tolist(), given, made, lanes=lanes, cells=recipe.cells, kind=recipe.kind)
@@ -34,15 +33,12 @@ class TableOperator(Operator[network.Table]):
 
     @property
     def proof(self) -> str:
-        """The entries."""
         return "256 entries"
 
     def arrays(self, stage: Any) -> Arrays:
-        """Return scales and zero points, and the entries."""
         return {**super().arrays(stage), "entries": self.node.entries}
 
     def claims(self, stage: Lookup) -> dict[str, Any]:
-        """Return those of the entries."""
         return {
             "verdict": "exact",
             "formats": self.formats,

@@ -42,11 +42,9 @@ class WholeAverageOperator(LaneOperator[network.WholeAverage]):
         return sums, self.node.requantization.multiplier_bits
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return the sequencer, the whole image before it, and a requantizer without bias for each lane."""
         return {"sequence": 1, "whole_window": 1, "mean_requantizer": parallelism.cols}
 
     def build(self, recipe: Recipe) -> Sliding:
-        """The whole image before lanes."""
         x, y = self.node.inputs[0], self.node.output
         if len(x.shape) != 4:
             raise ValueError(f"{x.name!r} must have the shape [batch, channels, rows, columns], not {list(x.shape)}")

@@ -17,7 +17,6 @@ class WindowedAverageOperator(WindowOperator[network.WindowedAverage]):
     node_type = network.WindowedAverage
 
     def build(self, recipe: Recipe) -> Sliding:
-        """Raises ValueError, whatever the window."""
         image, kernel = list(self.node.inputs[0].shape[2:]), list(self.node.window.kernel)
         raise ValueError(
             f"there is no hardware for an average of windows, whose float32 sums depend on the order of pixels: "
