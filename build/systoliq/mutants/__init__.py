@@ -1,4 +1,4 @@
-"""Mutants of a package's Verilog: does its testbench, or `verify`, find what is wrong with it?"""
+"""Mutants of a package's Verilog: measure whether its testbench, or `verify`, finds them."""
 
 import lazy_loader
 

@@ -1,7 +1,8 @@
-"""Data of which a proof may forget the values: memories and wide registers.
+"""Data whose values a proof can ignore: memories and wide registers.
 
-What they show is any value, all of it unknown where a bit is from which it comes. Whatever is proven so of unknown bits
-holds for the design: that has fewer of them. What is written to a memory must be known, and is to be seen therefore.
+They can have any value, and are wholly unknown if one of their source bits is. A proof with these additional unknown
+bits also holds for the design, which has fewer of them. Data that is written to a memory must be known, so it counts as
+observable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Campaigns: mutants of one package, drawn with a seed, through its testbench, and what it misses through proofs."""
+"""Campaigns: mutants of one package, drawn with a seed, run through its testbench and then through proofs."""
 
 from __future__ import annotations
 

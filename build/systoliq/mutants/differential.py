@@ -1,4 +1,4 @@
-"""Two versions of a design side by side, in a simulation of random traffic: the cycle in which they first differ."""
+"""Two versions of a design in one simulation of random traffic: the cycle in which they first differ."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environment of a design: a module around it in which nothing happens, and nothing is seen, but by AXI's rules."""
+"""Environment of a design: a module around it that permits and observes only what AXI's rules allow."""
 
 from __future__ import annotations
 

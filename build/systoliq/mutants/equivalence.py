@@ -1,11 +1,11 @@
-"""Equivalence of a mutant: the same netlist, or a proof that no user could ever tell it from its original.
+"""Equivalence of a mutant: the same netlist, or a proof that no user can tell it from its original.
 
-Two proofs are tried. One is of assertions in the original, in its environment: that the changed line never leads to
-another state (see `next_state`). The other is asked of the design merged with its mutant (see `merged`), every bit a
-pair: its value, and whether it is known (Yosys's xprop): that no bit which it drives differently is ever seen. Both are
-asked first with any values for data (see `any_data`), sums and products, known where what they come from is: what is
-proven so rests on the control alone, and quickly; then with what they are. Where a line cannot be merged in its place,
-or that shows a difference, its module is merged at its outputs.
+There are two proofs. The first proves assertions in the original, in its environment: the changed line never leads to
+another state (see `next_state`). The second merges the design with its mutant (see `merged`). Each bit becomes a pair,
+its value and whether it is known (Yosys's xprop), and no bit that the changed line drives differently may be observed.
+Both first use any values for data (see `any_data`), sums and products, which are known if their sources are. Such a
+proof rests on control alone and is quick. If it fails, the proof is repeated with the real data. If a line cannot be
+merged in its place, or merging shows a difference, its module is merged at its outputs.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Mutants of what turns a sum into an output: tried on every sum that the layer can reach, by `verify`'s evaluator.
+"""Mutants of the logic from a sum to an output: evaluated by `verify` on every sum that the layer can reach.
 
-Such a mutant is equivalent where it stands when every sum of every column still gives what it gives in the original. It
-is so as a circuit, too: nothing of it has a state, and a change of one expression mixes no two sums that follow one
-another.
+Such a mutant is equivalent if every sum of every column gives the same output as in the original. This holds for the
+circuit, too: it has no state, and a change of one expression does not mix consecutive sums.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Mutants of a float8 requantizer, for all sums that a layer can reach: too many to try, but a question for SAT.
+"""Mutants of a float8 requantizer, for all sums that a layer can reach: decided by SAT, as there are too many to try.
 
-A requantizer has no state, only registers between its stages: as nets they leave a circuit from a sum to a result. The
-original and the mutant stand side by side with each column's constants, and ABC proves that no sum of its range, with
-whatever flags, tells them apart.
+A requantizer has no state, only registers between its stages. With these as nets, it is a circuit from a sum to a
+result. The original and the mutant get each column's constants, and ABC proves that they agree on every sum in its
+range, with any flags.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """A mutant merged with its original: one design in which every bit that the two drive differently is unknown.
 
-Where no unknown bit can be seen at the merged design, the mutant cannot be told from its original: an unknown bit is
-either bit, in every register that it reaches. What is left over by a change (a token that a reset would have cleared, a
-word that nobody asked for) is no difference that two designs side by side would have to forget, but unknown until
-something known comes in its place.
+If no unknown bit can be observed at the merged design, the mutant is equivalent: an unknown bit stands for both values,
+in every register that it reaches. What a change leaves behind (a token that a reset would have cleared, a word that
+nobody requested) stays unknown until known data replaces it. Two designs side by side would have to be shown to forget
+it.
 """
 
 from __future__ import annotations

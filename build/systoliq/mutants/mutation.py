@@ -1,4 +1,4 @@
-"""Mutants of Verilog as systoliq emits it: each differs from it in one line, in one place."""
+"""Mutants of Verilog as systoliq emits it: each changes one place in one line."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Assertions that a mutant never gives a register, an instance or an output of its module another value.
 
-They stand in the original, beside a copy of all that depends on the changed line, up to the next registers. Where they
-hold in all states that the original reaches, the mutant reaches no others: data that control does not depend on are no
-part of the question, which is small therefore.
+They are in the original, next to a copy of everything that depends on the changed line, up to the next registers. If
+they hold in all states that the original reaches, the mutant reaches no others. Data that does not affect control is
+left out, so the proof is small.
 """
 
 from __future__ import annotations

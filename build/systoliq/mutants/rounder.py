@@ -1,6 +1,6 @@
-"""Environment of an engine's near-tie rounder: a module around it that lets through what a requantizer gives and sees.
+"""Environment of an engine's near-tie rounder: a module with only the inputs and outputs that a requantizer uses.
 
-Alone, a rounder may be given numbers that are no products, and is told apart by outputs that nobody looks at then.
+Alone, a rounder could get numbers that are no products, and differ in outputs that are not used then.
 """
 
 from __future__ import annotations

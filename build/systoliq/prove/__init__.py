@@ -1,1 +1,1 @@
-"""systoliq.prove: formal proofs of the hardware, and for each a seeded bug that it catches."""
+"""systoliq.prove: formal proofs of the hardware, each with a seeded bug that it must catch."""

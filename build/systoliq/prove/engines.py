@@ -1,4 +1,4 @@
-"""Decisions on a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
+"""Decision of a property: Bitwuzla for unrolled cycles, ABC's PDR for all time."""
 
 from __future__ import annotations
 

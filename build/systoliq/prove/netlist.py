@@ -1,4 +1,4 @@
-"""A harness as the solvers read it, by Yosys: SMT-LIB functions of one clock cycle, or an AIGER file."""
+"""A harness in the solvers' formats, written by Yosys: SMT-LIB functions of one clock cycle, or an AIGER file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Properties as data: a harness, a claim, a method, and a bug that must make it fail."""
+"""Properties as data: a harness, a claim, a method, and a bug that must make the proof fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of proofs: each in a process of its own, a few at a time, with a limit on each one's time."""
+"""Runs of proofs: each in its own process, several at a time, with a time limit for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Seeded bugs: the hardware as it would be with a defect in its source. Nothing on disk changes."""
+"""Seeded bugs: the hardware with a defect in its source. Nothing on disk changes."""
 
 from __future__ import annotations
 

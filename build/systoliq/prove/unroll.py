@@ -1,4 +1,4 @@
-"""Unrolling: copies of a netlist's SMT-LIB functions, one for each clock cycle, each a definition over the one before.
+"""Unrolling: copies of a netlist's SMT-LIB functions, one per clock cycle, each defined in terms of the previous one.
 
 Yosys writes functions of an abstract state. Here every register of cycle t + 1 is *defined* as its next-state function
 in cycle t, so the solver sees one expression over the first state and the inputs, and equal logic becomes equal terms.

@@ -1,8 +1,8 @@
-"""A proof in a process of its own, where a crash, a leak or a seeded bug harms no other.
+"""A proof in its own process, so that a crash, a leak or a seeded bug does not affect others.
 
     python -m systoliq.prove.worker FOLDER NAME [BUG]
 
-BUG is a seeded bug as JSON. The decision is written to FOLDER/decision.json; what the tools print is their log.
+BUG is a seeded bug as JSON. The decision is written to FOLDER/decision.json; the output of the tools is the log.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`systoliq verify DIR`: a package against its certificate, by a second method."""
+"""Verification of a package: `systoliq verify DIR` checks it against its certificate by a second method."""
 
 import lazy_loader
 

@@ -1,11 +1,11 @@
-"""Canonical scales: columns with negative, infinite or NaN scales as columns of equal results with other scales.
+"""Canonical scales: columns with negative, infinite or NaN scales, rewritten with other scales and equal results.
 
-With s a column's scale, y = rint(clip(f32(sum) * s, ...)) + zero point, and the least output where that is NaN:
+With s a column's scale, y = rint(clip(f32(sum) * s, ...)) + zero point, and the smallest output if that is NaN:
 
-* s < 0: sum * s = -sum * -s, and float32 and rint treat both signs alike;
-* s NaN: the least output for every sum, as for the sum -1 with a scale at which everything but 0 saturates;
-* s infinite: the greatest output for sums above 0, the least for all others, 0 among them. A scale at which everything
-  but 0 saturates does so, where the zero point is the least output.
+* s < 0: sum * s = -sum * -s; float32 and rint treat both signs alike.
+* s NaN: the smallest output for every sum, as for the sum -1 with a scale at which everything but 0 saturates.
+* s infinite: the largest output for sums above 0, the smallest for all others, including 0. A scale at which everything
+  but 0 saturates does the same if the zero point is the smallest output.
 """
 
 from __future__ import annotations

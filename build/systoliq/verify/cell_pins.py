@@ -1,4 +1,4 @@
-"""Outputs of the vendor cells that systoliq places, with their widths; all other pins take in."""
+"""Outputs of the vendor cells that systoliq instantiates, with their widths; all other pins are inputs."""
 
 from __future__ import annotations
 

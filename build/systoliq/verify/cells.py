@@ -1,7 +1,7 @@
-"""Vendor cells as numbers: what their outputs show, their registers taken for wires.
+"""Vendor cells as numbers: the values of their outputs, with their registers treated as wires.
 
-Written from the vendors' documents, apart from the models that simulations use. They multiply, add, or are memory
-that is only read; a cell in any other mode is an `UnreadableError`.
+Written from the vendors' documents, independently of the simulation models. The cells multiply, add, or are read-only
+memory; a cell in any other mode raises `UnreadableError`.
 """
 
 from __future__ import annotations

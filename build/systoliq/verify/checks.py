@@ -1,9 +1,9 @@
-"""Verification of a package: everything that its certificate claims, derived again from the Verilog and compared.
+"""Verification of a package: every claim of its certificate, derived again from the Verilog and compared.
 
     certificate.json, NAME_layer.npz, NAME.v  ->  Hardware (weights, constants)  ->  ColumnProof...  ->  Report
     certificate.json, NAME_stages.npz, NAME.v  ->  each stage of a network, and their order  ->  Report
 
-Nothing here comes from the code that made the package: the Verilog is read by a reader of its own, the float32 formula
+Nothing here comes from the code that made the package: a separate reader parses the Verilog, and the float32 formula
 and the integer forms are evaluated in exact arithmetic.
 """
 

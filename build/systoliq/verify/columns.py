@@ -1,9 +1,9 @@
-"""A column, checked: its steps by the float32 formula, and the hardware's answers beside them.
+"""Checks of a column: its steps by the float32 formula, compared with the answers of the hardware.
 
-Answers are asked for every accumulator of the range, where that is not too much, else on both sides of each step. The
-formula and the integer form never fall as the accumulator rises (docs/exactness.md), so that where they agree at both
-ends of the range and on both sides of every step of one of them, they agree on every accumulator between. That the
-Verilog is the integer form between the steps, too, is what trying them all shows.
+If the range is small enough, every accumulator of it is evaluated, otherwise both sides of each step. The formula and
+the integer form never fall as the accumulator rises (docs/exactness.md). If they agree at both ends of the range and on
+both sides of every step of either, they agree on every accumulator. Only trying every accumulator shows that the
+Verilog equals the integer form between the steps, too.
 """
 
 from __future__ import annotations

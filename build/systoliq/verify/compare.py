@@ -1,4 +1,4 @@
-"""Comparison of what a certificate says with what was derived."""
+"""Comparison of the claims of a certificate with derived values."""
 
 from __future__ import annotations
 

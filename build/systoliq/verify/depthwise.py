@@ -1,7 +1,7 @@
-"""Contents of a depthwise product's Verilog: weights and lanes of a stage in which each channel has a sum of its own.
+"""Contents of a depthwise product's Verilog: weights and lanes of a stage in which each channel has its own sum.
 
-Read as `Hardware` reads a dense layer: lane l serves channel l of each group of channels, and has an element of its
-own, whose weights are part l of the words of one memory.
+Read in the same way as `Hardware` reads a dense layer. Lane l serves channel l of each group of channels, and has its
+own element, whose weights are part l of the words of one memory.
 """
 
 from __future__ import annotations

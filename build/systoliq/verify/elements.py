@@ -1,6 +1,6 @@
 """Stages that work element by element, read from the Verilog: additions, tables, maxima and constants.
 
-Each lane of a beat is asked for every case there is, with registers taken for wires.
+Each lane of a beat is evaluated for every possible case, with registers treated as wires.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stages that work element by element, derived again: every case of every lane against exact results.
+"""Stages that work element by element, derived again: every case of every lane, compared with exact results.
 
 Stage  ->  Elementwise, Maximum, Constants, Parts (logic of the Verilog)  ->  Found
 """

@@ -1,8 +1,8 @@
 """Values of nets in the Verilog, as if every register were a wire.
 
-A pipeline computes, delays aside, what its logic computes without the registers. `Scope.value` follows a net back to
-constants, memories and the nets that were `given` values, through the hierarchy and by Verilog's rules of width and
-sign. A net may have many values at once: an array of Python integers, one for each case.
+Apart from delays, a pipeline computes what its logic computes without the registers. `Scope.value` follows a net back
+to constants, memories and the nets with `given` values, through the hierarchy and by Verilog's rules of width and sign.
+A net can have many values at once: an array of Python integers, one per case.
 """
 
 from __future__ import annotations

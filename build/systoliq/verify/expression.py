@@ -1,4 +1,4 @@
-"""Verilog expressions as trees; `parser` reads them, `evaluate` gives them values."""
+"""Verilog expressions as trees: `parser` builds them, `evaluate` computes their values."""
 
 from __future__ import annotations
 

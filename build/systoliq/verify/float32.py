@@ -1,6 +1,7 @@
-"""The float32 formula and the integer forms once more, in exact rational and integer arithmetic.
+"""The float32 formula and the integer forms, in exact rational and integer arithmetic.
 
-Written from docs/exactness.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion.
+An independent implementation, written from docs/exactness.md and IEEE 754 alone, without numpy and without
+`systoliq.golden`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The float32 formula of a multiplication once more, in exact rational arithmetic.
+"""The float32 formula of a multiplication, in exact rational arithmetic.
 
-Written from docs/networks.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion. With
-f() rounding to float32, y = rint(f(f(f((a - za) * (b - zb)) * scale) + zy)), saturated, where scale = f(f(a_scale *
-b_scale) / y_scale).
+An independent implementation, written from docs/networks.md and IEEE 754 alone, without numpy and without
+`systoliq.golden`. With f() rounding to float32, y = rint(f(f(f((a - za) * (b - zb)) * scale) + zy)), saturated, where
+scale = f(f(a_scale * b_scale) / y_scale).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The float32 formula of an addition once more, in exact rational arithmetic.
+"""The float32 formula of an addition, in exact rational arithmetic.
 
-Written from docs/networks.md and IEEE 754 alone, without numpy and without `systoliq.golden`: a second opinion. With
-f() rounding to float32, y = rint(fma(a, ra, fma(b, rb, c))), saturated, where ra = f(a_scale / y_scale), rb =
-f(b_scale / y_scale) and c = f(zy - fma(ra, za, f(rb * zb))); an fma rounds once.
+An independent implementation, written from docs/networks.md and IEEE 754 alone, without numpy and without
+`systoliq.golden`. With f() rounding to float32, y = rint(fma(a, ra, fma(b, rb, c))), saturated, where ra = f(a_scale /
+y_scale), rb = f(b_scale / y_scale) and c = f(zy - fma(ra, za, f(rb * zb))); an fma rounds once.
 """
 
 from __future__ import annotations

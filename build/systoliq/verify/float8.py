@@ -1,6 +1,6 @@
-"""The float8 formats and their rounding once more, in exact rational arithmetic.
+"""The float8 formats and their rounding, in exact rational arithmetic.
 
-Written from docs/float8.md alone, without numpy and without `systoliq.golden`: a second opinion.
+An independent implementation, written from docs/float8.md alone, without numpy and without `systoliq.golden`.
 """
 
 from __future__ import annotations

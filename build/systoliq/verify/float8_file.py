@@ -1,4 +1,4 @@
-"""The layer file of a package with float8, read for verification: nothing is believed yet."""
+"""The layer file of a package with float8, read for verification: no value is trusted yet."""
 
 from __future__ import annotations
 

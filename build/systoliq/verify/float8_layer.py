@@ -1,8 +1,8 @@
-"""A package with float8, derived again: weights, scales, reach of sums, and the Verilog's answers at every step.
+"""A package with float8, derived again: weights, scales, range of sums, and the Verilog's answers at every step.
 
-certificate.json, NAME_layer.npz, NAME.v  ->  Float8Derivation  ->  what the certificate should say, and why not
+certificate.json, NAME_layer.npz, NAME.v  ->  Float8Derivation  ->  the expected certificate, or the reasons against it
 
-A, B and Y may each be float8 or integers: `Float8` and `Integers` say what their numbers stand for.
+A, B and Y can each be float8 or integers: `Float8` and `Integers` define the values of their numbers.
 """
 
 from __future__ import annotations

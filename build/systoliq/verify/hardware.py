@@ -1,4 +1,4 @@
-"""Contents of a dense layer's Verilog: weights, constants of each column, and the answer of its requantizer.
+"""Contents of a dense layer's Verilog: weights, constants of each column, and the answers of its requantizer.
 
 All of it is read from the text, by following nets from where they are used: the array's B operands back to the weight
 memories, each requantizer's inputs back to the tables, the sums that a drain lane reads back to the array's columns.

@@ -1,4 +1,4 @@
-"""A dense layer of integers, or a stage that has one, derived again: what its part of the certificate should say.
+"""A dense layer of integers, or a stage that contains one, derived again: its expected part of the certificate.
 
 claims, layer, Verilog  ->  Hardware or Depthwise (weights, constants)  ->  ColumnProof...  ->  claims
 """

@@ -1,6 +1,7 @@
-"""Integers beside float8 once more: what they stand for, and rounding to them, in exact rational arithmetic.
+"""Integers in a float8 layer: their values, and rounding to them, in exact rational arithmetic.
 
-Written from docs/float8.md alone, without numpy and without `systoliq.golden`, with the names that `Float8` has.
+An independent implementation, written from docs/float8.md alone, without numpy and without `systoliq.golden`. It has
+the same methods as `Float8`.
 """
 
 from __future__ import annotations

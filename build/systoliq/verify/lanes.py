@@ -1,4 +1,4 @@
-"""Lanes: what requantizes the sums of an array, read from the Verilog: constants of each column, and its answers."""
+"""Lanes, which requantize the sums of an array, read from the Verilog: constants of each column, and answers."""
 
 from __future__ import annotations
 

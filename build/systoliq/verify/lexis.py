@@ -1,7 +1,7 @@
 """Words of the Verilog that systoliq emits: text  ->  tokens with their lines.
 
-Anything that another tool might take for something else is an `UnreadableError` here: directives of the preprocessor,
-escapes, comments that tools obey, attributes that change a meaning, characters beside printable ASCII.
+Anything that another tool could interpret differently raises `UnreadableError`: preprocessor directives, escapes,
+comments that tools obey, attributes that change a meaning, characters outside printable ASCII.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Contents of memories in files beside the Verilog, read strictly: what a tool could take in two ways is refused."""
+"""Contents of memories in files next to the Verilog, read strictly: ambiguous contents are rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Modules as they are read: wires, what drives them, memories, instances and multiplexers."""
+"""Modules as read from the Verilog: wires and their drivers, memories, instances and multiplexers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A network, derived again stage by stage: certificate.json, NAME_stages.npz, NAME.v  ->  a verdict on each stage.
 
-The certificate must name every stage that stands in the pipeline, and whose results it takes.
+The certificate must name every stage of the pipeline, and the stages whose results it takes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Verilog's operators on values: whole numbers, or arrays of them, one for each case."""
+"""Verilog's operators on values: integers, or arrays of integers with one element per case."""
 
 from __future__ import annotations
 

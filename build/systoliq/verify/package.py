@@ -1,4 +1,4 @@
-"""The files of a package, read for verification: certificate, layer file and Verilog; nothing is believed yet."""
+"""The files of a package, read for verification: certificate, layer file and Verilog; nothing is trusted yet."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Concatenations, read from the Verilog: whose beats come when, and the table of each input.
+"""Concatenations, read from the Verilog: the order of the inputs' beats, and the table of each input.
 
-The counter of beats is stepped through a whole pixel from its reset; registers on the way are taken for wires.
+The counter of beats is stepped through a whole pixel from its reset; registers between are treated as wires.
 """
 
 from __future__ import annotations

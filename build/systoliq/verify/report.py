@@ -1,4 +1,4 @@
-"""Reports: what was checked, and all that was found wrong."""
+"""Reports: the checks that were made, and every fault that was found."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Rules that the modules of a package keep, so that no tool can take them for something else than what is read here.
+"""Rules for the modules of a package, so that every tool reads them in the same way.
 
-Modules  ->  an `UnreadableError` that names the first rule that is broken, or nothing
+Modules  ->  nothing, or an `UnreadableError` that names the first broken rule
 
-One top, whose modules are all used and bear its name; known instances, all inputs connected in their width; one driver
-for every bit, of one kind: registers in one clocked statement, nets by assignments or instances, inputs by none.
+There is one top, which uses all modules; their names begin with its name. Instances are known, and all of their inputs
+are connected at full width. Each bit has one driver of one kind: registers in one clocked statement, nets by
+assignments or instances, inputs none.
 """
 
 from __future__ import annotations

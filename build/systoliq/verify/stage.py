@@ -1,4 +1,4 @@
-"""A stage of a network, as its package has it, and what was found of it."""
+"""A stage of a network as its package describes it, and the findings about it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages of a network, derived again: what the certificate should say of each, by its operator.
+"""Stages of a network, derived again: the expected claims of the certificate about each, by its operator.
 
 claims, arrays of NAME_stages.npz, Verilog  ->  Found
 """

@@ -1,7 +1,7 @@
-"""Streams between the stages of a network, followed in the Verilog: whose results each stage takes.
+"""Streams between the stages of a network, followed in the Verilog: each stage, and whose results it takes.
 
-On the way are buffers that carry beats unchanged (skid buffers, forks, FIFOs) or in another width (gearboxes); what
-they do is not read, only what they are connected to.
+Between stages are buffers that carry beats unchanged (skid buffers, forks, FIFOs) or at another width (gearboxes). Only
+their connections are read, not their function.
 """
 
 from __future__ import annotations

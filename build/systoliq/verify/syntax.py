@@ -1,8 +1,8 @@
 """The Verilog that systoliq emits, read: text  ->  modules.
 
-A reader of its own, which shares nothing with the writer (Amaranth and Yosys): what is checked is the text that goes to
-synthesis. It takes the part of Verilog-2005 that such a file consists of, and is an `UnreadableError` anywhere else;
-`rules` says what must hold of what was read.
+This reader shares nothing with the writer (Amaranth and Yosys), so the text that goes to synthesis is what is checked.
+It accepts the part of Verilog-2005 that such files use, and raises `UnreadableError` for anything else. `rules` has the
+conditions on the modules that were read.
 """
 
 from __future__ import annotations

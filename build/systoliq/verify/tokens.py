@@ -1,4 +1,4 @@
-"""Tokens: the words of a Verilog file, one after the other, each with its line."""
+"""Tokens: the words of a Verilog file in order, each with its line."""
 
 from __future__ import annotations
 

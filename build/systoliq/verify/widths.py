@@ -1,4 +1,4 @@
-"""Widths of expressions, by Verilog's rules, where nothing around them widens them."""
+"""Widths of expressions by Verilog's rules, before their context extends them."""
 
 from __future__ import annotations
 

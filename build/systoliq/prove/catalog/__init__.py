@@ -1,4 +1,4 @@
-"""The catalog: every property, by the block that it is about."""
+"""The catalog of all properties, by block."""
 
 from __future__ import annotations
 

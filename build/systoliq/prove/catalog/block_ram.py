@@ -1,4 +1,4 @@
-"""Proofs of block RAM: a table's word is what was last written to it."""
+"""Proofs of block RAM: a read returns the word that was last written."""
 
 from __future__ import annotations
 

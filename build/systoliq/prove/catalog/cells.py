@@ -1,7 +1,7 @@
-"""Proofs of the vendors' cells: what they are wired up to compute is what the portable form computes.
+"""Proofs of the vendors' cells: as instantiated, they compute the same as the portable form.
 
-A cell means what our simulation model of it says (``systoliq/hw/cells/models``). That it is wired up for a mode which
-the model does not have is refuted too: see `..netlist.definition`.
+The simulation models (``systoliq/hw/cells/models``) define the cells. The proofs also show that no cell is instantiated
+in a mode that its model does not implement: see `..netlist.definition`.
 """
 
 from __future__ import annotations

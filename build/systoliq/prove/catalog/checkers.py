@@ -1,4 +1,4 @@
-"""Rules of a stream, written once: hold what you offer, and lose, repeat and reorder nothing."""
+"""Rules of a stream, written once: hold offers; lose, repeat and reorder nothing."""
 
 from __future__ import annotations
 

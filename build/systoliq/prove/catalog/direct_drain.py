@@ -1,4 +1,4 @@
-"""Proofs of the direct drain: portable, and by ECP5's multiplexers."""
+"""Proofs of the direct drain: portable, and with ECP5's multiplexers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of the engine's drain control, and the walk over tiles that it is held against."""
+"""Proofs of the engine's drain control, and the walk over tiles that is its specification."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of float8's multiply-accumulate: a product is exact, of integers too, and a sum is that of the products."""
+"""Proofs of float8's multiply-accumulate: products are exact, also with integers, and sums add up the products."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Float8 numbers in SMT-LIB's theory of floating point, which is the specification of the float8 proofs.
 
-A float8 magnitude with zeros before and behind it is a binary32, subnormal where it is subnormal, times a power of two;
-one more bit behind it is the tie between two neighbours. Their sums and products here are exact in binary128.
+A float8 magnitude with zeros on both sides is a binary32 times a power of two, subnormal if the magnitude is. With one
+more bit after it, it is the tie between two neighbours. Sums and products of these are exact in binary128.
 """
 
 from __future__ import annotations

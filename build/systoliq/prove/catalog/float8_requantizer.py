@@ -1,4 +1,4 @@
-"""Proofs of the product of float8's requantizer: its digits are exact. What becomes of it: `float8_rounding`."""
+"""Proofs of the product in float8's requantizer: its digits are exact. `float8_rounding` proves the rounding."""
 
 from __future__ import annotations
 

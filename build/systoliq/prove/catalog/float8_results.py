@@ -1,4 +1,4 @@
-"""Results of float8's requantizer in SMT-LIB's theory of floating point: what a code, or an integer, is nearest to."""
+"""Results of float8's requantizer in SMT-LIB's theory of floating point: the nearest code, or integer."""
 
 from __future__ import annotations
 

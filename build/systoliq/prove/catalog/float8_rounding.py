@@ -1,4 +1,4 @@
-"""Proofs of the one rounding of float8's requantizer, to codes and to integers."""
+"""Proofs of the single rounding in float8's requantizer, to codes and to integers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proof that the outputs of a block come from its registers alone."""
+"""Proof that the outputs of a block depend only on its registers."""
 
 from __future__ import annotations
 

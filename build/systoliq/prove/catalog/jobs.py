@@ -1,4 +1,4 @@
-"""Proofs of the engine's jobs: the handover from one to the next, and that each comes to its end."""
+"""Proofs of the engine's jobs: the handover from one job to the next, and that each job ends."""
 
 from __future__ import annotations
 

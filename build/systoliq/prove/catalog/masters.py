@@ -1,4 +1,4 @@
-"""Proofs of what holds data on their way through the masters: the FIFO and the early buffer."""
+"""Proofs of the masters' buffers: the FIFO and the early buffer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of the multiply-accumulate that makes two products of narrow operands in one ECP5 multiplier."""
+"""Proofs of the multiply-accumulate with two products of narrow operands in one ECP5 multiplier."""
 
 from __future__ import annotations
 

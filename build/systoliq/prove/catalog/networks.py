@@ -1,4 +1,4 @@
-"""Proofs of the blocks between the stages of networks, fork, FIFO and gearbox; of the window buffer, pixel by pixel."""
+"""Proofs of the blocks between the stages of networks: fork, FIFO, gearbox; and of the window buffer's pixels."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of the way of the operands: credit, operand buffer and loader."""
+"""Proofs of the blocks that carry operands: credit, operand buffer and loader."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Proofs of the multiply-accumulate that makes two products of 8 x 8 bits in one ECP5 multiplier, in three steps.
+"""Proofs of the multiply-accumulate with two products of 8 x 8 bits in one ECP5 multiplier, in three steps.
 
-One product of packed operands is two products a lane apart, and lookup tables give a product's lowest bits: both true
-of multiplication, and proven as such (the first of int8 x int8 only; for the other signs a solver needs A to be
-narrower, and tests/hw/mac/test_ecp5_overlap.py goes through all operands). The form makes two sums of them: proven for
-any multiplication of which that much is known.
+One product of packed operands is two products a lane apart, and lookup tables give the lowest bits of a product. Both
+are properties of multiplication, and proven as such (the first of int8 x int8 only; for the other signs, a solver needs
+a narrower A, and tests/hw/mac/test_ecp5_overlap.py tries all operands). The third step proves that the form makes two
+sums of them, for any multiplication with these properties.
 """
 
 from __future__ import annotations

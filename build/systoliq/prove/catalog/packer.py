@@ -1,4 +1,4 @@
-"""Proofs of the packer of Y, and of the skid buffer at its end."""
+"""Proofs of the packer of Y, and of the skid buffer after it."""
 
 from __future__ import annotations
 

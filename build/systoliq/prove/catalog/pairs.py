@@ -1,7 +1,7 @@
 """Proofs of the multiply-accumulate of two columns, which share one operand and one cell, in two steps.
 
-One product of packed operands is two products side by side: true of multiplication, and proven as such. The form does
-with that product what makes two sums of it: proven for any multiplication of which that much is known.
+One product of packed operands is two products side by side: a property of multiplication, proven as such. The second
+step proves that the form makes two sums of that product, for any multiplication with this property.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Proofs of the AXI4-Stream ports of whole small designs: layers, a bare array, networks by their last stages."""
+"""Proofs of the AXI4-Stream ports of whole small designs: layers, a bare array, networks by their last stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of the engine's register file, from its bus to what the core reads, with any core behind it."""
+"""Proofs of the engine's register file, from its bus to the core's inputs, with any core behind it."""
 
 from __future__ import annotations
 

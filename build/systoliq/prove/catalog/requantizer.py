@@ -1,4 +1,4 @@
-"""Proofs of the whole requantizer, register by register: accumulator or product in, output out."""
+"""Proofs of the whole requantizer with all of its registers, from accumulator or product to output."""
 
 from __future__ import annotations
 

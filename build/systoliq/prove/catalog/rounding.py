@@ -1,4 +1,4 @@
-"""Proofs of the rounding decision: it is what IEEE 754 arithmetic does, for every input."""
+"""Proofs of the rounding decision: it equals IEEE 754 arithmetic for every input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small designs as they are emitted, for proofs that are about all of one: layers, networks by their last stages."""
+"""Small designs as emitted, for proofs about whole designs: layers, networks by their last stage."""
 
 from __future__ import annotations
 

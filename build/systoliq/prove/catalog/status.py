@@ -1,4 +1,4 @@
-"""Proofs of the engine's status: the queue of jobs, and what software reads of them."""
+"""Proofs of the engine's status: the queue of jobs, and the values that software reads."""
 
 from __future__ import annotations
 

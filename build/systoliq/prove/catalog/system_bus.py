@@ -1,4 +1,4 @@
-"""Proofs of a system's bus: arbiters lose, repeat and mix up nothing, and let nobody wait for ever."""
+"""Proofs of the system bus: arbiters lose, repeat and confuse nothing, and no master waits forever."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Proofs of the walks over matrices and maps in memory: each run by a plain formula of addresses."""
+"""Proofs of the walks over matrices and maps in memory: each run equals a plain formula of addresses."""
 
 from __future__ import annotations
 
