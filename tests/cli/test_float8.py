@@ -57,19 +57,19 @@ def test_layers_that_cannot_be(call, save, tmp_path, float8_arrays, case):
 @pytest.mark.parametrize(
     ("source", "options", "text"),
     [
-        ("layer", ["--wrap"], "wrap must be left out for a float8 layer"),
-        ("layer", ["--requantizer", "floor"], "requantizer must be left out for a float8 layer, not floor"),
+        ("layer", ["--wrap"], "wrap cannot be used with a float8 layer"),
+        ("layer", ["--requantizer", "floor"], "requantizer cannot be used with a float8 layer"),
         ("layer", ["--a-format", "e5m2"], "a_format must be left to the layer"),
         ("array", ["--a-format", "e5m2", "--b-format", "e9m9"], "b_format: format name must be one of float8_e4m3fn"),
         ("array", ["--a-format", "e5m2"], "b_format must be given too"),
-        ("array", ["--a-format", "e5m2", "--b-format", "e5m2", "--a-bits", 8], "a_bits must be left out where"),
+        ("array", ["--a-format", "e5m2", "--b-format", "e5m2", "--a-bits", 8], "a_bits cannot be used with"),
         ("array", ["--a-format", "e5m2", "--b-format", "e5m2", "--y-format", "e5m2"], "y_format must be given for the"),
         ("engine", ["--a-format", "e5m2"], "b_format must be given too: a, b and y of an engine are all float8"),
         ("engine", ["--a-format", "e5m2", "--b-format", "e5m2"], "y_format must be given too"),
         ("engine", [*ENGINE, "--y-format", "int8"], "y_format: format name must be one of float8_e4m3fn"),
-        ("engine", [*ENGINE, "--max-rows", 4], "max_rows must be left out for an engine of float8"),
+        ("engine", [*ENGINE, "--max-rows", 4], "max_rows cannot be used with an engine of float8"),
         ("engine", [*ENGINE, "--dataflow", "weight-stationary"], "dataflow must be output-stationary for float8"),
-        ("engine", [*ENGINE, "--a-bits", 8], "a_bits must be left out for the source engine: its operands have 8 bits"),
+        ("engine", [*ENGINE, "--a-bits", 8], "a_bits cannot be used with the source engine: its operands have 8 bits"),
     ],
 )
 def test_options_that_cannot_be(call, save, tmp_path, float8_arrays, source, options, text):

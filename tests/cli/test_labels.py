@@ -57,7 +57,7 @@ def test_labels_that_do_not_fit(labels, text, command, key, call, path, rows, sa
 def test_labels_of_an_array(call, save):
     a, b = np.ones((3, 4), np.int8), np.ones((4, 2), np.int8)
     archive = save("x.npz", a=a, b=b, labels=np.array([0, 1, 0]))
-    assert_refused(call("simulate", "array", "--input", archive), "labels must be left out for the source array")
+    assert_refused(call("simulate", "array", "--input", archive), "labels cannot be used with the source array")
 
 
 def test_labels_of_a_layer_that_is_not_the_last(call, save, tmp_path):

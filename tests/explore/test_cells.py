@@ -57,7 +57,7 @@ def test_area_of_a_library(subject, library):
 
 
 def test_what_gives_no_frequency_is_told_before_the_work(library, monkeypatch):
-    with pytest.raises(InputError, match="place must be left out for cmos4: gates have no delays, a --liberty has"):
+    with pytest.raises(InputError, match="place cannot be used with cmos4: gates have no delays, a --liberty has"):
         measured_synthesizer(("ecp5-25k", "cmos4"), timed=True, liberty=None)
     with pytest.raises(InputError, match=r"tiny.lib: must have delays for a frequency; without --place there is area"):
         measured_synthesizer(("generic",), timed=True, liberty=library)

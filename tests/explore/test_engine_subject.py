@@ -211,7 +211,7 @@ def test_devices_that_cannot_hold_it_are_told_before_synthesis(run):
         ({"dataflow": "row-stationary"}, "dataflow must be among output-stationary, weight-stationary, not 'row-"),
         ({"a_bits": "4"}, "axes must be among rows, .*, not 'a_bits'"),
         ({"workload": None}, "workload must be given for the engine"),
-        ({"data": Path("x.npz")}, "data must be left out for the engine"),
+        ({"data": Path("x.npz")}, "data cannot be used with the engine"),
         ({"objective": "accuracy"}, "objective must be measurable here, not 'accuracy'"),
     ],
 )
@@ -267,8 +267,8 @@ def test_the_command(tmp_path):
     assert "Pareto front of throughput (inferences_per_kcycle)" in result.output
     assert "2 points of the grid, 2 on the front" in result.output
     for option, message in (
-        (["--batch", "2"], "error: batch must be left out for the engine"),
-        (["--smallest"], "error: smallest must be left out for the engine: --require names the smallest"),
+        (["--batch", "2"], "error: batch cannot be used with the engine"),
+        (["--smallest"], "error: smallest cannot be used with the engine: --require names the smallest"),
     ):
         refused = CliRunner().invoke(cli, [*arguments, *option])
         assert refused.exit_code == 2

@@ -75,4 +75,4 @@ def test_the_command_says_what_it_cannot(tmp_path):
     assert "axes must be among multipliers, cells, target, not 'rows'" in refused.stderr
     refused = CliRunner().invoke(cli, [*arguments, "--place", "1"])
     assert refused.exit_code in (1, 2)
-    assert "osu018" in refused.stderr or "place must be left out for cmos4" in refused.stderr
+    assert "osu018" in refused.stderr or "place cannot be used with cmos4" in refused.stderr

@@ -62,7 +62,7 @@ def test_files_give_the_layer_back(more, tmp_path):
     [
         ({"a_format": None}, "a_zero_point must be given, or a_format, of integers .* run time, not None"),
         ({"a_format": E4M3FN}, "a_zero_point must be given, or a_format, of integers .* not float8_e4m3fn"),
-        ({"a_scale": 1.0}, "a_scale must be left out where a_zero_point is: both come at run time"),
+        ({"a_scale": 1.0}, "a_scale cannot be given without a_zero_point: both come at run time"),
         ({"y_scale": 1.0}, "a_zero_point must be given: only int32 sums may have one that comes at run time"),
         ({"b_scale": -1.0}, "b_scale must be positive"),
     ],
@@ -88,7 +88,7 @@ def test_bad_zero_points_are_named(zero_point, kind, text):
 
 def test_layers_with_a_zero_point_take_no_other(tmp_path):
     layer = MatMulLayer(b=B, a_zero_point=np.uint8(3), b_zero_point=np.int8(0))
-    with pytest.raises(ValueError, match="a_zero_point must be left out: the layer's own is 3"):
+    with pytest.raises(ValueError, match="a_zero_point must not be given: the layer's own is 3"):
         layer.golden(A, ROWS)
     np.savez(tmp_path / "bad.npz", b=B, a_format="float3", b_zero_point=np.int8(0))
     with pytest.raises(ValueError, match=r"bad.npz: format name must be like 'int8'"):

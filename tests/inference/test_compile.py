@@ -296,7 +296,7 @@ def test_maps_beyond_all_addresses_are_refused(base, tmp_path):
         (("--shape", "x=1,6", "--cols", "3"), "lanes must be a power of two"),
         (("--shape", "x=1,6", "--engine", "nowhere.json"), "nowhere.json: there is no such file"),
         (("--shape", "x=1,6", "--engine", "."), "must hold the sidecar of one engine, and holds 0"),
-        (("--shape", "x=1,6", "--engine", ".", "--rows", "4"), "rows must be left out beside --engine"),
+        (("--shape", "x=1,6", "--engine", ".", "--rows", "4"), "rows conflicts with --engine"),
     ],
 )
 def test_bad_input(model, options, message, monkeypatch):

@@ -119,15 +119,15 @@ REFUSED = [
     (("--cols", "0"), "cols must be a positive integer, not 0"),
     (("--b-words", "100"), "b_words must be a power of two from 4 to 65536, not 100"),
     (("--name", "module"), "name must be a Verilog identifier"),
-    (("--a-bits", "8"), "a_bits must be left out for the source engine"),
-    (("--b-unsigned",), "b_signed must be left out for the source engine"),
-    (("--accumulator-bits", "24"), "accumulator_bits must be left out for the source engine: its sums have 32 bits"),
-    (("--requantizer", "floor"), "requantizer must be left out for the source engine"),
-    (("--multiplier-bits", "8"), "multiplier_bits must be left out for the source engine"),
-    (("--wrap",), "wrap must be left out for the source engine"),
-    (("--no-bias",), "no_bias must be left out for the source engine: it has no bias"),
+    (("--a-bits", "8"), "a_bits cannot be used with the source engine"),
+    (("--b-unsigned",), "b_signed cannot be used with the source engine"),
+    (("--accumulator-bits", "24"), "accumulator_bits cannot be used with the source engine: its sums have 32 bits"),
+    (("--requantizer", "floor"), "requantizer cannot be used with the source engine"),
+    (("--multiplier-bits", "8"), "multiplier_bits cannot be used with the source engine"),
+    (("--wrap",), "wrap cannot be used with the source engine"),
+    (("--no-bias",), "no_bias cannot be used with the source engine: it has no bias"),
     (("--weights", "w.npz"), "weights must be given for the source resnet8-fc only, not for 'engine'"),
-    (("--workload", "w.csv"), "workload must be left out where dataflow is not auto"),
+    (("--workload", "w.csv"), "workload can only be used with dataflow auto"),
 ]
 
 

@@ -144,7 +144,7 @@ def test_rows_of_another_type_or_shape(package, a, error, message):
 
 
 def test_zero_points_that_the_layer_has(package):
-    with pytest.raises(ValueError, match="a_zero_point must be left out: the layer's own is 3"):
+    with pytest.raises(ValueError, match="a_zero_point must not be given: the layer's own is 3"):
         Block.open(package).pack(np.zeros((2, 7), np.int8), np.int8(1))
 
 

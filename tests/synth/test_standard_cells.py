@@ -125,7 +125,7 @@ def test_libraries_that_cannot_be_used(change, message: str, tmp_path: Path) -> 
 
 
 def test_a_library_that_is_missing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="liberty must be left out for osu018: only the target generic uses it"):
+    with pytest.raises(ValueError, match="liberty cannot be used with osu018: only the target generic uses it"):
         library_of(open_target("osu018"), tmp_path / "own.lib")
     monkeypatch.setattr(Path, "is_file", lambda self: False)
     with pytest.raises(MissingPackageError, match="osu018 needs it: apt-get install qflow-tech-osu018"):

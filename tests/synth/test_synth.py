@@ -127,7 +127,7 @@ def test_area_in_the_cells_of_a_liberty_file(tmp_path: Path) -> None:
     assert report.gates is not None
     assert report.gates < report.area < 6 * report.gates
     assert report.ff > 30
-    with pytest.raises(ValueError, match="liberty must be left out for ice40-up5k"):
+    with pytest.raises(ValueError, match="liberty cannot be used with ice40-up5k"):
         synthesize("", "array", "ice40-up5k", liberty=file)
 
 

@@ -29,8 +29,8 @@ _WIDTH = 110  # of a table in a file or a pipe
     help="""Measure emission, simulation builds and simulation of bare arrays, and packages of large layers.
 
 Growth is the exponent p of size^p from the smallest array to the largest; an array of twice the side has four times as
-many elements. "ratio" compares with a C++ main loop around the same Verilated array, which checks nothing. CPU s are
-those of all processors, a better guide than seconds on a busy machine.
+many elements. "ratio" compares with a C++ main loop around the same Verilated array, which checks nothing. CPU s is the
+time of all processors; prefer it to seconds on a busy machine.
 
 \b
 Examples
@@ -41,15 +41,19 @@ Examples
 )
 @click.option("--quick", is_flag=True, help="Small arrays and short jobs, once each: about a minute.")
 @click.option("--sizes", metavar="N,N", help="Sides of the square arrays.  [8,16,32,64]")
-@click.option("--repeat", type=click.IntRange(min=1), metavar="N", help="Times; medians are shown.  [3]")
-@click.option("--section", "names", multiple=True, type=click.Choice(list(SECTIONS)), help="Only this one.  [all]")
+@click.option(
+    "--repeat", type=click.IntRange(min=1), metavar="N", help="Number of repetitions; medians are shown.  [3]"
+)
+@click.option(
+    "--section", "names", multiple=True, type=click.Choice(list(SECTIONS)), help="Run only this section.  [all]"
+)
 @click.option(
     "--workload",
     type=PATH,
     metavar="FILE",
-    help="engine, buffers: products as columns workload, M, K, N, count.  [three networks]",
+    help="engine, buffers: products, with the columns workload, M, K, N, count.  [three networks]",
 )
-@click.option("--json", "json_", type=click.Path(path_type=Path), metavar="FILE", help="File that gets the figures.")
+@click.option("--json", "json_", type=click.Path(path_type=Path), metavar="FILE", help="File for the figures.")
 @debug_option
 def bench(
     quick: bool, sizes: str | None, repeat: int | None, names: tuple[str, ...], workload: Path | None,

@@ -29,9 +29,9 @@ Examples
 @click.option(
     "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route: seeds 1 to N."
 )
-@click.option("--only", default="", metavar="TEXT", help="Designs whose name contains this.  [all]")
-@click.option("--update", type=PATH, metavar="FILE.md", help="Put the table in its place in this document.")
-@click.option("--report", type=PATH, metavar="R.json", help="File that gets all figures.")
+@click.option("--only", default="", metavar="TEXT", help="Measure only designs whose name contains TEXT.  [all]")
+@click.option("--update", type=PATH, metavar="FILE.md", help="Replace the table in this document.")
+@click.option("--report", type=PATH, metavar="R.json", help="File for all figures.")
 @debug_option
 def bench_area(seeds: int, only: str, update: Path | None, report: Path | None) -> None:
     """See `help`."""

@@ -15,7 +15,7 @@ __all__ = ["bench_requantizers"]
     help="""Print what each form of requantizer costs the layers SOURCES (by default digits and resnet8-fc), in
 Markdown.
 
-Whether it is exact, and the cells of one drain lane with the tables of the whole layer: docs/measurements/exactness.md.
+The tables have the exactness of each form and the cells of one drain lane: docs/measurements/exactness.md.
 
 \b
 Example

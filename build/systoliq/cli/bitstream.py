@@ -27,16 +27,17 @@ _BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.value
 
 
 @click.command(
-    help=f"""Make the bitstream of SOURCE, a layer or a network, behind a serial link on a board.
+    help=f"""Build the bitstream of SOURCE, a layer or a network, behind a serial link on a board.
 
 \b
 Boards
 {_BOARDS}
 
-Without options of size a layer has the most columns that fit, up to 16, and a network is the smallest that keeps up
-with the serial line. The board's PLL is set to what place and route reached. DIR gets the bitstream and report.json.
+Without size options, a layer has as many columns as fit, at most 16, and a network is the smallest that keeps up with
+the serial line. The board's PLL is set to the frequency that place and route reached. DIR receives the bitstream and
+report.json.
 
-`systoliq board run` sends rows to the board and compares what comes back. Needs: pip install 'systoliq[board]'.
+`systoliq board run` sends rows to the board and compares the results. Needs: pip install 'systoliq[board]'.
 
 {SOURCE_HELP}
 
@@ -50,12 +51,14 @@ Examples
 )
 @click.argument("source")
 @click.option("--board", "name_of_board", required=True, metavar="NAME", help="The board; see above.")
-@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory that gets bitstream and report.")
-@click.option("--mhz", type=float, metavar="F", help="Clock to ask for, no more and no less.  [what is reached]")
+@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory for bitstream and report.")
+@click.option("--mhz", type=float, metavar="F", help="Clock of the design.  [the frequency that is reached]")
 @click.option(
-    "--baud", type=int, default=DEFAULT_BAUD, show_default=True, metavar="N", help="Bits a second of the line."
+    "--baud", type=int, default=DEFAULT_BAUD, show_default=True, metavar="N", help="Bits per second of the line."
 )
-@click.option("--seed", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Of the placer.")
+@click.option(
+    "--seed", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Seed of the placer."
+)
 @add_options(*BOARD_DESIGN_OPTIONS, debug_option)
 def bitstream(
     source: str, name_of_board: str, out: Path, mhz: float | None, baud: int, seed: int, **options: Any

@@ -13,7 +13,7 @@ __all__ = ["board"]
 
 @click.command(
     cls=click.Group,
-    help="""Boards: list those there are, send rows to one and compare what comes back, or stand in for one.
+    help="""List the boards, send rows to one and compare the results, or simulate one.
 
 \b
 Examples

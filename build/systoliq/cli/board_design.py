@@ -17,7 +17,7 @@ __all__ = ["BOARD_DESIGN_OPTIONS", "BOARD_OPTION", "DEFAULT_BAUD", "board_design
 
 BOARD_DESIGN_OPTIONS = (*HARDWARE_OPTIONS, CELLS_OPTION, *NETWORK_OPTIONS, *SOURCE_OPTIONS)
 BOARD_OPTION = click.option(
-    "--board", metavar="NAME", help="The board whose cells and capacity the design is for, as bitstream has it.  [none]"
+    "--board", metavar="NAME", help="Board whose cells and capacity the design uses (see bitstream).  [none]"
 )
 DEFAULT_BAUD = 115200
 _PATHS = ("weights", "plan")

@@ -19,7 +19,7 @@ _WIDTH = 160  # of the table in a file or a pipe
 @click.command(name="list")
 @debug_option
 def board_list() -> None:
-    """List the boards that bitstreams are made for: part, oscillator, cells, and where the serial line is."""
+    """List the supported boards: part, oscillator, cells and the pins of the serial line."""
     table = Table("board", "part", "oscillator", "cells", "serial line", box=None, pad_edge=False)
     for board in BOARDS.values():
         table.add_row(board.name, board.title, f"{board.hz / 1e6:g} MHz", board.target.cells, board.uart)

@@ -32,9 +32,9 @@ _SHOWN = 10  # mismatches
     name="run",
     help="""Send rows, or images, to a board over its serial line, and compare every result with golden.
 
-SOURCE and its options are those of `systoliq bitstream`, or left out where bitstream or simulated board were made on
-this machine: the board says which design it holds. Input and output are those of `systoliq simulate`. Broken frames
-are sent again. Exit status is 1 where a result differs.
+SOURCE and its options are those of `systoliq bitstream`. Omit them if the bitstream or simulated board was made on this
+machine: the board identifies its design. Input and output are those of `systoliq simulate`. Broken frames are sent
+again. Exit status is 1 if a result differs.
 
 \b
 Examples
@@ -46,14 +46,14 @@ Examples
 @click.option("--port", required=True, type=PATH, metavar="P", help="The serial port, or the simulated board's.")
 @click.option("--input", "input_", required=True, type=PATH, metavar="X.npz", help="Archive with the operands.")
 @click.option(
-    "--quantize", is_flag=True, help="The input is real numbers: quantize them with A's scale, as QuantizeLinear does."
+    "--quantize", is_flag=True, help="Quantize an input of real numbers with A's scale, as QuantizeLinear does."
 )
-@click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets the results.")
-@click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
-@click.option("--baud", type=int, default=115200, show_default=True, metavar="N", help="Bits a second of the line.")
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive for the results.")
+@click.option("--report", type=PATH, metavar="R.json", help="File for the report.")
+@click.option("--baud", type=int, default=115200, show_default=True, metavar="N", help="Bits per second of the line.")
 @click.option(
     "--seconds", type=click.FloatRange(min=0.01), default=2.0, show_default=True, metavar="S",
-    help="Time that an answer may take beyond that of its bytes.",
+    help="Limit of an answer's latency, beyond the time of its bytes.",
 )  # fmt: skip
 @add_options(BOARD_OPTION, *BOARD_DESIGN_OPTIONS, debug_option)
 def board_run(

@@ -26,7 +26,7 @@ __all__ = ["board_simulate"]
     name="simulate",
     help=f"""Simulate a board with SOURCE on it: the RTL of link and design in Verilator, behind a pseudo-terminal.
 
-Prints the terminal's path, for `systoliq board run --port`, and runs until it is interrupted, or for --seconds.
+Prints the terminal's path, for `systoliq board run --port`, and runs until interrupted, or for --seconds.
 
 {SOURCE_HELP}
 
@@ -37,7 +37,7 @@ Examples
 """,
 )
 @click.argument("source")
-@click.option("--link", type=PATH, metavar="FILE", help="Make FILE a link to the terminal, as long as it is there.")
+@click.option("--link", type=PATH, metavar="FILE", help="Link FILE to the terminal while the simulation runs.")
 @click.option("--seconds", type=click.FloatRange(min=0), metavar="S", help="Stop after S seconds.")
 @add_options(BOARD_OPTION, *BOARD_DESIGN_OPTIONS, debug_option)
 def board_simulate(

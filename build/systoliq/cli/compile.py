@@ -57,17 +57,17 @@ class _Shape(click.ParamType[Any]):
 @click.command(
     help="""Compile a quantized ONNX model for the DMA engine.
 
-Matrix products and convolutions of 8-bit integers become lists of jobs, which the engine carries out by itself; the
-rest stays with the host, in the order of the steps. systoliq run --bus plays the same lists on the RTL.
+Matrix products and convolutions of 8-bit integers become lists of jobs, which the engine executes by itself. All other
+nodes run on the host, step by step. systoliq run --bus runs the same lists on the RTL.
 
 \b
-The directory gets
+Files in the directory
   program.bin          weights as the engine reads them, and the lists with settings and tables
-  program.json         memory, steps in order, buffers, jobs and their bytes, what the host computes
+  program.json         memory, steps in order, buffers, jobs with their bytes, steps of the host
   program.txt          the same for readers
   systoliq_program.h   addresses and sizes of all buffers; systoliq_program.c their tables
   systoliq_example.c   a host that runs all steps, with its header and those of the registers
-  host_NN.onnx         each step of the host as a model of its own
+  host_NN.onnx         one model for each step of the host
 
 \b
 Examples
@@ -77,15 +77,17 @@ Examples
 """
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
-@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this program.")
-@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
+@click.option(
+    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this program."
+)
+@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
 @click.option(
     "--shape", "shapes", multiple=True, type=_Shape(), metavar="NAME=N,N,...",
-    help="Shape of an input whose sizes the model leaves open; may be repeated.",
+    help="Shape of an input with open sizes; may be repeated.",
 )  # fmt: skip
-@click.option("--memory", type=_Bytes(), metavar="BYTES", help="Memory that it may take.  [as much as it needs]")
+@click.option("--memory", type=_Bytes(), metavar="BYTES", help="Limit of the program's memory.  [as needed]")
 @click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
-@click.option("--only", multiple=True, metavar="NODE", help="A product for the engine, and no others; may be repeated.")
+@click.option("--only", multiple=True, metavar="NODE", help="Run only this product on the engine; may be repeated.")
 @add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
 def compile(  # noqa: A001 - the command's name
     model: Path, out: Path, replace: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...], memory: int | None,

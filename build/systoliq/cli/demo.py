@@ -21,9 +21,9 @@ __all__ = ["demo"]
 
 
 @click.command(
-    help="""The main job on real input: train a linear classifier on scikit-learn's digits, quantize it, emit its
-Verilog, run all test images through it, and compare every output with golden and with onnxruntime. Then the same
-with a convolutional network (digits-cnn), where every stage's results are compared.
+    help="""Train a linear classifier on scikit-learn's digits, quantize it, emit its Verilog, simulate all test
+images, and compare every output with golden and onnxruntime. Then do the same with a convolutional network
+(digits-cnn), and compare the results of every stage.
 
 \b
 Examples
@@ -36,7 +36,7 @@ Examples
 @click.option(
     "--formats",
     metavar="F,F",
-    help="In these float8 formats instead, each for a, b and y: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz. No onnxruntime then.",
+    help="Use these float8 formats, each for a, b and y: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz; without onnxruntime.",
 )
 @SIMULATOR_OPTION
 @add_options(*HARDWARE_OPTIONS, debug_option)

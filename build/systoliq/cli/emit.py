@@ -31,23 +31,23 @@ __all__ = ["emit"]
 
 
 @click.command(
-    help=f"""Write SOURCE as Verilog into a directory, with all that is needed to use and to check it.
+    help=f"""Write a package: SOURCE as Verilog, with the files to use and check it.
 
 {SOURCE_HELP}
 
 \b
-The directory gets
+Files in the directory
   NAME.v            Verilog-2005; AXI4-Stream ports, clock clk, synchronous reset rst
-  NAME_tb.v         a testbench with golden vectors: stalls, a reset in the middle
+  NAME_tb.v         a self-checking testbench with golden vectors, stalls and resets
   NAME.json         ports, packing, latency, cycle model, quantization, versions
   NAME.vlt          Verilator lint waivers, each with its reason
-  certificate.json  what is proven about its exactness: systoliq verify DIR checks it
-  NAME_models.v     with --cells of a family: models of them, for simulators only
+  certificate.json  the claims about exactness, which systoliq verify DIR checks
+  NAME_models.v     with cells of a family: their models, for simulation only
   NAME_vectors.npz  the golden vectors; NAME_layer.npz the layer, NAME_network.npz the network
   NAME.core, Makefile, NAME.sdc, NAME.xdc, NAME_vivado.tcl, NAME.xml, NAME_litex.py, NAME_constants.h,
-  NAME_constants.py for the flows of others: docs/forms.md
-and, for an engine, registers.md, systoliq_engine.h and NAME.rdl, its register map;
-docs/engine.md says how software drives it
+  NAME_constants.py for other tools: docs/forms.md
+An engine also has its register map: registers.md, systoliq_engine.h and NAME.rdl;
+docs/engine.md describes how software drives it
 
 \b
 Examples
@@ -60,8 +60,10 @@ Examples
 """
 )
 @click.argument("source")
-@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
-@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
+@click.option(
+    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this package."
+)
+@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
 @add_options(
     TARGET_OPTION,
     *HARDWARE_OPTIONS,

@@ -50,22 +50,25 @@ _PLAIN_WIDTH = 160  # of the table in a file or a pipe
 
 @click.command(
     "explore",
-    help="""Measure the design space of SOURCE (digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE; or
-engine with a --workload): cycles, area,
-frequency, accuracy and exactness of every point, and the Pareto front of them, each point of it cosimulated.
+    help="""Measure the design space of SOURCE: digits, resnet8-fc, a layer FILE.npz or FILE.onnx#NODE, or engine
+with a --workload. Reports cycles, area, frequency, accuracy and exactness of the points, and cosimulates each point of
+the Pareto front.
 
 \b
-RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several by commas. The stages:
+RANGE is 1,2,4 or 4:8 or 8:24:4 (by 4) or 1:16:x2 (doubling), or several with commas. Stages:
   cycle model, accuracy, exactness   every point       milliseconds
   synthesis                          --synthesis best  seconds
   place and route, or OpenSTA        --place best      minutes
   cosimulation                       the front         seconds
-With standard cells (osu018, or generic and --liberty) or --multipliers a network is measured,
-too. Otherwise, for a network (digits-cnn, FILE.onnx), and a layer with --smallest: the smallest plan for
---require throughput=X, by models first; --place N measures only what can still win.
---bits shows what narrower weights and activations cost a network in accuracy, layer by
-layer, and save in hardware; --require accuracy=X looks for the least mix of widths, and
---require throughput=X,accuracy=Y for that and then for the smallest plan of it.
+
+For a network (digits-cnn, FILE.onnx), or a layer with --smallest, finds the smallest plan for
+--require throughput=X, by models first; --place N places only candidates. With standard cells
+(osu018, or generic with --liberty) or --multipliers, measures a network like a layer.
+
+--bits reports what narrower weights and activations cost a network in accuracy, layer by layer,
+and save in hardware. --require accuracy=X finds the smallest mix of widths, and
+--require throughput=X,accuracy=Y also the smallest plan for this mix.
+
 Results are cached: after Ctrl-C or a crash, rerun the same command to resume.
 
 \b
@@ -87,50 +90,64 @@ Examples
     "--out",
     type=_PATH,
     metavar="DIR",
-    help="Gets points.csv, points.json, report.html, PNG; with --bits may be left out.",
+    help="Directory for points.csv, points.json, report.html and PNG; optional with --bits.",
 )
 @click.option(
     "--bits",
     metavar="WIDTHS",
-    help="network: what these widths cost it, of weights and activations: 8,6,4,3; 4 alone means these, too.",
+    help="network: widths of weights and activations to compare, such as 8,6,4,3; 4 alone means 8,6,4,3.",
 )
-@click.option("--smallest", is_flag=True, help="layer: the smallest plan for --require throughput=X, by models first.")
-@click.option("--mixed", type=int, metavar="N", help="with widths: mixed ones to try.  [0; 200 with accuracy=X]")
-@click.option("--seconds", type=float, metavar="S", help="Time for mixed widths, or for placing plans.  [no limit]")
+@click.option(
+    "--smallest", is_flag=True, help="layer: find the smallest plan for --require throughput=X, by models first."
+)
+@click.option(
+    "--mixed", type=int, metavar="N", help="with --bits: number of mixed widths to try.  [0; 200 with accuracy=X]"
+)
+@click.option(
+    "--seconds", type=float, metavar="S", help="Time limit for mixed widths, or for placing plans.  [no limit]"
+)
 @add_options(*AXES_OPTIONS)
 @click.option(
     "--workload",
     metavar="FILE",
-    help="engine: its products: FILE.csv (workload, M, K, N, count), FILE.csv#NAME, MODEL.onnx, or resnet8, ...",
+    help="engine: products: FILE.csv (workload, M, K, N, count), FILE.csv#NAME, MODEL.onnx, resnet8, ...",
 )
-@click.option("--liberty", type=_PATH, metavar="FILE", help="Standard cells for the target generic.")
-@click.option(
-    "--mhz", type=float, metavar="F", help="Standard cells: the clock that gates are sized for.  [the target's]"
-)
+@click.option("--liberty", type=_PATH, metavar="FILE", help="Standard-cell library for the target generic.")
+@click.option("--mhz", type=float, metavar="F", help="standard cells: clock for sizing the gates.  [the target's]")
 @click.option(
     "--objective",
     metavar="WORDS",
-    help=f"What the front is about: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness; "
+    help=f"Objectives of the front: {', '.join(OBJECTIVES)}.  [throughput,area,accuracy; without data exactness; "
     "engine: throughput,area,ram]",
 )
 @click.option("--data", type=_PATH, metavar="X.npz", help="inputs [M, K] with labels [M] or outputs [M, N].")
-@click.option("--weights", type=_PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take.")
-@click.option("--synthesis", type=int, default=0, metavar="N", help="Best points of each target to synthesize.  [0]")
-@click.option("--place", type=int, default=0, metavar="N", help="Best points of each target to place and route.  [0]")
+@click.option(
+    "--weights", type=_PATH, metavar="FILE", help="resnet8-fc: an .npz file with b, and optionally bias and scales."
+)
+@click.option(
+    "--synthesis", type=int, default=0, metavar="N", help="Number of points of each target to synthesize.  [0]"
+)
+@click.option(
+    "--place", type=int, default=0, metavar="N", help="Number of points of each target to place and route.  [0]"
+)
 @click.option("--seeds", type=int, default=3, metavar="N", help="Seeds of place and route.  [3]")
-@click.option("--batch", type=int, default=64, metavar="N", help="Inputs that follow each other.  [64]")
-@click.option("--budget", type=int, default=2000, metavar="N", help="Points; a larger grid is sampled.  [2000]")
+@click.option("--batch", type=int, default=64, metavar="N", help="Size of a batch of inputs.  [64]")
+@click.option(
+    "--budget", type=int, default=2000, metavar="N", help="Maximum number of points; a larger grid is sampled.  [2000]"
+)
 @click.option(
     "--require",
     multiple=True,
     metavar="NAME=X",
-    help="Choose the smallest that reaches it: throughput=1e6,accuracy=0.9.",
+    help="Select the smallest point that reaches this: throughput=1e6,accuracy=0.9.",
 )
 @click.option("--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", help="[verilator]")
-@click.option("--jobs", type=int, metavar="N", help="Processes.  [as processors and memory allow]")
-@click.option("--memory", type=float, metavar="GIB", help="Limit of each process.  [its share of 3/4 of the memory]")
-@click.option("--scheduler", metavar="ADDRESS", help="A dask scheduler, whose workers then do the work.")
-@click.option("--cache", type=_PATH, metavar="DIR", help="Where finished points are kept.  [~/.cache/systoliq/explore]")
+@click.option("--jobs", type=int, metavar="N", help="Number of processes.  [as processors and memory allow]")
+@click.option(
+    "--memory", type=float, metavar="GIB", help="Memory limit of each process.  [its share of 3/4 of the memory]"
+)
+@click.option("--scheduler", metavar="ADDRESS", help="dask scheduler whose workers evaluate the points.")
+@click.option("--cache", type=_PATH, metavar="DIR", help="Cache of finished points.  [~/.cache/systoliq/explore]")
 @debug_option
 def explore(
     out: Path | None,
@@ -147,23 +164,23 @@ def explore(
     if narrow:
         _tell_scales(_questioned(options["source"], smallest=False))
     if narrow and {"accuracy", "throughput"} <= set(requirements):
-        _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput: widths and plans are looked for")
+        _refuse_others(options, _WITH_QUESTION, "with an accuracy and a throughput, which only vary widths and plans")
         shared = {name: options[name] for name in _WITH_QUESTION}
         return explore_narrowed(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
     if narrow:
-        _refuse_others(options, _WITH_BITS, "with --bits: widths and the plan are all that is looked at")
+        _refuse_others(options, _WITH_BITS, "with --bits, which only varies widths")
         shared = {name: options[name] for name in _WITH_BITS}
         explore_precision(out=out, bits=bits or _BITS, requirements=requirements, memory=memory, **shared, **own)
         return 0
     if own.pop("mixed") is not None:
         raise InputError("mixed must be given with --bits or an accuracy only")
     if smallest and options["source"] == "engine":
-        raise InputError("smallest must be left out for the engine: --require names the smallest that was measured")
+        raise InputError("smallest cannot be used with the engine: --require names the smallest that was measured")
     swept = options["multipliers"] is not None or _is_of_cells(options["target"])
     subject = _questioned(options["source"], smallest) if smallest or not swept else None
     _tell_scales(subject)
     if subject is not None:
-        _refuse_others(options, _WITH_QUESTION, "for a network or with --smallest: a plan is what is looked for")
+        _refuse_others(options, _WITH_QUESTION, "with a network or with --smallest, which only vary plans")
         data = options["data"]
         shared = {name: options[name] for name in _WITH_QUESTION if name != "data"}
         shared["given"] = None if data is None else given_inputs(data, subject)
@@ -185,7 +202,7 @@ def _sweep(out: Path | None, requirements: dict[str, float], memory: float | Non
         raise InputError(f"memory must be a number of GiB, not {memory}")
     options["memory"] = None if memory is None else int(memory * _GIB)
     if options["source"] == "engine":
-        _refuse_others(options, tuple(name for name in options if name != "batch"), "for the engine")
+        _refuse_others(options, tuple(name for name in options if name != "batch"), "with the engine")
     with Log(out, Bars()) as log:
         exploration = run_exploration(**options, progress=log, require=requirements)
         if not exploration.front_rows:
@@ -239,7 +256,7 @@ def _refuse_others(options: dict[str, Any], taken: tuple[str, ...], where: str) 
     context = click.get_current_context()
     for name in options:
         if name not in taken and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise InputError(f"{name} must be left out {where}")
+            raise InputError(f"{name} cannot be used {where}")
 
 
 def _first_reason(rows: list[dict[str, Any]]) -> str:

@@ -40,26 +40,24 @@ def _of_engine(name: str, text: str, metavar: str = "RANGE") -> Callable[[_Comma
 AXES_OPTIONS: tuple[Callable[[Any], Any], ...] = (
     _of_both("rows", "Rows of the array."),
     _of_both("cols", "Columns of the array."),
-    _of_both("depth", "Pairs that an element multiplies in a cycle."),
+    _of_both("depth", "Pairs that an element multiplies per cycle."),
     _of_layer("a_bits", "Widths of A."),
     _of_layer("b_bits", "Widths of B."),
-    _of_layer("requantizer_bits", "Widths of the requantizer's multiplier, 1 to 24."),
+    _of_layer("requantizer_bits", "Widths of the requantizer's multipliers, 1 to 24."),
     _of_layer("requantizer", "near-tie, nearest, floor, auto.", "WORDS"),
-    _of_engine("lanes", "results a cycle; 0: the largest divisor of the columns up to 4."),
-    _of_engine("a_words", "words of A's buffer, powers of two."),
-    _of_engine("b_words", "words of B's buffer, powers of two."),
-    _of_engine("max_columns", "N of a job at the most."),
-    _of_engine("max_rows", "M of a job with a zero point per row at the most."),
+    _of_engine("lanes", "results per cycle; 0: the largest divisor of the columns up to 4."),
+    _of_engine("a_words", "words in A's buffer, powers of two."),
+    _of_engine("b_words", "words in B's buffer, powers of two."),
+    _of_engine("max_columns", "largest N of a job."),
+    _of_engine("max_rows", "largest M of a job with a zero point per row."),
     _of_engine("dataflow", "what stays in the array.", "WORDS"),
-    _of_engine(
-        "bus", f"bits of AXI4 masters that feed it: {', '.join(str(8 * size) for size in BUS_BYTES)}; 0: streams."
-    ),
+    _of_engine("bus", f"width of its AXI4 masters: {', '.join(str(8 * size) for size in BUS_BYTES)}; 0: streams."),
     click.option(
         "--multipliers",
         metavar="RANGE",
-        help="network: multiplier cells that its plan may take; each is measured, none searched for.  [cells: "
+        help="network: budgets of multiplier cells; each is measured.  [standard cells: "
         f"{NetworkSubject.axes[0].default}]",
     ),
-    click.option("--cells", metavar="WORDS", help="auto (the device's), or those of emit.  [auto]"),
+    click.option("--cells", metavar="WORDS", help="auto (those of the device), or as for emit.  [auto]"),
     click.option("--target", metavar="WORDS", help=f"Devices: {', '.join(TARGETS)}.  [{_LAYER['target']}]"),
 )

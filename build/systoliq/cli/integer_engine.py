@@ -23,12 +23,12 @@ INTEGER_ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--engine",
         type=PATH,
         metavar="CONFIG",
-        help="The engine, in the place of the options below: a directory of systoliq emit engine, its sidecar, or JSON "
-        "with fields of EngineConfig and bus_bits.",
+        help="The engine, instead of the options below: the directory of emit engine, its sidecar, or JSON with the "
+        "fields of EngineConfig and bus_bits.",
     ),
     click.option("--rows", type=int, metavar="N", help="Rows of the array.  [4]"),
     click.option("--cols", type=int, metavar="N", help="Columns of the array.  [4]"),
-    click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]"),
+    click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]"),
     click.option("--cells", type=click.Choice(list(CELLS)), help="Cells that multiply and accumulate.  [portable]"),
     *ENGINE_OPTIONS[1:],  # without the formats of float8
     BUS_OPTION,
@@ -41,5 +41,5 @@ def integer_engine(file: Path | None, options: dict[str, Any]) -> tuple[EngineCo
         bus = options["bus"]
         return engine_config(hardware_of(options)), bus
     if given := [name for name, value in options.items() if value is not None]:
-        raise InputError(f"{given[0]} must be left out beside --engine, which says it")
+        raise InputError(f"{given[0]} conflicts with --engine, which already sets it")
     return read_engine(file)

@@ -30,10 +30,11 @@ _EXACT_SUMS = (
 
 @click.command(
     "layers",
-    help="""List what an ONNX model is made of. First its matrix products: those that emit, simulate, synth and
-explore take as FILE.onnx#NAME, and for each of the others the reason why it is not taken. Then every node as part of a
-whole network: what becomes of it, its shape and work, and what is not taken and why. A network that can be read is also
-planned as hardware, as emit does by default: lines that begin with "no hardware" say why emit refuses it.
+    help="""List the nodes of an ONNX model. The first table has its matrix products: those that emit, simulate, synth
+and explore accept as FILE.onnx#NAME, and the reason why each other product is not supported. The second table has every
+node as part of a whole network: what it becomes, its shape and work, and the reason if it is not supported. layers also
+plans the network's hardware, as emit does by default. A line that begins with "no hardware" gives a reason why emit
+refuses the network.
 
 \b
 Examples

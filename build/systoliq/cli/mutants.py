@@ -36,14 +36,16 @@ Examples
 )
 @click.argument("directory", metavar="DIR", type=PATH)
 @click.option("--count", default=100, show_default=True, type=click.IntRange(1), help="Mutants to draw.")
-@click.option("--seed", default=0, show_default=True, help="Of the drawing.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the drawing.")
 @click.option(
     "--seconds", default=20, show_default=True, type=click.IntRange(1), help="Limit of a proof of equivalence."
 )
 @click.option(
-    "--alone", is_flag=True, help="Ask about the changed module alone: quick for an engine, and decides less."
+    "--alone", is_flag=True, help="Compare only the changed module: fast for an engine, but decides fewer mutants."
 )
-@click.option("--processes", default=1, show_default=True, type=click.IntRange(1), help="Mutants at a time.")
+@click.option(
+    "--processes", default=1, show_default=True, type=click.IntRange(1), help="Number of mutants in parallel."
+)
 @debug_option
 def mutants(directory: Path, count: int, seed: int, seconds: int, alone: bool, processes: int) -> int:
     """See the help above."""

@@ -36,15 +36,15 @@ SOURCE_HELP = f"""\b
 SOURCE is one of
 {_SOURCES}
   FILE.npz    a layer file: b [K, N], a_scale, a_zero_point, b_scale, b_zero_point,
-              y_scale, y_zero_point as ONNX's QLinearMatMul has them, optional bias
-              int32 [N]; the types of the zero points are those of A, B and Y
-              (float8 too: the dtype of systoliq.golden.E4M3FN and its like). Without
-              y_scale and y_zero_point (or any scale) a MatMulInteger: Y is int32 sums;
-              a_format, e.g. uint8, in place of a_zero_point, which then comes with A
-  FILE.npz    a network file, as packages of networks and explore --bits have it
-  FILE.onnx   a quantized ONNX model as a whole: a network, or a layer where the model
-              is one matrix product
-  FILE.onnx#NODE  one product of it: systoliq layers FILE.onnx lists them"""
+              y_scale, y_zero_point, the inputs of ONNX's QLinearMatMul; optionally bias,
+              int32 [N]. The zero points have the types of A, B and Y (float8: the dtype
+              of systoliq.golden.E4M3FN and so on). Without y_scale and y_zero_point (or
+              without any scale), Y is int32 sums, as in MatMulInteger. a_format (such as
+              uint8) may replace a_zero_point, which then arrives with A
+  FILE.npz    a network file, from a package or from explore --bits
+  FILE.onnx   a whole quantized ONNX model: a network, or a layer if the model is one
+              matrix product
+  FILE.onnx#NODE  one product of a model; systoliq layers FILE.onnx lists them"""
 
 
 class _AccumulatorBits(click.ParamType[Any]):
@@ -65,59 +65,58 @@ HARDWARE_OPTIONS = (
         "--cols",
         type=int,
         metavar="N",
-        help="Columns of the array.  [layer: as many as N, up to 16, and as the target has cells for; array: 8; "
-        "engine: 4]",
+        help="Columns of the array.  [layer: N, at most 16 and what fits the target; array: 8; engine: 4]",
     ),
-    click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]"),
+    click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]"),
     click.option("--a-bits", type=int, metavar="N", help="Width of A, 2 to 16.  [layer: its own; array: 8]"),
     click.option(
         "--b-bits", type=int, metavar="N", help="Width of the multipliers' B side.  [layer: its own; array: 8]"
     ),
-    click.option("--a-signed/--a-unsigned", default=None, help="Sign of A, for the source array.  [signed]"),
-    click.option("--b-signed/--b-unsigned", default=None, help="Sign of B, for the source array.  [signed]"),
+    click.option("--a-signed/--a-unsigned", default=None, help="array: sign of A.  [signed]"),
+    click.option("--b-signed/--b-unsigned", default=None, help="array: sign of B.  [signed]"),
     click.option(
-        "--a-format", metavar="F", help="A of the source array or engine in float8: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz."
+        "--a-format", metavar="F", help="array, engine: float8 format of A: e4m3fn, e4m3fnuz, e5m2, e5m2fnuz."
     ),
-    click.option("--b-format", metavar="F", help="B of the source array or engine in float8; with --a-format."),
+    click.option("--b-format", metavar="F", help="array, engine: float8 format of B; requires --a-format."),
     click.option(
         "--accumulator-bits",
         type=_AccumulatorBits(),
-        help="Width of the accumulators; auto: as few as the layer's sums need.  [32]",
+        help="Maximum width of the accumulators; auto: what the layer's sums need.  [32]",
     ),
     click.option(
         "--requantizer",
         type=click.Choice(REQUANTIZERS),
         default=REQUANTIZERS[0],
-        help="Rounding. near-tie equals the float32 formula for every accumulator; nearest and floor are smaller, and "
-        "refused where they cannot equal it on all that the layer reaches; auto takes the smallest.  [near-tie]",
+        help="Rounding. near-tie equals the float32 formula for every accumulator. nearest and floor are smaller; they "
+        "are refused if they cannot equal it for all reachable sums. auto selects the smallest.  [near-tie]",
     ),
     click.option(
         "--multiplier-bits",
         type=int,
         metavar="N",
-        help="Round the multipliers to this width, exact or not.  [as needed]",
+        help="Round the multipliers to N bits, even if the result is not exact.  [as needed]",
     ),
-    click.option("--wrap", is_flag=True, help="Allow sums beyond the accumulator: they wrap, as ONNX's int32 does."),
+    click.option("--wrap", is_flag=True, help="Let sums that exceed the accumulator wrap, as int32 does in ONNX."),
 )
 CELLS_OPTION = click.option(
     "--cells",
     type=click.Choice([*CELLS, AUTO]),
-    help="Cells that multiply and accumulate: portable logic, or those of an FPGA family; auto, for a layer with "
-    "--target: cells and array with the fewest cycles a row within --multipliers and --luts; for a network: of each "
-    "stage.  [portable; with --target and --netlist the family's own]",
+    help="Cells that multiply and accumulate: portable logic, or cells of an FPGA family. auto selects cells and array "
+    "for the fewest cycles per row within --multipliers and --luts (a layer with --target), or the cells of each stage "
+    "(a network).  [portable; with --target and --netlist those of the family]",
 )
 TARGET_OPTION = click.option(
     "--target",
     type=click.Choice(list(TARGETS)),
     metavar="T",
-    help="The part that it is for, as synth has them: sets --cells, and a network's plan must fit it.",
+    help="Part to build for (see synth): sets the default of --cells; a network's plan must fit it.",
 )
 SOURCE_OPTIONS = (
     click.option(
-        "--weights", type=PATH, metavar="FILE", help="resnet8-fc: an .npz whose b (and bias, scales) to take."
+        "--weights", type=PATH, metavar="FILE", help="resnet8-fc: an .npz file with b, and optionally bias and scales."
     ),
-    click.option("--no-bias", is_flag=True, help="Leave the layer's bias out, as QLinearMatMul has none."),
-    click.option("--name", metavar="NAME", help="Name of the Verilog module.  [after the source]"),
+    click.option("--no-bias", is_flag=True, help="Omit the layer's bias (QLinearMatMul has none)."),
+    click.option("--name", metavar="NAME", help="Name of the Verilog module.  [derived from SOURCE]"),
 )
 SIMULATOR_OPTION = click.option(
     "--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", show_default=True, help="Simulator."
@@ -130,28 +129,28 @@ def _size(option: str, text: str) -> Callable[[Any], Any]:
 
 
 ENGINE_OPTIONS: tuple[Callable[[Any], Any], ...] = (
-    click.option("--y-format", metavar="F", help="engine: Y in float8; with --a-format and --b-format."),
+    click.option("--y-format", metavar="F", help="engine: float8 format of Y; requires --a-format and --b-format."),
     click.option(
         "--lanes",
         type=int,
         metavar="N",
-        help=f"engine: results a beat of Y; divides the columns.  [their largest divisor up to {LANES_LIMIT}]",
+        help=f"engine: results per beat of Y; a divisor of the columns.  [the largest one up to {LANES_LIMIT}]",
     ),
-    _size("--a-words", "words of A's buffer, at least ceil(K / depth)."),
-    _size("--b-words", "words of B's buffer, at least ceil(K / depth) * ceil(N / cols)."),
-    _size("--max-columns", "N of a job at the most."),
-    _size("--max-rows", "M of a job with a zero point per row at the most."),
+    _size("--a-words", "words in A's buffer, at least ceil(K / depth)."),
+    _size("--b-words", "words in B's buffer, at least ceil(K / depth) * ceil(N / cols)."),
+    _size("--max-columns", "largest N of a job."),
+    _size("--max-rows", "largest M of a job with a zero point per row."),
     click.option(
         "--dataflow",
         type=click.Choice([*DATAFLOWS, AUTO]),
-        help="engine: what stays in the array; auto: whichever takes fewer cycles for --workload, by the cycle model.  "
+        help="engine: what stays in the array; auto: the one with fewer cycles for --workload by the cycle model.  "
         f"[{DATAFLOWS[0]}]",
     ),
     click.option(
         "--workload",
         type=click.Path(path_type=Path),
         metavar="FILE.csv",
-        help="engine: for --dataflow auto, products as columns workload, M, K, N, count.  "
+        help="engine: products for --dataflow auto, with the columns workload, M, K, N, count.  "
         "[ResNet8, BERT-base, ViT-Tiny]",
     ),
 )
@@ -161,7 +160,7 @@ BUS_OPTION = click.option(
     "--bus",
     type=click.Choice([str(8 * size) for size in BUS_BYTES]),
     callback=lambda _context, _option, value: value and int(value),
-    help="engine: bits of its AXI4 masters; they fetch lists of jobs and operands from memory.  [none: streams]",
+    help="engine: width of AXI4 masters that fetch job lists and operands from memory.  [none: streams]",
 )
 
 
@@ -170,28 +169,28 @@ NETWORK_OPTIONS: tuple[Callable[[Any], Any], ...] = (
         "--throughput",
         type=float,
         metavar="N",
-        help="network: images a second that it must reach at 100 MHz (UP5K: 24).",
+        help="network: required images per second at 100 MHz (UP5K: 24 MHz).",
     ),
     click.option(
         "--multipliers",
         type=int,
         metavar="N",
-        help="network, and layer with --cells auto: multiplier cells that it may take.  [network: "
-        "with --target as few as give 1000 images a second, with --board as few as keep up with the line, else those "
-        "of ecp5-85k; layer: those of the target]",
+        help="network, and layer with --cells auto: budget of multiplier cells.  [network with --target: enough for "
+        "1000 images per second; network with --board: enough to keep up with the line; other networks: those of "
+        "ecp5-85k; layer: those of the target]",
     ),
     click.option(
         "--luts",
         type=int,
         metavar="N",
-        help="network on ECP5 and iCE40: sites of lookup tables that products beyond them may take; layer with "
-        "--cells auto: all that it may take.  [0; half of the target's]",
+        help="network on ECP5 and iCE40: LUT sites for further products; layer with --cells auto: all LUT sites.  "
+        "[network: 0; layer: half of the target's]",
     ),
     click.option(
         "--plan",
         type=PATH,
         metavar="FILE.json",
-        help="network: each stage's cols and depth, as in NAME_plan.json.",
+        help="network: file with cols, depth and cells of each stage, in the form of NAME_plan.json.",
     ),
 )
 

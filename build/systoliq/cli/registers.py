@@ -19,8 +19,8 @@ __all__ = ["registers"]
 
 
 @click.command(
-    help="""Write the engine's register map into DIR: registers.md and, for C and C++, systoliq_engine.h; those of the
-    masters of a DMA engine as dma_registers.md and systoliq_dma.h.
+    help="""Write the register maps into DIR: registers.md and systoliq_engine.h (C and C++) for the engine,
+dma_registers.md and systoliq_dma.h for the masters of a DMA engine.
 
 \b
 Examples
@@ -34,7 +34,7 @@ Examples
     type=click.Choice(["integers", "float8"]),
     default="integers",
     show_default=True,
-    help="What the engine multiplies.",
+    help="Operands of the engine.",
 )
 @debug_option
 def registers(directory: Path, operands: str) -> None:

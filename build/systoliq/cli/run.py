@@ -35,14 +35,14 @@ _WIDTH = 160  # of the table in a file or a pipe
 @click.command(
     help="""Run a whole quantized ONNX model, its products on the engine's RTL.
 
-Every matrix product and convolution of 8-bit integers runs on the engine under a simulator: QLinearMatMul, QLinearConv,
-QGemm, MatMulInteger, ConvInteger and what onnxruntime makes of QDQ models and of dynamic quantization. Everything else
-runs in onnxruntime, and depthwise convolutions do. Each product is compared with golden and with onnxruntime, and so
-are the model's outputs. Exit status is 1 where anything differs, and 3 where the hardware is right and onnxruntime's
-own result is not, as its kernels saturate on this processor (docs/onnx.md).
+Matrix products and convolutions of 8-bit integers run on the engine in a simulator: QLinearMatMul, QLinearConv, QGemm,
+MatMulInteger, ConvInteger and the operators into which onnxruntime fuses QDQ models and dynamic quantization. All other
+nodes, and depthwise convolutions, run in onnxruntime. Each product and the model's outputs are compared with golden and
+onnxruntime. Exit status is 1 if anything differs. It is 3 if the hardware is right and onnxruntime's own kernels
+saturate on this processor (docs/onnx.md).
 
-Input and output are archives with an array for each of the model's inputs and outputs, by name. Where the input holds
-labels [M], the right classes, the accuracy of the first output is shown, too.
+Input and output are archives with one array per input and output of the model, by name. If the input has labels [M],
+the accuracy of the first output is shown.
 
 \b
 Examples
@@ -54,19 +54,19 @@ Examples
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
 @click.option("--input", "input_", required=True, type=PATH, metavar="X.npz", help="Archive with the model's inputs.")
-@click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets the model's outputs.")
-@click.option("--tensors", type=PATH, metavar="T.npz", help="Archive that gets every tensor from step to step.")
-@click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
-@click.option("--only", multiple=True, metavar="NODE", help="A product for the engine, and no others; may be repeated.")
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive for the model's outputs.")
+@click.option("--tensors", type=PATH, metavar="T.npz", help="Archive for the tensors between all steps.")
+@click.option("--report", type=PATH, metavar="R.json", help="File for the report.")
+@click.option("--only", multiple=True, metavar="NODE", help="Run only this product on the engine; may be repeated.")
 @SIMULATOR_OPTION
 @click.option(
     "--stalls",
     type=float,
     default=0.0,
     metavar="P",
-    help="Probability of a pause in a cycle, each stream or channel of memory.  [0]",
+    help="Probability of a pause per cycle, on each stream or memory channel.  [0]",
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the pauses.  [0]")
 @add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
 def run(
     model: Path, input_: Path, output: Path | None, tensors: Path | None, report: Path | None, only: tuple[str, ...],

@@ -54,14 +54,18 @@ _SHOWN = 10  # mismatches
 
 {SOURCE_HELP}
 
-The input holds a ([..., K], of A's type), or y where it is what another layer gave, or is a .npy file of a. A layer
-whose zero points come with A (dynamic quantization) takes a and a_zero_point, or real numbers x; its output gets y,
-which is real where x is, and the sums. Where the input of a layer or network holds labels [M], the right classes, the
-accuracy is shown, too. For the source array a [M, K] and b [K, N]; for the source engine a [..., M, K]
-and b [..., K, N], int8 or uint8, with a_scale, a_zero_point, b_scale, b_zero_point, y_scale, y_zero_point a
-QLinearMatMul, without scales and y_zero_point a MatMulInteger. The output gets y. Exit status is 1 where an output
-differs, and 3 where the hardware is right and onnxruntime's own result is not, as its kernels saturate on this
-processor (docs/onnx.md).
+\b
+Arrays of the input, by SOURCE
+  layer    a [..., K] of A's type (or a .npy file of it), or y, the output of another layer.
+           If zero points arrive with A (dynamic quantization): a and a_zero_point, or real numbers x
+  network  each input of the graph, real or quantized
+  array    a [M, K] and b [K, N]
+  engine   a [..., M, K] and b [..., K, N], int8 or uint8; for a QLinearMatMul also a_scale, a_zero_point,
+           b_scale, b_zero_point, y_scale and y_zero_point; without scales a MatMulInteger
+If the input of a layer or network has labels [M], the accuracy is shown.
+
+The output archive has y. Exit status is 1 if an output differs. It is 3 if the hardware is right and onnxruntime's own
+kernels saturate on this processor (docs/onnx.md).
 
 \b
 Examples
@@ -84,27 +88,27 @@ Examples
     help="Archive with a (array, engine: a and b), or a .npy file.",
 )
 @click.option(
-    "--quantize", is_flag=True, help="The input is real numbers: quantize them with A's scale, as QuantizeLinear does."
+    "--quantize", is_flag=True, help="Quantize an input of real numbers with A's scale, as QuantizeLinear does."
 )
-@click.option("--output", type=PATH, metavar="Y.npz", help="Archive that gets y.")
-@click.option("--tensors", type=PATH, metavar="T.npz", help="network: archive that gets every tensor it makes.")
-@click.option("--report", type=PATH, metavar="R.json", help="File that gets the report.")
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive for y.")
+@click.option("--tensors", type=PATH, metavar="T.npz", help="network: archive for the tensors of all stages.")
+@click.option("--report", type=PATH, metavar="R.json", help="File for the report.")
 @SIMULATOR_OPTION
 @click.option("--waves", type=PATH, metavar="FILE", help="Write a trace: .vcd (or .fst under Icarus).")
 @click.option(
-    "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause in a cycle, each side.  [0]"
+    "--stalls", type=float, default=0.0, metavar="P", help="Probability of a pause per cycle, on each side.  [0]"
 )
-@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Of the pauses.  [0]")
+@click.option("--seed", type=click.IntRange(min=0), default=0, metavar="N", help="Seed of the pauses.  [0]")
 @click.option(
     "--compare",
     type=click.Choice(["onnxruntime"]),
-    help="Compare a layer's outputs with onnxruntime's QLinearMatMul, QGemm or MatMulInteger too. "
+    help="Also compare a layer's outputs with onnxruntime's QLinearMatMul, QGemm or MatMulInteger. "
     "Needs: pip install 'systoliq[demo]'.",
 )
 @click.option(
     "--netlist",
     type=click.Choice(list(NETLISTS)),
-    help="Run the netlist that synthesis for this family makes. Needs: pip install 'systoliq[synth]'.",
+    help="Simulate the netlist after synthesis for this family. Needs: pip install 'systoliq[synth]'.",
 )
 @add_options(
     TARGET_OPTION,
@@ -169,7 +173,7 @@ def _labels(source: str, design: Design, path: Path, operands: Arrays) -> npt.ND
     """The labels in the input archive `path`, None where it has none; of networks and last layers alone."""
     labels = None if path.suffix == ".npy" else read_arrays(path).get("labels")
     if labels is not None and design.kind not in ("layer", "network"):
-        raise InputError(f"{path}: labels must be left out for the source {design.kind}, whose results are no classes")
+        raise InputError(f"{path}: labels cannot be used with the source {design.kind}, whose results are no classes")
     if labels is not None and design.kind == "layer" and is_model(source) and (next_ones := following_layers(source)):
         raise InputError(
             f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "

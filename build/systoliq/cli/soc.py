@@ -26,15 +26,15 @@ _DEFAULTS = SocConfig()
 
 
 @click.command(
-    help="""Write a system to copy: a RISC-V (picorv32), memory, a UART and the DMA engine on one AXI4
-bus, with firmware in C that classifies handwritten digits with the engine and again without.
+    help="""Write an example system: a RISC-V (picorv32), memory, a UART and the DMA engine on one AXI4
+bus, with firmware in C that classifies handwritten digits with and without the engine.
 
 \b
-The directory gets
+Files in the directory
   soc.v, picorv32.v   the system, Verilog-2005; soc_tb.v prints what its UART sends
-  *.c, *.h, start.S, link.ld   firmware, the engine's driver for any system among it
-  firmware.mem        the firmware as memory holds it at first, compiled by ziglang where
-                      that is installed
+  *.c, *.h, start.S, link.ld   firmware, including the engine's portable driver
+  firmware.mem        initial contents of the memory: the firmware, compiled by ziglang
+                      if it is installed
   soc_ulx3s.v, ulx3s.lpf   the system on a ULX3S-85F
   Makefile, README.md firmware, simulation, bitstream
 
@@ -44,12 +44,14 @@ Examples
   systoliq soc --out out/soc --rows 8 --cols 8 --bus 64 --ram-kib 128
 """
 )
-@click.option("--out", required=True, type=PATH, metavar="DIR", help="Directory: new, empty or with this package.")
-@click.option("--replace", is_flag=True, help="DIR may hold another package of systoliq's, which goes.")
+@click.option(
+    "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this package."
+)
+@click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
 @click.option("--rows", type=int, metavar="N", help="Rows of the engine's array.  [4]")
 @click.option("--cols", type=int, metavar="N", help="Columns of the engine's array.  [4]")
-@click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies in a cycle.  [1]")
-@click.option("--lanes", type=int, metavar="N", help="Results that leave the engine in a cycle; a power of two.  [4]")
+@click.option("--depth", type=int, metavar="N", help="Pairs that an element multiplies per cycle.  [1]")
+@click.option("--lanes", type=int, metavar="N", help="Results that leave the engine per cycle; a power of two.  [4]")
 @click.option(
     "--bus",
     type=click.Choice([str(8 * size) for size in BUS_BYTES]),

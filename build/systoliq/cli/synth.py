@@ -41,15 +41,15 @@ _WIDTH = 160  # of the table in a file or a pipe
 
 _TARGETS = "\n".join(f"  {target.name:<12}{target.title}" for target in TARGETS.values() if target.name[-2:-1] != "-")
 
-_HELP = f"""Synthesize SOURCE, place and route it, and show its cells, frequency and critical path.
+_HELP = f"""Synthesize SOURCE, place and route it, and report cells, frequency and critical path.
 
 \b
 Targets (ecp5 also with -7 and -8 for the faster speed grades)
 {_TARGETS}
 
-Without options of size a layer has the most columns that fit, up to 16, and a network is the smallest that gives 1000
-images a second, or the quickest that fits. Results are kept by content: the same design is not placed twice. Exits with
-1 where --mhz is given and the median of the seeds misses it. Needs: pip install 'systoliq[synth]'.
+Without size options, a layer has as many columns as fit, at most 16, and a network is the smallest that computes 1000
+images per second, or the fastest that fits. Results are cached: the same design is not placed twice. Exit status is 1
+if the median of the seeds misses --mhz. Needs: pip install 'systoliq[synth]'.
 """
 
 _OPTIONS: tuple[Callable[[Any], Any], ...] = (
@@ -57,19 +57,19 @@ _OPTIONS: tuple[Callable[[Any], Any], ...] = (
     click.option(
         "--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Place and route with seeds 1 to N."
     ),
-    click.option("--mhz", type=float, metavar="F", help="Frequency to ask for.  [the target's]"),
+    click.option("--mhz", type=float, metavar="F", help="Required frequency.  [the target's]"),
     click.option(
         "--liberty",
         type=click.Path(path_type=Path),
         metavar="FILE",
-        help="Standard cells of a process, for the target generic.",
+        help="Standard-cell library, for the target generic.",
     ),
-    click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="Write all figures."),
+    click.option("--report", type=click.Path(path_type=Path), metavar="R.json", help="File for all figures."),
     click.option(
         "--floorplan",
         type=click.Path(path_type=Path),
         metavar="F.ys",
-        help="Write the multipliers' sites, where an array needed a floorplan, as commands for Yosys.",
+        help="File for the sites of the multipliers as Yosys commands, if the array needed a floorplan.",
     ),
 )
 

@@ -21,29 +21,29 @@ _COMPARED_KINDS = ("layer", "network")  # of packages: those that have in them w
 @click.command()
 @click.argument("directory", metavar="DIR", type=PATH)
 @click.option(
-    "--layer", metavar="SOURCE", help="The package must be of this: a layer file, a model, FILE.onnx#NODE, as for emit."
+    "--layer",
+    metavar="SOURCE",
+    help="Also check that the package was made from this layer file, model or FILE.onnx#NODE.",
 )
 @debug_option
 def verify(directory: Path, layer: str | None) -> int:
-    """Check the package in DIR: derive everything that its certificate.json claims again, from the Verilog.
+    """Check the package in DIR: derive every claim of its certificate.json again from the Verilog.
 
-    Weights and constants are read from the Verilog's text, the range of each column's accumulator follows from them,
-    and the answers of the Verilog's requantizer are compared with the float32 formula (for float8, with exact sums
-    rounded once), in exact arithmetic, for every accumulator, or on both sides of each of its steps where there are
-    more than some millions. Of a network each stage is checked so;
-    additions, multiplications, tables, concatenations and maxima in all cases that there are; what is tested only, is
-    named.
+    Weights and constants are read from the Verilog, and the range of each column's accumulator follows from them. The
+    Verilog's requantizer is compared with the float32 formula (for float8, with exact sums rounded once) in exact
+    arithmetic: for every accumulator, or on both sides of each step if there are millions. Each stage of a network is
+    checked like this; additions, multiplications, tables, concatenations and maxima are checked in all cases. The
+    summary names what is only tested.
 
-    Then the package is written again, from the layer or network that it has and the hardware that it names, and every
-    file is compared: all that was not read is what this systoliq writes. A package that does not say what it is made
-    of is refused. A certificate is no signature. Whose layer or network it is, only you know: compare the digest that
-    is printed, or give --layer. Exit status is 1 where anything differs; each reason is reported in a line.
+    Then the package is regenerated from its layer or network and hardware, and every file is compared. A package
+    without these is refused. A certificate is not a signature: to know whose layer or network it is, compare the digest
+    that is printed, or give --layer. Exit status is 1 if anything differs, with one line for each reason.
     """
     with Stages().stage(f"verify {directory}") as detail:
         report = _report(directory, detail)
     reasons = list(report.reasons) if report is not None else []
     if not reasons:
-        with Stages().stage(f"write {directory} once more, and compare"):
+        with Stages().stage(f"regenerate {directory} and compare"):
             compared = compare_regenerated(directory, layer)
         reasons += compared.reasons
     for stage in report.stages if report is not None else ():

@@ -58,7 +58,7 @@ def choose_requantization(
     whole = Requantization.from_scales(layer.scale, layer.y_zero_point, output)
     if multiplier_bits is not None:
         if requantizer == AUTO:
-            raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {multiplier_bits}")
+            raise ValueError("multiplier_bits cannot be used with requantizer auto")
         plain = Requantization.from_scales(
             layer.scale,
             layer.y_zero_point,

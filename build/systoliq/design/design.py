@@ -147,7 +147,7 @@ class Design:
         """Return what onnxruntime answers, under the names of `Simulated.outputs`. Raises InputError where this kind of
         design has no node of its own.
         """
-        raise InputError(f"compare must be left out for the source {self.kind}: only a layer is a node of onnxruntime")
+        raise InputError(f"compare cannot be used with the source {self.kind}: only a layer is a node of onnxruntime")
 
     def onnxruntime_exact(self, **operands: npt.NDArray[Any]) -> Arrays:
         """Return the same by kernels that do not saturate; see `systoliq.onnx.unsaturated`."""

@@ -44,7 +44,7 @@ def refuse_integer_options(hardware: Hardware, layer: MatMulLayer) -> None:
     for name, allowed in _UNASKED.items():
         value = getattr(hardware, name)
         if value not in allowed and (name in _ONE_REQUANTIZER or not layer.multiplies_integers):
-            raise InputError(f"{name} must be left out for a float8 layer, not {value}: {_REASONS[name]}")
+            raise InputError(f"{name} cannot be used with a float8 layer: {_REASONS[name]}")
 
 
 def parse_format(name: str, text: str) -> Float8Format:
@@ -59,7 +59,7 @@ def float8_array(hardware: Hardware) -> dict[str, Any]:
     """Formats and accumulator width of the bare array of float8 that `hardware` asks for."""
     for name in ("a_bits", "b_bits", "a_signed", "b_signed"):
         if getattr(hardware, name) is not None:
-            raise InputError(f"{name} must be left out where a_format or b_format is given: float8 has it")
+            raise InputError(f"{name} cannot be used with a_format or b_format, which imply it")
     for name in ("a_format", "b_format"):
         if getattr(hardware, name) is None:
             raise InputError(f"{name} must be given too: operands are both float8 or both integers")

@@ -141,7 +141,7 @@ class Hardware:
         if self.requantizer not in REQUANTIZERS:
             raise ValueError(f"requantizer must be one of {', '.join(REQUANTIZERS)}, not {self.requantizer!r}")
         if self.requantizer == "auto" and self.multiplier_bits is not None:
-            raise ValueError(f"multiplier_bits must be left out where requantizer is auto, not {self.multiplier_bits}")
+            raise ValueError("multiplier_bits cannot be used with requantizer auto")
         for name in ("a_format", "b_format", "y_format"):
             if getattr(self, name) is not None:
                 parse_format(name, getattr(self, name))
@@ -219,7 +219,7 @@ class Hardware:
             raise InputError("cells must be named where throughput or plan is given, not auto: that is for a budget")
         for name in _NOT_NETWORK:
             if getattr(self, name) != getattr(usual, name):
-                raise InputError(f"{name} must be left out for a network: each stage has its own, by the plan")
+                raise InputError(f"{name} cannot be used with a network: each stage has its own, by the plan")
         for name in _ONLY_ENGINE:
             if getattr(self, name) is not None:
                 raise InputError(f"{name} must be given for the source engine only, not for a network")
@@ -237,7 +237,7 @@ class Hardware:
     def bare_array(self) -> ArrayConfig:
         """The array of the preset `array`: 8 x 8, one int8 pair per element and cycle, where nothing else was said."""
         if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
-            raise InputError("requantizer and multiplier_bits must be left out for the source array: it has none")
+            raise InputError("requantizer and multiplier_bits cannot be used with the source array: it has none")
         if self.a_format is not None or self.b_format is not None:
             return self._config(rows=8, cols=8, **float8_array(self))
         return self._config(
@@ -316,7 +316,7 @@ class Hardware:
             return Float8Requantization.from_scales(layer.scale, layer.y_format, layer.y_zero_point)
         if layer.gives_sums:
             if self.requantizer != Rounding.NEAR_TIE.value or self.multiplier_bits is not None:
-                raise InputError("requantizer and multiplier_bits must be left out for int32 sums: nothing is rounded")
+                raise InputError("requantizer and multiplier_bits cannot be used with int32 sums: nothing is rounded")
             return Unscaled()
         return choose_requantization(layer, self.requantizer, multiplier_bits=self.multiplier_bits).requantization
 

@@ -4,9 +4,9 @@ __all__ = ["PRESETS"]
 
 PRESETS = {
     "resnet8-fc": "the last layer of ResNet8, 64 -> 10, int8, with example weights (or those of --weights)",
-    "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that is trained and quantized here",
-    "digits-cnn": "the same by a small convolutional network, int8: needs onnx",
-    "array": "the bare array with its drain, no layer: for synthesis and speed studies",
+    "digits": "scikit-learn's digits, 64 -> 10: a linear classifier that systoliq trains and quantizes",
+    "digits-cnn": "the same digits with a small convolutional network, int8; needs onnx",
+    "array": "the array with its drain, without a layer",
     "engine": "the programmable engine: any QLinearMatMul and MatMulInteger, job after job",
 }
 """The name of each preset, and what it is."""

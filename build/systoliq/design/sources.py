@@ -67,7 +67,7 @@ def open_source(
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
     if source in ("array", "engine") and not use_bias:
-        raise InputError(f"no_bias must be left out for the source {source}: it has no bias")
+        raise InputError(f"no_bias cannot be used with the source {source}: it has no bias")
     if source == "engine":
         kind = EngineDesign if hardware.bus is None else DmaEngineDesign
         return kind(hardware, name=name)
@@ -77,7 +77,7 @@ def open_source(
     opened = _opened(source)
     if opened is not None:
         if not use_bias:
-            raise InputError("no_bias must be left out for a network")
+            raise InputError("no_bias cannot be used with a network")
         network, origin, notes = opened
         return NetworkDesign(network, hardware, name=name, origin=origin, notes=notes)
     hardware.refuse_engines(source)

@@ -101,7 +101,7 @@ def measured_synthesizer(
         path = library_of(target, liberty)
         if path is None:
             if timed:
-                raise InputError(f"place must be left out for {target.name}: gates have no delays, a --liberty has")
+                raise InputError(f"place cannot be used with {target.name}: gates have no delays, a --liberty has")
             continue
         library = read_library(path, find_yosys())
         libraries.append(f"{path.name} {content_key(library.content)[:8]}")

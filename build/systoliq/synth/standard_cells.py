@@ -63,7 +63,7 @@ class Library:
 def library_of(target: Target, liberty: Path | None) -> Path | None:
     """The Liberty file to use: the target's own, or the one that was given for the target generic."""
     if liberty is not None and target.name != "generic":
-        raise ValueError(f"liberty must be left out for {target.name}: only the target generic uses it")
+        raise ValueError(f"liberty cannot be used with {target.name}: only the target generic uses it")
     if target.library is None:
         return liberty
     path = Path(target.library.path)

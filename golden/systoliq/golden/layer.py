@@ -101,7 +101,7 @@ class MatMulLayer:
                 f"not {self.a_format}"
             )
         if self.a_scale is not None:
-            raise ValueError("a_scale must be left out where a_zero_point is: both come at run time")
+            raise ValueError("a_scale cannot be given without a_zero_point: both come at run time")
         return None, self.a_format
 
     def _kept_results(self) -> dict[str, Any]:
@@ -281,7 +281,7 @@ class MatMulLayer:
         rows = np.atleast_2d(a)
         if self.takes_zero_points == (a_zero_point is None):
             must = (
-                "be given with a" if self.takes_zero_points else f"be left out: the layer's own is {self.a_zero_point}"
+                "be given with a" if self.takes_zero_points else f"not be given: the layer's own is {self.a_zero_point}"
             )
             raise ValueError(f"a_zero_point must {must}")
         given, _ = (

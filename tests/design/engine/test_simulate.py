@@ -87,10 +87,10 @@ def without(name):
         (INTEGER | {"b": np.zeros((8, 7), np.int8)}, (), "must have the same K, not 9 and 8"),
         (INTEGER | {"a": np.zeros((5, 9))}, (), "float64"),
         (QLINEAR | {"y_scale": np.int8(-1)}, (), "y_scale must be float32, float16 or bfloat16, not int8"),
-        (INTEGER, ("--waves", "run.vcd"), "waves must be left out for the source engine"),
-        (INTEGER, ("--netlist", "ecp5"), "netlist must be left out for the source engine"),
+        (INTEGER, ("--waves", "run.vcd"), "waves cannot be used with the source engine"),
+        (INTEGER, ("--netlist", "ecp5"), "netlist cannot be used with the source engine"),
         (INTEGER, ("--stalls", "1"), "stalls must be at least 0 and below 1, not 1.0"),
-        (INTEGER, ("--a-bits", "5"), "a_bits must be left out for the source engine"),
+        (INTEGER, ("--a-bits", "5"), "a_bits cannot be used with the source engine"),
     ],
 )
 def test_what_is_refused(tmp_path, arrays, arguments, text):

@@ -93,7 +93,7 @@ def test_what_it_takes(part, asked):
         (layer(), {"part": None}, "cells auto needs a target .*, not no target"),
         (layer(), {"part": open_target("xilinx-xcup")}, "cells auto needs a target .*, not xilinx-xcup"),
         (layer(), {"luts": 50}, "nothing fits 156 multiplier cells, 50 LUT sites .* the smallest is cells: "),
-        (layer(), {"rows": 2}, "rows must be left out, or 1, where cells are auto, not 2"),
+        (layer(), {"rows": 2}, "rows must be 1 with cells auto, not 2"),
         (layer(), {"depth": 5}, "no array of any columns and depth 5 is modelled"),
         (
             layer(b_format=IntFormat.parse("int4"), b=np.ones((32, 12), np.int8)),

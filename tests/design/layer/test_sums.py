@@ -88,7 +88,7 @@ def test_model_and_notes():
 
 @pytest.mark.parametrize("asked", [{"requantizer": "floor"}, {"multiplier_bits": 8}, {"requantizer": "auto"}])
 def test_rounding_cannot_be_asked_for(asked):
-    with pytest.raises(InputError, match="requantizer and multiplier_bits must be left out for int32 sums"):
+    with pytest.raises(InputError, match="requantizer and multiplier_bits cannot be used with int32 sums"):
         Design(MatMulLayer(**FIELDS), Hardware(**asked))
 
 

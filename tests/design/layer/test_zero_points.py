@@ -117,10 +117,10 @@ def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match=r"a_zero_point must be a scalar or \[9\] or \[9, 1\] .* not of shape \[8\]"):
         design.simulate(A, a_zero_point=POINTS[:8])
     signed = Design(MatMulLayer(**FIELDS | {"a_format": IntFormat.parse("int8")}))
-    with pytest.raises(InputError, match="x must be left out: nothing says how a and a_zero_point are made of real"):
+    with pytest.raises(InputError, match="x cannot be given: nothing says how a and a_zero_point are made of real"):
         signed.simulate(x=X)
     own = Design(MatMulLayer(b=B, a_zero_point=np.uint8(7), b_zero_point=B_ZERO_POINT))
-    with pytest.raises(ValueError, match="a_zero_point must be left out: the layer's own is 7"):
+    with pytest.raises(ValueError, match="a_zero_point must not be given: the layer's own is 7"):
         own.simulate(A, a_zero_point=POINTS)
     wide = MatMulLayer(**FIELDS | {"a_format": IntFormat.parse("uint16")})
     with pytest.raises(ValueError, match="a must have at most 15 bits where its zero point comes at run time, not 16"):

@@ -174,12 +174,12 @@ def said(result, text):
 
 
 OPTIONS = {
-    "--rows 2": "rows must be left out for a network: each stage has its own, by the plan",
-    "--depth 2": "depth must be left out for a network",
+    "--rows 2": "rows cannot be used with a network: each stage has its own, by the plan",
+    "--depth 2": "depth cannot be used with a network",
     "--lanes 2": "lanes must be given for the source engine only, not for a network",
-    "--quantize": "quantize must be left out for a network: real numbers of its float inputs are quantized",
-    "--netlist ecp5": "netlist must be left out for a network",
-    "--no-bias": "no_bias must be left out for a network",
+    "--quantize": "quantize cannot be used with a network: real numbers of its float inputs are quantized",
+    "--netlist ecp5": "netlist cannot be used with a network",
+    "--no-bias": "no_bias cannot be used with a network",
     "--throughput 10 --plan p.json": "only one of throughput, multipliers and plan must be given",
     "--throughput -1": "throughput must be positive, not -1.0",
     "--throughput nan": "throughput must be positive, not nan",

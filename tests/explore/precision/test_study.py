@@ -181,7 +181,7 @@ def test_bad_data_is_one_line(case, tmp_path):
     [
         (["--bits", "1"], "bits must be within 2 to 8, not 1"),
         (["--bits", "four"], "bits must be widths like 4 or 8,6,4,3, not 'four'"),
-        (["--bits", "4", "--rows", "2"], "rows must be left out with --bits"),
+        (["--bits", "4", "--rows", "2"], "rows cannot be used with --bits"),
         (["--bits", "4", "--require", "area=3"], "require must be among accuracy, throughput with --bits, not 'area'"),
         (["--bits", "4", "--target", "virtex"], "target must be one of"),
         (["--bits", "4", "--require", "accuracy=2"], "accuracy must be within 0 to 1, not 2"),

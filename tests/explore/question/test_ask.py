@@ -253,11 +253,11 @@ def test_the_command_for_a_layer(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--rows", "2"], "rows must be left out for a network or with --smallest"),
+        (["--rows", "2"], "rows cannot be used with a network or with --smallest"),
         (["--require", "latency=5"], "require must be among throughput, area, dsp, ram for a plan, not 'latency'"),
         (["--require", "throughput=1e9,accuracy=0.9"], "throughput must be at most about"),
         (["--require", "throughput=1e5,accuracy=0.9,latency=1"], "require must be among throughput, area, dsp"),
-        (["--require", "throughput=1e5,accuracy=0.9", "--rows", "2"], "rows must be left out with an accuracy and a"),
+        (["--require", "throughput=1e5,accuracy=0.9", "--rows", "2"], "rows cannot be used with an accuracy and a"),
         (["--mixed", "9"], "mixed must be given with --bits or an accuracy only"),
         (["--place", "-1"], "place must be at least 0, not -1"),
         (["--seeds", "0"], "seeds must be at least 1, not 0"),

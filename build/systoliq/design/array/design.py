@@ -108,7 +108,7 @@ class ArrayDesign(Design):
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """`a` [M, K] and `b` [K, N] from an .npz archive."""
         if quantize:
-            raise InputError("quantize must be left out for the source array: it has no scales")
+            raise InputError("quantize cannot be used with the source array: it has no scales")
         arrays = read_operand_file(path)
         for name in ("a", "b"):
             if name not in arrays:

@@ -37,9 +37,9 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     """
     for name, reason in _NO_ENGINE.items():
         if getattr(hardware, name) != hardware.__dataclass_fields__[name].default:
-            raise InputError(f"{name} must be left out for the source engine: {reason}")
+            raise InputError(f"{name} cannot be used with the source engine: {reason}")
     if hardware.workload is not None and hardware.dataflow != AUTO:
-        raise InputError("workload must be left out where dataflow is not auto")
+        raise InputError("workload can only be used with dataflow auto")
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
     given: dict[str, Any] = {name: value for name in names if (value := getattr(hardware, name)) is not None}
     given.setdefault("lanes", chosen_lanes(given.get("cols", EngineConfig.cols)))
@@ -60,7 +60,7 @@ def _formats(hardware: Hardware) -> dict[str, Float8Format]:
         if text is None:
             raise InputError(f"{name} must be given too: a, b and y of an engine are all float8 or all integers")
     if hardware.max_rows is not None:
-        raise InputError("max_rows must be left out for an engine of float8: it has no zero points, and no row table")
+        raise InputError("max_rows cannot be used with an engine of float8: it has no zero points, and no row table")
     return {name[0]: parse_format(name, text) for name, text in texts.items()}
 
 

@@ -101,7 +101,7 @@ class EngineDesign(Design):
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """All that an operation takes, from an .npz archive: see `model`."""
         if quantize:
-            raise InputError("quantize must be left out for the source engine: it takes operands as they are")
+            raise InputError("quantize cannot be used with the source engine: it takes operands as they are")
         return read_operation(path)
 
     def simulate(
@@ -126,7 +126,7 @@ class EngineDesign(Design):
         """An InputError for what its simulation has not, or where the rest is not as it must be."""
         for option, value in (("waves", waves), ("netlist", netlist)):
             if value is not None:
-                raise InputError(f"{option} must be left out for the source engine: its simulation has none")
+                raise InputError(f"{option} cannot be used with the source engine: its simulation has none")
         check_run(simulator, stalls, waves)
 
     @cached_property

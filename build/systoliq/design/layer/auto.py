@@ -65,7 +65,7 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
     auto_cells(asked)
     part = cast("Target", asked.part)
     if asked.rows not in (None, 1):
-        raise InputError(f"rows must be left out, or 1, where cells are auto, not {asked.rows}")
+        raise InputError(f"rows must be 1 with cells auto, not {asked.rows}")
     dsp = part.capacity["dsp"] if asked.multipliers is None else asked.multipliers
     sites = int(_FILL * part.capacity["lut_sites"]) if asked.luts is None else asked.luts
     least: Fitted | None = None

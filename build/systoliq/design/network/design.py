@@ -242,7 +242,7 @@ class NetworkDesign(Design):
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """`inputs`: the arrays of an .npz archive by their names, or that of a .npy file as the only input."""
         if quantize:
-            raise InputError("quantize must be left out for a network: real numbers of its float inputs are quantized")
+            raise InputError("quantize cannot be used with a network: real numbers of its float inputs are quantized")
         arrays = read_operand_file(path)
         names = [source.name for source in self.network.sources]
         if path.suffix == ".npy":
@@ -285,7 +285,7 @@ class NetworkDesign(Design):
         """
         check_run(simulator, stalls, waves)
         if netlist is not None:
-            raise InputError("netlist must be left out for a network: its stages are looked into by their names")
+            raise InputError("netlist cannot be used with a network: its stages are looked into by their names")
         result = cosimulate_network(
             self.network, self.assembly, inputs, simulator=simulator, stalls=(stalls, stalls), seed=seed, waves=waves,
             progress=progress,

@@ -38,7 +38,7 @@ def open_subject(
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {given!r}")
     if given == "engine" or isinstance(given, EngineConfig):
         if data is not None:
-            raise InputError("data must be left out for the engine: its products are those of --workload")
+            raise InputError("data cannot be used with the engine: its products are those of --workload")
         config = given if isinstance(given, EngineConfig) else None
         return EngineSubject(workload=_workload(workload), config=config)
     if workload is not None:
@@ -50,7 +50,7 @@ def open_subject(
     )
     if network is not None:
         if data is not None:
-            raise InputError("data must be left out for a network here: --bits takes them")
+            raise InputError("data cannot be used with a network here: --bits takes them")
         return NetworkSubject(source=given if isinstance(given, str) else "", network=network[0], origin=network[1])
     if not isinstance(given, str):
         raise TypeError(f"source must be a SOURCE of the command line, a layer, a network or an engine, not {given!r}")
