@@ -70,12 +70,12 @@ REFUSED = {
     ),
     "relu with effect": (
         f"{IMAGE} a",
-        f"{A} {W} t = Conv(fa, fw) f = Relu(t) {Q}",
-        "Relu 'f' must be without effect before QuantizeLinear 'y', whose integers stand for -0.3 to 25.2, not",
+        f"{A} t = Mul(fa, fa) f = Relu(t) {Q}",
+        "Relu 'f' must be without effect before QuantizeLinear 'y' and behind Mul 't', which",
     ),
     "clip with effect": (
         f"{IMAGE} a",
-        f"{A} {W} t = Conv(fa, fw) f = Clip(t, minus, two) {Q}",
+        f"{A} t = Mul(fa, fa) f = Clip(t, minus, two) {Q}",
         "Clip 'f' must be without effect before QuantizeLinear 'y'",
     ),
     "function of a sum": (
@@ -182,7 +182,7 @@ REFUSED = {
     "weights of 16 bits": (
         f"{ROW} a",
         f"{A} fd = DequantizeLinear(short, s, j) f = MatMul(fa, fd) {Q}",
-        "MatMul 'f': the weights must be of int8 or uint8, not of int16",
+        "MatMul 'f': the weights must be of integers of 2, 4 or 8 bits, not of int16",
     ),
     "types": (
         f"{ROW} a",

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Tensor, functions
+from systoliq.golden.network import Move, Node, Reshape, Table, Tensor, functions
 from systoliq.golden.network.table import Function
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute, is_operator
 from ..quantized import parameters_of
 from .channels import function_nodes
-from .quantizers import bounds_of, operand, result
+from .quantizers import bounds_of, named, operand, result
 from .reader import Reader
 from .values import Constant, Given, Make, Pending, Real, Value
 
@@ -109,9 +109,28 @@ _ARITHMETIC = {"Add": functions.add, "Sub": functions.subtract, "Mul": functions
 
 
 def function(reader: Reader, node: NodeProto) -> Value:
-    """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums."""
+    """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums, and
+    of integers.
+    """
+    value = reader.value(node.input[0])
+    if isinstance(value, Tensor) and node.op_type in ("Relu", "Clip"):
+        return _clipped_integers(reader, node, value)
     compute, parameters = FUNCTIONS[node.op_type]
     return _applied(reader, node, node.input[0], partial(compute, **parameters(reader.graph, node)))
+
+
+def _clipped_integers(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
+    """The integers `x` inside of the bounds of a Clip or Relu, which are integers, too."""
+    least, most = bounds_of(reader.graph, node)
+    y = x.replace(name=node.output[0], value=None)
+    entries = np.clip(x.codes.astype(np.int64), max(least, x.format.min), min(most, x.format.max))
+    entries = entries.astype(x.format.dtype)
+    if (entries == x.codes).all():
+        stage: Node = Move(name=named(node), inputs=(x,), output=y, movement=Reshape(x.shape[1:]))
+    else:
+        stage = Table(name=named(node), inputs=(x,), output=y, entries=entries)
+    reader.emit(node, (stage,))
+    return y
 
 
 def prelu(reader: Reader, node: NodeProto) -> Value:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.formats import IntFormat
-from systoliq.golden.network import Move, Reshape, Source, Table, Tensor
+from systoliq.golden.network import Convolution, Dense, Move, Node, Reshape, Source, Table, Tensor
 from systoliq.golden.network.table import entries_of
 
 from ..graph import Graph
@@ -156,22 +156,33 @@ def _quantize(reader: Reader, node: NodeProto, value: Pending, y: Tensor) -> Non
     elif not alone and value.node is not node:
         others = [label(user) for user in graph.consumers(x) if user is not node] or ["the graph's output"]
         raise NotTakenError(f"{label(value.node)} must go to this node alone, not also to {', '.join(others)}")
-    for clamp in value.clamps:
-        _expect_without_effect(graph, clamp, node, y)
-    reader.emit(value.node, value.make(y))
+    reader.emit(value.node, _clamped(graph, node, value, y))
     if value.node is not node:
         reader.fold(node, value.node)
 
 
-def _expect_without_effect(graph: Graph, clamp: NodeProto, node: NodeProto, y: Tensor) -> None:
-    """A NotTakenError where the Relu or Clip `clamp` cuts off what the integers of `y` can say."""
-    least, most = bounds_of(graph, clamp)
-    low, high = (float(each) for each in y.dequantize(y.codes[[0, -1]]))
-    if not (least <= low and high <= most):
+def _clamped(graph: Graph, node: NodeProto, value: Pending, y: Tensor) -> tuple[Node, ...]:
+    """What `value` becomes with the output `y` of the QuantizeLinear `node`.
+
+    Where a Relu or Clip between cuts off what the integers of `y` can say, a table clips them: QuantizeLinear rises, so
+    that it may come before.
+    """
+    entries = y.codes
+    for clamp in value.clamps:
+        bounds = y.quantize(np.array(bounds_of(graph, clamp), np.float32))
+        entries = np.minimum(np.maximum(entries, bounds[0]), bounds[1])
+    if (entries == y.codes).all():
+        return value.make(y)
+    whole = y.replace(name=f"{y.name}: not clipped")
+    made = value.make(whole)
+    if not any(isinstance(each, Convolution | Dense) for each in made):
+        low, high = (float(each) for each in y.dequantize(entries[[0, -1]]))
         raise NotTakenError(
-            f"{label(clamp)} must be without effect before {label(node)}, whose integers stand for {low:.6g} to "
-            f"{high:.6g}, not cut them at {least:.6g} to {most:.6g}"
+            f"{label(value.clamps[0])} must be without effect before {label(node)} and behind {label(value.node)}, "
+            f"which onnxruntime then computes in float, not cut its integers to those of {low:.6g} to {high:.6g}; "
+            f"quantize the result of {label(value.node)} itself"
         )
+    return (*made, Table(name=named(value.clamps[-1]), inputs=(whole,), output=y, entries=entries))
 
 
 def numbers_of(graph: Graph, node: NodeProto, role: str) -> list[int] | None:

@@ -12,6 +12,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Convolution, Dense, Node, Tensor, Window
 from systoliq.golden.network.convolution import columns_of_kernels
 
+from ..narrow import NARROW_TYPES, in_bytes
 from ..node import NotTakenError, attribute, channel_axis, is_operator, together
 from ..operators import TAKEN, check_attributes
 from ..products import layer_name
@@ -188,17 +189,16 @@ def _layer(
     node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
 ) -> Callable[[Tensor], MatMulLayer]:
     """The layer of a sum, once its output is known."""
-    if b.dtype.name not in ("int8", "uint8"):
-        raise NotTakenError(f"the weights must be of int8 or uint8, not of {b.dtype.name}")
+    if b.dtype.name not in ("int8", "uint8", *NARROW_TYPES):
+        raise NotTakenError(f"the weights must be of integers of 2, 4 or 8 bits, not of {b.dtype.name}")
+    of_weights = in_bytes({"b": b, "b_scale": found.scale, "b_zero_point": found.zero_point})
 
     def layer(y: Tensor) -> MatMulLayer:
         made = MatMulLayer(
             name=layer_name(named(node)),
-            b=b,
+            **of_weights,
             a_scale=x.scale,
             a_zero_point=x.zero_point,
-            b_scale=found.scale,
-            b_zero_point=found.zero_point,
             y_scale=y.scale,
             y_zero_point=y.zero_point,
             bias=bias,
