@@ -127,6 +127,31 @@ def test_what_is_not_certified_is_named(packages, call):
     assert "<dt>certified</dt><dd>2 x 256 entries</dd>" in page
 
 
+def upsampled():
+    net = small.Builder((2, 3, 3))
+    net.resize(2, 2)
+    return net.network()
+
+
+@pytest.mark.parametrize(
+    ("net", "verdict", "line"),
+    [
+        (upsampled, "tested", "tested, not certified: net: all 1 stages"),
+        (with_constants, "exact", "verified: net: all 4 stages"),
+    ],
+)
+def test_nothing_is_said_of_columns_without_any(net, verdict, line, tmp_path, call):
+    """Nor that a network is verified in which no stage is."""
+    directory = emitted(net(), tmp_path)
+    result = call("verify", directory)
+    assert result.exit_code == 0, result.output
+    assert f"\n{line}\n" in result.output
+    assert "accumulator" not in result.output
+    assert "requantizer" not in result.output
+    assert verdict == "exact" or "verified" not in result.output
+    assert json.loads((directory / "certificate.json").read_text())["verdict"] == verdict
+
+
 # Network, pattern whose group 1 is replaced, what by (None: another last digit), the stage, why it is refused.
 IN_VERILOG = {
     "weight": (

@@ -81,8 +81,13 @@ def _summary(report: Report) -> str:
     low, high = report.accumulators
     if report.stages:
         verified, count = sum(not stage.tested for stage in report.stages), len(report.stages)
+        if not verified:
+            return f"tested, not certified: {report.name}: all {count} stages"
         which = f"all {count}" if verified == count else f"{verified} of {count}"
-        text = f"verified: {report.name}: {which} stages; {report.formula} {parts}"
+        text = f"verified: {report.name}: {which} stages"
+        if not report.columns:
+            return text
+        text += f"; {report.formula} {parts}"
     else:
         text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
     if report.complete < report.columns:

@@ -76,7 +76,7 @@ def verify_network(
             StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated, tested=tested)
         )
     verdicts = {part.get("verdict") for part in claimed["stages"]}
-    known = "exact in part" if "tested" in verdicts else "exact"
+    known = {frozenset({"exact"}): "exact", frozenset({"tested"}): "tested"}.get(frozenset(verdicts), "exact in part")
     verdict = known if verdicts <= {"exact", "tested"} else "differs"
     found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
     return found

@@ -49,11 +49,13 @@ def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:
 
 
 def whole_verdict(stages: Iterable[Mapping[str, Any]]) -> str:
-    """The verdict on a network by those on its stages: "exact", "exact in part" (the rest is tested) or "differs"."""
+    """Return the verdict on a network by those on its stages: "exact", "tested", "differs", or "exact in part" if some
+    stages are exact and the rest is tested.
+    """
     verdicts = {stage["verdict"] for stage in stages}
     if "differs" in verdicts:
         return "differs"
-    return "exact in part" if "tested" in verdicts else "exact"
+    return "exact in part" if len(verdicts) > 1 else verdicts.pop()
 
 
 def _joints(assembly: Assembly) -> Iterator[tuple[Joint, network.Node, int | None]]:
