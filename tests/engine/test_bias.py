@@ -58,7 +58,7 @@ def random_cases(count, most, seed):
 
 
 @pytest.mark.sampled(99)
-@pytest.mark.parametrize(("name", "count", "most"), [("large", 40, 60), ("odd", 30, 40), ("weights", 30, 40)])
+@pytest.mark.parametrize(("name", "count", "most"), [("large", 16, 60), ("odd", 12, 40), ("weights", 12, 40)])
 def test_random_operations(name, count, most):
     check(engine(CONFIGS[name]), random_cases(count, most, seed=count), seed=count)
 

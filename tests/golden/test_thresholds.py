@@ -50,6 +50,7 @@ def test_float32_steps_are_those_of_exact_rationals(output, zero_point):
     np.testing.assert_array_equal(near_tie.start, steps.start)
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(("k", "output"), [(64, INT8), (2048, INT8), (33025, UINT8)], ids=str)
 def test_steps_of_near_tie_are_those_of_float32_for_10000_scales(k, output):
     rng = np.random.default_rng(k)

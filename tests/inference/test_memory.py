@@ -55,7 +55,7 @@ def test_mobilenet_v2(form, types, config, tmp_path):
 @pytest.mark.parametrize(
     ("config", "bus"),
     [
-        pytest.param(FLAT, 64, id="B row by row"),
+        pytest.param(FLAT, 64, id="B row by row", marks=pytest.mark.slow),
         pytest.param(CONFIG, 32, id="B tiled", marks=pytest.mark.slow),
         pytest.param(FLAT, 128, id="a wide bus", marks=pytest.mark.slow),
     ],

@@ -67,7 +67,11 @@ def systoliq_run(call, model, *options):
 @pytest.mark.simulator
 @pytest.mark.parametrize(
     ("model", "bus"),
-    [("dynamic", ()), ("QDQ", ()), ("QOperator", ()), ("dynamic", ("--bus", 64))],
+    [
+        ("dynamic", ()),
+        ("QDQ", ()),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("QOperator", ()), ("dynamic", ("--bus", 64)))),
+    ],
     indirect=["model"],
 )
 def test_the_hardware_is_right_and_onnxruntime_is_not(model, bus, call, monkeypatch):

@@ -35,7 +35,7 @@ PACKAGES = {
     ],
     "array that wraps": ["array", "--rows", "2", "--cols", "2", "--accumulator-bits", "16", "--wrap"],
 }
-LAYERS = {"layer file": [], "layer file, tiles": ["--rows", "2", "--cols", "2", "--depth", "4", "--name", "tiny"]}
+LAYERS = {"layer file, tiles": ["--rows", "2", "--cols", "2", "--depth", "4", "--name", "tiny"], "layer file": []}
 
 
 def run_testbench(directory: Path, folder: Path) -> str:

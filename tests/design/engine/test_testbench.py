@@ -142,6 +142,7 @@ def changed(module: str, pattern: str, replacement: str, name: str = "output-sta
     return verilog.replace(found[0], text)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", INSIDE)
 def test_it_finds_a_fault_inside(fault, tmp_path):
@@ -157,7 +158,7 @@ def test_it_finds_registers_without_reset(module, tmp_path):
     assert output.startswith("FAIL: "), output
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.simulator
 @pytest.mark.parametrize("fault", CONTROL)
 def test_it_finds_a_fault_of_control(fault, tmp_path):

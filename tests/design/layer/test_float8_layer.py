@@ -179,7 +179,7 @@ def test_packages_of_mixes_say_what_they_compute(mix, tmp_path):
     assert Design(again).verilog == design.verilog
 
 
-@pytest.mark.sampled(99)
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("mix", [(E4M3FN, E5M2, E4M3FN), *MIXES.values()], ids=lambda mix: "-".join(map(str, mix)))
 def test_the_plain_testbench_passes(mix, tmp_path):

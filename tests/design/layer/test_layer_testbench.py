@@ -104,6 +104,7 @@ def test_beats_held_are_exact(shape, tmp_path):
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
+@pytest.mark.slow
 @pytest.mark.simulator
 @pytest.mark.parametrize("cols", [pytest.param(8, marks=needs_icarus)])
 def test_stops_come_one_after_the_other(cols, tmp_path):
