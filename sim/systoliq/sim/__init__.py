@@ -1,7 +1,6 @@
-"""Simulation of the hardware: cocotb under Verilator or Icarus, compared with golden; and parts for benches of others.
+"""Simulation of the hardware with cocotb under Verilator or Icarus, compared with golden; and parts for other benches.
 
-Names are imported when they are asked for: the parts that run inside a simulator do not wait for Amaranth, which those
-that build one need.
+Names are imported on first use, so that the parts that run inside a simulator do not have to load Amaranth.
 """
 
 import lazy_loader

@@ -1,4 +1,6 @@
-"""The check `python -m systoliq.sim NAME...`: are these tools there? Exit status 1, and what brings it, if not."""
+"""The command `python -m systoliq.sim NAME...`: check for these tools; exit with 1 and print how to install a missing
+one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ __all__ = ["main"]
 
 
 def main(names: list[str]) -> int:
-    """Check the named tools; say what is missing and the one Debian command that brings it."""
+    """Check the named tools; print what is missing and the one Debian command that installs it."""
     missing = [tool for name in names if not (tool := find(name)).found]
     for tool in missing:
         sys.stderr.write(missing_text(tool) + "\n")

@@ -1,4 +1,4 @@
-"""The bench of a bare array; runs inside the simulator, started by `cosimulation`."""
+"""The bench of a bare array, which runs inside the simulator; `cosimulation` starts it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def array(dut: Any) -> None:
 
 
 class SumsChecker:
-    """Compares each column's sums with the expected ones as they come."""
+    """Compares each column's sums with the expected ones as they arrive."""
 
     def __init__(self, run: BenchRun, columns: int, bits: int) -> None:
         self._columns = columns
@@ -36,7 +36,7 @@ class SumsChecker:
 
     @property
     def complete(self) -> bool:
-        """Whether the last column gave all its sums, which it is the last to do."""
+        """Whether the last column, which finishes last, has given all of its sums."""
         return self._given[-1] >= len(self._expected[-1])
 
     def restart(self) -> None:

@@ -1,8 +1,8 @@
-"""AXI4-Stream inside a cocotb bench: a source, a monitor, a sink, and the rules both sides must keep.
+"""AXI4-Stream inside a cocotb bench: a source, a monitor, a sink, and the rules that both sides must keep.
 
-The agents do not wait for edges themselves: a `Cycles` loop calls each one's `drive()` after the falling edge of the
-clock and its `sample()` when everything has settled, before the rising edge that makes a transfer. So a cycle costs two
-awaits whatever the number of agents, and no simulator's order of events matters.
+The agents do not wait for edges themselves. A `Cycles` loop calls the `drive()` of each after the falling edge of the
+clock, and its `sample()` when everything has settled, before the rising edge that makes a transfer. So a cycle takes
+two awaits for any number of agents, and the simulator's order of events does not matter.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ __all__ = ["Agent", "Cycles", "Monitor", "Sink", "Source", "StabilityRule", "Sta
 
 
 class Agent(Protocol):
-    """What takes part in the cycles of a bench."""
+    """A participant in the cycles of a bench."""
 
     def drive(self) -> None:
         """Write inputs of the design for this cycle."""
 
     def sample(self, cycle: int) -> None:
-        """Read what the coming rising edge will see."""
+        """Read the values that the coming rising edge will see."""
 
     def reset(self) -> None:
-        """Forget what was under way: the design is in reset."""
+        """Drop everything in progress: the design is in reset."""
 
 
 class Cycles:
@@ -41,7 +41,7 @@ class Cycles:
         self._agents = agents
 
     async def run(self, cycles: int, until: Callable[[], bool] = lambda: False) -> bool:
-        """Run for `cycles` cycles or until the condition holds; give whether it does."""
+        """Run for `cycles` cycles or until the condition holds; return whether it holds."""
         agents = self._agents
         for _ in range(cycles):
             await self._edge
@@ -70,7 +70,7 @@ class Cycles:
 
 
 class Stalls:
-    """Whether to pause in a cycle: at random with a probability, repeatable by its seed."""
+    """Random pauses with a probability per cycle, repeatable by their seed."""
 
     def __init__(self, probability: float, seed: int) -> None:
         self.probability = probability
@@ -81,14 +81,14 @@ class Stalls:
         return self.probability > 0 and self._random.random() < self.probability
 
     def bits(self, count: int) -> int:
-        """Draw `count` random bits: what stands on the wires while nothing is offered."""
+        """Draw `count` random bits: the values of the wires while nothing is offered."""
         return self._random.getrandbits(count)
 
 
 class Source:
     """Offers beats in order; holds valid and payload until a beat is taken, and never waits for ready.
 
-    While it pauses, the payload's wires carry anything. Where there is tuser, it stands above tdata in the words.
+    During pauses, the payload is random. If the stream has tuser, it is above tdata in the words.
     """
 
     def __init__(self, dut: Any, name: str, stalls: Stalls) -> None:
@@ -118,7 +118,7 @@ class Source:
         return self._free and self._next == len(self._words)
 
     def reset(self) -> None:
-        """Offer nothing, and begin again with the first beat."""
+        """Offer nothing, and start again with the first beat."""
         self._valid.value = 0
         self._offered, self._free = False, True
         self._next, self.first = 0, None
@@ -170,7 +170,7 @@ class StabilityRule:
         self._waiting = None
 
     def see(self, cycle: int, beat: object, ready: bool) -> None:
-        """Judge one cycle; `beat` is None where valid is low."""
+        """Judge one cycle; `beat` is None if valid is low."""
         if self._waiting is not None and beat != self._waiting:
             what = "valid fell" if beat is None else "the payload changed"
             self.violations.append(f"{self._name}: {what} in cycle {cycle} before the beat was taken")
@@ -178,10 +178,10 @@ class StabilityRule:
 
 
 class Monitor:
-    """Watches a stream: hands each beat to `taken(word, last, cycle)`, and holds the sender to its rule.
+    """Watches a stream: passes each beat to `taken(word, last, cycle)`, and checks that the sender keeps its rule.
 
-    Where there is tuser, it stands above tdata in the word, and the bytes that tkeep leaves out are 0 in it. A word
-    with undefined bits is handed on as -1, which no expected word is. A stream without tlast has none.
+    If the stream has tuser, it is above tdata in the word. Bytes that tkeep excludes are 0 in the word. A word with
+    undefined bits is passed as -1, which no expected word equals. In a stream without tlast, `last` is never set.
     """
 
     def __init__(self, dut: Any, name: str, taken: Callable[[int, bool, int], None]) -> None:
@@ -195,14 +195,14 @@ class Monitor:
         self.rule = StabilityRule(name)
 
     def reset(self) -> None:
-        """Forget the beat that waits."""
+        """Drop the beat that waits."""
         self.rule.reset()
 
     def drive(self) -> None:
-        """Nothing is driven here."""
+        """Do nothing: a monitor does not drive."""
 
     def sample(self, cycle: int) -> None:
-        """See the beat that is there, and whether it is taken."""
+        """Read the beat on the stream, and whether it is taken."""
         if not self._valid.value:
             self.rule.see(cycle, None, ready=False)
             return

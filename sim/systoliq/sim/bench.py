@@ -1,4 +1,4 @@
-"""Parts that the benches inside the simulator share: reset, clock, checker, and a run cycle by cycle."""
+"""Shared parts of the benches inside the simulator: reset, clock, checker, and a run cycle by cycle."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LINGER = 40  # cycles watched after the last expected beat, for beats too many
 
 
 class Checker:
-    """Compares beats with the expected ones as they come."""
+    """Compares beats with the expected ones as they arrive."""
 
     def __init__(self, run: BenchRun) -> None:
         self._expected = to_integers(run.expected)
@@ -33,11 +33,11 @@ class Checker:
 
     @property
     def complete(self) -> bool:
-        """Whether as many beats came as were expected."""
+        """Whether the expected number of beats has arrived."""
         return len(self.words) >= len(self._expected)
 
     def restart(self) -> None:
-        """Expect the first beat again; beats found wrong stay counted."""
+        """Expect the first beat again; the count of wrong beats stays."""
         self.words, self.lasts = [], []
 
     def __call__(self, word: int, last: bool, cycle: int) -> None:
@@ -60,9 +60,9 @@ async def run_cycles(
     complete: Callable[[], bool],
     restart: Callable[[], None],
 ) -> int:
-    """Carry out a run cycle by cycle, resets included; give the number of cycles after the last reset.
+    """Execute a run cycle by cycle, including its resets; return the number of cycles after the last reset.
 
-    `restart` is called after each reset that interrupts the run: what came before it is checked, and then expected
+    `restart` is called after each reset that interrupts the run. Results before the reset were checked and are expected
     again.
     """
     cycles = Cycles(dut.clk, dut.rst, [*sources, *agents])
@@ -88,14 +88,14 @@ async def run_cycles(
 
 
 def misplaced_last(dut: Any) -> tuple[str, ...]:
-    """What is wrong where a layer says that a tlast of A came in the wrong place: the benches send none."""
+    """The fault, if a layer reports a tlast of A in the wrong place: the benches send none."""
     return () if str(dut.error.value) == "0" else (f"error is {dut.error.value}",)
 
 
 async def run_all(
     dut: Any, carry_out: Callable[[Any, BenchRun], Awaitable[BenchOutcome]], *, clock: bool = True
 ) -> None:
-    """Carry out every run and leave their outcomes; fails where the checker found something."""
+    """Execute every run and write the outcomes; fail if the checker found a fault."""
     outcomes: list[BenchOutcome] = []
     runs = read_runs()
     if clock:
@@ -112,6 +112,6 @@ async def run_all(
 
 
 def timer() -> Callable[[], float]:
-    """Seconds since the call."""
+    """Seconds since the call of this function."""
     began = time.perf_counter()
     return lambda: time.perf_counter() - began

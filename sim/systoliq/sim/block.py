@@ -1,8 +1,8 @@
-"""Blocks: what a bench must know of an emitted package, read from its folder.
+"""Blocks: the information about an emitted package that a bench needs, read from the package's folder.
 
 NAME.json, NAME_layer.npz  ->  Block: rows of A into beats, beats into rows of Y, and golden's results
 
-Without the hardware's description and Amaranth, so that a bench starts at once, in any simulator.
+Does not import the hardware's description or Amaranth, so a bench starts quickly in any simulator.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ Array = npt.NDArray[Any]
 
 
 class Beats(NamedTuple):
-    """Beats of a stream: the words as they stand in tdata (and above it, tuser), and which of them have tlast."""
+    """Beats of a stream: the words of tdata (with tuser above it), and whether each has tlast."""
 
     words: list[int]
     lasts: list[bool]
 
 
 class Block:
-    """An emitted block, as its package describes it: `sidecar` is the content of NAME.json."""
+    """An emitted block as its package describes it: `sidecar` is the content of NAME.json."""
 
     kind = ""
 
@@ -47,15 +47,15 @@ class Block:
 
     @staticmethod
     def open(folder: str | Path) -> LayerBlock | ArrayBlock:
-        """The block whose package `systoliq emit` wrote into `folder`.
+        """Open the block whose package `systoliq emit` wrote into `folder`.
 
         Raises
         ------
         FileNotFoundError
-            where there is no such folder, or a file of the package is missing.
+            if the folder, or a file of the package, does not exist.
         ValueError
-            where the folder has no package or more than one, it is of a kind that has no block (networks and engines:
-            their streams work with `StreamSource` and `StreamMonitor` alone), or it says what this version cannot read.
+            if the folder has no package or more than one; if the package is of a kind without a block (networks and
+            engines: use `StreamSource` and `StreamMonitor` for their streams); or if this version cannot read it.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -75,7 +75,7 @@ class Block:
 
 
 class LayerBlock(Block):
-    """A layer: `layer` is what it computes, `rows` the rows of A that enter together, a group."""
+    """A layer: `layer` defines its results; `rows` rows of A enter together as a group."""
 
     kind = "layer"
 
@@ -118,10 +118,11 @@ class LayerBlock(Block):
         return packaged_requantization(self.sidecar, self.layer)
 
     def golden(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> Array:
-        """What the block must give for `a` [M, K]: Y [M, N] in the type of Y; codes, where that is float8.
+        """Return the expected Y [M, N] for `a` [M, K], in the type of Y; codes if that is float8.
 
-        That is `MatMulLayer.golden`; of a block whose certificate says that it is not exact, what its own constants
-        make of the sums. `a_zero_point` [M] or one for all is for layers that have none of their own.
+        This is `MatMulLayer.golden`. For a block whose certificate says that it is not exact, the result follows from
+        the block's own constants. `a_zero_point`, [M] or one for all rows, is for layers without a zero point of their
+        own.
         """
         if self._constants is not None:
             return self._constants.apply(self.layer.canonical.accumulate(a, a_zero_point))
@@ -129,7 +130,7 @@ class LayerBlock(Block):
         return y if isinstance(self._y, IntFormat) else self._y.codes(y)
 
     def rows_of(self, a: npt.ArrayLike) -> Array:
-        """`a` as rows [M, K] with M at least 1, or an error (TypeError, ValueError) that says what they must be."""
+        """Return `a` as rows [M, K] with M at least 1; raise TypeError or ValueError if that is not possible."""
         array = np.atleast_2d(self.layer.check_input(a))
         if not len(array):
             raise ValueError(f"a must have the shape [M, {self.layer.k}] with M at least 1, not {list(array.shape)}")
@@ -141,10 +142,10 @@ class LayerBlock(Block):
         a_zero_point: npt.ArrayLike | None = None,
         generator: np.random.Generator | None = None,
     ) -> Beats:
-        """Beats of s_axis_a for a batch of rows `a` [M, K], one row [K] too: tlast with the last.
+        """Return the beats of s_axis_a for a batch of rows `a` [M, K], or one row [K]; the last beat has tlast.
 
-        What fills up the last group and the last beats comes from `generator`; zeros without one. Raises TypeError and
-        ValueError where type, shape or values are not A's.
+        `generator` draws the padding of the last group and the last beats; it defaults to zeros. Raises TypeError and
+        ValueError if type, shape or values are not those of A.
         """
         rows = self.rows_of(a)
         groups = -(-len(rows) // self.rows)
@@ -161,7 +162,7 @@ class LayerBlock(Block):
         return Beats(to_integers(words), [False] * (len(words) - 1) + [True])
 
     def unpack_group(self, words: Sequence[int]) -> tuple[Array, Array | None]:
-        """The rows [rows, K] of a group's beats of s_axis_a, and their zero points [rows] where they come with them."""
+        """Return the rows [rows, K] of a group's beats of s_axis_a, and their zero points [rows], if any."""
         whole = as_words(words, self._a_bytes + self._user_bytes)
         values = from_words(whole[:, : self._a_bytes], self._a.bits, self.rows * self._depth, signed=self._a.signed)
         parts = values.reshape(-1, self.rows, self._depth).transpose(1, 0, 2).reshape(self.rows, -1)
@@ -172,16 +173,16 @@ class LayerBlock(Block):
         return a, user[0].astype(self._a.dtype)
 
     def unpack_y(self, word: int) -> list[int]:
-        """The elements of a beat of m_axis_y, the first in the lowest bits."""
+        """Return the elements of a beat of m_axis_y, from the lowest bits up."""
         values: list[int] = from_words(
             as_words([word], self._y_bytes), self._y.bits, self._lanes, signed=self._y.signed
         )[0].tolist()
         return values
 
     def unpack(self, words: Sequence[int], rows: int) -> Array:
-        """The first `rows` rows of Y, [rows, N], of a batch's beats of m_axis_y.
+        """Return the first `rows` rows of Y, [rows, N], from the beats of a batch on m_axis_y.
 
-        Raises ValueError where these are not the beats of the groups that so many rows make.
+        Raises ValueError if the beats are not those of the groups for `rows` rows.
         """
         groups = -(-rows // self.rows)
         if len(words) != groups * self.beats_out:
@@ -195,9 +196,9 @@ class LayerBlock(Block):
 
 
 class ArrayBlock(Block):
-    """A bare array of integers: a product of any size enters tile by tile, those of A's first rows before the next.
+    """A bare array of integers. A product of any size enters tile by tile, all tiles of A's first rows first.
 
-    Its sums leave as sums and sums_valid, where nothing can hold them back.
+    The sums leave as sums and sums_valid, without back-pressure.
     """
 
     kind = "array"
@@ -226,20 +227,20 @@ class ArrayBlock(Block):
         return first, second
 
     def golden(self, a: npt.ArrayLike, b: npt.ArrayLike) -> Integers:
-        """The sums [M, N] of `a` [M, K] times `b` [K, N], modulo 2^accumulator_bits as the array has them."""
+        """Return the sums [M, N] of `a` [M, K] times `b` [K, N], modulo 2^accumulator_bits as in the array."""
         first, second = self._operands(a, b)
         half = 1 << self._sum_bits - 1
         sums: Integers = (exact_matmul(first.astype(np.int64), second.astype(np.int64)) + half) % (2 * half) - half
         return sums
 
     def tiles(self, m: int, n: int) -> tuple[int, int]:
-        """Tiles down and across of sums [m, n]."""
+        """Return the number of tiles down and across for sums [m, n]."""
         return -(-m // self.rows), -(-n // self.cols)
 
     def pack(self, a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Beats, Beats]:
-        """Beats of s_axis_a, with tlast at the end of each tile, and of s_axis_b, which has none; pads are zeros.
+        """Return the beats of s_axis_a, with tlast at the end of each tile, and of s_axis_b, without; padding is zeros.
 
-        Raises TypeError and ValueError where types, shapes or values are not those of A [M, K] and B [K, N].
+        Raises TypeError and ValueError if types, shapes or values are not those of A [M, K] and B [K, N].
         """
         first, second = self._operands(a, b)
         down, across = self.tiles(len(first), second.shape[1])
@@ -256,5 +257,5 @@ class ArrayBlock(Block):
         return Beats(of_a, ([False] * (beats - 1) + [True]) * (down * across)), Beats(words[1] * down, [])
 
     def unpack_sum(self, bits: int) -> int:
-        """The sum of a column, of the bits that sums has for it."""
+        """Return the sum of a column from its bits in sums."""
         return bits - (bits >> self._sum_bits - 1 << self._sum_bits)

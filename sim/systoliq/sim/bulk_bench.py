@@ -1,6 +1,6 @@
 """The bench of a bulk run: starts the harness (see `harness`) and waits for its end; runs inside the simulator.
 
-Beats and pauses are files in the working directory.
+Beats and pauses are in files in the working directory.
 """
 
 from __future__ import annotations

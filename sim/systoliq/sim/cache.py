@@ -1,7 +1,7 @@
-"""Build results kept by content: the same inputs give the same folder, and a folder is complete or not there.
+"""Build results cached by content: the same inputs give the same folder, and a folder is either complete or absent.
 
-A builder works in a folder of its own and renames it into place, so a failed or killed build leaves nothing that
-could be taken for a result; a lock makes concurrent builders of the same thing wait for the first one.
+A builder works in its own folder and renames it into place, so a failed or killed build leaves nothing that looks like
+a result. A lock makes concurrent builders of the same thing wait for the first one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def cache_directory() -> Path:
 
 
 def content_key(*parts: str | bytes) -> str:
-    """Hash of the parts and of where each of them ends."""
+    """Return a hash of the parts and of their boundaries."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -44,27 +44,27 @@ def content_key(*parts: str | bytes) -> str:
 
 
 class CacheWarning(UserWarning):
-    """An entry of the cache was damaged, and is made again."""
+    """An entry of the cache was corrupted and is rebuilt."""
 
 
 class CacheError(OSError):
-    """The cache cannot be used where it is."""
+    """The cache directory cannot be used."""
 
 
 def obtain(kind: str, key: str, make: Callable[[Path], None]) -> tuple[Path, bool]:
-    """Give the folder `kind`/`key` and whether it was there before.
+    """Return the folder `kind`/`key`, and whether it was in the cache.
 
-    A folder that does not hold what it held when it was made is told by a `CacheWarning` and made again.
+    A corrupted entry raises `CacheWarning` and is rebuilt.
 
     Parameters
     ----------
     make
-        called with an empty folder, which it fills; what it raises is passed on, and the folder is removed.
+        called with an empty folder to fill. If it raises, the folder is removed and the exception passed on.
 
     Raises
     ------
     CacheError
-        where the cache cannot be written to.
+        if the cache cannot be written.
     """
     shelf = cache_directory() / kind
     target = shelf / key
@@ -98,7 +98,7 @@ def obtain(kind: str, key: str, make: Callable[[Path], None]) -> tuple[Path, boo
 
 
 def whole(folder: Path) -> bool:
-    """Whether the entry `folder` holds all that it held when it was made, to the bit."""
+    """Whether the entry `folder` still has exactly the content that it was made with."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text())
         return bool(manifest == _contents(folder, manifest))
@@ -134,7 +134,7 @@ def _usable(shelf: Path) -> Iterator[None]:
 
 
 def run_directory() -> Path:
-    """Make a new folder for the log and results of one run; such folders are kept for two days."""
+    """Create a folder for the log and results of one run; such folders are kept for two days."""
     shelf = cache_directory() / "runs"
     with _usable(shelf):
         shelf.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Calls of a build tool: its warnings are kept, and its failure is a `SimulationError` with its last lines."""
+"""Calls of a build tool: warnings are kept, and a failure raises `SimulationError` with the last lines."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def call(
 
 
 def limited(command: Sequence[str], seconds: float) -> list[str]:
-    """The command, which a signal ends after so many seconds of processor time: on a busy machine it has as many."""
+    """The command with a limit of `seconds` of processor time, after which a signal ends it."""
     return ["sh", "-c", f'ulimit -t {math.ceil(seconds)}; exec "$@"', "sh", *command]
 
 
 def tail(text: str, lines: int = 30) -> str:
-    """Give the last lines of a log."""
+    """Return the last lines of a log."""
     return "\n".join(text.rstrip().splitlines()[-lines:]) or "(it printed nothing)"

@@ -1,4 +1,4 @@
-"""Results of a run: which tests ran, and what the failed ones said."""
+"""Results of a run: the tests that ran, and the messages of those that failed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Failure", "Results", "read_results"]
 
 @dataclass(frozen=True, kw_only=True)
 class Failure:
-    """One cocotb test that failed, and what it said."""
+    """A cocotb test that failed, with its message."""
 
     test: str
     message: str
@@ -21,7 +21,7 @@ class Failure:
 
 @dataclass(frozen=True, kw_only=True)
 class Results:
-    """What one run gave. `seconds` is wall time, Python start included; `log` holds all that was printed."""
+    """Results of one run. `seconds` is wall time including Python's start; `log` is all output."""
 
     tests: tuple[str, ...]  # those that ran
     failures: tuple[Failure, ...]
@@ -34,7 +34,7 @@ class Results:
         return not self.failures
 
     def check(self) -> Results:
-        """Give these results back, or raise `SimulationError` with what the failed tests said."""
+        """Return these results, or raise `SimulationError` with the messages of the failed tests."""
         if self.failures:
             said = "\n".join(f"{failure.test}: {failure.message}" for failure in self.failures)
             raise SimulationError(f"{len(self.failures)} of {len(self.tests)} tests failed (log: {self.log}):\n{said}")

@@ -1,11 +1,11 @@
-"""The runner over both simulators: Verilog in, a cached `Simulation` out, which runs cocotb test modules.
+"""The runner for both simulators: takes Verilog, returns a cached `Simulation` that runs cocotb test modules.
 
     simulation = build([Path("dense.v")], top="dense", simulator="verilator")
     results = simulation.run("systoliq.sim.bench", env={"WORK": "/somewhere"}, seed=1)
 
-cocotb's own runner is not used: it makes every signal public, rebuilds Verilator's runtime for each design and gives
-Icarus the wrong language generation (see `verilator` and `icarus`). The environment that it sets for a run is set by
-`simulation`.
+cocotb's own runner is not used: it makes every signal public, rebuilds Verilator's runtime for each design and selects
+the wrong language generation for Icarus (see `verilator` and `icarus`). `simulation` sets the environment that cocotb's
+runner would set for a run.
 """
 
 from __future__ import annotations
@@ -46,26 +46,26 @@ def build(
 ) -> Simulation:
     """Build a design for a simulator, or take it from the cache.
 
-    Only the top's ports can be read and written under Verilator; `sources` must not use `` `include ``.
+    Under Verilator, only the top's ports can be read and written. `sources` must not use `` `include ``.
 
     Parameters
     ----------
     sources
-        Verilog files, or the Verilog itself. The files that either reads by ``$readmemh`` come with it: they stand
-        beside the Verilog files, or are those of a `systoliq.hw.verilog.Verilog`.
+        Verilog files, or Verilog text. Files that they read by ``$readmemh`` must be next to the Verilog files, or part
+        of a `systoliq.hw.verilog.Verilog`.
     top
         name of the module to simulate.
     waves
-        whether runs can record a trace; costs speed under Verilator.
+        whether runs can record a trace; slows Verilator down.
     progress
         called with the name of each stage that takes time.
 
     Raises
     ------
     ToolError
-        where the simulator or the compiler is missing; says what brings it.
+        if the simulator or the compiler is missing; the message says how to install it.
     SimulationError
-        where the simulator or the compiler refuses the design; says what they said.
+        if the simulator or the compiler rejects the design; the message has their output.
     """
     if simulator not in get_args(SimulatorName):
         raise ValueError(f"simulator must be one of {', '.join(get_args(SimulatorName))}, not {simulator!r}")

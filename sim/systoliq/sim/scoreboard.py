@@ -1,4 +1,4 @@
-"""Scoreboards: each output of a block beside golden's, in a bench of anyone's.
+"""Scoreboards: compare each output of a block with golden's, in any bench.
 
 scoreboard = Scoreboard(Block.open("out/fc"), y=StreamMonitor(dut.u_fc, "m_axis_y"))
 scoreboard.expect(a)
@@ -84,11 +84,11 @@ class _Ledger:
 
 
 class Scoreboard(_Ledger):
-    """Compares each row of Y that a layer gives with golden's.
+    """Compares each row of Y from a layer with golden's.
 
-    Rows of A come from the bench, by `expect`, or from a monitor on s_axis_a, `a`, which sees what others send: then
-    rows are numbered as they enter, those that only fill up a group too, and a reset drops those under way. Without
-    one, a bench that resets in the middle calls `clear`.
+    Rows of A come from the bench, by `expect`, or from `a`, a monitor on s_axis_a that observes other senders. With a
+    monitor, rows are numbered as they enter, including those that only fill up a group, and a reset drops those in
+    progress. Without one, a bench that resets in the middle must call `clear`.
     """
 
     def __init__(self, block: LayerBlock, *, y: StreamMonitor, a: StreamMonitor | None = None) -> None:
@@ -108,13 +108,14 @@ class Scoreboard(_Ledger):
 
     @property
     def pending(self) -> int:
-        """Outputs that are expected and did not come yet."""
+        """Number of expected outputs that have not arrived yet."""
         return self._pending
 
     def expect(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> None:
-        """Expect the rows of Y of a batch `a`, [M, K] or [K]; before its first row leaves the block.
+        """Expect the rows of Y for a batch `a`, [M, K] or [K]; call it before the first row leaves the block.
 
-        Raises TypeError and ValueError where type, shape or values are not A's, RuntimeError where a monitor gives A.
+        Raises TypeError and ValueError if type, shape or values are not those of A, RuntimeError if a monitor provides
+        A.
         """
         if self._sees_a:
             raise RuntimeError(f"{self.name}: rows must come from the monitor on s_axis_a alone, where there is one")
@@ -124,7 +125,7 @@ class Scoreboard(_Ledger):
             self._push(y[start : start + size], start + size >= len(y))
 
     def clear(self) -> None:
-        """Expect nothing any more: what was under way is lost in a reset."""
+        """Drop all expectations, after a reset."""
         self._groups.clear()
         self._pending = self._at = 0
         self._changed.set()
@@ -136,7 +137,7 @@ class Scoreboard(_Ledger):
         self._groups.append((numbered, last))
 
     def cleared(self) -> None:
-        """The monitor on s_axis_a drops what is under way, or the bench does."""
+        """Drop the rows in progress, if a monitor on s_axis_a provides A."""
 
     def beat(self, word: int, last: bool, cycle: int) -> None:
         """Compare a beat of Y."""
@@ -186,7 +187,7 @@ class _Groups:
 
 
 class SumsScoreboard(_Ledger):
-    """Compares each sum that a bare array gives with golden's."""
+    """Compares each sum from a bare array with golden's."""
 
     def __init__(self, block: ArrayBlock, *, sums: SumsMonitor) -> None:
         if not isinstance(block, ArrayBlock):
@@ -199,14 +200,14 @@ class SumsScoreboard(_Ledger):
 
     @property
     def pending(self) -> int:
-        """Sums that are expected and did not come yet, those of rows and columns that fill up tiles too."""
+        """Number of expected sums that have not arrived yet, including padding of tiles."""
         return sum(map(len, self._columns))
 
     def expect(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
-        """Expect the sums of the product of `a` [M, K] and `b` [K, N], as `ArrayBlock.pack` cuts it into tiles.
+        """Expect the sums of the product of `a` [M, K] and `b` [K, N], in the tiles of `ArrayBlock.pack`.
 
-        Rows are counted on from product to product. Raises TypeError and ValueError where types, shapes or values are
-        not those of A and B.
+        Row numbers continue from product to product. Raises TypeError and ValueError if types, shapes or values are not
+        those of A and B.
         """
         golden = self.block.golden(a, b)
         m, n = golden.shape
@@ -221,7 +222,7 @@ class SumsScoreboard(_Ledger):
         self._rows += m
 
     def clear(self) -> None:
-        """Expect nothing any more: what was under way is lost in a reset."""
+        """Drop all expectations, after a reset."""
         for expected in self._columns:
             expected.clear()
         self._changed.set()
@@ -238,4 +239,4 @@ class SumsScoreboard(_Ledger):
         self._changed.set()
 
     def cleared(self) -> None:
-        """A bench that resets in the middle calls `clear`."""
+        """Do nothing: a bench that resets in the middle calls `clear`."""

@@ -1,6 +1,6 @@
-"""A built simulation, which runs cocotb test modules, each run in a process of its own.
+"""A built simulation, which runs cocotb test modules, each in its own process.
 
-The names of what is set for cocotb are those of `cocotb-config --help-vars`.
+`cocotb-config --help-vars` lists the variables that it sets for cocotb.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ SimulatorName = Literal["verilator", "icarus"]
 
 @dataclass(frozen=True, kw_only=True)
 class Simulation:
-    """A built design. `cached` says whether no compiler had to be called; `warnings` are the tools' own words."""
+    """A built design. `cached` is whether no compiler was needed; `warnings` is the output of the tools."""
 
     simulator: SimulatorName
     top: str

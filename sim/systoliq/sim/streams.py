@@ -1,11 +1,11 @@
-"""Streams in a bench of anyone's: sources, sinks and monitors that run by themselves, beside whatever else is there.
+"""Streams in any bench: sources, sinks and monitors that run independently of other agents.
 
     source = StreamSource(dut, "s_axis", clock=dut.aclk, reset=dut.aresetn, active_low=True, pauses=0.3)
     sums = StreamMonitor(dut.u_fc, "m_axis_y")      # an instance deep inside, whose ports are clk and rst
     source.send(block.pack(a))
 
-They drive after the falling edge of the clock and look when everything has settled, before the rising edge that makes
-a transfer: so it does not matter whether others drive after the rising or after the falling edge.
+They drive after the falling edge of the clock, and sample when everything has settled, before the rising edge that
+makes a transfer. So other agents can drive after either edge.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["BeatListener", "StreamMonitor", "StreamSink", "StreamSource", "SumsL
 
 
 class BeatListener(Protocol):
-    """What a monitor tells of a stream."""
+    """The events of a monitored stream."""
 
     def beat(self, word: int, last: bool, cycle: int) -> None:
         """A beat was taken: tdata with tuser above it, -1 where it has undefined bits."""
@@ -34,10 +34,10 @@ class BeatListener(Protocol):
 
 
 class SumsListener(Protocol):
-    """What a monitor tells of an array."""
+    """The events of a monitored array."""
 
     def sums(self, sums: ColumnSums, cycle: int) -> None:
-        """Sums came."""
+        """Sums arrived."""
 
     def cleared(self) -> None:
         """The reset is active."""
@@ -46,11 +46,10 @@ class SumsListener(Protocol):
 class StreamSource(Source):
     """Sends beats on the stream `name` of `handle`: `{name}_tvalid`, `_tdata` and so on.
 
-    Nothing else may drive them, and simulators must take their values: inputs of the top, or variables (reg), not the
-    inputs of an instance. An undefined tready fails the test, once a reset or a beat that was taken should define it.
-    `clock` and `reset` are `clk` and `rst` of `handle` where they are not given; `pauses` is the probability of a pause
-    in a cycle, repeatable by `seed`. A reset in the middle of what was sent drops all of it; what is sent before or
-    during a reset waits for its end.
+    Nothing else may drive these signals, and the simulator must accept values for them: inputs of the top, or variables
+    (reg), but not inputs of an instance. `clock` and `reset` default to `clk` and `rst` of `handle`. `pauses` is the
+    probability of a pause in a cycle, repeatable by `seed`. An undefined tready fails the test after a reset or a taken
+    beat. A reset drops all beats that were sent before; beats sent before or during a reset wait for its end.
     """
 
     def __init__(
@@ -77,7 +76,7 @@ class StreamSource(Source):
         _start(self, handle, clock, reset, active_low)
 
     def send(self, beats: Beats) -> None:
-        """Send these after those that are under way."""
+        """Send these beats after those in progress."""
         if self.done:
             self.load([], [])
         lasts = list(beats.lasts) or [False] * len(beats.words)
@@ -97,7 +96,7 @@ class StreamSource(Source):
         self._begun |= self._offered
 
     def sample(self, cycle: int) -> None:
-        """See whether the offered beat is taken, and tell who waits for the last."""
+        """Read whether the offered beat is taken, and wake those who wait for the last one."""
         if not self._ready.value.is_resolvable:
             if self._defined and not self._free:
                 raise AssertionError(f"{self._name}: ready is undefined in cycle {cycle}, while a beat is offered")
@@ -119,10 +118,10 @@ class StreamSource(Source):
 
 
 class StreamMonitor(Monitor):
-    """Watches the stream `name` of `handle` without driving anything; `StreamSource` says what the others are.
+    """Watches the stream `name` of `handle` without driving anything; see `StreamSource` for the parameters.
 
-    `violations` has each broken rule of AXI4-Stream, with its cycle: valid that falls, or a payload that changes,
-    before the beat was taken; valid, or ready beside it, that is undefined after a reset or a first beat.
+    `violations` has each broken rule of AXI4-Stream, with its cycle: valid falls, or a payload changes, before the beat
+    was taken; valid, or ready with valid, is undefined after a reset or a first beat.
     """
 
     def __init__(
@@ -140,23 +139,23 @@ class StreamMonitor(Monitor):
 
     @property
     def violations(self) -> list[str]:
-        """Broken rules so far, in the order of cycles."""
+        """Broken rules so far, by cycle."""
         return self.rule.violations
 
     def check(self) -> None:
-        """AssertionError where a rule was broken."""
+        """Raise AssertionError if a rule was broken."""
         if self.violations:
             raise AssertionError("\n".join(self.violations[:10]))
 
     def reset(self) -> None:
-        """Forget the beat that waits, and tell the listeners."""
+        """Drop the beat that waits, and notify the listeners."""
         super().reset()
         self._defined = True
         for listener in self.listeners:
             listener.cleared()
 
     def sample(self, cycle: int) -> None:
-        """See the beat that is there."""
+        """Read the beat on the stream."""
         offered = self._valid.value
         if not offered.is_resolvable or (offered == 1 and not self._ready.value.is_resolvable):
             if self._defined:
@@ -173,7 +172,7 @@ class StreamMonitor(Monitor):
 
 
 class StreamSink(Sink, StreamMonitor):
-    """A `StreamMonitor` that takes the beats, too: it drives tready, which nothing else may, and `pauses` at random."""
+    """A `StreamMonitor` that also takes the beats: it drives tready, which nothing else may, and `pauses` at random."""
 
     def __init__(
         self,
@@ -192,7 +191,7 @@ class StreamSink(Sink, StreamMonitor):
 
 
 class SumsMonitor(SumsReader):
-    """Reads the sums of the bare array `handle`, which nothing holds back; `StreamSource` says what the others are."""
+    """Reads the sums of the bare array `handle`, which have no back-pressure; see `StreamSource` for the parameters."""
 
     def __init__(self, handle: Any, *, clock: Any = None, reset: Any = None, active_low: bool = False) -> None:
         super().__init__(handle, self._tell)
@@ -200,12 +199,12 @@ class SumsMonitor(SumsReader):
         _start(self, handle, clock, reset, active_low)
 
     def reset(self) -> None:
-        """Tell the listeners."""
+        """Notify the listeners."""
         for listener in self.listeners:
             listener.cleared()
 
     def sample(self, cycle: int) -> None:
-        """Read the sums that are there: none before the first reset, where it is not known whether there are any."""
+        """Read the sums, if any; none before the first reset, as their validity is unknown."""
         if self._valid.value.is_resolvable:
             super().sample(cycle)
 

@@ -1,4 +1,4 @@
-"""The sums of a bare array inside a cocotb bench: an agent that reads them as they come; nothing holds them back."""
+"""The sums of a bare array inside a cocotb bench: an agent that reads them as they come, without back-pressure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ __all__ = ["ColumnSums", "SumsReader"]
 
 
 class ColumnSums:
-    """The sums of one cycle: `word` holds those of all columns, of which the bits of `valid` say which mean something.
+    """The sums of one cycle: `word` has the sums of all columns, of which the bits of `valid` select the meaningful
+    ones.
 
     Undefined bits are 0 in `word` and 1 in `undefined`.
     """
@@ -27,7 +28,7 @@ class ColumnSums:
 
 
 class SumsReader:
-    """Reads `sums` and `sums_valid`, and hands what is there to `taken(sums, cycle)`."""
+    """Reads `sums` and `sums_valid`, and passes valid sums to `taken(sums, cycle)`."""
 
     def __init__(self, dut: Any, taken: Callable[[ColumnSums, int], None]) -> None:
         self._sums, self._valid = dut.sums, dut.sums_valid

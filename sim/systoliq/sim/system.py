@@ -1,8 +1,8 @@
-"""A whole system under Verilator: its Verilog testbench as it is, and what its UART says.
+"""A whole system under Verilator: its Verilog testbench unchanged, and the output of its UART.
 
-The testbench prints what the UART sends. It ends by itself: where that is the byte 4, where the processor gives up, or
-after so many cycles. What the memory holds at first is read from a file when the simulation starts, so that one build
-serves all programs.
+The testbench prints the bytes of the UART. It ends at the byte 4, when the processor gives up, or after a limit of
+cycles. A file has the initial content of the memory and is read when the simulation starts, so one build serves all
+programs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class SystemRun:
-    """How a run went: the lines that the UART sent, the cycles of the clock, and the seconds that it took."""
+    """Results of a run: the lines that the UART sent, the clock cycles, and the seconds that it took."""
 
     lines: tuple[str, ...]
     cycles: int

@@ -1,7 +1,7 @@
-"""The programs outside Python that simulation needs: where they are, and what brings a missing one.
+"""The programs outside Python that simulation needs: where they are, and how to install a missing one.
 
-Ask `find` to look (the answer says whether it was found) and `require` where nothing can go on without it.
-`python -m systoliq.sim NAME...` checks the named tools, for the Makefile.
+`find` looks for a tool and reports whether it was found; `require` raises an error if it is missing. The Makefile uses
+`python -m systoliq.sim NAME...`, which checks the named tools.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MINIMUM_VERILATOR = (5, 36)  # cocotb 2 refuses older ones
 
 
 class ToolError(FailedError):
-    """A program that is needed is not installed."""
+    """A required program is not installed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tool:
-    """One program: `path` is None where it was not found, and `hint` is the command that brings it."""
+    """One program: `path` is None if it was not found; `hint` is the command that installs it."""
 
     name: str
     purpose: str
@@ -47,7 +47,7 @@ class Tool:
 
     @property
     def identity(self) -> str:
-        """What distinguishes two installations, for content keys."""
+        """A text that differs between installations, for content keys."""
         return f"{self.name} {self.path} {self.version}"
 
 
@@ -174,12 +174,12 @@ _TOOLS: dict[str, tuple[Callable[[Tool], Tool], str, str]] = {
 
 
 def find(name: str) -> Tool:
-    """Look for one tool; `Tool.found` says whether it is there.
+    """Look for one tool; `Tool.found` is whether it exists.
 
     Raises
     ------
     ValueError
-        where the name is none of the tools.
+        if no tool has this name.
     """
     if name not in _TOOLS:
         raise ValueError(f"tool must be one of {', '.join(_TOOLS)}, not {name!r}")
@@ -198,7 +198,7 @@ def all_tools() -> tuple[Tool, ...]:
 
 
 def require(name: str) -> Tool:
-    """Like `find`, but a missing tool is a `ToolError` that says what brings it."""
+    """Like `find`, but raise `ToolError` with the command that installs a missing tool."""
     tool = find(name)
     if not tool.found:
         raise ToolError(missing_text(tool))
@@ -206,5 +206,5 @@ def require(name: str) -> Tool:
 
 
 def missing_text(tool: Tool) -> str:
-    """Say what is missing, what it is for and what brings it, in one line."""
+    """Return one line: what is missing, what it is for, and the command that installs it."""
     return f"{tool.name} was not found; it is needed for {tool.purpose}: {tool.hint}"

@@ -1,8 +1,8 @@
 """Verilator: Verilog -> C++ -> one executable with cocotb's main.
 
 Verilator's makefile is not used: it recompiles Verilator's own runtime (about 13 s) for each design, and the wheel's
-was configured on another machine. Here the runtime's objects and a precompiled header are made once per compiler and
-flags, and a small design compiles in about a second.
+was configured on another machine. Here the runtime's objects and a precompiled header are compiled once per compiler
+and flags, and a small design compiles in about a second.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SIMPLE_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 def identity() -> tuple[str, ...]:
-    """What a build depends on beside its sources."""
+    """The dependencies of a build other than its sources."""
     return (
         require("verilator").identity,
         require("c++").identity,

@@ -1,10 +1,11 @@
-"""systoliq.sim.cosimulation: the emitted Verilog runs under a simulator on real input, and golden is asked of it all.
+"""systoliq.sim.cosimulation: runs the emitted Verilog in a simulator on real input, and compares all outputs with
+golden.
 
     result = cosimulate(dense, a, simulator="icarus", stalls=(0.3, 0.5), resets=1)
     result.check()
 
-Expected outputs come from golden's integer arithmetic on the whole of A at once; the hardware's way of cutting it into
-tiles has no part in them.
+Expected outputs come from golden's integer arithmetic on all of A at once. They do not depend on how the hardware
+divides A into tiles.
 """
 
 import lazy_loader

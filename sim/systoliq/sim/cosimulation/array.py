@@ -49,9 +49,9 @@ def cosimulate_array(
 ) -> CosimulationResult:
     """Run a product of any size, A [M, K] times B [K, N], tile by tile through the Verilog of a bare array.
 
-    The sums [M, N] are those of exact integers, modulo 2**accumulator_bits; of float8 codes they are the words that
-    hold exact sum and flags (`sum_words`). `stalls` are those of the sources of A and
-    of B: nothing can hold the sums back. The other parameters are those of `cosimulate`.
+    The sums [M, N] are exact integers modulo 2**accumulator_bits; for float8 codes they are words with the exact sum
+    and flags (`sum_words`). `stalls` are those of the sources of A and B; the sums have no back-pressure. The other
+    parameters are those of `cosimulate`.
     """
     run, config = Run(a=a, stalls=stalls, seed=seed, resets=resets, bulk=bulk), array.config
     _check(config, a, b)

@@ -51,11 +51,11 @@ def cosimulate(
     Parameters
     ----------
     a_zero_point
-        one for all rows, or one per row [M], where it comes at run time.
+        one for all rows, or one per row [M], for a layer that receives it at run time.
     waves
         file for a trace: `.vcd`, or `.fst` under Icarus.
     verilog
-        text to simulate in place of the emitted one; its top is called `dense`.
+        text to simulate instead of the emitted one; its top is called `dense`.
     progress
         called with the name of each stage that takes time.
     """
@@ -72,7 +72,7 @@ def cosimulate_runs(
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> list[CosimulationResult]:
-    """As `cosimulate`, for several runs of one layer in one simulator process."""
+    """Like `cosimulate`, for several runs of one layer in one simulator process."""
     prepared = [_prepare(dense, run) for run in runs]
     text = dense_verilog(dense) if verilog is None else verilog
     pairs = [(bench_run, run.in_bulk) for (_, _, bench_run), run in zip(prepared, runs, strict=True)]

@@ -1,4 +1,4 @@
-"""Cosimulation of a whole network: every integer tensor that the hardware makes, beside golden's."""
+"""Cosimulation of a whole network: every integer tensor of the hardware, compared with golden's."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ NETWORK_TOP = "network"
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TensorResult:
-    """A tensor as the hardware made it, elements as they came: `streamed` and `expected` [images, pixels, channels].
+    """A tensor of the hardware, with elements in stream order: `streamed` and `expected` [images, pixels, channels].
 
-    Elements that never came are missing in `there`.
+    Elements that never arrived are False in `there`.
     """
 
     tensor: Tensor
@@ -52,17 +52,17 @@ class TensorResult:
 
     @property
     def array(self) -> npt.NDArray[Any]:
-        """The tensor as ONNX shapes it, [images, ...]; what never came is 0."""
+        """The tensor in ONNX's shape, [images, ...]; elements that never arrived are 0."""
         return np.ascontiguousarray(self.tensor.unraster(self.streamed))
 
     @property
     def mismatches(self) -> int:
-        """Elements that differ, or did not come."""
+        """Number of elements that differ or did not arrive."""
         return int(((self.streamed != self.expected) | ~self.there).sum())
 
     @property
     def first(self) -> str:
-        """The first element that differs: image, pixel, channel, expected, given."""
+        """The first element that differs: image, pixel, channel, expected, actual."""
         wrong = np.argwhere((self.streamed != self.expected) | ~self.there)
         image, pixel, channel = (int(each) for each in wrong[0])
         given = self.streamed[image, pixel, channel] if self.there[image, pixel, channel] else "nothing"
@@ -91,7 +91,7 @@ class NetworkResult:
 
     @property
     def mismatches(self) -> int:
-        """Elements of all tensors that differ, or did not come."""
+        """Number of elements of all tensors that differ or did not arrive."""
         return sum(each.mismatches for each in self.tensors.values())
 
     @property
@@ -100,7 +100,7 @@ class NetworkResult:
         return not self.mismatches and not self.violations
 
     def check(self) -> NetworkResult:
-        """Give this result back, or raise `SimulationError` with the first tensor that is wrong, and where."""
+        """Return this result, or raise `SimulationError` with the first tensor that is wrong, and where."""
         for name, each in self.tensors.items():
             if each.mismatches:
                 raise SimulationError(
@@ -137,16 +137,16 @@ def cosimulate_network(
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> NetworkResult:
-    """Run images through the Verilog of a network and compare every tensor that it makes with golden's.
+    """Run images through the Verilog of a network and compare every tensor with golden's.
 
     Parameters
     ----------
     inputs
-        as `Network.golden` takes them.
+        as for `Network.golden`.
     stalls
-        probabilities of a pause in a cycle, of the source of images and of the taker of results.
+        probabilities of a pause in a cycle, of the source of images and of the receiver of results.
     verilog
-        text to simulate in place of the emitted one; its top is called `network`.
+        text to simulate instead of the emitted one; its top is called `network`.
     """
     pipeline = assembly.pipeline
     golden = network.golden(inputs)
