@@ -53,20 +53,20 @@ _MEANINGS = {
 
 
 class Design:
-    """A component as the Verilog module `name`: `top`, its bit-exact `model`, its `cycles`, and what follows from them.
+    """A named hardware block with its bit-exact `model`, cycle count and package contents.
 
-    ``Design(layer, hardware)`` is a `LayerDesign`, ``Design(network, hardware)`` a `NetworkDesign`, and
-    ``Design(config)`` of an `EngineConfig` an `EngineDesign`.
+    ``Design(layer, hardware)`` creates a `LayerDesign`, ``Design(network, hardware)`` a `NetworkDesign`, and
+    ``Design(config)`` with an `EngineConfig` an `EngineDesign`.
     """
 
     kind: ClassVar[str]
     meanings: ClassVar[Mapping[str, str]]
-    """What those ports mean that other kinds do not have, or mean otherwise."""
+    """Meaning of the ports that are specific to this kind of design."""
 
     name: str
 
     def __new__(cls, *arguments: object, **options: object) -> Design:
-        """As `pathlib.Path` does: the base class stands for the kind that is asked for."""
+        """Create the subclass for the kind of the first argument, as `pathlib.Path` does."""
         if cls is not Design:
             return object.__new__(cls)
         subject = next(iter((*arguments, *(options[name] for name in ("layer", "network") if name in options))), None)
@@ -80,27 +80,27 @@ class Design:
 
     @property
     def top(self) -> wiring.Component:
-        """The component with AXI ports, from which the Verilog comes."""
+        """Component with AXI ports, which becomes the Verilog."""
         raise NotImplementedError
 
     @property
     def cells(self) -> str:
-        """The cells that multiply and accumulate: see `systoliq.hw.cells`."""
+        """Cells that multiply and accumulate; see `systoliq.hw.cells`."""
         raise NotImplementedError
 
     @property
     def macs_per_cycle(self) -> int:
-        """Multiply-accumulates that it does in a cycle."""
+        """Multiply-accumulates per cycle."""
         raise NotImplementedError
 
     @property
     def choices(self) -> Sequence[str]:
-        """What was left to systoliq and what it chose, a line each."""
+        """Choices that systoliq made for this design, one per line."""
         return ()
 
     @property
     def stages(self) -> Sequence[Mapping[str, Any]]:
-        """What each stage of a pipeline is planned to be, ready for JSON; empty for designs of one part."""
+        """Plan of each stage of a pipeline, ready for JSON; empty if the design is not a network."""
         return ()
 
     @property
@@ -110,106 +110,107 @@ class Design:
 
     @property
     def odd_scales(self) -> Sequence[str]:
-        """Those of the warnings that name scales that are 0, negative, infinite or NaN."""
+        """Warnings about scales that are 0, negative, infinite or NaN."""
         return ()
 
     @property
     def hardware(self) -> Hardware | None:
-        """What was asked for, as far as it is not chosen: enough to make the same again. None where no command can."""
+        """Options that rebuild this design; None if the command line cannot."""
         return None
 
     @property
     def certified(self) -> bool:
-        """Whether its package holds a certificate of exactness."""
+        """Whether the package contains a certificate of exactness."""
         return False
 
     @property
     def explored(self) -> object:
-        """What `systoliq.explore.explore` explores for it: layer, network, or engine's configuration."""
+        """Source for `systoliq.explore.explore`: the layer, the network or the engine's configuration."""
         raise InputError(f"source must be a layer, a network or an engine to be explored, not {self.kind}")
 
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
-        """What the hardware answers, bit for bit."""
+        """Return the outputs of the hardware, bit for bit."""
         raise NotImplementedError
 
     def cycles(self, *shape: Any, **more: Any) -> int:
-        """Cycles from the first beat in to the last beat out, both included, without stalls."""
+        """Return the cycles from the first input beat to the last output beat, both included, without stalls."""
         raise NotImplementedError
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
-        """Checked operands for `model` and `simulate`, by name, from an .npz archive; others in it are left alone.
+        """Read and check operands for `model` and `simulate`, by name, from an .npz archive; ignore its other arrays.
 
-        With `quantize` they are real numbers, which the layer's scale and zero point make integers.
+        If `quantize` is true, the archive has real numbers, which are quantized with the layer's scale and zero point.
         """
         raise NotImplementedError
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
-        """Return what onnxruntime answers, under the names of `Simulated.outputs`. Raises InputError where this kind of
-        design has no node of its own.
+        """Return onnxruntime's outputs under the names of `Simulated.outputs`.
+
+        Raises InputError if this kind of design is not a single node of onnxruntime.
         """
         raise InputError(f"compare cannot be used with the source {self.kind}: only a layer is a node of onnxruntime")
 
     def onnxruntime_exact(self, **operands: npt.NDArray[Any]) -> Arrays:
-        """Return the same by kernels that do not saturate; see `systoliq.onnx.unsaturated`."""
+        """Return onnxruntime's outputs from kernels that do not saturate; see `systoliq.onnx.unsaturated`."""
         return self.onnxruntime(**operands)
 
     def simulate(self, *operands: Any, **options: Any) -> Simulated:
-        """Run the Verilog on operands and compare every output with golden's.
+        """Simulate the Verilog on operands and compare every output with golden.
 
         Parameters
         ----------
         simulator
             "verilator" or "icarus".
         stalls, seed
-            probability of a pause in a cycle, on either side, and where the pauses come from.
+            probability of a pause per cycle on each side, and the seed of the pauses.
         waves
-            a file for a trace: .vcd, or .fst under Icarus.
+            trace file: .vcd, or .fst with Icarus.
         netlist
-            a family of `systoliq.synth.NETLISTS`: run what synthesis for it makes, with models of its cells.
+            family from `systoliq.synth.NETLISTS`: simulate the netlist after synthesis, with models of its cells.
         progress
-            called with the name of each stage that takes time.
+            callable that receives the name of each slow stage.
         """
         raise NotImplementedError
 
     @property
     def unit_beats(self) -> int:
-        """Beats of A of the smallest unit that it takes by itself: what one frame of a link carries."""
+        """Beats of A in the smallest independent unit, which one frame of a link carries."""
         raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
 
     def exchange(self, **operands: Any) -> Exchange:
-        """What to send it behind a link for these operands, and what it must answer; see `Exchange`."""
+        """Return the bytes to send over a link for these operands and the expected answer; see `Exchange`."""
         raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
 
     def describe(self) -> dict[str, Any]:
-        """What the sidecar says of it beyond its ports: packing, latency, cycle model, parameters. Ready for JSON."""
+        """Return the sidecar's content except ports, ready for JSON: packing, latency, cycle model, parameters."""
         raise NotImplementedError
 
     def testbench(self) -> str:
-        """Plain Verilog of a module `<name>_tb` that checks itself."""
+        """Return plain Verilog of the self-checking testbench `<name>_tb`."""
         raise NotImplementedError
 
     def files(self) -> dict[str, File]:
-        """Files of its package beyond Verilog, models, testbench, waivers and sidecar."""
+        """Return the package's files except Verilog, models, testbench, waivers and sidecar."""
         raise NotImplementedError
 
     def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
-        """What its certificate claims, given the other files of its package; nothing where it is not `certified`."""
+        """Return the claims of the certificate, given the package's other files; empty if not `certified`."""
         return {}
 
     # What all have.
 
     @cached_property
     def verilog(self) -> Verilog:
-        """Verilog-2005 text, and the contents of its large memories as the files that it reads."""
+        """Verilog-2005 text, and the files with the contents of its large memories."""
         return emit_verilog(self.top, self.name)
 
     @property
     def models(self) -> str:
-        """Verilog of the simulation models of its vendor cells; empty where it has none."""
+        """Verilog of the simulation models of the vendor cells; empty if there are none."""
         return models_verilog(self.cells)
 
     def netlist(self, family: str, top: str, progress: Callable[[str], None] | None = None) -> str:
-        """Verilog of what synthesis for `family` makes of it, as module `top`, with models of all its cells."""
+        """Return Verilog of the netlist after synthesis for `family`, as module `top`, with models of its cells."""
         from ..synth import netlist_sources
 
         return "\n".join(netlist_sources(self.top, top, family, progress=progress))
@@ -235,7 +236,7 @@ class Design:
         liberty: Path | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> SynthReport:
-        """Cells, and where there is place and route the frequency, on `target`; see `synth.synthesize`."""
+        """Synthesize for `target`, and place and route if supported; see `synth.synthesize`."""
         from ..synth import synthesize
 
         return synthesize(
@@ -245,17 +246,17 @@ class Design:
 
     @property
     def part_of(self) -> Callable[[str], str] | None:
-        """Names the part of the design that a cell of its netlist belongs to; None for a design of one part."""
+        """Callable that returns the part of the design to which a netlist cell belongs; None if there is one part."""
         return None
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, cells={self.cells!r}, macs_per_cycle={self.macs_per_cycle})"
 
     def write(self, directory: Path | str, *, replace: bool = False) -> Path:
-        """Write its package into `directory`, whole or not at all, and return that directory as a Path: a new one, an
-        empty one, or one that holds this package already.
+        """Write the package to `directory`, completely or not at all, and return the directory as a Path.
 
-        With `replace` it may also hold another package of systoliq's, which is removed.
+        The directory must be new, be empty or contain this package. If `replace` is true, a different systoliq package
+        in it is overwritten.
         """
         from ..package import make_package
 
@@ -264,7 +265,7 @@ class Design:
 
 
 def _kind_of(subject: object) -> type[Design]:
-    """The class of designs that ``Design(subject)`` stands for."""
+    """Return the class of the design that ``Design(subject)`` creates."""
     from .engine import EngineDesign
     from .layer import LayerDesign
     from .network import NetworkDesign

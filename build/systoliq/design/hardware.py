@@ -55,47 +55,47 @@ _COLUMNS_LIMIT = 16  # of the array that is chosen for a layer: enough for ten c
 
 @dataclass(frozen=True, kw_only=True)
 class Hardware:
-    """What is asked for; None leaves the choice to the kind of design.
+    """Options of the hardware; None selects the default of the kind of design.
 
     Parameters
     ----------
     rows, cols, depth
-        size of the array: elements down and across, and pairs that an element multiplies in a cycle. A layer has 1 x N
-        (up to 16 columns) x 1, an array 8 x 8 x 1, an engine 4 x 4 x 1.
+        size of the array: elements down and across, and pairs that an element multiplies per cycle. Defaults: a layer
+        has 1 x N x 1 (at most 16 columns), an array 8 x 8 x 1, an engine 4 x 4 x 1.
     a_bits, b_bits, a_signed, b_signed
-        operands, 2 to 16 bits: a layer's activations may be narrowed, and its multipliers' B side widened; an array's
-        are free; an engine takes int8 and uint8.
+        formats of the operands, 2 to 16 bits. A layer's activations may be narrowed, and the B side of its multipliers
+        widened. An array accepts any format; an engine int8 and uint8.
     a_format, b_format, y_format
-        of an array of float8 the first two, of an engine of float8 all: names such as "e4m3fn".
+        float8 formats such as "e4m3fn": the first two for an array, all three for an engine.
     accumulator_bits
-        the most that an accumulator may have; a layer's are no wider than its sums need.
+        maximum width of the accumulators. A layer's accumulators are as narrow as its sums allow.
     requantizer, multiplier_bits
-        a layer's rounding, see `choose_requantization`. Of a float8 layer there is one alone, of int32 sums none.
+        rounding of a layer, see `choose_requantization`. A float8 layer has only one form, int32 sums have none.
     wrap
-        allow sums beyond the accumulator: they wrap, as ONNX's int32 does. Where sums are the results, they may.
+        let sums that exceed the accumulator wrap, as int32 does in ONNX. Always allowed if the results are the sums.
     cells
-        what multiplies and accumulates: `systoliq.hw.cells.CELLS`; "auto" for a layer with a `part`: the cells, cols
-        and depth that take the fewest cycles a row within `multipliers` and `luts`, by the model; for a network: each
-        stage has the part's own, two products in each, or lookup tables alone.
+        cells that multiply and accumulate, one of `systoliq.hw.cells.CELLS`, or "auto". For a layer with a `part`,
+        "auto" selects the cells, cols and depth with the fewest cycles per row within `multipliers` and `luts`, by the
+        model. For a network, it selects for each stage the part's cells, two products per cell, or lookup tables.
     lanes, a_words, b_words, max_columns, max_rows, dataflow, workload, bus
-        an engine's alone, see `EngineConfig`; dataflow may be "auto", for the products of the file `workload`. bus: the
-        bits of AXI4 masters that feed it from memory; streams where it is left out.
+        only for an engine, see `EngineConfig`. dataflow may be "auto", for the products in the file `workload`. bus is
+        the width of AXI4 masters that fetch from memory; by default, the engine has streams.
     throughput, multipliers, luts, plan
-        a network's alone: images a second at `clock_mhz`; or multiplier cells that its stages may take, and sites of
-        lookup tables for more products, on ECP5; or a file that says what each stage is. A layer with cells "auto" may
-        have multipliers, and luts: all the sites that it may take.
+        only for a network: required images per second at `clock_mhz`; or a budget of multiplier cells, and of LUT sites
+        for further products on ECP5 and iCE40; or a file with the plan of each stage. A layer with cells "auto" accepts
+        multipliers, and luts as the limit of all its LUT sites.
     part
-        the part that it is for, as a `Target` or by its name, such as "ecp5-25k": a network's figures speak of its
-        clock, and a plan must fit the part. Where nothing says how large a network or a layer is to be, it is the
-        smallest network that is quick enough, or the largest layer that fits.
+        part to build for, as a `Target` or by name, such as "ecp5-25k". A network's figures assume its clock, and the
+        plan must fit it. Without other size options, a network is the smallest that is fast enough, and a layer the
+        largest that fits.
     line_baud
-        bits a second of the serial line that feeds it on a board, with a `part`: a network need not be much quicker.
+        bits per second of a board's serial line, with a `part`; a network is built no faster than the line needs.
 
     Raises
     ------
     TypeError, ValueError
-        for a field of another type, a number out of range, and what no kind of design has; a design raises InputError
-        for what its kind has not.
+        if a field has a wrong type, is out of range, or fits no kind of design. A design raises InputError for a field
+        that its kind does not have.
     """
 
     rows: int | None = None

@@ -24,8 +24,8 @@ _WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 class Simulated:
     """Outputs of a run, and its report, ready for JSON.
 
-    It is true where it has `passed`. `sums` are the hardware's outputs where `y` is what the host makes of them. A
-    network's outputs are `named`, and `tensors` are all that its hardware made.
+    The object is true if `passed`. If the host converts the hardware's outputs to `y`, the outputs are `sums`. The
+    outputs of a network are `named`, and `tensors` has all tensors that its hardware computes.
     """
 
     y: npt.NDArray[Any]
@@ -52,7 +52,7 @@ class Simulated:
         return {"y": self.y} if self.sums is None else {"sums": self.sums, "y": self.y}
 
     def check(self) -> Simulated:
-        """Give this back, or raise `SimulationError` with what was wrong."""
+        """Return self, or raise `SimulationError` with the differences."""
         if self.passed:
             return self
         report = self.report

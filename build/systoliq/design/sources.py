@@ -55,8 +55,8 @@ def open_source(
     use_bias: bool = True,
     name: str | None = None,
 ) -> Design:
-    """The design that `source` names: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), a network file,
-    an ONNX model as a whole (FILE.onnx), or one of its products (FILE.onnx#NODE).
+    """Return the design of `source`: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), a network file,
+    a whole ONNX model (FILE.onnx), or one of its products (FILE.onnx#NODE).
     """
     path_of("source", source)
     source = os.fspath(source)  # as it is: a Path would change what stands behind #

@@ -26,18 +26,18 @@ __all__ = ["EngineSession"]
 
 
 class EngineSession:
-    """The ONNX model in the file `model`, quantized in any way that onnxruntime has.
+    """Run the quantized ONNX model in the file `model` with its products on a simulated engine.
 
-    Every product of 8-bit integers that it has runs on an engine of `config` under `simulator`, everything else in
-    onnxruntime; each product is compared with golden and with onnxruntime, and so are the outputs (where onnxruntime's
-    own kernels saturate, with what it gives without that: see `InferenceReport.saturated`). `only` names the
-    products for the engine, and leaves the others to onnxruntime. `stalls` is the probability of a pause in a cycle, on
-    each stream; `progress` is called with what is going on.
+    Every product of 8-bit integers runs on an engine with the configuration `config` in `simulator`; everything else
+    runs in onnxruntime. Each product and output is compared with golden and with onnxruntime. If onnxruntime's own
+    kernels saturate, its exact result is used instead; see `InferenceReport.saturated`. `only` lists the products for
+    the engine; the others stay in onnxruntime. `stalls` is the probability of a pause per cycle on each stream, and
+    `progress` receives the current step.
 
-    With `bus` it is the DMA engine over AXI4 of 32, 64 or 128 bits: the model is compiled for the shapes
-    of its inputs, and its lists are played in one simulator, the host's steps between them.
+    With `bus` (32, 64 or 128), the model is compiled for the shapes of its inputs and runs on the DMA engine: one
+    simulator runs the compiled lists, with the host's steps between them.
 
-    Raises InputError for a model that onnxruntime does not take, or that has no product for the engine.
+    Raises InputError for a model that onnxruntime rejects, or that has no product for the engine.
 
     >>> session = EngineSession("model.onnx", EngineConfig(rows=16, cols=16))
     >>> logits, = session.run(None, {"x": images})
@@ -81,24 +81,24 @@ class EngineSession:
         return f"EngineSession({str(self._model.path)[-100:]!r}, engine {size} {self.config.cells})"
 
     def get_inputs(self) -> list[Any]:
-        """As InferenceSession's: name, shape and type of each."""
+        """Return name, shape and type of each input, as InferenceSession does."""
         return self._model.session.inputs
 
     def get_outputs(self) -> list[Any]:
-        """As InferenceSession's."""
+        """Return name, shape and type of each output, as InferenceSession does."""
         return self._model.session.outputs
 
     @property
     def report(self) -> InferenceReport:
-        """How the last `run` went; a RuntimeError before the first."""
+        """Report of the last `run`; raises RuntimeError before the first one."""
         if self._report is None:
             raise RuntimeError("there is no report before the first run")
         return self._report
 
     def run(self, output_names: Sequence[str] | None, input_feed: Mapping[str, npt.ArrayLike]) -> list[Array]:
-        """The outputs of these names, all for None, for the inputs by name; `report` then says how it went.
+        """Return the outputs with these names (None: all) for the inputs by name, and set `report`.
 
-        `tensors` has every tensor that went from step to step, by onnxruntime's name.
+        Afterwards, `tensors` has every tensor between steps, by onnxruntime's name.
         """
         outputs = [each.name for each in self.get_outputs()]
         names = outputs if output_names is None else list(output_names)

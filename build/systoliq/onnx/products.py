@@ -41,11 +41,10 @@ _SOURCE = re.compile(r"(?P<path>.+?\.onnx)(#(?P<node>.*))?", re.IGNORECASE | re.
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Product:
-    """A matrix product of a model, [M, K] x [K, N]: `layer`, or the `reason` why it cannot be one.
+    """A matrix product of a model, [M, K] x [K, N]: its `layer`, or the `reason` why it cannot be a layer.
 
-    `name` is the node's, or its output's where the node has none or shares it with another node or another's output;
-    `m`, `k` and `n` are sizes, names or "?" as far as the model states them. `host` is what the host does around
-    int32 sums.
+    `name` is the node's name, or its output's if the node's name is missing or not unique. `m`, `k` and `n` are sizes,
+    names, or "?" if the model does not state them. `host` describes the host's steps around int32 sums.
     """
 
     name: str
@@ -108,9 +107,9 @@ def onnx_product(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
 
 
 def read_onnx(path: str | Path, node: str | None = None) -> MatMulLayer:
-    """The layer of the product called `node` in the ONNX model at `path`; it needs no name where there is only one.
+    """Return the layer of the product `node` in the ONNX model at `path`; `node` is optional if there is only one.
 
-    Raises InputError for a file that is no model, a name that it has not, and a product that cannot be a layer.
+    Raises InputError for an invalid model, an unknown name, or a product that cannot be a layer.
     """
     path_of("path", path)
     expect("node", node, str, type(None))
@@ -119,10 +118,9 @@ def read_onnx(path: str | Path, node: str | None = None) -> MatMulLayer:
 
 
 def read_products(path: str | Path) -> list[Product]:
-    """All matrix products of the ONNX model in the file `path`, in its order; at least one.
+    """Return the matrix products of the ONNX model in the file `path`, in the order of the model.
 
-    An InputError where the file is no valid model or holds no matrix product. Data outside the file is looked for
-    beside it.
+    Raises InputError if the model is invalid or has no matrix product. External data must be next to the file.
     """
     path = path_of("path", path)
     return _some(path, Graph(read_model(path), path.parent))

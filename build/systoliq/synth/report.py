@@ -29,15 +29,15 @@ class CriticalPath:
 class SynthReport:
     """Figures of one design on one target.
 
-    ``lut_sites`` counts every site that holds a lookup table, also one that only feeds a carry chain: TRELLIS_COMB on
-    ECP5, logic cells on iCE40, LUTs of any size on Xilinx; after place and route where there is one. Before it they are
-    counted from the netlist, a few fewer than nextpnr comes to (see `sites_of_cells`). ``carries`` are bits of carry
-    chains. ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it says nothing of the paths to and from cells of the
-    kinds in ``untimed``, which place and route has no timing of. ``open_ports`` is the number of bits of ports that are
-    left open, all but the clock, where the part has fewer pins; 0 where ports have pins. ``floorplan`` has the sites of
-    the multipliers that were kept to one, by nextpnr's names (see `floorplan`). ``parts`` has cells of parts of the
-    design, by their names, as `figures_of_parts` counts them. ``gates`` are all cells of a target without a part, and
-    ``area`` is theirs in the unit of their library; ``blocks`` has the modules of the design, each mapped by itself.
+    ``lut_sites`` counts every site with a lookup table, including those that only feed a carry chain: TRELLIS_COMB on
+    ECP5, logic cells on iCE40, LUTs of any size on Xilinx. The count is from place and route if the target has it;
+    otherwise from the netlist, which is slightly lower (see `sites_of_cells`). ``carries`` are bits of carry chains.
+    ``fmax_mhz`` is the median of ``fmax_mhz_per_seed``; it excludes paths to and from the kinds of cells in
+    ``untimed``, for which place and route has no timing. ``open_ports`` is the number of port bits without a pin, if
+    the part has too few pins. ``floorplan`` has the sites of the placed multipliers, by nextpnr's names (see
+    `floorplan`). ``parts`` has the cells of the design's parts by name, as `figures_of_parts` counts them. ``gates``
+    are all cells of a target without a part, and ``area`` is their area in the unit of the library. ``blocks`` has the
+    modules of the design, each mapped separately.
     """
 
     name: str

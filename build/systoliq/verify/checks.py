@@ -30,9 +30,9 @@ _WORDS = ("statement", "versions")  # which no file of the package can show to b
 
 
 def verify_package(directory: str | Path, progress: Progress | None = None) -> Report:
-    """Check the package in `directory`; a NotAPackageError where there is none. `progress` hears of each column.
+    """Check the package in `directory`. `progress` receives each column. The report is true if it `passed`.
 
-    The report is true where it has `passed`.
+    Raises NotAPackageError if `directory` is not a package.
     """
     if not isinstance(directory, str | Path):
         raise TypeError(f"directory must be a str or a Path, not {directory!r}")

@@ -26,21 +26,21 @@ from .rescale import combined_scale, requantize_float32
 class MatMulLayer:
     """y = rescale((a - a_zero_point) @ (b - b_zero_point) + bias): QLinearMatMul with constant weights, or QGemm.
 
-    Given in the form of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar or of
-    one element; b_* also [N] or [1, N]; bias int32 [N] or None. A zero point's type sets its operand's format. Formats
-    may also be given, for values narrower than the array type that carries them; zero points may then be plain ints.
-    Where any of a, b and y is float8, of any of the four formats, its zero point is 0 and there is no bias; see
-    docs/float8.md for what such a layer computes. Its scales are positive and finite. Scales of integers may have any
-    value, negative and NaN too, and the results are those of the float32 formula (`rescale`).
+    The parameters are those of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar
+    or with one element; b_* also [N] or [1, N]; bias int32 [N] or None. The type of a zero point is its operand's
+    format. For values narrower than their array type, pass a_format, b_format or y_format; zero points may then be
+    plain ints. Scales of integers may have any value, including negative and NaN; the float32 formula (`rescale`)
+    defines the results. A layer with float8 has positive, finite scales, no bias, and zero points of 0 for float8;
+    docs/float8.md defines its results.
 
-    Without y_scale and y_zero_point it is MatMulInteger: y is the int32 sum, modulo 2^32, and y_format int32. a_scale
-    and b_scale may then be left out, too, both together; where they are known, they say what the sums count.
+    Without y_scale and y_zero_point the layer is a MatMulInteger: y is the int32 sum modulo 2^32. a_scale and b_scale
+    are then optional, both together.
 
-    Of such a layer a_zero_point may be left out where a_format is given: it then comes with A at run time, one for all
-    rows or one per row, as dynamic quantization has it. So does a_scale, and b_scale may be known without it.
+    Such a layer may also omit a_zero_point together with a_scale if a_format is given; b_scale may then be given alone.
+    The zero point arrives with A at run time, one for all rows or one per row, as in dynamic quantization.
 
-    Kept in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N], all read-only;
-    a_scale and y_scale float32; a_zero_point and y_zero_point int. What was left out stays None.
+    The fields are stored in one form: b and b_zero_point [N] in `b_format.dtype`, b_scale float32 [N], bias int32 [N],
+    all read-only; a_scale and y_scale float32; a_zero_point and y_zero_point int. Omitted fields are None.
     """
 
     name: str = "layer"
@@ -184,12 +184,12 @@ class MatMulLayer:
 
     @property
     def k(self) -> int:
-        """Length of the sums: rows of b."""
+        """Length of the sums, the rows of b."""
         return int(self.b.shape[0])
 
     @property
     def n(self) -> int:
-        """Number of outputs: columns of b."""
+        """Number of outputs, the columns of b."""
         return int(self.b.shape[1])
 
     @property
@@ -209,7 +209,7 @@ class MatMulLayer:
 
     @property
     def sum_scale(self) -> npt.NDArray[np.float32] | None:
-        """What a sum counts, per column: f32(a_scale * b_scale), [N]; None where the scales are not known."""
+        """Scale of a sum, per column: f32(a_scale * b_scale), [N]; None if a scale is unknown."""
         return None if self.a_scale is None else combined_scale(self.a_scale, self.b_scale, np.float32(1))
 
     @property
@@ -226,7 +226,7 @@ class MatMulLayer:
 
     @property
     def centered_b(self) -> npt.NDArray[np.int64]:
-        """The weights less their zero point, [K, N]."""
+        """Weights minus their zero point, [K, N]."""
         self._refuse_float8("centered_b", self.b_format)
         centered: npt.NDArray[np.int64] = np.subtract(self.b, self.b_zero_point, dtype=np.int64)
         return centered
@@ -240,7 +240,7 @@ class MatMulLayer:
         return decoded.significand << decoded.shift
 
     def check_input(self, a: npt.ArrayLike) -> npt.NDArray[Any]:
-        """`a` as an array [M, K] or [K] of `a_format`, or an error that names what is wrong with it."""
+        """Return `a` as an array [M, K] or [K] of `a_format`; raise TypeError or ValueError if it is not one."""
         array, fmt = as_layer_operand("a", a, self.a_format)
         if array.ndim not in (1, 2) or array.shape[-1] != self.k:
             raise ValueError(
@@ -250,7 +250,7 @@ class MatMulLayer:
         return array.view(fmt.dtype)
 
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
-        """Real numbers as operands of A, as ONNX's QuantizeLinear has it: in float32, halves to even, saturated."""
+        """Return real numbers as operands of A, as ONNX's QuantizeLinear: in float32, half to even, saturated."""
         if self.a_scale is None:
             raise ValueError("a_scale must be known to quantize real numbers, and this layer has none")
         if not np.isfinite(self.a_scale) or not self.a_scale:
@@ -270,7 +270,7 @@ class MatMulLayer:
 
     @property
     def takes_zero_points(self) -> bool:
-        """Whether A's zero point comes with A, at run time."""
+        """Whether A's zero point arrives with A, at run time."""
         return self.a_zero_point is None
 
     def zero_points(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:

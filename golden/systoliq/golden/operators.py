@@ -46,7 +46,7 @@ def qlinear_matmul(
     y_scale: npt.ArrayLike,
     y_zero_point: npt.ArrayLike,
 ) -> npt.NDArray[Any]:
-    """The product of a and b, rescaled to the type of `y_zero_point`, whose dtype the result has.
+    """Return the product of a and b, rescaled to the type of `y_zero_point`.
 
     a, b and y may be int8, uint8 or any of the four float8 types, each of its own; zero points have their operand's
     type, and those of float8 must be 0. Scales are float32, float16 or bfloat16 and need not be sensible: where all

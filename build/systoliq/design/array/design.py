@@ -34,7 +34,7 @@ __all__ = ["ArrayDesign"]
 
 
 class ArrayDesign(Design):
-    """The bare array that `hardware` asks for: operands in, sums out. `hardware.wrap` allows sums beyond its width."""
+    """The array with its drain, without a layer. `hardware.wrap` lets sums that exceed the accumulator wrap."""
 
     kind: ClassVar[str] = "array"
     meanings: ClassVar[Mapping[str, str]] = {
@@ -71,7 +71,7 @@ class ArrayDesign(Design):
 
     @property
     def macs_per_cycle(self) -> int:
-        """Multiply-accumulates that it does in a cycle."""
+        """Multiply-accumulates per cycle."""
         return self.config.macs_per_cycle
 
     @property

@@ -39,7 +39,7 @@ _FLOAT8_VECTORS = "golden vectors of the testbench: jobI_y = jobI_a x jobI_b tim
 
 
 class EngineDesign(Design):
-    """The engine that `hardware` asks for, or of an `EngineConfig` as it is."""
+    """The programmable engine for `hardware` or for an `EngineConfig`."""
 
     kind: ClassVar[str] = "engine"
     meanings: ClassVar[Mapping[str, str]] = MEANINGS
@@ -75,7 +75,7 @@ class EngineDesign(Design):
 
     @property
     def macs_per_cycle(self) -> int:
-        """Multiply-accumulates that its array does in a cycle; the row and column of ones do not count."""
+        """Multiply-accumulates of the array per cycle, without the row and column of ones."""
         return self.config.rows * self.config.cols * self.config.depth
 
     @property

@@ -141,7 +141,7 @@ class LayerDesign(Design):
 
     @property
     def macs_per_cycle(self) -> int:
-        """Multiply-accumulates that its array does in a cycle."""
+        """Multiply-accumulates of the array per cycle."""
         return self.config.macs_per_cycle
 
     @property
@@ -213,7 +213,7 @@ class LayerDesign(Design):
         netlist: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Simulated:
-        """Run rows of A [..., K] through the Verilog and compare with golden; see `Design.simulate`.
+        """Simulate rows of A [..., K] and compare with golden; see `Design.simulate`.
 
         `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Real numbers `x` may
         stand in place of both where `host` says how they are quantized: `sums` are then the hardware's outputs, and `y`

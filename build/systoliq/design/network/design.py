@@ -57,9 +57,9 @@ _STAGE = re.compile(r"pipeline\.(?:[a-z]+_(?:\d_)?)??s(\d+)_")  # as `assemble` 
 
 
 class NetworkDesign(Design):
-    """A network as one pipeline of stages, by the plan that `hardware` asks for.
+    """A network as one pipeline of stages, with the plan for `hardware`.
 
-    `origin` says where it comes from, and `notes` what a user should hear about it.
+    `origin` describes the source in messages, and `notes` are warnings for the user.
     """
 
     kind: ClassVar[str] = "network"
@@ -169,7 +169,7 @@ class NetworkDesign(Design):
 
     @property
     def cells(self) -> str:
-        """Of all its stages but those for which the plan names others of the same family."""
+        """Cells of all stages, except those for which the plan names others of the same family."""
         return self._hardware.cells
 
     @property
@@ -184,12 +184,12 @@ class NetworkDesign(Design):
 
     @property
     def macs_per_cycle(self) -> int:
-        """Multiply-accumulates that all its stages do in a cycle."""
+        """Multiply-accumulates of all stages per cycle."""
         return self.plan.multipliers
 
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
-        """Of each stage, by its node's name; empty for cells of a family that there are none for."""
+        """Estimates of each stage, by its node's name; empty for families without estimates."""
         waiting = {joint.name: joint.waiting for joint in self.assembly.pipeline.joints}
         return self._estimated(self.plan, waiting)
 
@@ -279,9 +279,9 @@ class NetworkDesign(Design):
         netlist: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> Simulated:
-        """Run images through the Verilog and compare every tensor that it makes with golden; see `Design.simulate`.
+        """Simulate images and compare every tensor of the hardware with golden; see `Design.simulate`.
 
-        `inputs` are as `Network.golden` takes them.
+        `inputs` are those of `Network.golden`.
         """
         check_run(simulator, stalls, waves)
         if netlist is not None:

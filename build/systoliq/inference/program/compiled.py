@@ -56,12 +56,11 @@ def compile_onnx(
     base: int = 0,
     memory: int | None = None,
 ) -> CompiledModel:
-    """Compile the ONNX model in the file `model` for an engine of `config` with a bus of `bus` bits.
+    """Compile the ONNX model in the file `model` for a DMA engine of `config` with a bus of `bus` bits.
 
-    `shapes` are those of inputs whose sizes the model leaves open. `only` names the products for the engine, and leaves
-    the others to the host. Lists, weights and what steps work on take memory from address `base` on, at most `memory`
-    bytes. Raises InputError for a model that onnxruntime does not take, that has no product for the engine, or that
-    does not fit.
+    `shapes` sets the shapes of inputs with open sizes. `only` lists the products for the engine; the others stay on the
+    host. Lists, weights and buffers use at most `memory` bytes from the address `base`. Raises InputError for a model
+    that onnxruntime rejects, that has no product for the engine, or that does not fit.
 
     >>> compile_onnx("model.onnx", EngineConfig(rows=16, cols=16)).write("out/model")
     """

@@ -140,7 +140,7 @@ def _without_nodes(verdicts: tuple[Verdict, ...]) -> str:
 
 
 def read_network(path: str | Path) -> Network:
-    """The ONNX model in the file `path` as a network; InputError names the nodes that are not taken, and why."""
+    """Return the ONNX model in the file `path` as a network; raise InputError with the reasons if it cannot be one."""
     path_of("path", path)
     return network_of(read_nodes(path), path)
 

@@ -77,9 +77,9 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Network:
-    """`nodes` in an order in which each has its inputs, from the tensors of `sources` to `outputs`.
+    """Network of `nodes` in topological order, from the tensors of `sources` to `outputs`.
 
-    Raises ValueError where a node asks for a tensor that is not made before it, and where two have one name.
+    Raises ValueError if a node uses a tensor that no earlier node produces, or if two tensors have the same name.
     """
 
     name: str
@@ -106,12 +106,12 @@ class Network:
 
     @property
     def inputs(self) -> tuple[Tensor, ...]:
-        """The integer tensors that the host gives."""
+        """Integer tensors that the host supplies."""
         return tuple(source.tensor for source in self.sources)
 
     @property
     def multiply_accumulates(self) -> int:
-        """Of one batch of the inputs' shapes."""
+        """Multiply-accumulates for one batch of the inputs' shapes."""
         return sum(node.multiply_accumulates for node in self.nodes)
 
     def consumers(self, name: str) -> tuple[Node, ...]:
@@ -119,10 +119,10 @@ class Network:
         return tuple(node for node in self.nodes if any(tensor.name == name for tensor in node.inputs))
 
     def golden(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
-        """Every integer tensor by its name in ONNX, those of the sources first.
+        """Return every integer tensor by its ONNX name, those of the sources first.
 
-        `inputs` has, for each source, the numbers under the name of the graph's input, or the integers under the
-        tensor's. Shapes are ONNX's, with any batch, the same for all.
+        `inputs` has, for each source, real numbers under the name of the graph's input, or integers under the name of
+        the tensor. Shapes are those of ONNX, with any batch, the same for all.
         """
         made = {source.tensor.name: self._taken(source, inputs) for source in self.sources}
         known = {name for source in self.sources for name in (source.name, source.tensor.name)}

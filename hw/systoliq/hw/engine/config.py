@@ -25,22 +25,23 @@ def _ceil_div(a: int, b: int) -> int:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class EngineConfig:
-    """A ``rows`` x ``cols`` array of ``depth`` multipliers an element, with operand buffers and ``lanes``.
+    """Engine with a ``rows`` x ``cols`` array of ``depth`` multipliers per element, operand buffers and ``lanes``.
 
     ``a_words`` and ``b_words`` are the depths of the operand buffers, in words of ``rows * depth`` elements of A and
     ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), that of B
-    all of a job's B (that times ceil(N / cols)). ``lanes`` (a divisor of ``cols``) drain ``lanes`` results a cycle.
+    all of a job's B (ceil(K / depth) * ceil(N / cols) words). ``lanes``, a divisor of ``cols``, is the number of
+    results per cycle.
     ``max_columns`` (N of a job) and ``max_rows`` (M of a job with a zero point per row) size the constant tables.
 
-    ``dataflow`` "output-stationary" keeps sums in the array. "weight-stationary" keeps weights there: every row of A
-    costs one cycle, none is padded to a group, and B is read once; then the buffer of A must hold all of a job's A (M
-    * ceil(K / (rows * depth)) words) where N > cols, M is at most ``max_rows``, and B's buffer may be small.
+    ``dataflow`` "output-stationary" keeps sums in the array. "weight-stationary" keeps weights in the array: every row
+    of A takes one cycle without padding to a group, and B is read once. If N > cols, the buffer of A must then hold all
+    of a job's A (M * ceil(K / (rows * depth)) words). M is at most ``max_rows``, and B's buffer may be small.
 
     ``cells`` names the cells that multiply, as in `ArrayConfig`.
 
     ``a``, ``b`` and ``y`` are the formats of a float8 engine, which is output-stationary and has no row table; its
-    accumulators hold the exact sum of any K up to `LARGEST`. Without them operands are int8 or uint8, and Y int8, uint8
-    or int32, as each job says.
+    accumulators hold the exact sum for any K up to `LARGEST`. By default, each job selects int8 or uint8 operands, and
+    int8, uint8 or int32 for Y.
     """
 
     rows: int = 4
@@ -103,7 +104,7 @@ class EngineConfig:
             raise ValueError(f"dataflow must be output-stationary for float8, not {self.dataflow!r}")
 
     def replace(self, **changes: object) -> EngineConfig:
-        """A copy with ``changes`` made, validated again."""
+        """Return a copy with ``changes``, validated again."""
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     @property

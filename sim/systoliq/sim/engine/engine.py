@@ -100,9 +100,9 @@ class OperationResult:
 
 
 class Engine:
-    """An engine of `config` under a simulator; built at its first use, and kept in the cache.
+    """Simulated engine with the configuration `config`, built at first use and cached.
 
-    `reports`: the jobs of the last operation. Errors of the engine are `EngineError`s, one class for each code.
+    `reports` has the jobs of the last operation. Errors of the engine raise subclasses of `EngineError`.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Engine:
         *,
         bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
-        """`systoliq.golden.matmul_integer`, by the hardware. `bias`: as for `qlinear_matmul`."""
+        """Compute `systoliq.golden.matmul_integer` in hardware; `bias` as for `qlinear_matmul`."""
         return self._single(self.plan_matmul_integer(a, b, a_zero_point, b_zero_point, bias=bias))
 
     def qlinear_matmul(
@@ -161,27 +161,27 @@ class Engine:
         *,
         bias: npt.ArrayLike | None = None,
     ) -> npt.NDArray[Any]:
-        """`systoliq.golden.qlinear_matmul`, by the hardware.
+        """Compute `systoliq.golden.qlinear_matmul` in hardware.
 
-        With `bias`, int32 that broadcasts to the result, it is com.microsoft's QGemm: the sum wraps, then is rescaled.
+        With `bias`, int32 that broadcasts to the result, compute com.microsoft's QGemm: the sum wraps before rescaling.
         """
         inputs = (a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point)
         return self._single(self.plan_qlinear_matmul(*inputs, bias=bias))
 
     def plan_matmul_integer(self, *inputs: npt.ArrayLike | None, bias: npt.ArrayLike | None = None) -> Plan:
-        """The jobs of a `matmul_integer` with these arguments, for `run`."""
+        """Return the jobs of a `matmul_integer` with these arguments, for `run`."""
         return plan_matmul_integer(self.config, *inputs, bias=bias)  # type: ignore[arg-type]
 
     def plan_qlinear_matmul(self, *inputs: npt.ArrayLike, bias: npt.ArrayLike | None = None) -> Plan:
-        """The jobs of a `qlinear_matmul` with these arguments, for `run`."""
+        """Return the jobs of a `qlinear_matmul` with these arguments, for `run`."""
         return plan_qlinear_matmul(self.config, *inputs, bias=bias)
 
     def run(
         self, plans: Sequence[Plan], *, stalls: Stalls | Sequence[Stalls] = (0, 0, 0), seed: int = 0
     ) -> list[OperationResult]:
-        """Run operations one after the other in one simulator process; those with a second step share another one.
+        """Run operations in sequence in one simulator process; second steps share another process.
 
-        `stalls` are the probabilities of a pause in a cycle of A, B and Y, for all operations or for each.
+        `stalls` are the probabilities of a pause per cycle of A, B and Y, for all operations or for each one.
         """
         given = list(stalls)
         each: list[Any] = [stalls] * len(plans) if not given or not isinstance(given[0], tuple) else given
@@ -203,7 +203,7 @@ class Engine:
     def run_jobs(
         self, jobs: Iterable[Job], stalls: Iterable[Stalls] | None = None, *, seed: int = 0
     ) -> list[tuple[npt.NDArray[Any], JobReport]]:
-        """Run jobs as they are: Y [m, n] and the report of each. `EngineError` where the engine refuses one."""
+        """Run jobs and return Y [m, n] and the report of each; raise `EngineError` if the engine refuses one."""
         jobs = list(jobs)
         each = [(0.0, 0.0, 0.0)] * len(jobs) if stalls is None else list(stalls)
         work = [self.prepare(job, these, seed + 3 * i) for i, (job, these) in enumerate(zip(jobs, each, strict=True))]
