@@ -1,4 +1,4 @@
-"""The golden model: what the answer is, to the bit. numpy only; imports nothing else of systoliq."""
+"""The golden model, which defines every result bit for bit. Needs only numpy; imports nothing else of systoliq."""
 
 from .dynamic import Quantized, dynamic_quantize_linear
 from .exact import SmallestExact, certificate, smallest_exact

@@ -1,7 +1,7 @@
-"""Exact integer matrix products on numpy arrays, and the int32 accumulator that they end in.
+"""Exact integer matrix products on numpy arrays, and int32 accumulators.
 
-Integers go through float64 BLAS, which is exact, whatever its order of summation, while no partial sum passes 2^53.
-The sum over K is cut where it could.
+Integers go through float64 BLAS, which is exact in any order of summation as long as no partial sum passes 2^53. Longer
+sums over K are split.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def exact_matmul(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.int
 
 
 def wrap_int32(values: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-    """`values` modulo 2^32 into int32: what an accumulator of 32 bits holds after the same sum."""
+    """Return `values` modulo 2^32 as int32: the content of a 32-bit accumulator after the same sum."""
     return values.astype(np.int32)  # int64 to int32 keeps the low bits
 
 

@@ -1,10 +1,10 @@
-"""Archives of arrays, .npz and .npy files: read with every size checked first, written to the same bytes everywhere.
+"""Archives of arrays, .npz and .npy files: read with every size checked first, written as the same bytes everywhere.
 
-The directory of an archive and the header of each array say how large they are; both are limited, and must agree with
-what then comes. Pickled objects are never read.
+The directory of an archive and the header of each array state their sizes. Both are limited, and must agree with the
+data that follows. Pickled objects are never read.
 
-numpy and Python's zipfile choose other headers from version to version. Here each field of a header is chosen by
-`npz_bytes`, so that equal arrays have equal archives under every version.
+numpy and Python's zipfile write different headers from version to version. Here `npz_bytes` chooses each field of a
+header, so equal arrays have equal archives with every version.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ _BROKEN = (OSError, ValueError, TypeError, EOFError, KeyError, NotImplementedErr
 
 
 def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
-    """Every array of the .npz archive `path`, or an error that names the file; pickled objects are refused."""
+    """Return every array of the .npz archive `path`, or raise an error that names the file; pickled objects are
+    rejected.
+    """
     path = _regular(path)
     try:
         with path.open("rb") as file:
@@ -59,7 +61,7 @@ def read_arrays(path: str | Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def read_array(path: str | Path) -> npt.NDArray[Any]:
-    """The array of the .npy file `path`, or an error that names the file; pickled objects are refused."""
+    """Return the array of the .npy file `path`, or raise an error that names the file; pickled objects are rejected."""
     path = _regular(path)
     try:
         with path.open("rb") as file:

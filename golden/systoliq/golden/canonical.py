@@ -1,13 +1,13 @@
-"""Canonical layers: a layer with any scales as an equal one whose scales are finite and not negative.
+"""Canonical layers: layers with any scales, rewritten with finite scales that are not negative, and equal results.
 
-Hardware has constants for such scales alone, and certificates lean on outputs that never fall as the sum rises. With s
-a column's combined scale and y = rint(clip(f32(sum) * s, ...)) + zero point, the least output for NaN (`rescale`):
+The hardware has constants only for such scales, and certificates assume outputs that never fall as the sum rises. With
+s a column's combined scale and y = rint(clip(f32(sum) * s, ...)) + zero point, the smallest output for NaN (`rescale`):
 
 * s < 0: the sum changes its sign instead. Weights and their zero point are complemented, ~b - ~b_zero_point =
-  -(b - b_zero_point) in as many bits, and the bias is negated. float32 rounds both signs alike.
-* s NaN: y is the least output, as for a sum of -1 without weights and a scale that saturates.
-* s infinite: y is the greatest output where the sum is positive, else the least: 0 * infinity is NaN. A scale that
-  saturates does that where the zero point is the least output, and it may be so where no column is finite.
+  -(b - b_zero_point) in the same number of bits, and the bias is negated. float32 rounds both signs alike.
+* s NaN: y is the smallest output, as for a sum of -1 without weights and a scale that saturates.
+* s infinite: y is the largest output if the sum is positive, otherwise the smallest: 0 * infinity is NaN. A scale that
+  saturates does the same if the zero point is the smallest output, and is possible if no column is finite.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 
 def canonical_layer(layer: MatMulLayer) -> MatMulLayer:
-    """A layer of integers with the outputs of `layer`, every one, and scales that are finite and at least +0.
+    """Return a layer of integers with the same outputs as `layer`, and scales that are finite and at least +0.
 
-    `layer` itself where it is so already, gives sums, or has float8. ValueError where there is none: for sums whose
-    opposites leave int32, and for infinite scales beside finite ones.
+    Returns `layer` itself if it is canonical, gives sums, or has float8. Raises ValueError if there is no such layer:
+    for sums whose negatives leave int32, and for infinite scales among finite ones.
     """
     if layer.gives_sums or layer.has_float8:
         return layer

@@ -1,8 +1,8 @@
-"""DynamicQuantizeLinear of ONNX: scale and zero point from the least and the greatest of the numbers themselves.
+"""DynamicQuantizeLinear of ONNX: scale and zero point from the smallest and the largest of the numbers.
 
-What hosts compute in front of a product whose zero point comes at run time. ONNX's text says which formula; where it
-leaves room, this is onnxruntime's kernel: float32 throughout, true divisions, halves to even, the zero point added to
-the rounded quotient.
+Hosts compute this before a product whose zero point arrives at run time. ONNX's text defines the formula. Where it
+leaves room, this follows onnxruntime's kernel: float32 throughout, true divisions, halves to even, the zero point added
+to the rounded quotient.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ __all__ = ["Quantized", "dynamic_quantize_linear"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Quantized:
-    """Integers `a`, of the shape of the real numbers that they stand for: (a - zero_point) * scale, about.
+    """Integers `a` with the shape of the real numbers that they represent, approximately (a - zero_point) * scale.
 
-    `zero_point` is None where it was known before.
+    `zero_point` is None if it is part of the layer.
     """
 
     a: npt.NDArray[Any]
@@ -31,10 +31,10 @@ class Quantized:
 
 
 def dynamic_quantize_linear(x: npt.ArrayLike) -> Quantized:
-    """`x`, float32 of any shape with at least one element, as uint8 with the scale that their range asks for.
+    """Quantize `x`, float32 of any shape with at least one element, to uint8 with the scale of its range.
 
-    Raises TypeError for other types, ValueError where a number is not finite or the range is too large or too small
-    for a scale in float32.
+    Raises TypeError for other types, ValueError if a number is not finite or the range is too large or too small for a
+    scale in float32.
     """
     real: npt.NDArray[Any] = np.asarray(x)
     if real.dtype != np.float32:

@@ -1,8 +1,8 @@
-"""Exactness: the smallest requantizer of a constant layer that still equals the float32 formula, and its certificate.
+"""Exactness: the smallest requantizer of a constant layer that equals the float32 formula, and its certificate.
 
-Over the accumulators that a column can reach a rescale is its steps (`thresholds`), and the constants that reproduce
-these are known for every rounding (`slopes`). Here the cheapest are chosen for the layer as a whole, and the choice is
-put into a certificate. No file is read or written: callers in build do that.
+On the accumulators that a column can reach, a rescale is defined by its steps (`thresholds`), and `slopes` finds the
+constants that reproduce these for each rounding. Here the cheapest constants for the whole layer are selected, and
+recorded in a certificate. No file is read or written here.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _FORMS = (Rounding.FLOOR, Rounding.NEAREST, Rounding.NEAR_TIE)  # from the least
 
 @dataclass(frozen=True)
 class Fit:
-    """What one rounding can do for one column: the slopes it may have, and the constants with the least multiplier.
+    """Fit of one rounding to one column: the possible slopes, and the constants with the smallest multiplier.
 
-    `constants` are (M, S, C), or None where there are none within the limits of a `Requantization`.
+    `constants` are (M, S, C), or None if no constants within the limits of a `Requantization` are exact.
     """
 
     slopes: Slopes
@@ -34,12 +34,12 @@ class Fit:
 
     @property
     def bits(self) -> int | None:
-        """Width of the multiplier, or None where none is exact."""
+        """Width of the multiplier; None if no multiplier is exact."""
         return None if self.constants is None else self.constants[0].bit_length()
 
     @property
     def obstacle(self) -> str | None:
-        """Why no constants are exact; None where some are."""
+        """The reason why no constants are exact; None if some are."""
         if self.constants is not None:
             return None
         none = "" if self.slopes.empty else f", where no M / 2^S with M below {MULTIPLIER_LIMIT:#x} lies"
@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class SmallestExact:
-    """The cheapest exact requantization of a layer, and what every rounding would have needed in every column."""
+    """The cheapest exact requantization of a layer, and what every rounding needs in every column."""
 
     requantization: Requantization
     fits: Mapping[Rounding, tuple[Fit, ...]]
@@ -56,15 +56,15 @@ class SmallestExact:
 
     @property
     def saved_bits(self) -> int:
-        """Multiplier bits saved against the whole mantissas."""
+        """Multiplier bits saved compared with whole mantissas."""
         return self.full_bits - self.requantization.multiplier_bits
 
     def bits(self, rounding: Rounding) -> tuple[int | None, ...]:
-        """Multiplier bits that each column needs with `rounding`; None where no constants are exact."""
+        """Multiplier bits that each column needs with `rounding`; None if no constants are exact."""
         return tuple(fit.bits for fit in self.fits[rounding])
 
     def obstacles(self, rounding: Rounding) -> dict[int, str]:
-        """The columns for which `rounding` cannot be exact, and why."""
+        """The columns for which `rounding` cannot be exact, with the reasons."""
         return {n: fit.obstacle for n, fit in enumerate(self.fits[rounding]) if fit.obstacle is not None}
 
 
@@ -76,12 +76,13 @@ def smallest_exact(
     hi: npt.ArrayLike,
     form: Rounding | Literal["auto"] = "auto",
 ) -> SmallestExact:
-    """The smallest requantization equal to the float32 formula at `scale` [N] on all accumulators lo..hi (inclusive).
+    """Return the smallest requantization equal to the float32 formula at `scale` [N] on all accumulators lo..hi
+    (inclusive).
 
-    Columns share lanes, so that one rounding serves them all, and the widest multiplier counts. Cost model: the fewest
-    multiplier bits; among equals floor, then nearest, then near-tie, by what their rounding logic takes. Offsets and
-    shifts are constants in a table and not counted. A rounding asked for by `form` that is not exact for every column
-    is a ValueError which says why; near-tie always is.
+    Columns share lanes, so one rounding serves all of them, and the widest multiplier counts. The cost is the number of
+    multiplier bits; for equal bits, floor is cheaper than nearest, and nearest than near-tie, by the size of their
+    rounding logic. Offsets and shifts are constants in a table and do not count. `form` selects a rounding; if it is
+    not exact for every column, ValueError gives the reason. near-tie is always exact.
     """
     if form != "auto" and not isinstance(form, Rounding):
         raise TypeError(f"form must be a Rounding or 'auto', not {form!r}")
@@ -104,10 +105,11 @@ def smallest_exact(
 def certificate(
     requantization: Requantization, scale: npt.ArrayLike, lo: npt.ArrayLike, hi: npt.ArrayLike
 ) -> dict[str, Any]:
-    """What anyone needs to check that `requantization` equals the float32 formula on lo..hi, ready for JSON.
+    """Return the data, ready for JSON, to check that `requantization` equals the float32 formula on lo..hi.
 
-    Scales are hexadecimal floats. `digest` is of the float32 formula's steps (`thresholds.steps_digest`); the verdict
-    is "exact" where the integer form has the same steps, else "differs", with how often and where first.
+    Scales are hexadecimal floats. `digest` is of the float32 formula's steps (`thresholds.steps_digest`). The verdict
+    is "exact" if the integer form has the same steps, otherwise "differs", with the number of differences and the first
+    one.
     """
     scales = as_scale("scale", scale).reshape(-1)
     wanted = float32_steps(scales, requantization.zero_point, requantization.output, lo, hi)

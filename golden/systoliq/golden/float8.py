@@ -1,11 +1,11 @@
-"""The four 8-bit floating-point formats of ONNX: what each code stands for, and rounding to a code.
+"""The four 8-bit floating-point formats of ONNX: the value of each code, and rounding to a code.
 
     float8_e4m3fn    4 exponent bits, 3 mantissa bits; NaN is S.1111.111, no infinity
-    float8_e5m2      5 and 2; infinity and NaN as IEEE 754 has them
-    ..fnuz           the bias is one more; NaN is the code 0x80, so that there is no infinity and no -0
+    float8_e5m2      5 and 2; infinity and NaN as in IEEE 754
+    ..fnuz           the bias is larger by one; NaN is the code 0x80, so there is no infinity and no -0
 
-Codes are uint8. An array says which format its codes have by its dtype: that of ml_dtypes, known by its name and not
-imported, or `Float8Format.dtype`, which is numpy's alone. Source: "Float stored in 8 bits" of the ONNX documentation.
+Codes are uint8. The dtype of an array gives the format of its codes: that of ml_dtypes, recognized by its name and not
+imported, or `Float8Format.dtype`, which needs only numpy. Source: "Float stored in 8 bits" of the ONNX documentation.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SIGN = 0x80
 
 @dataclass(frozen=True)
 class Decoded:
-    """Codes as significand * 2^(shift + unit): integers, with flags for what is no number.
+    """Codes as significand * 2^(shift + unit): integers, with flags for codes that are not numbers.
 
-    `significand` is signed, int64, and 0 where `nan` or `infinity` is set; `shift` is int64 and at least 0;
-    `infinity` is +1, -1 or 0 (int8). All have the codes' shape. `unit` is the format's.
+    `significand` is signed, int64, and 0 if `nan` or `infinity` is set; `shift` is int64 and at least 0; `infinity` is
+    +1, -1 or 0 (int8). All have the codes' shape. `unit` is that of the format.
     """
 
     significand: npt.NDArray[np.int64]
@@ -41,7 +41,7 @@ class Decoded:
 class Float8Format:
     """One of E4M3FN, E4M3FNUZ, E5M2 and E5M2FNUZ; `parse` and `of` find it by name and by dtype.
 
-    `bits`, `signed`, `min` and `max` are those of its codes, for whoever moves them without a look at what they mean.
+    `bits`, `signed`, `min` and `max` describe the codes, for code that moves them without regard to their values.
     """
 
     bits: ClassVar[int] = 8
@@ -66,14 +66,14 @@ class Float8Format:
 
     @classmethod
     def of(cls, dtype: npt.DTypeLike) -> Float8Format | None:
-        """The format of arrays of `dtype`, by its name or the name of its one field; None where it is no float8."""
+        """Return the format of arrays of `dtype`, by its name or the name of its one field; None if not float8."""
         dtype = np.dtype(dtype)
         tag = dtype.names[0] if dtype.names and len(dtype.names) == 1 and dtype.itemsize == 1 else dtype.name
         return _FORMATS.get(tag)
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """uint8 with the format's name on its one field, for codes where ml_dtypes is not at hand.
+        """uint8 with one field named after the format, for codes without ml_dtypes.
 
         Views, slices and reshapes keep it; arithmetic and numpy.concatenate do not, and give plain uint8.
         """
@@ -81,12 +81,12 @@ class Float8Format:
 
     @property
     def type_name(self) -> str:
-        """What an array of its codes may be, for an error."""
+        """The types that an array of its codes can have, for error messages."""
         return f"{self.name} or uint8"
 
     @property
     def unit(self) -> int:
-        """The least subnormal value is 2^unit, and every finite value an integer times it."""
+        """Exponent of the smallest subnormal value, 2^unit; every finite value is an integer times it."""
         return 1 - self.bias - self.mantissa_bits
 
     @property
@@ -96,7 +96,7 @@ class Float8Format:
 
     @property
     def infinity_code(self) -> int | None:
-        """The code of +infinity; None where there is none."""
+        """The code of +infinity; None if the format has no infinity."""
         return self.max_code + 1 if self.max_code + 1 < self.nan_code and not self.fnuz else None
 
     @property
@@ -126,7 +126,7 @@ class Float8Format:
         return array.view(np.uint8)
 
     def decode(self, array: npt.NDArray[Any]) -> Decoded:
-        """What the codes stand for, exactly."""
+        """Return the exact values of the codes."""
         codes = self.codes(array)
         magnitude = (codes & (_SIGN - 1)).astype(np.int64)
         negative = codes >= _SIGN
@@ -139,11 +139,11 @@ class Float8Format:
         return Decoded(significand, shift, nan, np.where(negative, -1, 1).astype(np.int8) * infinite)
 
     def encode(self, values: npt.ArrayLike) -> npt.NDArray[np.uint8]:
-        """Codes nearest to the floats `values` (16, 32 or 64 bits), half to even.
+        """Return the codes nearest to the floats `values` (16, 32 or 64 bits), half to even.
 
-        Infinities and what is too great give the greatest finite value, NaN the code `nan_code`; -0.0, and what rounds
-        to it, is -0 where the format has one and 0 otherwise. So do ONNX's Cast and QuantizeLinear with saturate = 1,
-        but that their NaN may keep its sign.
+        Infinities and values out of range give the largest finite value, NaN gives the code `nan_code`. -0.0, and
+        values that round to it, give -0 if the format has it, otherwise 0. ONNX's Cast and QuantizeLinear with saturate
+        = 1 do the same, except that their NaN can keep its sign.
         """
         floats = np.asarray(values)
         if floats.dtype.kind != "f" or floats.dtype.itemsize > 8:
@@ -153,7 +153,7 @@ class Float8Format:
         return self.round(Wide.of_floats(np.where(finite, floats, 0)), np.isnan(floats), infinity.astype(np.int8))
 
     def round(self, numbers: Wide, nan: npt.NDArray[np.bool_], infinity: npt.NDArray[np.int8]) -> npt.NDArray[np.uint8]:
-        """Codes nearest to exact `numbers`, half to even and saturated; where a flag is set it counts instead."""
+        """Return the codes nearest to exact `numbers`, half to even and saturated; flags take precedence."""
         quantum = np.maximum(numbers.leading - self.mantissa_bits, self.unit)
         # A significand of all ones that rounds up carries into the exponent field, as it must.
         magnitude = numbers.rounded(quantum) + ((quantum - self.unit) << self.mantissa_bits)

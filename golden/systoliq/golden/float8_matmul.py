@@ -1,10 +1,10 @@
-"""QLinearMatMul where an operand or the result is float8: exact sums, one exact product with the scale, one rounding.
+"""QLinearMatMul with a float8 operand or result: exact sums, one exact product with the scale, one rounding.
 
     s = f32(f32(a_scale * b_scale) / y_scale)
     y = round(sum(a * b) * s)        the sum and its product with s are exact; half to even, saturated
 
-The sum is exact, so that no order of summation is preferred. What the ONNX text leaves open, and how it is settled
-here, is in docs/float8.md.
+The sum is exact, so the order of summation does not matter. docs/float8.md describes what the ONNX text leaves open,
+and how it is defined here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ class Numbers:
     """A matrix operand [..., rows, columns] in integers: sum(band * 2^(16 * i)) * 2^unit, i the band's index.
 
     Bands are int64, below 2^19, so that their products are exact in one pass of `exact_matmul`. `nan` (bool) and
-    `infinity` (+1, -1, 0) flag the elements that are no numbers, whose bands are 0; None where there are none.
+    `infinity` (+1, -1, 0) flag the elements that are not numbers, whose bands are 0; both are None if there are no such
+    elements.
     """
 
     bands: tuple[npt.NDArray[np.int64], ...]
@@ -65,7 +66,7 @@ class Numbers:
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Exact sums: `numbers`, and instead of them NaN or an infinity (+1, -1, 0) where one is flagged."""
+    """Exact sums: `numbers`, replaced by NaN or an infinity (+1, -1, 0) where flagged."""
 
     numbers: Wide
     nan: npt.NDArray[np.bool_]
@@ -73,7 +74,7 @@ class Sums:
 
     @property
     def flags(self) -> npt.NDArray[np.uint8]:
-        """What a sum is instead of a number, as hardware flags it: 1 for +infinity, 2 for -infinity, 3 for NaN."""
+        """The hardware's flags of each sum: 0 for a number, 1 for +infinity, 2 for -infinity, 3 for NaN."""
         return np.where(self.nan, 3, np.where(self.infinity > 0, 1, np.where(self.infinity < 0, 2, 0))).astype(np.uint8)
 
 
@@ -116,9 +117,9 @@ def integer_sums(acc: npt.NDArray[Any]) -> Sums:
 
 
 def scaled(sums: Sums, scale: npt.NDArray[np.float32]) -> Sums:
-    """The exact products of `sums` and the float32 `scale`, broadcast against them, by the rules of IEEE 754.
+    """Return the exact products of `sums` and the float32 `scale`, broadcast, by the rules of IEEE 754.
 
-    But for the sign of zero: an exact zero is positive.
+    Only the sign of zero differs: an exact zero is positive.
     """
     finite = np.isfinite(scale)
     sign = np.sign(np.where(np.isnan(scale), 0, scale)).astype(np.int8)
@@ -151,7 +152,7 @@ def refuse_underflow(
     b_scale: npt.NDArray[np.float32],
     y_scale: np.float32,
 ) -> None:
-    """ValueError where the combined `scale` is 0 though no scale is: every output there would be a wrong zero."""
+    """Raise ValueError if the combined `scale` is 0 though no scale is: every output there would be a wrong zero."""
     lost = (scale == 0) & (a_scale != 0) & (b_scale != 0) & np.isfinite(y_scale)
     if lost.any():
         index = tuple(int(i) for i in np.argwhere(lost)[0])

@@ -1,4 +1,4 @@
-"""Requantization where float8 is involved: from exact sums to results, with the constants that the hardware has."""
+"""Requantization with float8: from exact sums to results, with the constants of the hardware."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ EXPONENTS = range(-149 - (MANTISSA_BITS - 1), 128 - (MANTISSA_BITS - 1))
 class Float8Requantization:
     """Constants that take exact sums [..., N] to results [..., N] of the format `output`, rounded once.
 
-    That is float8, or integers: then `zero_point` is added to the rounded number, and NaN gives the least.
+    `output` is float8 or integers. For integers, `zero_point` is added to the rounded number, and NaN gives the
+    smallest.
 
-    Column n's scale is `multiplier[n]` * 2^`exponent[n]`, the multiplier a float32's mantissa with its highest bit set;
-    one entry alone serves any number of columns.
+    Column n's scale is `multiplier[n]` * 2^`exponent[n]`; the multiplier is a float32's mantissa with its highest bit
+    set. A single entry serves any number of columns.
     """
 
     multiplier: tuple[int, ...]

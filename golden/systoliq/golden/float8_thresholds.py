@@ -1,7 +1,7 @@
-"""Thresholds of results where float8 is involved: the sums at which they change, and those that weights can reach.
+"""Thresholds of results with float8: the sums at which results change, and the sums that weights can reach.
 
-A scale is positive, and rounding never falls as its number rises: so a column is known over a range of sums by the
-least sum of each result, at most 255 of them for 8 bits. Sums are Python integers in units of both operands' least
+A scale is positive, and rounding never falls as its number rises. So the smallest sum of each result, at most 255 of
+them for 8 bits, defines a column over a range of sums. Sums are Python integers in units of both operands' smallest
 values, of up to 96 bits.
 """
 
@@ -21,9 +21,10 @@ _SIGN = 0x80
 
 
 def reachable_sums(layer: MatMulLayer) -> tuple[list[int], list[int]]:
-    """The least and the greatest sum of each column of a layer with float8, over all finite A.
+    """Return the smallest and the largest sum of each column of a layer with float8, over all finite A.
 
-    Of weights that are no numbers, sums are none either; they count as 0 here. Sums of integers are not wrapped here.
+    Sums with weights that are not numbers are not numbers either; such weights count as 0 here. Sums of integers do not
+    wrap here.
     """
     if not layer.has_float8:
         raise TypeError(f"a, b or y must be float8, not {layer.a_format}, {layer.b_format} and {layer.y_format}")

@@ -1,6 +1,6 @@
-"""Integer formats: what an operand, a weight or an output may hold.
+"""Integer formats: the values that an operand, a weight or an output can have.
 
-The first thing on the data's way: layers, requantization and hardware all speak of numbers as an `IntFormat`.
+Layers, requantization and hardware all describe their numbers by an `IntFormat`.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ _CONTAINERS = (8, 16, 32)
 
 @dataclass(frozen=True)
 class IntFormat:
-    """Integers of `bits` bits, two's complement or natural: 2 to 16 for operands and outputs, 32 for accumulators.
+    """Integers of `bits` bits, two's complement or unsigned: 2 to 16 for operands and outputs, 32 for accumulators.
 
-    `unit`, `max_shift`, `ends`, `nan_code` and `infinity_code` are what a `Float8Format` has under these names, for
-    products of both: significands that are never shifted, and nothing that is no number.
+    `unit`, `max_shift`, `ends`, `nan_code` and `infinity_code` correspond to those of `Float8Format`, for products of
+    both: significands are never shifted, and every code is a number.
     """
 
     unit: ClassVar[int] = 0
@@ -88,11 +88,11 @@ class IntFormat:
         return self.name if self.dtype.name == self.name else f"{self.dtype.name} (for {self.name})"
 
     def contains(self, values: np.ndarray | int) -> bool:
-        """Whether every one of the integers `values` can be held."""
+        """Whether all integers in `values` are in the format's range."""
         return self.first_outside(values) is None
 
     def first_outside(self, values: np.ndarray | int) -> tuple[tuple[int, ...], int] | None:
-        """Index and value of the first of `values`, in C order, that cannot be held; None where all can."""
+        """Index and value of the first of `values`, in C order, out of range; None if all are in range."""
         values = np.asarray(values)
         outside = np.flatnonzero((values < self.min) | (values > self.max))
         if not outside.size:

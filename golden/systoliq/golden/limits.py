@@ -1,6 +1,6 @@
-"""Limits on what users give, each with its reason; beyond them a command ends before it takes the memory or the time.
+"""Limits on user input, each with its reason; beyond them a command ends before it takes the memory or the time.
 
-`docs/limits.md` lists them. Hardware may be limited further: by its cells, its formats, its accumulator.
+`docs/limits.md` lists them. Cells, formats and accumulators can limit hardware further.
 """
 
 from __future__ import annotations

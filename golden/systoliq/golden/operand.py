@@ -1,4 +1,4 @@
-"""Operands of a layer as they are given: integers or float8 codes, checked against their format."""
+"""Operands of a layer: integers or float8 codes, checked against their format."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Format = IntFormat | Float8Format
 
 
 def as_layer_operand(name: str, value: npt.ArrayLike, fmt: Format | None) -> tuple[npt.NDArray[Any], Format]:
-    """`value` in `fmt` (by default, the format that fills its type), with that format; float8 as codes in uint8."""
+    """Return `value` in `fmt` (default: the format that fills its type), with that format; float8 as codes in uint8."""
     found = fmt or Float8Format.of(np.asarray(value).dtype)
     if isinstance(found, Float8Format):
         return _codes(name, value, found), found
@@ -25,7 +25,7 @@ def as_layer_operand(name: str, value: npt.ArrayLike, fmt: Format | None) -> tup
 
 
 def as_layer_zero_point(name: str, value: npt.ArrayLike, fmt: Format | None) -> tuple[npt.NDArray[Any], Format]:
-    """As `as_layer_operand`; a zero point of float8 must be 0, and -0 is given back as 0."""
+    """Like `as_layer_operand`; a zero point of float8 must be 0, and -0 is returned as 0."""
     zero_point, fmt = as_layer_operand(name, value, fmt)
     if isinstance(fmt, Float8Format):
         zero_point = np.zeros_like(float8_zero(name, zero_point.view(fmt.dtype)), np.uint8)
@@ -33,7 +33,7 @@ def as_layer_zero_point(name: str, value: npt.ArrayLike, fmt: Format | None) -> 
 
 
 def integer_format(name: str, fmt: Format) -> IntFormat:
-    """`fmt`, for what float8 cannot be used for: a TypeError that names it there."""
+    """Return `fmt`, or raise TypeError if it is float8, which cannot be used here."""
     if not isinstance(fmt, IntFormat):
         raise TypeError(f"{name} must be a format of integers here, not {fmt}: use systoliq.hw.Dense for float8")
     return fmt
@@ -67,5 +67,5 @@ def _integers(name: str, value: npt.ArrayLike, fmt: IntFormat | None) -> tuple[n
 
 
 def kind(value: npt.ArrayLike) -> str:
-    """What `value` is, for an error."""
+    """A description of the type of `value`, for error messages."""
     return value.dtype.name if isinstance(value, (np.ndarray, np.generic)) else repr(value)

@@ -46,12 +46,12 @@ def qlinear_matmul(
     y_scale: npt.ArrayLike,
     y_zero_point: npt.ArrayLike,
 ) -> npt.NDArray[Any]:
-    """Return the product of a and b, rescaled to the type of `y_zero_point`.
+    """Return the product of a and b, rescaled to the type of `y_zero_point`, which is the result's dtype.
 
-    a, b and y may be int8, uint8 or any of the four float8 types, each of its own; zero points have their operand's
-    type, and those of float8 must be 0. Scales are float32, float16 or bfloat16 and need not be sensible: where all
-    three are integers, a scale that is NaN gives the least output; otherwise it gives NaN, the least output where y is
-    integers, and scales whose combination underflows to 0 are a ValueError.
+    a, b and y can each be int8, uint8 or one of the four float8 types. Zero points have their operand's type; those of
+    float8 must be 0. Scales are float32, float16 or bfloat16 with any value. If a, b and y are integers, a scale that
+    is NaN gives the smallest output. Otherwise it gives NaN, or the smallest output if y is integers, and scales whose
+    combination underflows to 0 raise ValueError.
     """
     a, b = matmul_operands(a, b, float8=True)
     row_scale = along("row", "a_scale", as_scale("a_scale", a_scale), a.shape)

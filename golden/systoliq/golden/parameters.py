@@ -1,10 +1,10 @@
-"""Scales and zero points: which types and shapes a parameter may have, and how it lies along its operand.
+"""Scales and zero points: the types and shapes that a parameter can have, and its alignment with its operand.
 
     a_*   one element; [M] for a 2-D a; a.shape[:-1] + (1,) for any a     (per row)
     b_*   one element; [N] for a 2-D b; b.shape[:-2] + (1, N) for any b   (per column)
     y_*   one element
 
-[M] means rows even where M == K. A scale and a zero point of the same operand may differ in shape.
+[M] means rows even if M == K. A scale and a zero point of the same operand can differ in shape.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SCALE_TYPES = ("float32", "float16", "bfloat16")  # bfloat16 by name: ml_dtypes
 
 
 def as_operand(name: str, value: npt.ArrayLike, *, float8: bool = False) -> npt.NDArray[Any]:
-    """`value` as an array of int8 or uint8, or of a float8 type where `float8` allows it, or a TypeError naming it."""
+    """Return `value` as an array of int8 or uint8, or of a float8 type if `float8` allows it; TypeError names it."""
     array = np.asarray(value)
     is_float8 = Float8Format.of(array.dtype) is not None
     if is_float8 and not float8:
@@ -35,7 +35,7 @@ def as_operand(name: str, value: npt.ArrayLike, *, float8: bool = False) -> npt.
 
 
 def as_zero_point(name: str, value: npt.ArrayLike, dtype: np.dtype[Any], operand: str) -> npt.NDArray[Any]:
-    """`value` as an array of its operand's `dtype`, or a TypeError naming both; one of float8 must be 0."""
+    """Return `value` as an array of its operand's `dtype`; TypeError names both. A float8 zero point must be 0."""
     array = np.asarray(value)
     if type_name(array.dtype) != type_name(dtype):
         raise TypeError(f"{name} must be {type_name(dtype)} as {operand} is, not {type_name(array.dtype)}")
@@ -43,7 +43,7 @@ def as_zero_point(name: str, value: npt.ArrayLike, dtype: np.dtype[Any], operand
 
 
 def float8_zero(name: str, zero_point: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """`zero_point`, or a ValueError naming it where it is a float8 other than 0; -0 counts as 0."""
+    """Return `zero_point`; raise ValueError that names it if it is a float8 other than 0 (-0 counts as 0)."""
     form = Float8Format.of(zero_point.dtype)
     if form is not None:
         codes = form.codes(zero_point).reshape(-1)
@@ -72,9 +72,10 @@ def as_scale(name: str, value: npt.ArrayLike) -> npt.NDArray[np.float32]:
 def along(
     axis: Literal["row", "column"], name: str, parameter: npt.NDArray[Any], shape: tuple[int, ...]
 ) -> npt.NDArray[Any]:
-    """`parameter` reshaped to broadcast along the rows of a, or the columns of b, whose shape is `shape`.
+    """Return `parameter`, reshaped to broadcast along the rows of a, or the columns of b, whose shape is `shape`.
 
-    A 1-D operand counts as the one row, or the one column, that it is promoted to. ValueError naming both otherwise.
+    A 1-D operand counts as the one row, or the one column, that it is promoted to. Raises ValueError that names both if
+    the shapes do not match.
     """
     if parameter.size == 1:
         return parameter.reshape(())

@@ -34,7 +34,7 @@ _INTEGER_POWERS = 2 ** np.arange(MANTISSA_BITS, dtype=np.int64)  # beyond them e
 
 
 class Rounding(enum.Enum):
-    """How acc * M / 2^S becomes an integer."""
+    """The rounding of acc * M / 2^S to an integer."""
 
     NEAR_TIE = "near-tie"
     NEAREST = "nearest"
@@ -97,10 +97,10 @@ class Requantization:
         rounding: Rounding = Rounding.NEAR_TIE,
         multiplier_bits: int = MANTISSA_BITS,
     ) -> Requantization:
-        """The constants for float32 scales [N] (or one scalar), each zero or positive and finite.
+        """Return the constants for float32 scales [N] (or one scalar), each zero or positive and finite.
 
-        `multiplier_bits` below 24 rounds each mantissa to that many bits, half to even: smaller, but exact only where
-        that loses nothing. Rounding.FLOOR gets the offset of round-half-up; for an exact one see `exact`.
+        `multiplier_bits` below 24 rounds each mantissa to that many bits, half to even: smaller, but exact only if that
+        loses nothing. Rounding.FLOOR gets the offset of round-half-up; for an exact one see `exact`.
         """
         scales = as_scale("scale", scale)
         if scales.ndim > 1:
@@ -127,7 +127,7 @@ class Requantization:
 
     @property
     def columns(self) -> int:
-        """N, the number of columns that have constants of their own."""
+        """N, the number of columns with their own constants."""
         return len(self.multiplier)
 
     @property
@@ -206,7 +206,7 @@ def _constants(scale: float, output_bits: int, multiplier_bits: int) -> tuple[in
 
 
 def round_to_mantissa(acc: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """`acc` to 24 significant bits, half to even: what its conversion to float32 does."""
+    """Round `acc` to 24 significant bits, half to even, as its conversion to float32 does."""
     magnitude = acc ^ (acc >> 63)  # one less than |acc| where negative, which matters for no rounded value
     dropped = np.searchsorted(_INTEGER_POWERS[-1] << np.arange(1, 10), magnitude, side="right")
     below_half = (np.int64(1) << dropped >> 1) - 1

@@ -1,12 +1,12 @@
 """The normative rescale: from an int32 accumulator to the output format by the float32 formula.
 
-Every other way to rescale in systoliq, in software or in gates, is measured against `requantize_float32`. The formula
-is that of onnxruntime's QLinearMatMul and QGemm:
+`requantize_float32` is the reference for every other rescale in systoliq, in software and in hardware. The formula is
+that of onnxruntime's QLinearMatMul and QGemm:
 
     s = f32(f32(a_scale * b_scale) / y_scale)
     y = rint(clip(f32(acc) * s, min - zero_point, max - zero_point)) + zero_point
 
-Every operation rounds once to float32; rint rounds half to even; a product that is NaN gives the least output.
+Every operation rounds once to float32; rint rounds half to even; a product that is NaN gives the smallest output.
 """
 
 from __future__ import annotations

@@ -60,9 +60,9 @@ class Slopes:
         return self.below.slope > self.above.slope or not (self.below.included and self.above.included)
 
     def dyadic(self) -> tuple[int, int] | None:
-        """The slope M / 2^S within with the least M, or None where it needs more than a `Requantization` holds.
+        """The slope M / 2^S in the interval with the smallest M; None if it exceeds a `Requantization`.
 
-        The least M has the least S: with one more bit of S, what was M cannot fall below 2 * M - 1.
+        The smallest M has the smallest S: with one more bit of S, M becomes at least 2 * M - 1.
         """
         if self.empty:
             return None

@@ -30,10 +30,10 @@ from .rescale import requantize_float32
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Steps:
-    """Where the outputs of N columns change, over the accumulators lo..hi (inclusive, int64 [N]).
+    """The outputs of N columns as steps, over the accumulators lo..hi (inclusive, int64 [N]).
 
-    `start[i, n]` is the least accumulator of column n in lo..hi whose output is at least `output.min + 1 + i`, and
-    hi + 1 where there is none: int64 [levels, N], levels = 2^bits - 1.
+    `start[i, n]` is the smallest accumulator of column n in lo..hi whose output is at least `output.min + 1 + i`, or hi
+    + 1 if there is no such accumulator: int64 [levels, N], levels = 2^bits - 1.
     """
 
     output: IntFormat
@@ -48,7 +48,7 @@ class Steps:
 
     @property
     def levels(self) -> npt.NDArray[np.int64]:
-        """The outputs that the rows of `start` speak of, [levels, 1]."""
+        """The output of each row of `start`, [levels, 1]."""
         return _levels(self.output)
 
     def column(self, n: int) -> list[tuple[int, int]]:
@@ -82,16 +82,16 @@ def integer_steps(requantization: Requantization, lo: npt.ArrayLike, hi: npt.Arr
 
 
 def steps_digest(steps: Steps) -> tuple[str, ...]:
-    """SHA-256 of each column's steps, in hexadecimal.
+    """Return the SHA-256 of each column's steps, in hexadecimal.
 
-    The text that is hashed is ASCII: `lo:y` for the first accumulator, then ` acc:y` for each one where y changes, then
-    ` hi`. It depends on nothing but the function on lo..hi, so whoever finds the same function finds the same digest.
+    The hashed text is ASCII: `lo:y` for the first accumulator, then ` acc:y` for each one at which y changes, then `
+    hi`. It depends only on the function on lo..hi, so equal functions have equal digests.
     """
     return tuple(column_digest(steps.column(n), int(steps.hi[n])) for n in range(steps.columns))
 
 
 def column_digest(column: list[tuple[int, int]], hi: int) -> str:
-    """As `steps_digest`, of the (accumulator, output) of one column."""
+    """Like `steps_digest`, for the (accumulator, output) of one column."""
     line = " ".join([*(f"{acc}:{y}" for acc, y in column), str(hi)])
     return hashlib.sha256(line.encode("ascii")).hexdigest()
 
@@ -99,16 +99,17 @@ def column_digest(column: list[tuple[int, int]], hi: int) -> str:
 def count_differences(
     requantization: Requantization, scale: npt.ArrayLike, lo: npt.ArrayLike, hi: npt.ArrayLike
 ) -> npt.NDArray[np.int64]:
-    """How many accumulators in lo..hi an integer form takes to another output than the float32 formula, per column.
+    """Count, per column, the accumulators in lo..hi that an integer form and the float32 formula take to different
+    outputs.
 
-    `scale` is float32 [N] for the N columns of `requantization`. Exact, and found from the steps alone.
+    `scale` is float32 [N] for the N columns of `requantization`. The count is exact, and computed from the steps alone.
     """
     wanted = float32_steps(scale, requantization.zero_point, requantization.output, lo, hi)
     return differences(wanted, integer_steps(requantization, lo, hi))
 
 
 def int32_range(lo: npt.ArrayLike, hi: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The accumulators that sums in lo..hi ([N] each) may leave in int32: all of them where a sum could wrap."""
+    """Return the accumulators in int32 after sums in lo..hi ([N] each): all of int32 if a sum can wrap."""
     least, most = np.asarray(lo, dtype=np.int64), np.asarray(hi, dtype=np.int64)
     wraps = (least < INT32.min) | (most > INT32.max)
     return np.where(wraps, INT32.min, least), np.where(wraps, INT32.max, most)
@@ -134,7 +135,7 @@ def differences(one: Steps, other: Steps) -> npt.NDArray[np.int64]:
 
 
 def first_difference(one: Steps, other: Steps) -> list[int | None]:
-    """The least accumulator of each column at which two rescales over the same range differ; None where none does."""
+    """Return the smallest accumulator of each column at which two rescales over one range differ, or None."""
     begin = np.where(one.start == other.start, one.hi + 1, np.minimum(one.start, other.start)).min(axis=0)
     return [int(acc) if acc <= hi else None for acc, hi in zip(begin, one.hi, strict=True)]
 

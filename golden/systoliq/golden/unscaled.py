@@ -1,4 +1,4 @@
-"""Unscaled: what stands in place of a requantization where results are the int32 sums themselves."""
+"""Unscaled results: what replaces a requantization if the results are the int32 sums themselves."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .formats import INT32, IntFormat
 
 @dataclass(frozen=True)
 class Unscaled:
-    """No constants, no rounding: accumulators are results."""
+    """A requantization without constants and rounding: results are the accumulators."""
 
     output: ClassVar[IntFormat] = INT32
 
     def apply(self, acc: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The int32 accumulators [..., N] as they are."""
+        """Return the int32 accumulators [..., N] unchanged."""
         accumulators = np.asarray(acc)
         if accumulators.dtype != np.int32:
             raise TypeError(f"acc must be int32, not {accumulators.dtype.name}")

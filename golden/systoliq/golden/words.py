@@ -26,7 +26,7 @@ _PYTHON = 64  # bits from which on integers are Python's
 
 
 def bytes_of(bits: int) -> int:
-    """Bytes of a word of so many bits."""
+    """Number of bytes in a word of `bits` bits."""
     return -(-bits // 8)
 
 
@@ -82,7 +82,7 @@ def _integers_of(single: npt.NDArray[np.uint8]) -> npt.NDArray[Any]:
 
 
 def to_integers(words: Words) -> list[int]:
-    """Words [n, word_bytes] as Python's integers."""
+    """Return words [n, word_bytes] as Python integers."""
     data, size = words.tobytes(), words.shape[1]
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, len(data), size or 1)]
 
@@ -96,7 +96,7 @@ def as_words(integers: Sequence[int], word_bytes: int) -> Words:
 def pads(
     fmt: IntFormat | Float8Format, shape: tuple[int, ...], generator: np.random.Generator | None
 ) -> npt.NDArray[Any]:
-    """What stands where the hardware must not look: anything of `fmt` from `generator`, or zeros without one."""
+    """Return padding that the hardware must ignore: random elements of `fmt` from `generator`, or zeros without one."""
     if generator is None:
         return np.zeros(shape, fmt.dtype)
     return generator.integers(fmt.min, fmt.max, shape, endpoint=True, dtype=np.int64).astype(fmt.dtype)
