@@ -101,7 +101,7 @@ def network(request, tmp_path):
 def test_network(network, tmp_path):
     path, net, x = network
     compared, _ = check(path, net, {"x": x})
-    assert compared > 20 * 9 * 48
+    assert compared >= 20 * 6 * 48
     np.savez(tmp_path / "network.npz", **network_arrays(net))
     assert load_network(tmp_path / "network.npz").inputs[0].channels_second
 

@@ -20,7 +20,7 @@ from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import unquantized
-from . import functions, moves, pairs, pools, quantizers, sums
+from . import functions, moves, pads, pairs, pools, quantizers, sums
 from .late import QUANTIZERS
 from .layout import with_layout
 from .picks import PICKS
@@ -59,6 +59,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("com.microsoft", "QLinearSigmoid"): functions.qlinear_function,
     ("com.microsoft", "QLinearLeakyRelu"): functions.qlinear_function,
     ("", "Dropout"): moves.dropout,
+    ("", "Pad"): pads.pad,
     ("", "MaxPool"): pools.max_pool,
     ("", "GlobalMaxPool"): pools.global_max_pool,
     ("", "AveragePool"): pools.average_pool,

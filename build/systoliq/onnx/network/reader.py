@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
-from systoliq.golden.network import Network, Node, Source, Tensor
+from systoliq.golden.network import Move, Network, Node, Source, Tensor
 from systoliq.golden.network.moves import Cast, Movement
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute, check_elements, check_inputs, domain, is_operator, label
 from ..quantization import integral
 from .late import QUANTIZERS, late_outputs
+from .padding import merged
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
 from .verdict import Fate, Verdict, multiply_accumulates
 
@@ -52,6 +53,7 @@ class Reader:
         fates = [self._read(node) for node in nodes]
         for info in self.graph.graph.output:
             self._leaves(info.name)
+        self._merge_pads()
         host = {node.output[0] for node, (fate, _, _) in zip(nodes, fates, strict=True) if fate is Fate.HOST}
         return tuple(self._verdict(node, *fate, host) for node, fate in zip(nodes, fates, strict=True))
 
@@ -108,6 +110,17 @@ class Reader:
         self._folded[node.output[0]] = f"in {label(into)}"
 
     # the walk
+
+    def _merge_pads(self) -> None:
+        """Make paddings those of the stages behind them, where they can be."""
+        changed = merged(self._nodes, self._outputs)
+        self._nodes = [now for node in self._nodes if (now := changed.get(node, node)) is not None]
+        for name, stages in self._stages.items():
+            kept = [now for node in stages if (now := changed.get(node, node)) is not None]
+            if len(kept) < len(stages):
+                self._folded[name] = "in the padding of what takes it"
+                kept = [node for node in kept if not isinstance(node, Move)]
+            self._stages[name] = kept
 
     def _read(self, node: NodeProto) -> tuple[Fate, str, bool]:
         """The fate of a node, what to say of it, and whether that follows from another node's; sets its value."""
