@@ -94,7 +94,7 @@ UNREAD = {
     "a register that an initial block sets": Forgery(
         old=r"(module fc_mac\(.*?)endmodule",
         new=r"\1  initial begin\n    sum_held[0] = 1'h1;\n  end\nendmodule",
-        reason="is no memory of so many words",
+        reason="is not a word of a memory",
     ),
     "a driver from above": Forgery(
         old=r"(module fc\(.*?)endmodule",

@@ -73,7 +73,7 @@ def _of_registers(body: str, wider: int) -> str:
 
 
 def _any(width: int, asked: int, name: str) -> str:
-    """Nets of any value: a word, and those of the bits `asked` of which one that is unknown tells."""
+    """Nets of any value: a word, and the bits `asked`, one of which shows whether it is unknown."""
     return (
         f"  (* keep *) wire [{width - 1}:0] systoliq_word_{name};\n"
         f"  (* keep *) wire [{asked - 1}:0] systoliq_bits_{name};\n"

@@ -160,7 +160,7 @@ class Campaign:
         return None if None in found else next(filter(None, found), "")
 
     def _simulate(self, text: str, folder: Path) -> str | None:
-        """What the testbench prints of the Verilog `text`; None where that is none."""
+        """Return what the testbench prints for the Verilog `text`; None if `text` does not compile."""
         (folder / "design.v").write_text(text)
         for memory in self._folder.glob("*.mem"):
             shutil.copy(memory, folder)

@@ -195,7 +195,7 @@ def _proven(verilog: str, top: str, question: str, folder: Path, seconds: int) -
 
 
 def _asked(verilog: str, top: str, question: str, commands: str, folder: Path, seconds: int) -> str:
-    """What ABC says in so many seconds of `commands` for what Yosys makes of a `question`; "" where that is nothing."""
+    """Return ABC's output for `commands` on Yosys' netlist of a `question`; "" if it does not end in time."""
     (folder / "asked.v").write_text(verilog)
     (folder / "asked.ys").write_text(_READ.format(top=top) + question + _WRITE)
     (folder / "asked.aig").unlink(missing_ok=True)

@@ -52,7 +52,7 @@ def meanings(mutant: Mutant, lines: list[str]) -> list[str]:
 
 def wrong_sum(original: Path, mutant: Path) -> str | None:
     """The first sum whose output is another in the package `mutant` than in `original`, whose certificates have the
-    digests of their files: "" where there is none, None where that was not found out.
+    digests of their files: "" if there is no such sum, None if that is unknown.
     """
     found: str | None = None
     with noted([]):

@@ -48,7 +48,7 @@ def same_results(package: Path, meanings: Sequence[str], folder: Path, *, second
 
 
 def _questions(original: str, mutant: str, claimed: dict[str, Any], layer: Float8Derivation) -> Iterator[str]:
-    """Verilog of a module for each different column, whose output is 1 where a sum tells both apart."""
+    """Verilog of a module for each different column, whose output is 1 if both differ for a sum."""
     root = next(name for name in modules_of(original) if name.endswith(_ROOT))
     both = [_stateless(_part(text, root, prefix)) for text, prefix in ((original, ""), (mutant, _MUTANT))]
     bits = layer.hardware.sum_bits - layer.flag_bits

@@ -56,9 +56,9 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Unbounded:
-    """True for ever from power-up, by property-directed reachability: ABC finds the inductive invariant and checks it.
+    """True for all time from power-up: ABC's property-directed reachability finds an inductive invariant and checks it.
 
-    ``cover_cycles``: within how many cycles the harness' covers can be reached.
+    ``cover_cycles`` is the number of cycles within which the harness' covers can be reached.
     """
 
     cover_cycles: int
@@ -89,8 +89,8 @@ class Property:
     ``Assume`` statements the conditions, and each ``Cover`` must be reachable. Its attribute ``formulas``, where it has
     one, holds further claims in SMT-LIB, for what hardware cannot say about itself, such as IEEE 754 arithmetic;
     ``{port}`` stands for a port of the harness (anything else may be optimized away). With its attribute
-    ``free_products`` the claim is proven for any multiplication that meets the conditions: they tell what must be known
-    of it, and are proven by a property of their own. See `.unroll.Unrolling`.
+    ``free_products`` the claim is proven for any multiplication that meets the conditions: they state the required
+    knowledge of it, and are proven by a property of their own. See `.unroll.Unrolling`.
 
     ``quick`` properties, and the bugs of them, are tried in the test run; all of them by ``make prove``.
     """

@@ -113,12 +113,12 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
 def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """S0, S1 and COUT: two lookup tables of four inputs and a carry past both (Yosys' simulation model, INJECT "NO").
 
-    Table i shows INITi at DCBA; the sum is that and the carry's exclusive or. The carry goes on where it shows 1, and
+    Table i shows INITi at DCBA; the sum is that and the carry's exclusive or. The carry continues where it shows 1, and
     else is what the table shows at BA alone.
     """
 
     def of(table: int, carry: Value) -> Value:
-        """The sum, and twice the carry that goes on."""
+        """The sum, and twice the carry out."""
         init = int(parameters[f"INIT{table}"])
         found = []
         for enters in (0, 1):

@@ -44,7 +44,7 @@ class Depthwise(Lanes):
         return self.core.port_width("array_0", "b")
 
     def array(self, a_bits: int) -> dict[str, int]:
-        """Its sizes; an `UnreadableError` where operands of A are not of so many bits."""
+        """Its sizes; raises `UnreadableError` if the operands of A have another width."""
         if (found := self.core.port_width("array_0", "a")) != a_bits:
             raise UnreadableError(f"takes A in {found} bits, which is not {a_bits}")
         return {"lanes": self.lanes}

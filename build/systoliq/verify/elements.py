@@ -42,7 +42,7 @@ class Elementwise:
 
 
 class Maximum:
-    """The module `core` of the module `name` of these: the greatest of so many beats, lane by lane."""
+    """The module `core` of the module `name` of these: the maximum of a number of beats, lane by lane."""
 
     def __init__(self, modules: Mapping[str, Module], name: str) -> None:
         self._core = Scope(modules, name).child("core")

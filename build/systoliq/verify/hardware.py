@@ -70,7 +70,7 @@ class Hardware(Lanes):
         return self.core.port_width("array", "a")
 
     def array(self, a_bits: int) -> dict[str, int]:
-        """Sizes of the array, which takes `depth` operands of A of so many bits for each row."""
+        """Sizes of the array, which takes `depth` operands of A of `a_bits` bits for each row."""
         rows, rest = divmod(self.a_width, a_bits * self.shape.depth)
         if rest:
             raise UnreadableError(f"takes A in {self.a_width} bits, which is not rows x depth x {a_bits}")

@@ -16,7 +16,7 @@ _NATIVE = 62  # bits, so that sums and signs fit as well
 
 
 def sized(value: Value, width: int) -> Value:
-    """`value`, whose numbers have `width` bits, in the type of array for so many."""
+    """`value`, whose numbers have `width` bits, in the type of array for this width."""
     if not isinstance(value, np.ndarray):
         return value
     wanted = np.dtype(np.int64 if width <= _NATIVE else object)

@@ -20,7 +20,7 @@ _STATE = ("at", "at_last", "turn")  # registers: all 0 before the first beat
 
 
 class Parts:
-    """The module `name` of these, a concatenation of so many `inputs`."""
+    """The module `name` of these, a concatenation with `inputs` inputs."""
 
     def __init__(self, modules: Mapping[str, Module], name: str, *, inputs: int) -> None:
         self._name = name

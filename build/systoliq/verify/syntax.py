@@ -89,7 +89,7 @@ class _ModuleReader(ExpressionParser):
         return name
 
     def _range(self) -> int:
-        """Width of `[n:0]`, 1 where there is none."""
+        """Width of `[n:0]`; 1 without it."""
         if not self.tokens.accept("["):
             return 1
         high = self.tokens.number()
@@ -146,7 +146,7 @@ class _ModuleReader(ExpressionParser):
         return words
 
     def _constant_of(self, width: int, name: str) -> int:
-        """A known constant of just so many bits, for `name`."""
+        """A known constant with exactly this number of bits, for `name`."""
         found = self.constant()
         if found.width != width or found.value is None:
             raise self.tokens.error(f"{name} has {width} bits, and is given a constant of {found.width}")
@@ -211,7 +211,7 @@ class _ModuleReader(ExpressionParser):
             self.tokens.expect("]", "=")
             words = self.module.memories.get(name)
             if not isinstance(words, dict) or index in words or index >= self.module.wires[name].words:
-                raise self.tokens.error(f"{name}[{index}] is set twice, or is no memory of so many words")
+                raise self.tokens.error(f"{name}[{index}] is set twice, or is not a word of a memory")
             words[index] = self._constant_of(self.module.wires[name].width, name)
             self.tokens.expect(";")
 

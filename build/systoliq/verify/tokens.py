@@ -60,7 +60,7 @@ class Tokens:
             return True
         self.expect(",")
         if self.peek() == end:
-            raise self.error(f"a list goes on after its last comma near {self._near()}")
+            raise self.error(f"a list continues after its last comma near {self._near()}")
         return False
 
     def name(self) -> str:

@@ -27,7 +27,7 @@ from .limits import ARCHIVE_ARRAYS, ARCHIVE_BYTES
 __all__ = ["npz_bytes", "read_array", "read_arrays"]
 
 _HEADER_LIMIT = 10_000  # characters of an array's header, as numpy has it
-_DIRECTORY_LIMIT = 1 << 20  # bytes of an archive's directory, for so many arrays with long names
+_DIRECTORY_LIMIT = 1 << 20  # bytes of an archive's directory: room for many arrays with long names
 _CHUNK = 1 << 20
 _END = struct.Struct("<4s4H2LH")  # the end of an archive's directory, by the .ZIP file format specification, 4.3.16
 _MEMBER = struct.Struct("<4s5H3L2H")  # the header of a member, 4.3.7

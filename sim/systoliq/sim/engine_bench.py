@@ -124,13 +124,13 @@ class Bench:
             model.pause = False
 
     async def interrupt(self, limit: int) -> bool:
-        """Wait for the interrupt; whether it came within so many cycles."""
+        """Wait for the interrupt; return whether it came within `limit` cycles."""
         if not self.dut.irq.value:
             await First(RisingEdge(self.dut.irq), Timer(limit * PERIOD, "ns"))
         return bool(self.dut.irq.value)
 
     async def poll(self, address: int, mask: int, limit: int) -> bool:
-        """Read a register until the bits of `mask` are 0; whether that came within so many cycles."""
+        """Read a register until the bits of `mask` are 0; return whether that happened within `limit` cycles."""
         end = cocotb.simtime.get_sim_time("ns") + limit * PERIOD
         while await self.read(address) & mask:
             if cocotb.simtime.get_sim_time("ns") > end:
@@ -138,7 +138,7 @@ class Bench:
         return True
 
     async def ended(self, address: int, jobs: int, work: Work) -> bool:
-        """Read STATUS until so many jobs have ended, or one has failed; whether that came in time."""
+        """Read STATUS until the jobs have ended, or one has failed; return whether that happened in time."""
         unit = work.jobs & -work.jobs
         end = cocotb.simtime.get_sim_time("ns") + work.limit * PERIOD
         while True:
@@ -211,7 +211,7 @@ def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
 
 
 def dense(frame: AxiStreamFrame, beat: int) -> bool:
-    """Whether every beat (of so many bytes) but the last is full, and the last has its lowest bytes."""
+    """Whether every beat except the last is full, and the last has its lowest bytes."""
     kept = len(frame.tkeep) - list(frame.tkeep[-beat:]).count(0)
     return all(frame.tkeep[:kept]) and len(frame.tkeep) - kept < beat
 

@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 VARIABLE = "SYSTOLIQ_RUNS"  # the folder, for the bench
-PATTERN_CYCLES = 1 << 15  # after so many cycles a bulk run's pauses repeat
+PATTERN_CYCLES = 1 << 15  # period of the pauses of a bulk run
 _RUNS = "runs.npz"
 _OUTCOMES = "outcomes.npz"
 

@@ -79,7 +79,7 @@ class MacHarness(wiring.Component):
 
 
 class ElementHarness(wiring.Component):
-    """One processing element: captures a sum, keeps it until the next, inserts it into the drain chain when told."""
+    """One processing element: captures a sum, keeps it until the next, inserts it into the drain chain on request."""
 
     def __init__(self, config: ArrayConfig, *, top: bool) -> None:
         self.config = config

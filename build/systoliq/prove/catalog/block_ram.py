@@ -68,7 +68,7 @@ class BlockRamHarness(wiring.Component):
 def _block_ram(latency: int, bug: SeededBug) -> Property:
     return Property(
         name=f"block RAM of {_DEPTH}, latency {latency}",
-        claim="a word that is read is what was last written there, as late as told, until the next one",
+        claim="a word that is read is what was last written there, after the stated latency, until the next one",
         harness=lambda: BlockRamHarness(registered=latency > 1),
         method=Unbounded(cover_cycles=8),
         bug=bug,

@@ -93,7 +93,7 @@ class BusWriteHarness(_BusHarness):
             ]
         with m.If(answered):
             m.d.sync += [acted.eq(0), has_address.eq(got_address), has_data.eq(got_data)]
-        # Nothing waits for ever: with both, the answer comes two cycles later.
+        # Nothing waits forever: with both, the answer comes two cycles later.
         both_before = Signal(2)
         m.d.sync += both_before.eq(Mux(answered, 0, Cat(has_address & has_data, both_before[0])))
         with m.If(both_before[1]):

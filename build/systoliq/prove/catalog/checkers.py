@@ -75,7 +75,7 @@ class FifoHarness(wiring.Component):
             head_payload=dut.o.payload,
             most=dut.depth + self._latency,
         )
-        waited = inside  # inside, and there so many cycles ago
+        waited = inside  # those that have been inside for the latency
         for step in range(self._latency):
             later = Signal.like(inside, name=f"waited_{step}")
             m.d.sync += later.eq(waited - (take & (waited != 0)))
@@ -88,7 +88,7 @@ class FifoHarness(wiring.Component):
 
 
 class ReadyBlindHarness(wiring.Component):
-    """Two copies of a block that see the same, until their outputs' ``ready`` differ: ``valid`` must not tell.
+    """Two copies of a block that see the same, until their outputs' ``ready`` differ: ``valid`` must not differ.
 
     ``connect(dut, m, drive)`` drives the block's inputs with ``drive(value)``, which gives both copies the same free
     value, and returns its output stream.

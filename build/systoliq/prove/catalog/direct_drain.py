@@ -18,7 +18,7 @@ __all__ = ["PROPERTIES"]
 
 
 class DrainHarness(wiring.Component):
-    """Each part of the sum that was named, so many cycles ago as the drain takes, and what goes on to the right."""
+    """Each part of the selected sum, after the latency of the drain, and what passes on to the right."""
 
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config

@@ -28,7 +28,7 @@ def small_engine(dataflow: str, *, rows: int, cols: int, lanes: int) -> EngineCo
 
 
 class PromptDrainControl(DrainControl):
-    """Drain control that tells a cycle after a token what the real one tells later, when the row's context is there."""
+    """Drain control that reports a cycle after a token what the real one reports later, with the row's context."""
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:

@@ -91,7 +91,7 @@ class JobsHarness(wiring.Component):
     """Jobs one after the other; M, K and N are free until a job's start and after its ``done``.
 
     The drain is held against a walk over tiles, slots and steps that begins anew with every job. ``prompt``: operands
-    are always there, results leave at once, and a job must end within so many cycles.
+    are always available, results leave at once, and a job must end within this number of cycles.
     """
 
     def __init__(self, config: EngineConfig, *, short: bool = False, prompt: int = 0) -> None:

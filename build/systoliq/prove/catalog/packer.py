@@ -28,7 +28,7 @@ class _Model:
         self.total = Signal(range(5 * lanes))  # and the one after this beat's, were there no end
         self.full = Signal()
         self.left = Signal.like(self.slot)
-        self.completes = Signal(2)  # so many beats
+        self.completes = Signal(2)  # number of complete beats
         self.level = Signal(range(dut.latency + 3))  # beats that are complete and have not left
         self.ended = Signal()
         self.rest = Signal(range(4 * lanes))  # results of a job's last beat, 0 for all

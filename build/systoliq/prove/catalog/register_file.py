@@ -125,7 +125,7 @@ class RegisterFileHarness(wiring.Component):
     @staticmethod
     def _check_job(m: Module, dut: AxiEngine, core: Any, kept: dict[str, Signal]) -> None:
         """The core's job is what the registers held when it was loaded, while it runs and after; the interrupt is as
-        told.
+        documented.
         """
         held = Cat(value for name, value in kept.items() if name not in _ALWAYS)
         queued_before, held_before = Signal(), Signal(len(held))

@@ -121,7 +121,7 @@ class WalkHarness(wiring.Component):
                     m.d.comb += [getattr(dut.map, name).eq(value) for name, value in shape.map().items()]
                 with m.If(begins):
                     m.d.comb += [Assume(getattr(self.which, name) < count) for name, count in shape.rounds.items()]
-            with m.If(started & (turn == 1 - index)):  # the one that goes on
+            with m.If(started & (turn == 1 - index)):  # the walk that continues
                 self._check(m, dut, shape, free, which, taken)
         m.d.comb += Assert(~dut.o.valid | started)
         return m

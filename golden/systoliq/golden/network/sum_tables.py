@@ -33,8 +33,8 @@ class SumTables:
 
     @classmethod
     def of(cls, results: npt.NDArray[np.integer], output: IntFormat) -> SumTables | None:
-        """The tables of the least shift that give `results` [a, b] of `output` for all pairs; None where there are none
-        up to `MOST_SHIFT`.
+        """Return the tables with the smallest shift that give `results` [a, b] of `output` for all pairs; None if no
+        shift up to `MOST_SHIFT` does.
         """
         y = np.asarray(results, np.int64)
         for shift in range(MOST_SHIFT + 1):
@@ -65,7 +65,7 @@ def _bounds(y: npt.NDArray[np.int64], shift: int, output: IntFormat) -> tuple[np
 def _solve(
     least: npt.NDArray[np.int64], most: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]] | None:
-    """Integers with least[i, j] <= u[i] + v[j] <= most[i, j]; None where there are none."""
+    """Integers with least[i, j] <= u[i] + v[j] <= most[i, j]; None if there are no such integers."""
     u, v = np.zeros(len(least), np.int64), np.zeros(least.shape[1], np.int64)  # v: less its sign
     for _ in range(sum(least.shape) + 1):
         new_u = np.minimum(u, (v + most).min(axis=1))  # u - v' <= most, v' = -v

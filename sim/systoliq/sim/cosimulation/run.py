@@ -58,13 +58,13 @@ class Run:
         return not self.resets if self.bulk is None else self.bulk
 
     def reset_cycles(self, unstalled: int) -> Integers:
-        """Random moments of the resets within a run of so many cycles, its first beat and its last included."""
+        """Random cycles of the resets within a run of `unstalled` cycles, including its first and last beat."""
         if self.resets < 0:
             raise ValueError(f"resets must be 0 or more, not {self.resets!r}")
         return np.random.default_rng(self.seed).integers(1, unstalled, self.resets, endpoint=True)
 
     def limit(self, unstalled: int) -> int:
-        """Cycles that no healthy run takes which takes so many without stalls."""
+        """Cycles that no correct run exceeds if it takes `unstalled` cycles without stalls."""
         source, other = self.probabilities
         return int(4 * unstalled / ((1 - source) * (1 - other))) + 1000
 

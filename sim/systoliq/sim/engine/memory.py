@@ -105,7 +105,7 @@ class EngineMemory:
                 self._engine.simulation.run(
                     BENCH, env={CONNECTION: str(number)}, directory=run_directory(), seed=self._seed, pass_fds=(number,)
                 ).check()
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
+        except BaseException as error:  # noqa: BLE001 - raised by the thread that waits
             self._error = error
 
     def _ended(self) -> BaseException:
