@@ -67,7 +67,10 @@ def _attempt(read: Callable[[], Any]) -> tuple[Any, str | None]:
 def channel_axis(node: NodeProto, scale: npt.NDArray[Any], shape: Sequence[int]) -> int | None:
     """The axis of a constant of `shape` along which the scales of a Q or DQ lie; None where there is one for all."""
     if block := attribute(node, "block_size", 0):
-        raise NotTakenError(f"{label(node)} must have one scale or one per channel, not one per block of {block}")
+        raise NotTakenError(
+            f"{label(node)} must have one scale or one per channel, not one per block of {block}: quantize without "
+            "blocks"
+        )
     if scale.size == 1:
         return None
     axis = int(attribute(node, "axis", 1))

@@ -272,6 +272,7 @@ def _whole(real: npt.NDArray[Any], unit: npt.NDArray[np.float32]) -> npt.NDArray
         column = int(wrong[0])
         raise NotTakenError(
             "the bias must be whole multiples of a_scale * b_scale, so that an integer bias is exact, but column "
-            f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}"
+            f"{column} has {float(real[column]):.6g} for a unit of {float(unit[column]):.6g}; store it as int32 in "
+            "that unit, or as float32 where a QuantizeLinear follows"
         )
     return multiples.astype(np.int32)

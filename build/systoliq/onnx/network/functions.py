@@ -108,6 +108,9 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapp
 _ARITHMETIC = {"Add": functions.add, "Sub": functions.subtract, "Mul": functions.multiply, "Div": functions.divide}
 
 
+_INSTEAD = {"Sub": "add the negative, Mul by -1, instead", "Div": "multiply by the Reciprocal instead"}
+
+
 def function(reader: Reader, node: NodeProto) -> Value:
     """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums, and
     of integers.
@@ -170,9 +173,12 @@ def arithmetic(reader: Reader, node: NodeProto) -> Value:
     values = [reader.value(name) for name in node.input]
     found = given_alone(values) or with_number(reader, node)
     if found is None:
-        raise NotTakenError(
+        text = (
             "one of its inputs must be a constant number, float32, or one for each channel, and the other be computed"
         )
+        if not any(isinstance(value, Constant) for value in values):
+            text += f", not both, which onnxruntime computes in float: before you quantize, {_INSTEAD[node.op_type]}"
+        raise NotTakenError(text)
     return found
 
 

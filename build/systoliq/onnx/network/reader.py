@@ -83,7 +83,15 @@ class Reader:
             value = self.values[name] = Real(tensor=made)
         if isinstance(value, Real):
             return value.tensor
-        raise NotTakenError(f"its input {name!r} must come from a DequantizeLinear, not from {self.graph.source(name)}")
+        if isinstance(value, Constant):
+            raise NotTakenError(f"its input {name!r} must be computed, not be a constant of {self.graph.source(name)}")
+        text = f"its input {name!r} must come from a DequantizeLinear, not from {self.graph.source(name)}"
+        if isinstance(value, Pending):
+            text += (
+                ", whose result onnxruntime then leaves in float: quantize it, too, with a QuantizeLinear and a "
+                "DequantizeLinear behind it"
+            )
+        raise NotTakenError(text)
 
     def integers(self, name: str) -> Tensor:
         """The integer tensor `name`."""
