@@ -44,8 +44,8 @@ class Verdict(enum.Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """A mutant, its verdict, and what the testbench or the simulation beside the original said; `refused` is what
-    `verify` says of one that the testbench does not find.
+    """A mutant, its verdict, and the output of the testbench or of the simulation against the original; `refused` is
+    the output of `verify` for a mutant that the testbench does not find.
     """
 
     mutant: Mutant
@@ -58,10 +58,10 @@ class Result:
 class Campaign:
     """Mutants of the package in `folder`.
 
-    `seconds` is the limit for each question about equivalence. Where `alone`, only the changed module is asked about,
-    and what is left is undecided without a simulation beside the original. A simulation that takes ten times as much
-    processor time as that of the original, and a minute, has no end, and is a failure. Raises ValueError where `folder`
-    is no package whose own testbench passes, ToolError where Icarus is missing.
+    `seconds` limits each proof of equivalence. With `alone`, proofs consider only the changed module, and the remaining
+    mutants are undecided without a simulation against the original. A simulation that takes more than a minute plus ten
+    times the processor time of the original counts as a failure. Raises ValueError if `folder` is not a package whose
+    testbench passes, ToolError if Icarus is missing.
     """
 
     def __init__(self, folder: Path, *, seconds: int = 20, alone: bool = False) -> None:
@@ -88,9 +88,9 @@ class Campaign:
     def run(
         self, count: int, seed: int, *, processes: int = 1, on_result: Callable[[Result], None] | None = None
     ) -> list[Result]:
-        """The results of `count` mutants, or of all where there are fewer, in the order in which they are drawn.
+        """Return the results of `count` mutants, or of all if there are fewer, in the order of drawing.
 
-        One that no simulator reads is not counted.
+        Mutants that no simulator can read do not count.
         """
         drawn = draw(self._text.splitlines(), seed)
         results: dict[int, Result] = {}
@@ -212,7 +212,7 @@ def _children_seconds() -> float:
 
 
 def by_block(results: list[Result]) -> Iterator[tuple[str, dict[Verdict, int]]]:
-    """How many mutants of each block ended in each verdict; those of all blocks last."""
+    """Yield the number of mutants with each verdict, by block; the totals come last."""
     for block in [*sorted({result.mutant.block for result in results}), ""]:
         chosen = [result for result in results if block in ("", result.mutant.block)]
         yield block or "all", {each: sum(result.verdict is each for result in chosen) for each in Verdict}

@@ -46,11 +46,11 @@ endmodule
 
 
 def first_difference(original: str, mutant: str, top: str, folder: Path, *, cycles: int, seconds: float) -> int | None:
-    """The first of `cycles` cycles in which a user could see a difference; None where none came up within `seconds` of
-    processor time.
+    """Return the first of `cycles` cycles in which a user could see a difference; None if there is none within
+    `seconds` of processor time.
 
-    Both are whole texts of Verilog; resets come in between. Files go to `folder`, where those that the Verilog reads
-    must be.
+    Both arguments are complete Verilog texts. The traffic includes resets. `folder` receives files, and must have those
+    that the Verilog reads.
     """
     ports = ports_of(original, top)
     bench = _bench(ports, cycles)

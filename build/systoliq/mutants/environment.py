@@ -47,9 +47,9 @@ def ports_of(verilog: str, module: str) -> list[Port]:
 
 
 def environment(verilog: str, top: str, name: str) -> str:
-    """Verilog of a module `name` around `top`, with the same ports.
+    """Return the Verilog of a module `name` around `top`, with the same ports.
 
-    What is offered to it stays until it is taken, except in a reset; what it offers can be seen while it is valid.
+    Its inputs hold what they offer until it is taken, except in a reset; its outputs are observed while they are valid.
     """
     ports = ports_of(verilog, top)
     lines = [f"module {name}(", ",\n".join(f"  {port.declared}" for port in ports), ");"]

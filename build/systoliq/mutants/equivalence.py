@@ -95,11 +95,11 @@ _READING = 2  # times as many seconds as ABC may have
 
 
 def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
-    """Whether `mutant` is proven to have the same netlist as `original`, the whole text of a design's Verilog, its top
-    first, or always the same state, from power-up on, for whoever keeps to AXI's rules.
+    """Whether `mutant` is proven to have the same netlist as `original` (the whole Verilog of a design, its top first),
+    or always the same state, from power-up on, in an environment that obeys AXI's rules.
 
-    `seconds` is the limit of a question about the design as it is, a quarter of it that of one with any data. Without
-    `whole` only the latter is asked, the changed module as it is, for any inputs, and a rounder for products alone: an
+    `seconds` limits a proof about the design with its data; a proof with any data gets a quarter of it. Without
+    `whole`, only the latter is tried, of the changed module for any inputs, and of a rounder for products only: an
     engine takes seconds. Files go to `folder`.
     """
     text, top = mutant.applied(original.splitlines()), next(iter(modules_of(original)))
@@ -150,7 +150,7 @@ def never(verilog: str, top: str, folder: Path, *, seconds: int) -> bool:
 
 
 def holders(verilog: str, module: str) -> list[str]:
-    """`module`, the only module that has instances of it, and so on; where there are several, the top comes next."""
+    """Return `module`, the only module that instantiates it, and so on; if there are several, the top comes next."""
     bodies = modules_of(verilog)
     top = next(iter(bodies))
     chain = [module]

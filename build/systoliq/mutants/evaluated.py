@@ -32,7 +32,7 @@ def is_evaluated(blocks: Sequence[str], kind: str) -> bool:
 
 
 def meanings(mutant: Mutant, lines: list[str]) -> list[str]:
-    """What the text of a mutant may mean: where it selects the bit that a narrowed net has no more, that is 0, or 1."""
+    """Return the possible meanings of a mutant's text: a selected bit that a narrowed net lost is 0, or 1."""
     text = mutant.applied(lines)
     if mutant.kind != "width" or not (declared := NET.match(mutant.after)):
         return [text]

@@ -29,7 +29,7 @@ _TOP = "systoliq_sums"
 
 
 def is_in_requantizer(modules: Sequence[str]) -> bool:
-    """Whether the first of `modules`, each of which holds the one before, is part of a float8 requantizer."""
+    """Whether the first of `modules`, each of which contains the previous one, is part of a float8 requantizer."""
     return any(module.endswith(_ROOT) for module in modules)
 
 

@@ -23,7 +23,7 @@ _PORT = re.compile(r"^(    \.(\w+)\()(.*)(\),?)$")
 
 
 def merged_line(text: str, mutant: Mutant) -> str | None:
-    """`text` with the line of `mutant` merged; None where it is of no kind of line that this can do."""
+    """Return `text` with the line of `mutant` merged; None if this kind of line cannot be merged."""
     lines = text.splitlines()
     at = mutant.line - 1
     places = _Places(text, lines, mutant)

@@ -130,7 +130,7 @@ def block_of(top: str, module: str) -> str:
 
 
 def draw(lines: list[str], seed: int) -> Iterator[Mutant]:
-    """Mutants in random order, each once: a line first, then one of its changes."""
+    """Return mutants in random order, each once: draws a line first, then one of its changes."""
     generator = random.Random(seed)
     groups = {name: list(found) for name, found in mutants_of(lines).items()}
     while groups:

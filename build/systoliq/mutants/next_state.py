@@ -24,8 +24,8 @@ _ADDRESS = 32  # bits, at the most
 
 
 def asserted(text: str, mutant: Mutant) -> str | None:
-    """`text`, the original, with assertions in the module of `mutant`; None where its line is of no kind that this can
-    do, or nothing depends on it.
+    """Return `text`, the original, with assertions in the module of `mutant`; None if this kind of line is not
+    supported, or nothing depends on it.
     """
     body = modules_of(text)[mutant.module]
     lines = body.splitlines()

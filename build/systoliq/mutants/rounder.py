@@ -23,11 +23,11 @@ def is_rounder(verilog: str, module: str) -> bool:
 
 
 def around_rounder(verilog: str, module: str, name: str) -> str:
-    """Verilog of a module `name` around `module`, with the same ports.
+    """Return the Verilog of a module `name` around `module`, with the same ports.
 
-    What comes in is made what it can be, and those are all products of a sum and a multiplier: they fit 56 bits, and
-    what has its leading bit at 48 + j, 24 bits more than a mantissa, has zeros up to bit j. The integer part and the
-    carry are not looked at where the result is beyond all outputs, and the sign only there.
+    The inputs are restricted to possible values: products of a sum and a multiplier. They fit 56 bits, and a product
+    with its leading bit at 48 + j, 24 bits more than a mantissa, has zeros up to bit j. The integer part and the carry
+    are not observed if the result is beyond all outputs, and the sign only then.
     """
     ports = {port.name: port for port in ports_of(verilog, module)}
     sign, wide = _VALUE - 2, 2 * _MANTISSA

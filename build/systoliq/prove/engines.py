@@ -23,7 +23,7 @@ _SETTLED = 3  # cycles after power-up until the registers that hold a cell's mod
 
 @dataclass(frozen=True)
 class Decision:
-    """A verdict and, where it is not PROVEN, why: a trace, an unreachable cover, a message."""
+    """A verdict and, if it is not PROVEN, the reason: a trace, an unreachable cover, a message."""
 
     verdict: Verdict
     detail: str = ""

@@ -70,7 +70,7 @@ class Netlist:
         return file.read_text()
 
     def aiger(self) -> Path:
-        """And-inverter graph: one output per claim, 1 where it is false."""
+        """And-inverter graph with one output per claim, which is 1 if the claim is false."""
         file = self._folder / "harness.aig"
         self._run("design -push-copy", *(command.format(file=file) for command in _TO_AIGER), "design -pop")
         return file
@@ -83,10 +83,11 @@ _AT_START_OR_FALLING = re.compile(
 
 
 def definition(model: str) -> str:
-    """A simulation model as what its cell means: where it would stop the simulation, it claims never to get there.
+    """A simulation model as the definition of its cell: where it would stop the simulation, it claims never to get
+    there.
 
-    What it asks of the parameters and inputs at the start of a simulation it asks in every cycle. No value is unknown;
-    where the model returns an unknown one, any will do. Anything else that is for simulation alone is refused.
+    Its conditions on parameters and inputs at the start of a simulation apply in every cycle. No value is unknown;
+    where the model returns an unknown value, the proof allows any. Other statements for simulation only are rejected.
     """
     text = re.sub(r"//.*", "", model)
     text = re.sub(r'\$display\((?:"[^"]*"|[^";])*\);\s*', "", text)

@@ -12,10 +12,10 @@ __all__ = ["Bounded", "FromAnyState", "Induction", "Method", "Property", "Seeded
 
 @dataclass(frozen=True)
 class FromAnyState:
-    """Whatever the registers held, the claim is true ``latency`` cycles later: hence for all time from then on.
+    """For any register values, the claim is true ``latency`` cycles later: hence for all time from then on.
 
-    For blocks without feedback, whose harness states its ``latency`` (0 for combinational ones). It is induction
-    without need of a hypothesis. Solver: Bitwuzla.
+    For blocks without feedback, whose harness states its ``latency`` (0 for combinational blocks). This is induction
+    without a hypothesis. Solver: Bitwuzla.
     """
 
     bound = "all inputs, all time"
@@ -86,13 +86,13 @@ class Property:
     """One claim about one block.
 
     ``harness`` makes the component to prove: its ports are free inputs, its ``Assert`` statements are the claim, its
-    ``Assume`` statements the conditions, and each ``Cover`` must be reachable. Its attribute ``formulas``, where it has
-    one, holds further claims in SMT-LIB, for what hardware cannot say about itself, such as IEEE 754 arithmetic;
-    ``{port}`` stands for a port of the harness (anything else may be optimized away). With its attribute
-    ``free_products`` the claim is proven for any multiplication that meets the conditions: they state the required
-    knowledge of it, and are proven by a property of their own. See `.unroll.Unrolling`.
+    ``Assume`` statements the conditions, and each ``Cover`` must be reachable. The optional attribute ``formulas`` has
+    further claims in SMT-LIB, for what hardware cannot express, such as IEEE 754 arithmetic; ``{port}`` stands for a
+    port of the harness (anything else may be optimized away). With its attribute ``free_products``, the claim is proven
+    for any multiplication that meets the conditions, which a separate property proves for real multiplication. See
+    `.unroll.Unrolling`.
 
-    ``quick`` properties, and the bugs of them, are tried in the test run; all of them by ``make prove``.
+    The test run tries ``quick`` properties and their bugs; ``make prove`` tries all.
     """
 
     name: str

@@ -15,7 +15,7 @@ __all__ = ["BugNotApplicableError", "seed"]
 
 
 class BugNotApplicableError(ValueError):
-    """The source no longer holds the text that the bug replaces, or holds it more than once."""
+    """The source no longer has the text that the bug replaces, or has it more than once."""
 
 
 class _Loader(SourceFileLoader):

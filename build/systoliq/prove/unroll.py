@@ -25,10 +25,10 @@ _OPEN = re.compile(r"\(define-fun (\|[^|]+\|) .*\(and$")
 
 
 class Unrolling:
-    """``text`` of Yosys' ``write_smt2 -wires`` for a flat design, ready to be written out cycle by cycle.
+    """The output ``text`` of Yosys' ``write_smt2 -wires`` for a flat design, ready to be written out cycle by cycle.
 
-    With ``free_products`` multiplication is any function of two numbers, one for each width, of which nothing is known
-    but the harness' conditions. What is true of all functions that meet them is true of multiplication, if it does.
+    With ``free_products``, multiplication is an uninterpreted function of two numbers for each width, which only has to
+    meet the harness' conditions. A claim that holds for all such functions holds for multiplication if it meets them.
     """
 
     def __init__(self, text: str, formulas: Sequence[str] = (), *, free_products: bool = False) -> None:

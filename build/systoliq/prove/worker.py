@@ -17,7 +17,7 @@ from .seeded import seed
 
 
 def main(folder: Path, name: str, bug: SeededBug | None) -> None:
-    """Prove the property ``name``, of hardware with ``bug`` where there is one."""
+    """Prove the property ``name``, of hardware with ``bug`` if given."""
     if bug is not None:
         seed(bug)
     from .catalog import find  # imports the hardware

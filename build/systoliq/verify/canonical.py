@@ -25,7 +25,7 @@ def is_noncanonical(scale: float) -> bool:
 
 
 def canonical_layer(layer: Layer, output: Format) -> Layer:
-    """A layer with the results of `layer` in the format `output`, and scales that are finite and at least 0."""
+    """Return a layer with the results of `layer` in the format `output`, and scales that are finite and at least 0."""
     if not any(map(is_noncanonical, layer.scales)):
         return layer
     infinite = any(map(math.isinf, layer.scales))

@@ -22,11 +22,11 @@ Pins = Callable[[str], Value]
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One kind of cell, in the modes in which it is read.
+    """One kind of cell, in the modes that the reader supports.
 
-    ``outputs``: their widths. ``modes``: what each parameter may be, ``contents`` aside, which may be any number;
-    ``needed``: those that may not be left out. ``tied``: inputs that must be constant. ``shown``: all outputs side by
-    side, the first in the lowest bits.
+    ``outputs``: their widths. ``modes``: the possible values of each parameter, except ``contents``, which can be any
+    number; ``needed``: required parameters. ``tied``: inputs that must be constant. ``shown``: all outputs side by
+    side, from the lowest bits up.
     """
 
     outputs: Mapping[str, int]
@@ -37,7 +37,7 @@ class Cell:
     shown: Callable[[Pins, Mapping[str, str]], Value]
 
     def values(self, kind: str, parameters: Mapping[str, str], pins: Pins) -> dict[str, Value]:
-        """Each output, where the inputs show ``pins(name)``."""
+        """Return the value of each output for the inputs ``pins(name)``."""
         for name, value in parameters.items():
             if value not in self.modes.get(name, ()) and name not in self.contents:
                 raise UnreadableError(f"a {kind} has {name} = {value}, a mode that is not read")

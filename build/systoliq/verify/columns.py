@@ -75,7 +75,7 @@ def prove_column(
 
 
 def first_unlike(hardware: Lanes, n: int, proof: ColumnProof) -> int | None:
-    """The least accumulator of all at which column `n` of the Verilog does not answer as the integer form does."""
+    """Return the smallest accumulator at which column `n` of the Verilog differs from the integer form."""
     starts, outputs = (np.array(column, dtype=np.int64) for column in zip(*proof.form, strict=True))
     at = proof.lo
     for part in hardware.respond_in(n, proof.lo, proof.hi):

@@ -11,7 +11,9 @@ __all__ = ["unlike"]
 
 
 def unlike(claimed: Any, derived: Any, path: str = "") -> Iterator[str]:
-    """Where the certificate says something else than what was derived; what only it can say is left alone."""
+    """Return the differences between the certificate and the derived values; claims without a derived value are
+    ignored.
+    """
     if isinstance(derived, dict) and isinstance(claimed, dict):
         for key in derived:
             if key in claimed:

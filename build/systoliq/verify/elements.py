@@ -31,7 +31,7 @@ class Elementwise:
             raise UnreadableError(f"module {name} does not give what its FIFO holds")
 
     def respond(self, cases: Sequence[Sequence[int]]) -> list[list[int]]:
-        """The results of each lane for `cases`: the bytes of each input, as many for each."""
+        """Return the results of each lane for `cases`: the bytes of each input, equally many per input."""
         count = len(cases[0])
         given = {port: beats_of(column, self.lanes) for port, column in zip(self._ports, cases, strict=True)}
         found = Scope(self._modules, self._name, given).port("fifo", "i__payload")
@@ -101,7 +101,7 @@ def _core(scope: Scope) -> str:
 
 
 def lanes_of(scope: Scope, port: str) -> int:
-    """Elements of a beat, beside the bit that ends an image."""
+    """Number of elements in a beat, excluding the bit that ends an image."""
     return (scope.module.wires[port].width - 1) // _BITS
 
 
@@ -116,7 +116,7 @@ def results_of(beats: Sequence[int], lanes: int) -> list[list[int]]:
 
 
 def beats_of(column: Sequence[int], lanes: int) -> Value:
-    """A beat for each case of `column`, whose lane l has the case l strides on."""
+    """Return a beat for each case of `column`; its lane l has the case l strides later."""
     cases = np.array(column, dtype=object)
     beats: Value = sum(np.roll(cases, -lane * _STRIDE) << lane * _BITS for lane in range(lanes))
     return beats

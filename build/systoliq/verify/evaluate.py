@@ -202,7 +202,7 @@ class Scope:
         return False
 
     def evaluate(self, expression: Expression, target_width: int = 0) -> Value:
-        """The value, in as many bits as it or its target has."""
+        """Return the value, in the larger of its own width and its target's."""
         own = self._width(expression)
         value = self._in(expression, max(target_width, own), self._signed(expression))
         return sized(value & ((1 << target_width) - 1), target_width) if 0 < target_width < own else value

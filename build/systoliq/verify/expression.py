@@ -10,12 +10,12 @@ __all__ = [
 
 
 class UnreadableError(ValueError):
-    """The Verilog is not what systoliq emits: it has a form that does not occur there, or a part is missing."""
+    """The Verilog is not as systoliq emits it: an unsupported form, or a missing part."""
 
 
 @dataclass(frozen=True, eq=False)
 class Constant:
-    """`value` is None where a bit of it is x."""
+    """A constant; `value` is None if one of its bits is x."""
 
     value: int | None
     width: int
@@ -24,7 +24,7 @@ class Constant:
 
 @dataclass(frozen=True, eq=False)
 class Name:
-    """A net, or bits `low` and up of it: `width` of them, all where it is None; a word where it names a memory."""
+    """A net, or `width` bits of it from `low` up (all if `width` is None); a word if it names a memory."""
 
     name: str
     low: Expression | None = None

@@ -19,9 +19,9 @@ __all__ = ["float32_products"]
 def float32_products(
     operand: Format, output: Format, scales: dict[str, float], zero_points: dict[str, int]
 ) -> list[list[int]]:
-    """The results of all pairs of codes, by the first operand, then the second.
+    """Return the results of all pairs of codes, by the first operand, then the second.
 
-    Raises RefusedError where the scale is not finite. An infinite product saturates as a large one does.
+    Raises RefusedError if the scale is not finite. An infinite product saturates as a large one does.
     """
     scale = combined_scale(scales["a"], scales["b"], scales["y"])
     if not math.isfinite(scale):

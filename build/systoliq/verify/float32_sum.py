@@ -18,9 +18,9 @@ __all__ = ["float32_sums"]
 def float32_sums(
     operand: Format, output: Format, scales: dict[str, float], zero_points: dict[str, int], *, exchanged: bool
 ) -> list[list[int]]:
-    """The sums of all pairs of codes, by the first operand, then the second; `exchanged`: the second stands for a.
+    """Return the sums of all pairs of codes, by the first operand, then the second; `exchanged`: the second is a.
 
-    Raises RefusedError where a number on the way is not finite.
+    Raises RefusedError if an intermediate number is not finite.
     """
     y_scale = Fraction(scales["y"])
     ra, rb = (_finite(Fraction(scales[letter]) / y_scale) for letter in "ab")

@@ -30,12 +30,12 @@ class Float8:
 
     @property
     def unit(self) -> int:
-        """The least positive value is 2^unit."""
+        """Exponent of the smallest positive value, 2^unit."""
         return 1 - self.bias - self.mantissa_bits
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The least and the greatest number in units of 2^unit."""
+        """The smallest and the largest number, in units of 2^unit."""
         most = self.units(self.greatest) or 0
         return -most, most
 

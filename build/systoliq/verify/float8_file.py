@@ -19,7 +19,7 @@ __all__ = ["Float8File", "read_float8_file"]
 
 @dataclass(frozen=True, kw_only=True)
 class Float8File:
-    """Weights [K][N] as codes or integers, zero points, those of b and the scale for each column.
+    """Weights [K][N] as codes or integers, zero points, and for each column b's zero point and the scale.
 
     `kinds` of a, b and y: the name of a float8 format, "int" or "uint".
     """

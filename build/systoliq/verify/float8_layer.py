@@ -108,7 +108,7 @@ class Float8Derivation:
         }
 
     def try_all(self, _: Callable[[str], None]) -> list[str]:
-        """Nothing: there are too many sums."""
+        """Do nothing: there are too many sums."""
         return []
 
     def _rows(self) -> int:

@@ -66,7 +66,7 @@ class Hardware(Lanes):
 
     @property
     def a_width(self) -> int:
-        """Bits of A that the array takes at once."""
+        """Bits of A that the array takes in a cycle."""
         return self.core.port_width("array", "a")
 
     def array(self, a_bits: int) -> dict[str, int]:
@@ -77,7 +77,7 @@ class Hardware(Lanes):
         return {"rows": rows, "cols": self.shape.cols, "depth": self.shape.depth}
 
     def weights(self) -> list[list[int]]:
-        """The stored weights, [K][N]; an `UnreadableError` where the words beyond K or N are not zero."""
+        """Return the stored weights, [K][N]; raise UnreadableError if the words beyond K or N are not zero."""
         shape, depth, bits = self.shape, self.shape.depth, self.weight_bits
         beats, tiles = -(-shape.k // depth), -(-shape.n // shape.cols)
         address = np.array(range(beats * tiles), dtype=object)

@@ -120,7 +120,7 @@ class IntegerLayer:
         }
 
     def try_all(self, progress: Callable[[str], None]) -> list[str]:
-        """Try columns that were derived on every accumulator, as many as may be: why they are refused."""
+        """Evaluate derived columns on every accumulator, within the limit of effort; return reasons to refuse."""
         reasons = []
         for n, proof in enumerate(self.proofs):
             size = proof.hi - proof.lo + 1
@@ -240,7 +240,7 @@ class IntegerLayer:
 
 
 def format_of(letter: str, name: str, *, signed: bool, source: str) -> Format:
-    """The format `name` of A or Y, `signed` as the file `source` has it; a `RefusedError` where it is another."""
+    """Return the format `name` of A or Y, `signed` as in the file `source`; raise RefusedError if they differ."""
     match = re.fullmatch(r"(u?)int(\d+)", name)
     if not match or (match[1] == "") != signed:
         raise RefusedError(f"{CERTIFICATE}: formats.{letter} is {name!r}, which {source} is not")

@@ -26,7 +26,7 @@ class Integers:
 
     @property
     def least(self) -> int:
-        """The least number, which a NaN becomes."""
+        """The smallest number, which is the result for NaN."""
         return -(1 << (self.bits - 1)) if self.signed else 0
 
     @property
@@ -36,12 +36,12 @@ class Integers:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """What the least and the greatest number stand for."""
+        """The values of the smallest and the largest number."""
         return self.least - self.zero_point, self.most - self.zero_point
 
     @property
     def bias(self) -> int:
-        """Of the hardware's exponent fields: 1 is that of numbers beyond all integers."""
+        """Bias of the hardware's exponent fields: field 1 is for numbers beyond all integers."""
         return 1 - self.bits
 
     @property

@@ -116,7 +116,7 @@ class Lanes(ABC):
 
     @property
     def effort(self) -> int:
-        """How much longer an answer takes than that of plain logic: carry chains are followed table by table."""
+        """Cost of an answer relative to plain logic: carry chains are followed table by table."""
         requantizer = self.core.child("lane_0").child("requantizer").module
         waiting, seen = [requantizer], {requantizer.name}
         while waiting:
@@ -141,7 +141,7 @@ class Lanes(ABC):
         return np.broadcast_to(np.asarray(as_signed(answer, bits) if self.y_signed else answer), given.shape)
 
     def check_outputs(self) -> None:
-        """Lane l of a beat must be its output l: an `UnreadableError` where it is not."""
+        """Raise UnreadableError unless lane l of a beat is its output l."""
         bits = self.core.port_width("lane_0", "y")
         nets = [self.core.connected(f"lane_{lane}", "y") for lane in range(self.lanes)]
         marked = self.core.again({net: (lane + 1) % (1 << bits) for lane, net in enumerate(nets)})

@@ -18,7 +18,7 @@ _DIGITS = b"0123456789abcdef"
 
 
 class MemoryFiles:
-    """The files in `directory` with contents of memories, each of which one module reads."""
+    """The files in `directory` with contents of memories; one module reads each."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -30,9 +30,9 @@ class MemoryFiles:
         return sorted({file.name for file in self._directory.glob(f"*{SUFFIX}")} - self._read)
 
     def words(self, name: str, count: int, width: int) -> npt.NDArray[Any]:
-        """The words of a file, as Python's integers: `count` lines of as many digits as `width` bits need.
+        """Return the words of a file as Python integers: `count` lines with the digits for `width` bits.
 
-        Its size is looked at first, so that no more is read than these words take.
+        The size of the file is checked first, so the file is never read beyond these words.
         """
         if not re.fullmatch(rf"\w+{re.escape(SUFFIX)}", name, re.ASCII):
             raise UnreadableError(f"$readmemh must name a file NAME{SUFFIX} in the package, not {name!r}")

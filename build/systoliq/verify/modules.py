@@ -14,7 +14,7 @@ __all__ = ["Assignment", "Function", "Instance", "Module", "Wire"]
 
 @dataclass(frozen=True)
 class Wire:
-    """A net, register or port of `width` bits, a memory where `words` is not 0."""
+    """A net, register or port of `width` bits; a memory if `words` is not 0."""
 
     width: int
     signed: bool = False
@@ -43,7 +43,7 @@ class Instance:
 
 @dataclass(frozen=True, eq=False)
 class Function:
-    """A multiplexer written as a function: the first case whose pattern matches the last argument is the result."""
+    """A multiplexer, written as a function: the result is the first case whose pattern matches the last argument."""
 
     width: int
     arguments: tuple[tuple[str, int], ...]
@@ -53,9 +53,9 @@ class Function:
 
 @dataclass(eq=False)
 class Module:
-    """One module: `assignments` hold at all times, `clocked` ones from a clock edge on.
+    """One module: `assignments` are continuous, `clocked` ones take effect at a clock edge.
 
-    `memories` have their words by address: an array of all of them where they come from a file.
+    `memories` have their words by address: an array of all words if they come from a file.
     """
 
     name: str

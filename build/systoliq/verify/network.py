@@ -30,7 +30,7 @@ TESTED = (
 
 @dataclass(kw_only=True)
 class NetworkFound:
-    """What was found of a network; `layers`: what the certificate should say of its stages with columns."""
+    """Findings about a network; `layers`: the expected certificate of its stages with columns."""
 
     stages: list[StageReport] = field(default_factory=list)
     layers: list[dict[str, Any]] = field(default_factory=list)
@@ -42,7 +42,7 @@ class NetworkFound:
 def verify_network(
     directory: Path, claimed: dict[str, Any], name: str, progress: Callable[[str], None]
 ) -> NetworkFound:
-    """Check the package of the network `name`, whose certificate is `claimed`."""
+    """Check the package of the network `name` against the certificate `claimed`."""
     verilog, source = f"{name}.v", f"{name}_stages.npz"
     modules = read_modules(directory, verilog)
     arrays = read_arrays(directory / source)

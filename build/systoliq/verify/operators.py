@@ -24,7 +24,7 @@ def sized(value: Value, width: int) -> Value:
 
 
 def choose(condition: Any, yes: Value, no: Value, width: int) -> Value:
-    """`yes` where `condition` (an array of bool) holds, `no` elsewhere; each of `width` bits."""
+    """Return `yes` where `condition` (an array of bool) is true, `no` elsewhere; each of `width` bits."""
     if width > _NATIVE:  # numpy has no type of its own for both of two large ints
         yes, no = (np.asarray(each, dtype=object) for each in (yes, no))
     return sized(np.where(condition, yes, no), width)
@@ -41,7 +41,7 @@ def as_signed(value: Value, width: int) -> Value:
 
 
 def bit(condition: Any) -> Value:
-    """1 where `condition` holds, 0 elsewhere."""
+    """Return 1 where `condition` is true, 0 elsewhere."""
     return np.where(condition, 1, 0) if isinstance(condition, np.ndarray) else int(condition)
 
 
@@ -64,7 +64,7 @@ def reduce(operator: str, value: Value, width: int) -> Value:
 
 
 def compare(operator: str, a: Value, b: Value) -> Value:
-    """1 where the comparison holds; signed numbers are given as such."""
+    """Return 1 where the comparison is true; signed numbers are passed as such."""
     match operator:
         case "<":
             return bit(a < b)

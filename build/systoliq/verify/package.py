@@ -39,7 +39,7 @@ class RefusedError(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Layer:
-    """The layer file: weights [K][N] and their zero points, and what else the column constants follow from."""
+    """The layer file: weights [K][N], their zero points, and the other sources of the column constants."""
 
     b: list[list[int]]
     b_zero_point: list[int]
@@ -182,7 +182,7 @@ def layer_of(arrays: dict[str, Any], source: str) -> Layer:
 
 
 def limited(reasons: Iterator[str], what: str = "") -> list[str]:
-    """The first of many reasons, and how many more there are."""
+    """Return the first of many reasons, and the number of the others."""
     found = list(reasons)
     more = len(found) - _MOST_REASONS
     return found if more <= 0 else [*found[:_MOST_REASONS], f"and {more} more{' of these ' + what if what else ''}"]

@@ -71,7 +71,7 @@ class ExpressionParser:
         return self.primary()
 
     def primary(self) -> Expression:
-        """A name, constant, concatenation, call or what stands in parentheses; also what is assigned to."""
+        """Parse a name, constant, concatenation, call or parenthesized expression, or the target of an assignment."""
         token = self.tokens.peek()
         if token == "(":  # noqa: S105 - a parenthesis
             self.tokens.next()

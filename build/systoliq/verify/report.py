@@ -14,8 +14,8 @@ __all__ = ["Report", "StageReport", "noted"]
 
 @dataclass(frozen=True, kw_only=True)
 class StageReport:
-    """A stage of a network: `tried` says what was tried of it, such as "16 columns, 300 steps, 560 accumulators";
-    nothing where the stage is `tested`, not certified.
+    """A stage of a network: `tried` describes the checks, such as "16 columns, 300 steps, 560 accumulators"; empty for
+    a stage that is `tested`, not certified.
     """
 
     node: str
@@ -26,7 +26,7 @@ class StageReport:
 
     @property
     def passed(self) -> bool:
-        """Whether the stage is what its certificate says, and exact."""
+        """Whether the stage matches its certificate, and is exact."""
         return not self.reasons
 
     def __bool__(self) -> bool:
@@ -35,11 +35,11 @@ class StageReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """What was checked, and all that was found wrong: nothing, where `reasons` is empty.
+    """Results of a verification: the checks, and every fault in `reasons`, which is empty if there is none.
 
-    `complete` columns were tried on every accumulator that they can reach, the others on both sides of each step.
-    `layer_sha256` is the digest of the arrays in NAME_layer.npz, or NAME_network.npz (`arrays_digest`).
-    Of a network the numbers are those of all `stages` together, whose reasons are among `reasons`.
+    `complete` columns were evaluated on every accumulator that they can reach, the others on both sides of each step.
+    `layer_sha256` is the digest of the arrays in NAME_layer.npz or NAME_network.npz (`arrays_digest`). For a network,
+    the numbers are sums over all `stages`, and `reasons` includes those of the stages.
     """
 
     name: str
@@ -57,7 +57,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether the package is what its certificate says, and exact."""
+        """Whether the package matches its certificate, and is exact."""
         return not self.reasons
 
     def __bool__(self) -> bool:
@@ -71,7 +71,7 @@ class Report:
 
 @contextlib.contextmanager
 def noted(reasons: list[str]) -> Iterator[None]:
-    """Add to `reasons` why nothing more could be checked of what is within."""
+    """Add to `reasons` why the checks inside could not continue."""
     try:
         yield
     except NotAPackageError:

@@ -21,7 +21,7 @@ __all__ = ["check_rules"]
 
 
 def check_rules(modules: Mapping[str, Module], top: str) -> None:
-    """An `UnreadableError` where the `modules` of the package `top` break a rule."""
+    """Raise UnreadableError if the `modules` of the package `top` break a rule."""
     _check_hierarchy(modules, top)
     at = top
     try:

@@ -26,9 +26,9 @@ class Stage:
 
 @dataclass(frozen=True, kw_only=True)
 class Found:
-    """`facts`: what the certificate should say of a stage; `reasons`: what is wrong beside that; `tried`: in words.
+    """Findings about a stage. `facts`: the expected certificate; `reasons`: other faults; `tried`: the checks in words.
 
-    `complete`: columns that were tried on every accumulator. `tested`: nothing of it is read here.
+    `complete`: columns that were evaluated on every accumulator. `tested`: nothing of the stage is read here.
     """
 
     facts: dict[str, Any]

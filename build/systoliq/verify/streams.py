@@ -23,7 +23,7 @@ _SIGNALS = ("payload", "valid", "ready")
 class Streams:
     """The streams of the network `name` of these modules.
 
-    `stages`: for each stage's module the modules whose results it takes, in the order of its inputs, or `INPUT`;
+    `stages`: for each stage's module, the modules whose results it takes, in the order of its inputs, or `INPUT`;
     `output`: the module whose results are the network's.
     """
 

@@ -13,7 +13,7 @@ _LONGEST_NAME = 1000
 
 
 class Tokens:
-    """These `tokens`, which stand in these `lines`."""
+    """The `tokens` of the text `lines`."""
 
     def __init__(self, tokens: Sequence[str], lines: Sequence[int]) -> None:
         self._tokens = tokens

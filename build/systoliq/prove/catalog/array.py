@@ -181,10 +181,10 @@ def mac(
     quick: bool = False,
     harness: Callable[[ArrayConfig], wiring.Component] = MacHarness,
 ) -> Property:
-    """That the multiply-accumulate for ``config`` adds up products; ``bug`` is in the form of it for its cells.
+    """Property: the multiply-accumulate for ``config`` adds up products; ``bug`` is in the form for its cells.
 
-    Three good cycles after the whole sum's latency every register of a pipeline holds what went in, and an accumulator
-    what came out.
+    Three correct cycles after the whole sum's latency, every pipeline register depends on observed inputs, and an
+    accumulator on observed outputs.
     """
     cells = "" if config.cells == "portable" else f"{config.cells} "
     return Property(

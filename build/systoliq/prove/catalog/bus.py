@@ -48,7 +48,7 @@ class _BusHarness(wiring.Component):
 
 
 class BusWriteHarness(_BusHarness):
-    """Each write acts once, with the address and data that belong together, and is answered once, with what it did."""
+    """Each write acts once, with its own address and data, and is answered once, with its result."""
 
     def __init__(self) -> None:
         super().__init__("aw", "w", "b")
@@ -107,7 +107,7 @@ class BusWriteHarness(_BusHarness):
 
 
 class BusReadHarness(_BusHarness):
-    """Each read is answered once, with what the surroundings gave for its address in the cycle before the answer."""
+    """Each read is answered once, with the value for its address in the cycle before the answer."""
 
     def __init__(self) -> None:
         super().__init__("ar", "r")

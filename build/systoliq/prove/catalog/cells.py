@@ -102,7 +102,7 @@ class AdderHarness(wiring.Component):
 
 
 class ClearingAdderHarness(wiring.Component):
-    """The accumulator's adder: it adds to what was held, or to nothing."""
+    """The accumulator's adder: it adds to the held sum, or to 0."""
 
     latency = 0
 

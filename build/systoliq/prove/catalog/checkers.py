@@ -25,11 +25,11 @@ def check_held(m: Module, valid: Value, ready: Value, payload: Value) -> None:
 def check_order(
     m: Module, *, mark: Value, put: Value, put_payload: Value, take: Value, head: Value, head_payload: Value, most: int
 ) -> Signal:
-    """What is put comes out, each once, in order. Returns how many payloads are inside.
+    """Check that payloads leave once each, in order. Returns the number of payloads inside.
 
-    The solver marks any one payload with ``mark`` as it is ``put``; the number of payloads before it is counted down
-    by those that leave (``take``); then it must be the one at the ``head``. With that true of every payload nothing is
-    lost, repeated or reordered. ``most`` is the number of payloads that may be inside.
+    The solver marks any one payload with ``mark`` as it is ``put``. The number of payloads before it is counted down by
+    those that leave (``take``); then the marked one must be at the ``head``. If this holds for every payload, none is
+    lost, repeated or reordered. ``most`` is the maximum number of payloads inside.
     """
     inside = Signal(range(most + 1), name="check_inside")
     marked = Signal(name="check_marked")
@@ -51,7 +51,7 @@ def check_order(
 class FifoHarness(wiring.Component):
     """A FIFO of ``depth`` between free streams: nothing is lost, repeated or out of order; room for ``depth``.
 
-    ``make`` gives the FIFO; what is inside is offered ``latency`` cycles after it came at the latest.
+    ``make`` returns the FIFO. It must offer a payload at most ``latency`` cycles after it arrived.
     """
 
     def __init__(self, make: Callable[[], Any], *, latency: int) -> None:

@@ -24,7 +24,7 @@ __all__ = ["PROPERTIES"]
 
 
 class ProductHarness(wiring.Component):
-    """The product of two operands, and its flags, against IEEE 754's product of what they stand for."""
+    """The product of two operands, and its flags, compared with IEEE 754's product of their values."""
 
     def __init__(self, a: Format, b: Format) -> None:
         self._formats = a, b

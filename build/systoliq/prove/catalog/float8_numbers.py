@@ -32,7 +32,7 @@ def magnitude(form: Float8Format, code: str, behind: str = "") -> str:
 
 
 def operand(form: Format, code: str) -> str:
-    """What a code stands for, as `magnitude` scales it: a number, an infinity or NaN. Or an integer, as it is."""
+    """The value of a code, scaled as by `magnitude`: a number, an infinity or NaN. An integer is returned unchanged."""
     if isinstance(form, IntFormat):
         return f"((_ to_fp{'' if form.signed else '_unsigned'} {EXACT}) RNE {code})"
     rest = f"((_ extract 6 0) {code})"
@@ -49,7 +49,7 @@ def operand(form: Format, code: str) -> str:
 
 
 def units(form: Format) -> int:
-    """The power of two that takes what `operand` gives to units of the format."""
+    """The power of two that takes the result of `operand` to units of the format."""
     return 0 if isinstance(form, IntFormat) else WIDE_BIAS - 1 + form.mantissa_bits
 
 

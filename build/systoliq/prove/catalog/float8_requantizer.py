@@ -36,10 +36,11 @@ class _DigitsHarness(wiring.Component):
 
 
 class DigitsHarness(_DigitsHarness):
-    """The digits of a product, gathered, against what the products of the number's limbs add up to, each at its weight.
+    """The assembled digits of a product, compared with the sum of the products of the number's limbs, each at its
+    weight.
 
-    Multipliers beside it give the limbs' products, of which only that is known which `LimitHarness` proves. What is
-    left to trust is that multiplication is distributive.
+    Separate multipliers give the products of limbs. The proof only uses the property of these that `LimitHarness`
+    proves. It relies on the distributive law of multiplication.
     """
 
     free_products = True

@@ -50,10 +50,10 @@ class _LastResult(wiring.Component):
 
 
 class ControlOfJobs(EngineCore):
-    """The core as it is, but for the ways of data: operands are there, and results leave, whenever the solver likes.
+    """The real core without the data: operands arrive and results leave whenever the solver likes.
 
-    What is real: the checks of a job, its beginning and end, the dataflow with all its loops, and the drain control.
-    Of the lanes and the result buffer there is a delay of a cycle or more, which the real ones always are.
+    The checks of a job, its start and end, the dataflow with all its loops, and the drain control are real. A delay of
+    at least one cycle replaces the lanes and the result buffer, which always take that long.
     """
 
     def __init__(self, config: EngineConfig) -> None:

@@ -89,7 +89,7 @@ class LowHarness(wiring.Component):
 
 
 class OverlapHarness(MacHarness):
-    """`MacHarness` with products of which nothing is known but what `PackedHarness` and `LowHarness` say."""
+    """`MacHarness` with products that have only the properties that `PackedHarness` and `LowHarness` prove."""
 
     free_products = True
 

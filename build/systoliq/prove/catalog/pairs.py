@@ -54,7 +54,7 @@ class PackedHarness(wiring.Component):
 
 
 class PairHarness(MacHarness):
-    """`MacHarness` with products of which nothing is known but what `PackedHarness` says."""
+    """`MacHarness` with products that have only the property that `PackedHarness` proves."""
 
     free_products = True
 

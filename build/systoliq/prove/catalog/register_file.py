@@ -47,9 +47,10 @@ class _AnyCore(wiring.Component):
 
 
 class RegisterFileHarness(wiring.Component):
-    """`AxiEngine` with a free master and any core, against the documentation: what each write does and each read gives.
+    """`AxiEngine` with a free master and any core, compared with the documentation: the effect of each write, each
+    read.
 
-    A write counts in the cycle in which its answer begins; whether a job is queued is looked at two cycles before.
+    A write takes effect in the cycle in which its answer begins; whether a job is queued is sampled two cycles before.
     """
 
     def __init__(self, config: EngineConfig) -> None:

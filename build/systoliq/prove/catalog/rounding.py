@@ -19,7 +19,7 @@ _FRACTION_BITS = 30  # more than a float32 has below the integer part, whatever 
 
 
 class RoundingHarness(wiring.Component):
-    """`RoundingShift` fed with one free fixed-point number ``value``, whose integer part it holds in full."""
+    """`RoundingShift` with one free fixed-point number ``value`` as input, whose integer part fits in full."""
 
     def __init__(self, rounding: Rounding, output_bits: int) -> None:
         self.rounding = rounding

@@ -33,9 +33,9 @@ class _Around:
 
 
 class StatusHarness(wiring.Component):
-    """`Status` before a core that ends or fails when it likes, and results that take their time to leave.
+    """`Status` with a core that ends or fails at any time, and results that take any time to leave.
 
-    ``aspect`` names what is proven: "error", "queue", "busy" or "done".
+    ``aspect`` selects the claim: "error", "queue", "busy" or "done".
     """
 
     def __init__(self, aspect: str) -> None:

@@ -109,7 +109,7 @@ def _at_most_one(bits: list[Value]) -> Value:
 
 
 class ReadArbiterHarness(_ArbiterHarness):
-    """Each burst is asked for once, its beats go to its master, and each master has its turn."""
+    """Each burst is requested once, its beats go to its master, and each master gets its turn."""
 
     def __init__(self, masters: int) -> None:
         super().__init__(masters, "read")
@@ -123,7 +123,7 @@ class ReadArbiterHarness(_ArbiterHarness):
 
 
 class WriteArbiterHarness(_ArbiterHarness):
-    """Each burst is asked for once, its beats follow it and no others, its answer goes to its master, in turn."""
+    """Each burst is requested once, only its beats follow it, its answer goes to its master, and masters take turns."""
 
     def __init__(self, masters: int) -> None:
         super().__init__(masters, "write")
