@@ -56,6 +56,10 @@ class PairOperator(Operator[N_co]):
         beats = node.output.channels // len(lanes)
         return Repeated(core, index=index, beats=beats, times=node.output.pixels, cells=recipe.cells, kind=recipe.kind)
 
+    @property
+    def proof(self) -> str:
+        return "65536 pairs"
+
     @abstractmethod
     def table_memory(self, lanes: int) -> Memory:
         """Return the tables of all lanes."""

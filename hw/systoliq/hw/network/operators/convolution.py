@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from systoliq.golden import network
 
 from ..convolution import Convolution
@@ -26,7 +28,7 @@ class ConvolutionOperator(ProductOperator[network.Convolution]):
     def groups(self) -> int:
         return self.node.groups
 
-    @property
+    @cached_property
     def windows(self) -> ImageWindow:
         """The windows, group by group."""
         return ImageWindow.over(self.node.inputs[0], self.window, self.groups)

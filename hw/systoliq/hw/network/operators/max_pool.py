@@ -32,6 +32,10 @@ class MaxPoolOperator(WindowOperator[network.MaxPool]):
         core = Maximum(operand_shape(form), lanes=recipe.lanes(self.windows.channels), beats=beats)
         return Sliding(self.windows, core, padding=form.min, cells=recipe.cells, kind=recipe.kind)
 
+    @property
+    def proof(self) -> str:
+        return "65536 pairs"
+
     def claims(self, stage: Any) -> dict[str, Any]:
         """Return that lanes compare all pairs."""
         return {"verdict": "exact", "formats": self.formats, "lanes": stage.core.lanes}
