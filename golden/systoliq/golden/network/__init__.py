@@ -1,9 +1,9 @@
-"""Whole networks of integer operators: every tensor as onnxruntime's fused graph gives it, to the bit.
+"""Whole networks of integer operators: every tensor equals that of onnxruntime's fused graph, bit for bit.
 
     Source: integers of the graph's inputs -> Node, Node, ... -> outputs          Network.golden(inputs)
     Network  ->  an archive of arrays  ->  Network                     network_arrays(network), load_network(path)
 
-One file for each family of operators; `Tensor` says what integers stand for, `Window` where they come from.
+There is one file for each family of operators. `Tensor` defines the values of integers, `Window` their positions.
 """
 
 from .addition import Addition

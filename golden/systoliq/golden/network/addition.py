@@ -1,8 +1,8 @@
 """Addition of two quantized tensors: com.microsoft.QLinearAdd.
 
 With ra = f(a_scale / y_scale), rb = f(b_scale / y_scale) and c = f(zy - fma(ra, za, f(rb * zb))), where f rounds to
-float32, y = rint(fma(a, ra, fma(b, rb, c))), saturated. So onnxruntime computes on a processor with fused
-multiply-adds; one without them rounds twice where an fma rounds once.
+float32, y = rint(fma(a, ra, fma(b, rb, c))), saturated. onnxruntime computes this on a processor with fused
+multiply-adds; a processor without them rounds twice where an fma rounds once.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Addition"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Addition(Node):
-    """The sum of two tensors, broadcast. Where `exchanged`, the second stands for a in the formula."""
+    """The sum of two tensors, broadcast. If `exchanged`, the second is a in the formula."""
 
     exchanged: bool = False
 

@@ -1,4 +1,4 @@
-"""Concatenation: com.microsoft.QLinearConcat, tensors side by side, each brought to the output's scale by a table."""
+"""Concatenation: com.microsoft.QLinearConcat, tensors side by side; a table takes each to the output's scale."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Concatenation"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Concatenation(Node):
-    """The inputs one after the other along `axis`, not the batch."""
+    """The inputs in order along `axis`, which is not the batch."""
 
     axis: int
 

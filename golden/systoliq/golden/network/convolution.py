@@ -23,8 +23,9 @@ class Convolution(Node):
     """Windows [rows * columns * C / groups] of an image [batch, C, H, W], times weights, requantized: [batch, M, ...].
 
     `layer` has the weights b [K, M], one column for each output channel, K = kernel rows * columns * C / groups in that
-    order, the channel fastest; bias, scales and zero points are in it too. Output channel m sees the channels of group
-    m // (M / groups). Padding is the input's zero point. With one group the layer is the product; else see `group`.
+    order, the channel fastest. It also has the bias, scales and zero points. Output channel m sees the channels of
+    group m // (M / groups). Padding is the input's zero point. With one group, the layer is the product; otherwise see
+    `group`.
     """
 
     window: Window
@@ -101,5 +102,5 @@ class Convolution(Node):
 
 
 def columns_of_kernels(w: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """ONNX's weights [M, C / groups, rows, columns] as a layer's b [rows * columns * C / groups, M]."""
+    """Return ONNX's weights [M, C / groups, rows, columns] as a layer's b [rows * columns * C / groups, M]."""
     return np.ascontiguousarray(w.transpose(2, 3, 1, 0).reshape(-1, len(w)))

@@ -1,8 +1,8 @@
-"""Fused multiply-add in float32: one rounding, as processors have it, from float64 arithmetic.
+"""Fused multiply-add in float32 with one rounding, as in processors, by float64 arithmetic.
 
-The product of two float32 is exact in float64. Its sum with a third is rounded to odd there (an inexact sum gets a last
-bit of 1, by the exact error that Knuth's two-sum gives): 53 bits are more than 24 + 2, so that the rounding to float32
-is then the only one.
+The product of two float32 is exact in float64. Its sum with a third is rounded to odd there: an inexact sum gets a last
+bit of 1, by the exact error from Knuth's two-sum. Since 53 bits are more than 24 + 2, the rounding to float32 is then
+the only one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Moves: integers in other places or shapes, repeated or left out, none changed; and the host's Cast before them."""
+"""Moves: unchanged integers in other places or shapes, repeated or omitted; and the host's Cast before them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Cast", "Chain", "Gather", "Move", "Movement", "Nearest", "Reshape", 
 class Reshape:
     """Another shape for the same elements in the same order: Reshape, Flatten, Squeeze, Unsqueeze, Identity.
 
-    `shape` is that of one image: the batch before it stays.
+    `shape` is that of one image; the batch comes before it and stays.
     """
 
     shape: tuple[int, ...]
@@ -79,7 +79,7 @@ class Gather:
 
 @dataclass(frozen=True)
 class Chain:
-    """Several movements, one after the other, which a memory makes at once."""
+    """Several movements in sequence, which one memory performs at once."""
 
     movements: tuple[Movement, ...]
 
@@ -92,7 +92,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Cast:
-    """Integers of the numpy type `type_name` as float32, which the host makes of them before it quantizes them."""
+    """Integers of the numpy type `type_name` as float32: the host converts them before it quantizes them."""
 
     type_name: str
 
@@ -136,7 +136,7 @@ _WORDS = {Reshape: "reshape", Transpose: "transpose", Nearest: "nearest pixels",
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Move(Node):
-    """Integers moved as `movement` says; input and output count alike."""
+    """Integers moved by `movement`; input and output have the same scale and zero point."""
 
     movement: Movement
 

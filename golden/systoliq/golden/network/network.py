@@ -1,4 +1,4 @@
-"""Network: integer operators in order, from the tensors that the host gives to those that it gets back."""
+"""Network: integer operators in order, from the tensors that the host provides to those that it receives."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["Network", "Source"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Source:
-    """An input of the graph as the host makes integers of it: `movements`, then QuantizeLinear to `tensor`.
+    """An input of the graph, and how the host makes integers of it: `movements`, then QuantizeLinear to `tensor`.
 
-    `name` and `shape` are those of the graph's input, which holds integers where a Cast is among the movements. Where
-    `tensor` is that input itself, there is nothing to do; where `movements` is None, the graph's input cannot be taken,
-    as the host does more than that.
+    `name` and `shape` are those of the graph's input, which has integers if a Cast is among the movements. If `tensor`
+    is that input itself, the host does nothing. If `movements` is None, the graph's input cannot be used, as the host
+    does more than that.
 
     Raises ValueError if the movements do not make the tensor's shape of `shape`.
     """

@@ -1,4 +1,4 @@
-"""Network files: a whole `Network` in an .npz archive, from which it is made again.
+"""Network files: a whole `Network` in an .npz archive, from which it can be rebuilt.
 
 | description              | JSON: each object's class under "is", and its fields; {"array": PLACE} is an array |
 | PLACE, "nodes/0/layer/b" | an array of a layer, a table or a constant, by the fields that lead to it          |
@@ -43,14 +43,14 @@ _BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, 
 
 
 def network_arrays(network: Network) -> dict[str, npt.NDArray[Any]]:
-    """The arrays of the file of `network`: equal networks, by names too, have equal ones."""
+    """Return the arrays of the file of `network`; equal networks with equal names have equal arrays."""
     arrays: dict[str, npt.NDArray[Any]] = {}
     text = json.dumps(_described(network, (), arrays), separators=(",", ":"))
     return {_DESCRIPTION: np.array(text.encode()), **arrays}
 
 
 def load_network(path: str | Path) -> Network:
-    """The network in the file `path`; a ValueError, which names the file, where it holds none."""
+    """Return the network in the file `path`; raise ValueError that names the file if it has none."""
     arrays = read_arrays(path)
     try:
         network = _made(json.loads(_text(arrays)), arrays)
@@ -62,7 +62,7 @@ def load_network(path: str | Path) -> Network:
 
 
 def is_network_file(path: str | Path) -> bool:
-    """Whether the archive `path` says that it describes a network; False for what is no archive, or no regular file."""
+    """Whether the archive `path` describes a network; False if it is not an archive, or not a regular file."""
     if not Path(path).is_file():
         return False  # a pipe would keep us waiting
     try:

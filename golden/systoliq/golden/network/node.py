@@ -1,4 +1,4 @@
-"""Nodes of a network: what every integer operator has, its contract with its tensors."""
+"""Nodes of a network: the common part of all integer operators, and their contract with tensors."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ __all__ = ["Node"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Node(ABC):
-    """An operator on `inputs` that gives `output`, all of 8 bits or fewer; `name` is the name of its node in ONNX.
+    """An operator on `inputs` that computes `output`, all of at most 8 bits; `name` is the name of its node in ONNX.
 
-    An input has the scale and zero point that the operator takes it by; those of the node that makes it may be others.
+    An input has the scale and zero point with which the operator reads it; those of the node that computes it can
+    differ.
 
-    Arrays are shaped as their tensors are, but for the batch, which is any. A ValueError says which shape or format
-    does not fit the operator.
+    Arrays have the shapes of their tensors, with any batch. ValueError names a shape or format that does not fit the
+    operator.
     """
 
     name: str

@@ -1,8 +1,8 @@
-"""Pools: the greatest or the average of the pixels of a window, channel by channel.
+"""Pools: the maximum or the average of the pixels of a window, channel by channel.
 
-| MaxPool                            | the greatest integer; padding is the least one                                 |
-| WholeAverage                       | a sum of integers over the whole image, requantized as a layer's               |
-| WindowedAverage                    | float32, pixel after pixel in raster order, as onnxruntime's kernel has it     |
+| MaxPool                            | the largest integer; padding is the smallest one                               |
+| WholeAverage                       | a sum of integers over the whole image, requantized as in a layer              |
+| WindowedAverage                    | float32, pixel by pixel in raster order, as in onnxruntime's kernel            |
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["MaxPool", "WholeAverage", "WindowedAverage"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class MaxPool(Node):
-    """The greatest of each window of an image [batch, C, H, W]; input and output count alike."""
+    """The maximum of each window of an image [batch, C, H, W]; input and output have the same scale and zero point."""
 
     window: Window
 
@@ -92,9 +92,9 @@ class WholeAverage(Node):
 class WindowedAverage(Node):
     """The average of each window of an image [batch, C, H, W], in float32: QLinearAveragePool.
 
-    rint(f(f(f(sum / n) / y_scale) + zy)) where sum adds f(x_scale * (x - zx)) in raster order, rounded after each
-    pixel; n counts the window's pixels, those of the padding only where `counts_padding`. It is no function of the sum
-    of integers.
+    rint(f(f(f(sum / n) / y_scale) + zy)), where sum adds f(x_scale * (x - zx)) in raster order, rounded after each
+    pixel. n counts the window's pixels, including padding only if `counts_padding`. The result is not a function of the
+    sum of integers.
     """
 
     window: Window

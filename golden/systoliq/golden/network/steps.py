@@ -1,10 +1,10 @@
-"""Steps: any rising function of an integer, as an estimate that is right or one too low, and the place of each step.
+"""Steps: any rising function of an integer, by an estimate that is right or one too low, and the position of each step.
 
-    e = saturate(((p * multiplier) >> shift) + zero_point), at most the greatest result less one
+    e = saturate(((p * multiplier) >> shift) + zero_point), at most the largest result less one
     y = e + (p >= thresholds[e])
 
-The thresholds hold the function itself, the estimate only says beside which of them p lies: so every rising function
-that stays near a line is exact, whatever it does with ties.
+The thresholds define the function; the estimate only selects the nearest of them. So every rising function that stays
+near a line is exact, however it treats ties.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MOST_SHIFT = 44
 
 @dataclass(frozen=True, kw_only=True)
 class Steps:
-    """The constants; `thresholds` [255]: for each result but the greatest, the least first, the least p beyond it."""
+    """The constants. `thresholds` [255]: for each result but the largest, in order, the smallest p beyond it."""
 
     multiplier: int
     shift: int

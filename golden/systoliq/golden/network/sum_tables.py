@@ -1,9 +1,10 @@
-"""Sums of two tables: any rounded, saturated sum of two bytes' contributions in integers, exact for all pairs or none.
+"""Sums of two tables: a rounded, saturated sum of two bytes' contributions in integers, exact for all pairs or
+impossible.
 
     y = saturate(round_half_even((a_table[a] + b_table[b]) / 2^shift))
 
-For given results every pair (a, b) says between which integers a_table[a] + b_table[b] must lie. That is a system of
-difference constraints, which shortest paths solve, or prove to have no solution (Bellman 1958, Ford 1956).
+For given results, every pair (a, b) bounds a_table[a] + b_table[b] from both sides. This is a system of difference
+constraints, which shortest paths solve, or prove to have no solution (Bellman 1958, Ford 1956).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _FAR = 1 << 40  # beyond every sum
 
 @dataclass(frozen=True, kw_only=True)
 class SumTables:
-    """The tables, 256 entries each by the operand's code less the least one, and how far their sum is shifted."""
+    """The tables, with 256 entries indexed by the operand's code less the smallest, and the shift of their sum."""
 
     a: tuple[int, ...]
     b: tuple[int, ...]

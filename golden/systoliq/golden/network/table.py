@@ -1,4 +1,4 @@
-"""Tables: any function of one byte, as its 256 results."""
+"""Tables: any function of one byte, stored as its 256 results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Function = Callable[[npt.NDArray[np.float32]], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Table(Node):
-    """`entries` [256] of the output's format, by the input's integer, its least first."""
+    """`entries` [256] in the output's format, by the input's integer, from the smallest up."""
 
     entries: npt.NDArray[Any]
 
@@ -47,12 +47,12 @@ class Table(Node):
 
 
 def look_up(entries: npt.NDArray[Any], x: npt.NDArray[Any], tensor: Tensor) -> npt.NDArray[Any]:
-    """The entry of each integer in `x`, an array of `tensor`."""
+    """Return the entry of each integer in `x`, an array of `tensor`."""
     found: npt.NDArray[Any] = entries[x.astype(np.int16) - tensor.format.min]
     return found
 
 
 def entries_of(x: Tensor, y: Tensor, function: Function | None = None) -> npt.NDArray[Any]:
-    """DequantizeLinear, `function` of float32 (None: as it is), QuantizeLinear, for all 256 integers of `x`."""
+    """Apply DequantizeLinear, `function` of float32 (None: identity) and QuantizeLinear to all 256 integers of `x`."""
     real = x.dequantize(x.codes)
     return y.quantize(real if function is None else function(real))

@@ -1,4 +1,4 @@
-"""Tensors between the nodes of a network: names, shapes, and what their integers count."""
+"""Tensors between the nodes of a network: names, shapes, and the values of their integers."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BYTE = 8  # bits of ONNX's integer tensors
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Tensor:
-    """Integers of 2 to 8 bits, q, that stand for the real numbers (q - zero_point) * scale.
+    """Integers of 2 to 8 bits, q, that represent the real numbers (q - zero_point) * scale.
 
-    Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, are of networks that were re-quantized.
+    Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, belong to requantized networks.
 
-    `name` and `shape` are ONNX's: the batch first, and channels second where there are four dimensions, unless
-    `channels_last`. Of three dimensions the channels are the last, unless `channels_second`. Arrays given to nodes may
-    have any batch. `value` holds the integers of a constant; else it is None. The scale is positive and finite.
+    `name` and `shape` are ONNX's: the batch first, and channels second if there are four dimensions, unless
+    `channels_last`. With three dimensions, channels are last, unless `channels_second`. Arrays passed to nodes can have
+    any batch. `value` has the integers of a constant, otherwise None. The scale is positive and finite.
     """
 
     name: str

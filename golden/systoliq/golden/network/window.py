@@ -18,7 +18,7 @@ AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 class Window:
     """A window of `kernel` pixels, `dilations` apart, that moves by `strides` over an image with `pads` around it.
 
-    Each is (rows, columns); pads are (top, left, bottom, right). Pixels past the last window are not looked at.
+    Each is (rows, columns); pads are (top, left, bottom, right). Pixels after the last window are ignored.
     """
 
     kernel: tuple[int, int]
