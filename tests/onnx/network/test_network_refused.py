@@ -155,9 +155,9 @@ REFUSED = {
         "MaxPool 'f': it must have one output, not also the indices 'j'",
     ),
     "batch reshaped": (
-        f"{IMAGE} a",
+        "uint8[2, 2, 5, 5] a",
         f"{A} f = Reshape(fa, flat) {Q}",
-        "Reshape 'f': it must keep the batch, 1, as the first dimension, not give [4, 25]",
+        "Reshape 'f': it must keep the batch, 2, as the first dimension, not give [4, 25]",
     ),
     "batch moved": (
         f"{ROW} a",

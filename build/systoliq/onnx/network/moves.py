@@ -14,6 +14,7 @@ from systoliq.golden.network import Concatenation, Move, Node, Reshape, Tensor, 
 from systoliq.golden.network.moves import Movement, moved_shape
 
 from ..node import NotTakenError, attribute
+from .flat import is_flat
 from .picks import PICKS, split_gathers
 from .pools import on_integers
 from .quantizers import constant_tensor, named, numbers_of, operand, result
@@ -102,6 +103,11 @@ def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
 
 
 def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Movement:
+    """What `node` does to its input, which has this `shape` in golden.
+
+    A Reshape, Squeeze or Unsqueeze of a batch of 1 may make rows of one image the first dimension, as quantizers write
+    a MatMul of three dimensions as a Gemm: golden keeps the batch before them (see `flat`).
+    """
     graph, kind = reader.graph, node.op_type
     if kind == "Transpose":
         return Transpose(tuple(attribute(node, "perm", range(len(shape))[::-1])))
@@ -116,7 +122,10 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
         target: tuple[int, ...] = (int(np.prod(shape[:axis])), int(np.prod(shape[axis:])))
     else:
         numbers = numbers_of(graph, node, "its shape" if kind == "Reshape" else "its axes")
-        target = _SHAPES[kind](node, shape, numbers)
+        model_shape = shape[1:] if is_flat(graph, node.input[0], shape) else shape
+        target = _SHAPES[kind](node, model_shape, numbers)
+        if target[:1] != (1,) and shape[0] == 1:
+            return Reshape(target)
     if target[:1] != shape[:1]:
         raise NotTakenError(f"it must keep the batch, {shape[0]}, as the first dimension, not give {list(target)}")
     return Reshape(target[1:])

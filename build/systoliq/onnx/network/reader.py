@@ -11,6 +11,7 @@ from systoliq.golden.network.moves import Cast, Movement
 from ..graph import Graph
 from ..node import NotTakenError, attribute, check_elements, check_inputs, domain, is_operator, label
 from ..quantization import integral
+from .flat import check_flat
 from .late import QUANTIZERS, late_outputs
 from .padding import merged
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
@@ -153,6 +154,8 @@ class Reader:
             if handler is None:
                 raise NotTakenError(_unread(node))
             check_inputs(node)
+            for name in node.input:
+                check_flat(self.graph, node, name, self.values.get(name))
             value = handler(self, node)
             if isinstance(value, Tensor | Pending | Given):
                 check_elements("its result", value.shape)
