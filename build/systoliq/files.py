@@ -52,7 +52,7 @@ def read_input(path: Path) -> bytes:
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
     if not path.is_file():
-        raise InputError(f"{path}: must be a regular file, and is none")
+        raise InputError(f"{path}: must be a regular file")
     if (size := path.stat().st_size) > INPUT_BYTES:
         raise InputError(f"{path}: must have at most {INPUT_BYTES} bytes, not {size}")
     return path.read_bytes()

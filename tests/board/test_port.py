@@ -60,9 +60,9 @@ def path_of(path):
 @pytest.mark.parametrize(
     ("path", "baud", "text"),
     [
-        ("/dev/null", 115200, "port must be a serial port, and /dev/null is none"),
-        ("/nowhere/tty", 115200, "port must be a serial port, and /nowhere/tty is not there"),
-        ("/", 115200, "port must be a serial port, and / is none"),
+        ("/dev/null", 115200, "port must be a serial port, not /dev/null"),
+        ("/nowhere/tty", 115200, "port must be a serial port; /nowhere/tty does not exist"),
+        ("/", 115200, "port must be a serial port, not /"),
         ("/dev/null", 12345, "baud must be one of 9600, .*, not 12345"),
     ],
 )

@@ -151,7 +151,7 @@ def test_a_board_that_ends_while_it_is_asked_is_one_error(arrays, tmp_path, call
                 Client(port, seconds=2).identify()
         assert not link.is_symlink()
         gone = call("board", "run", "--port", link, "--input", rows, "--output", tmp_path / "z.npz")
-        assert (gone.exit_code, gone.output) == (2, f"error: port must be a serial port, and {link} is not there\n")
+        assert (gone.exit_code, gone.output) == (2, f"error: port must be a serial port; {link} does not exist\n")
         assert not (tmp_path / "z.npz").exists()
     finally:
         if process.poll() is None:

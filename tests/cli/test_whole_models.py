@@ -102,7 +102,7 @@ REFUSED = {
     "moves alone": (
         "float[1, 4] x", "float[1, 2, 2] y",
         f"{A} h = Reshape(fa, square) b = QuantizeLinear(h, s, z) y = DequantizeLinear(b, s, z)",
-        "a network must have an operator that is more than a move, and has none",
+        "a network must have an operator other than moves",
     ),
     "nothing but host": (
         "float[1, 4] x", "float[1, 4] y", f"{A} y = Softmax(fa)",

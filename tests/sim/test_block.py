@@ -85,7 +85,7 @@ def package(tmp_path_factory):
 
 
 def test_a_folder_that_is_none(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"/none: must be a folder that systoliq emit wrote, and is none$"):
+    with pytest.raises(FileNotFoundError, match=r"/none: must be a directory that systoliq emit wrote$"):
         Block.open(tmp_path / "none")
     (tmp_path / "a.json").write_text("{}")
     with pytest.raises(ValueError, match="must have one NAME.json of systoliq, that of its package, not none$"):

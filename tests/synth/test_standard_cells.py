@@ -102,7 +102,7 @@ UNITS = 'library (tiny) {{\n  time_unit : "{}";\n  capacitive_load_unit (1, {});
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (without_register, "must have a flip-flop, and has none among 4 cells"),
+        (without_register, "must have a flip-flop among its 4 cells"),
         (
             lambda text: text.replace(HEAD, UNITS.format("1h", "pf")),
             "time_unit must be one of .*, not '1h'",

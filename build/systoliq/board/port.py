@@ -44,9 +44,9 @@ class Port:
         try:
             kind = self.path.stat().st_mode
         except FileNotFoundError:
-            raise InputError(f"port must be a serial port, and {self.path} is not there") from None
+            raise InputError(f"port must be a serial port; {self.path} does not exist") from None
         if not stat.S_ISCHR(kind):
-            raise InputError(f"port must be a serial port, and {self.path} is none")
+            raise InputError(f"port must be a serial port, not {self.path}")
         speed = getattr(termios, f"B{self.baud}", None)
         if speed is None:
             raise InputError(f"baud must be one that this system's terminals know, not {self.baud}")
@@ -60,7 +60,7 @@ class Port:
             termios.tcflush(self._file, termios.TCIOFLUSH)
         except termios.error as error:
             self.__exit__(None, None, None)
-            raise InputError(f"port must be a serial port, and {self.path} is none: {error.args[-1]}") from error
+            raise InputError(f"port must be a serial port, not {self.path}: {error.args[-1]}") from error
         return self
 
     def __exit__(

@@ -45,7 +45,7 @@ def board_simulate(
 ) -> None:  # fmt: skip
     """See `help`."""
     if link is not None and (link.exists() or link.is_symlink()):
-        raise InputError(f"link must be a new file, and {link} is there")
+        raise InputError(f"link must be a new file; {link} exists")
     if link is not None and not link.absolute().parent.is_dir():
         raise InputError(f"link: the directory {link.absolute().parent} must exist")
     stages = Stages()

@@ -41,7 +41,7 @@ def read_model(path: Path) -> ModelProto:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file")
     if not path.is_file():
-        raise InputError(f"{path}: must be a regular file, and is none")
+        raise InputError(f"{path}: must be a regular file")
     if (size := path.stat().st_size) > MODEL_BYTES:
         raise InputError(f"{path}: must have at most {MODEL_BYTES} bytes, not {size}: put its data beside it")
     data = path.read_bytes()

@@ -91,7 +91,7 @@ def read_library(path: Path, yosys: Command) -> Library:
             raise InputError(f"{path}: must be a Liberty file ({reason})")
         cells: dict[str, Any] = json.loads(read.read_text())["modules"]
     if not any(_is_register(cell) for cell in cells.values()):
-        raise InputError(f"{path}: must have a flip-flop, and has none among {len(cells)} cells")
+        raise InputError(f"{path}: must have a flip-flop among its {len(cells)} cells")
     buffers = [name for name, cell in cells.items() if _is_buffer(cell)]
     buffer = min(buffers, key=lambda name: (_area(cells[name]), name), default=None)
     return Library(content=content, timed=b"cell_rise" in content, buffer=buffer)

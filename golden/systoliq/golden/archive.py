@@ -110,7 +110,7 @@ def _regular(path: str | Path) -> Path:
     if not path.exists():
         raise FileNotFoundError(f"{path}: there is no such file")
     if not path.is_file():
-        raise ValueError(f"{path}: must be a regular file, and is none")
+        raise ValueError(f"{path}: must be a regular file")
     return path
 
 

@@ -59,7 +59,7 @@ class Block:
         """
         folder = Path(folder)
         if not folder.is_dir():
-            raise FileNotFoundError(f"{folder}: must be a folder that systoliq emit wrote, and is none")
+            raise FileNotFoundError(f"{folder}: must be a directory that systoliq emit wrote")
         found = sidecars(folder)
         if len(found) != 1:
             has = ", ".join(f"{each.get('name')}.json" for each in found) or "none"

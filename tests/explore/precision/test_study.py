@@ -130,15 +130,17 @@ def test_the_command(data, tmp_path):
     result = run(*arguments, "--out", str(out))
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("the least that was found: ")
-    assert "accuracy 100.00% as it came, on 30 images of data.npz; on ecp5-85k, 576 cycles an image" in lines
+    assert lines[0].startswith("smallest mix found: ")
+    assert (
+        "accuracy 100.00% of the unchanged network, on 30 images of data.npz; on ecp5-85k, 576 cycles an image" in lines
+    )
     assert any(line.startswith("4 bits cost ") for line in lines)
     content = json.loads((out / "precision.json").read_text())
     (chosen,) = [row for row in content["rows"] if row["chosen"]]
     narrow = load_network(out / chosen["file"])
     assert {node.name: node.layer.b_format.bits for node in products_of(narrow)} == chosen["weights"]
     report = (out / "report.html").read_text()
-    assert report.index("the least that was found") < report.index("<svg") < report.index("<summary>conv1, weights")
+    assert report.index("smallest mix found") < report.index("<svg") < report.index("<summary>conv1, weights")
     design = open_source(str(out / chosen["file"]), Hardware(cells="ecp5"))
     assert [stage["node"] for stage in design.stages] == ["conv1", "conv2", "fc"]
     assert run(*arguments, "--out", str(out)).exit_code == 0

@@ -216,7 +216,7 @@ def test_what_does_not_fit(make, text):
 
 def test_a_source_behind_more_than_moves():
     source = Source(name="s", shape=(1, 4), movements=None, tensor=A)
-    with pytest.raises(ValueError, match="^a must be given: more than moves and a QuantizeLinear stands behind s$"):
+    with pytest.raises(ValueError, match="^a must be given: more than moves and a QuantizeLinear follow s$"):
         source.quantize(np.zeros((1, 4), F32))
     plain = Source(name="s", shape=(1, 4), movements=(), tensor=A)
     assert plain.quantize(F32([[0, 1, -1, 100]])).tolist() == [[3, 5, 1, 127]]

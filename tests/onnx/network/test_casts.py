@@ -69,7 +69,7 @@ def test_the_host_does_more(tmp_path):
     path = model(tmp_path, "uint8", IMAGE, "i = Cast<to = 1>(x) f = Div(i, n) a = QuantizeLinear(f, s, z)")
     reading = read_nodes(path)
     assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.HOST][:2] == ["Cast", "Div"]
-    with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear stands behind x"):
+    with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear follow x"):
         reading.network.golden({"x": numbers("uint8", IMAGE)})
 
 

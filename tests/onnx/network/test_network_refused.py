@@ -257,7 +257,7 @@ def test_every_node_has_a_verdict(tmp_path, call):
     network = reading.network
     assert [tensor.name for tensor in network.outputs] == ["q"]
     assert network.multiply_accumulates == reading.multiply_accumulates == 64
-    with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear stands behind x"):
+    with pytest.raises(ValueError, match="a must be given: more than moves and a QuantizeLinear follow x"):
         network.golden({"x": np.zeros((1, 2, 2, 4), np.float32)})
     lines = [" ".join(line.split()) for line in call("layers", path).stdout.splitlines()]
     assert (

@@ -17,7 +17,7 @@ def check_ends(net: Network) -> None:
     _expect_one("input", [each.name for each in net.sources])
     _expect_one("output", [each.name for each in net.outputs])
     if not stages_of(net):
-        raise InputError("a network must have an operator that is more than a move, and has none")
+        raise InputError("a network must have an operator other than moves")
 
 
 def _expect_one(kind: str, names: Sequence[str]) -> None:

@@ -22,7 +22,7 @@ def show_study(study: Study, console: Console) -> None:
         console.print(line, soft_wrap=True, markup=False)
     console.print(_by_width(study))
     if any(row["scope"] in ("layer", "tensor") for row in study.rows):
-        console.print("Narrower by itself, all others as they came: accuracy", soft_wrap=True)
+        console.print("Accuracy if only this layer or tensor is narrower", soft_wrap=True)
         console.print(_by_layer(study))
     front = [row for row in study.rows if row["front"]]
     if front:
@@ -42,12 +42,12 @@ def answer(study: Study) -> list[str]:
     if least is not None:
         known = [(key, what) for key, what in _SAVED if least[key] is not None]
         figures = ", ".join(f"{least[key]} {what}" for key, what in known)
-        others = widths_text(least["activations"]) or "as they came"
+        others = widths_text(least["activations"]) or "unchanged"
         widths = f"weights {widths_text(least['weights'])}; activations {others}"
-        lines.append(f"the least that was found: {least['accuracy']:.2%} with {figures}: {widths}")
+        lines.append(f"smallest mix found: {least['accuracy']:.2%} with {figures}: {widths}")
     cycles = study.costs.image_cycles
     plan = "" if cycles is None else f"; on {study.costs.target}, {cycles} cycles an image"
-    lines += [f"accuracy {base['accuracy']:.2%} as it came, on {study.data.origin}{plan}"]
+    lines += [f"accuracy {base['accuracy']:.2%} of the unchanged network, on {study.data.origin}{plan}"]
     for bits in study.bits[1:]:
         row = study.row("all", bits)
         if row is None:

@@ -28,14 +28,14 @@ COLUMNS = {
     "name": "the layer or tensor, where it is one",
     "bits": "its width; None where widths are mixed",
     "accuracy": "share of inputs whose greatest output is the right one",
-    "agreement": "share of inputs whose greatest output is that of the network as it came",
+    "agreement": "share of inputs whose greatest output is that of the unchanged network",
     "lut_sites": "estimated LUT sites of all stages, by the planner's model",
     "ram": "estimated memory blocks of all stages",
     "dsp": "multiplier cells of all stages",
     "weight_bits": "bits of all weights",
     "front": "of the mixed ones: no other is as accurate for less",
     "weights": "bits of each layer's weights",
-    "activations": "bits of each tensor that is not as it came",
+    "activations": "bits of each changed tensor",
 }
 
 

@@ -92,7 +92,7 @@ def _of_model(text: str) -> Workload:
     reading = read_nodes(text)
     shapes = _of_stages(reading.network) if reading.network is not None else _of_products(text)
     if not shapes:
-        raise InputError(f"{text}: must have a product that the engine takes, and has none")
+        raise InputError(f"{text}: must have a product that the engine supports")
     products = [Product(network=name, m=m, k=k, n=n, count=count) for (m, k, n), count in shapes.items()]
     return Workload(name=name, products=tuple(products))
 

@@ -63,7 +63,7 @@ class Source:
         """The integers of `tensor` for the graph's input `x` [batch, ...]."""
         if self.movements is None:
             raise ValueError(
-                f"{self.tensor.name} must be given: more than moves and a QuantizeLinear stands behind {self.name}"
+                f"{self.tensor.name} must be given: more than moves and a QuantizeLinear follow {self.name}"
             )
         array = np.asarray(x)
         if not self.takes(array.dtype):
