@@ -32,7 +32,7 @@ D = "gd = DequantizeLinear(d, ws, i)"
 CONV = f"{A} {W} [conv] c = Conv(fa, fw) b = QuantizeLinear(c, s, z) fb = DequantizeLinear(b, s, z)"
 GEMM = f"{D} [fc] g = Gemm(h, gd) y = QuantizeLinear(g, s, z)"
 Y = "uint8[1, n] y"
-UNREAD = "must be one that is read"
+UNREAD = "is not supported"
 FLOAT = "must be quantized, not float: none of its nodes works on integers; quantize it by onnxruntime.quantization"
 
 # the graph's inputs, outputs and nodes, and what the error must say

@@ -86,7 +86,7 @@ NODES = {
         nodes("go = Constant<value = bool {1}>()", "yq = If (go) <then_branch = t () => (uint8[M, 5] q) {",
               "[fc] q = QLinearMatMul(xq, a_s, a_z, W, w_s, w_z, y_s, y_z) },",
               "else_branch = e () => (uint8[M, 5] r) { r = Identity(xq) }>"), {},
-        "If 'yq': the operator If must be one that is read"),
+        "If 'yq': the operator If is not supported"),
     "no product": ("yq = Abs(xq)", {"opset": 14},
         "cannot be taken as a network: Abs 'yq': its input 'xq' must come from a DequantizeLinear"),
 }  # fmt: skip

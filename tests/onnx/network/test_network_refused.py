@@ -46,17 +46,17 @@ REFUSED = {
     "float in the middle": (
         f"{ROW} a",
         f"{A} {D} t = Softmax(fa) b = QuantizeLinear(t, s, z) {LAST}",
-        "Softmax 't': the operator Softmax must be one that is read, or behind the last QuantizeLinear",
+        "Softmax 't': the operator Softmax is not supported between integers, only behind the last QuantizeLinear",
     ),
     "another domain": (
         f"{ROW} a",
         f"{D} b = com.microsoft.QLinearReduceMean(a, s, z, s, z) {LAST}",
-        "QLinearReduceMean 'b': the operator QLinearReduceMean of com.microsoft must be one that is read",
+        "QLinearReduceMean 'b': the operator QLinearReduceMean of com.microsoft is not supported in a network",
     ),
     "body": (
         f"{ROW} a",
         f"{D} c = Constant<value = bool {{1}}>() {BODY.replace('y =', 'b =')} {LAST}",
-        "If 'b': the operator If must be one that is read",
+        "If 'b': the operator If is not supported",
     ),
     "float convolution": (
         "float[1, 4, 5, 5] a",

@@ -18,7 +18,7 @@ CONSTANTS = {
     "split": [0, 2, 4, 4, 6], "whole": [0, 8, 4, 6],
 }  # fmt: skip
 CONSTANTS = {name: np.int64(value) for name, value in CONSTANTS.items()}
-CONSTANTS |= {"s": np.float32(0.25), "s2": np.float32(0.3), "z": np.int8(3)}
+CONSTANTS |= {"codes": np.zeros((4, 2), np.int8), "s": np.float32(0.25), "s2": np.float32(0.3), "z": np.int8(3)}
 FORMS = {
     "channels": "f = Slice(fx, one, five, one)",
     "channels to the end": "f = Slice(fx, two, far, one)",
@@ -69,6 +69,10 @@ REFUSED = {
     "nothing": ("f = Slice(fx, two, two, one)", "it must leave something of axis 1"),
     "steps of 0": ("f = Slice(fx, zero, far, one, zero)", "steps must not be 0"),
     "an axis that is not there": ("f = Slice(fx, zero, far, five)", "an axis must be one of the 4 dimensions, not 5"),
+    "an embedding": (
+        "c = DequantizeLinear(codes, s, z) f = Gather(c, v)",
+        "its input 'c' must be computed from the network's input",
+    ),
     "indices out of range": ("f = Gather<axis = 2>(fx, some)", "indices must be -4 to 3"),
     "sizes of other channels": ("f, o = Split<axis = 1>(fx, both)", "split must be 2 positive sizes that make 8"),
     "blocks that do not fit": ("f = SpaceToDepth<blocksize = 4>(fx)", "blocksize must divide the 4 rows and 6 columns"),

@@ -249,10 +249,10 @@ def _unread(node: NodeProto) -> str:
         )
     operator = f"the operator {node.op_type}{f' of {node.domain}' if domain(node) else ''}"
     if integral(node):
-        return f"{operator} must be one that is read; see docs/networks.md"
+        return f"{operator} is not supported in a network; docs/networks.md lists those that are"
     return (
-        f"{operator} must be one that is read, or behind the last QuantizeLinear, where the host takes it; see "
-        "docs/networks.md"
+        f"{operator} is not supported between integers, only behind the last QuantizeLinear, where the host computes "
+        "it; docs/networks.md lists the operators that are"
     )
 
 
