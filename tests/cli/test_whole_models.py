@@ -51,15 +51,15 @@ REFUSED = {
     ),
     "one on integers": (
         IMAGE, "uint8[1, 4, 5, 5] y",
-        (f"a = QuantizeLinear(x, s, z) k = Clip(a, lo, hi) fa = DequantizeLinear(k, s, z) {W} c = Conv(fa, fw) "
+        (f"a = QuantizeLinear(x, s, z) k = Max(a, lo) fa = DequantizeLinear(k, s, z) {W} c = Conv(fa, fw) "
         "y = QuantizeLinear(c, s, z)"),
-        "Clip 'k': its input 'a' must come from a DequantizeLinear",
+        f"Max 'k': the operator Max {UNREAD}",
     ),
     "one behind a sum": (
         IMAGE, "float[1, 4, 5, 5] f",
         (f"{A} {W} c = Conv(fa, fw) n = BatchNormalization(c, real, real, real, real) y = QuantizeLinear(n, s, z) "
         "f = DequantizeLinear(y, s, z)"),
-        f"BatchNormalization 'n': the operator BatchNormalization {UNREAD}",
+        "BatchNormalization 'n': its input must be quantized first",
     ),
     "a last ConvTranspose": (
         IMAGE, "float[1, 4, 5, 5] f",
@@ -292,12 +292,10 @@ def test_a_single_convolution_is_a_network(call, tmp_path):
 
 
 def test_explore_refuses_what_no_plan_builds(call, tmp_path):
-    """Channels that end in another order than the stream's, as `emit` has it."""
-    nodes = f"{CONV} m = Reshape(fb, groups) t = Transpose<perm = [0, 2, 1, 3]>(m) h = Reshape(t, ends) "
-    nodes += "y = QuantizeLinear(h, s, z)"
-    constants = CONSTANTS | {"groups": np.array([1, 2, 2, 25]), "ends": np.array([1, 4, 5, 5])}
-    path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 5, 5] y) {{ {nodes} }}", constants)
-    reason = "its elements must come in raster order, channels last"
+    """An average of windows, as `emit` has it."""
+    nodes = f"{CONV} h = AveragePool<kernel_shape = [2, 2]>(fb) y = QuantizeLinear(h, s, z)"
+    path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 4, 4] y) {{ {nodes} }}", CONSTANTS)
+    reason = "there is no hardware for an average of windows"
     assert_refused(call("emit", path, "--out", tmp_path / "out"), reason)
     assert_refused(call("explore", path, "--require", "throughput=1000"), reason)
 
@@ -341,7 +339,7 @@ def test_cases_from_outside_are_whole_or_refused_by_cause(kind, call, shared, tm
         pytest.skip(f"{shared / 'cases'} is not there")
     for path in cases:
         nodes = onnx.load(path, load_external_data=False).graph.node
-        products = [each for each in nodes if each.op_type in ("Conv", "MatMul", "Gemm")]
+        products = {each.name or each.output[0] for each in nodes if each.op_type in ("Conv", "MatMul", "Gemm")}
         assert call("layers", path).exit_code == 0, path
         try:
             opened = open_network(str(path))
@@ -349,5 +347,8 @@ def test_cases_from_outside_are_whole_or_refused_by_cause(kind, call, shared, tm
             refused = " ".join(str(error).split())
             assert_refused(call("emit", path, "--out", tmp_path / "out"), refused)
             continue
-        count = 1 if opened is None else sum(isinstance(node, Convolution | Dense) for node in opened[0].nodes)
-        assert count == len(products), path
+        stages = (
+            [node.name for node in opened[0].nodes if isinstance(node, Convolution | Dense)] if opened else products
+        )
+        assert products <= set(stages), path
+        assert opened or len(products) == 1, path

@@ -71,7 +71,7 @@ REFUSED = {
     "an axis that is not there": ("f = Slice(fx, zero, far, five)", "an axis must be one of the 4 dimensions, not 5"),
     "an embedding": (
         "c = DequantizeLinear(codes, s, z) f = Gather(c, v)",
-        "its input 'c' must be computed from the network's input",
+        "its input 'c' must be computed, not be a constant",
     ),
     "indices out of range": ("f = Gather<axis = 2>(fx, some)", "indices must be -4 to 3"),
     "sizes of other channels": ("f, o = Split<axis = 1>(fx, both)", "split must be 2 positive sizes that make 8"),
