@@ -17,6 +17,7 @@ from systoliq.hw.axi import AxiBareArray, AxiDense, AxiPipeline
 from systoliq.hw.bare_array import BareArray
 from systoliq.hw.config import ArrayConfig
 from systoliq.hw.dense import Dense
+from systoliq.hw.network.gather import Gather
 from systoliq.hw.network.lookup import Lookup
 from systoliq.hw.network.maximum import Maximum
 from systoliq.hw.network.pipeline import Joint, Pipeline
@@ -68,6 +69,7 @@ STAGES: dict[str, Callable[[], wiring.Component]] = {
     "table": _lookup,
     "maximum": lambda: Maximum(_ELEMENT, lanes=1, beats=2),
     "replay": lambda: Replay(_ELEMENT, lanes=1, beats=2, times=2, cells="portable"),
+    "gather": lambda: Gather(_ELEMENT, lanes=1, block=2, indices=[1, 0], cells="portable", kind="gather"),
 }
 """Last stages of networks that end in another block than a layer does."""
 
