@@ -120,7 +120,7 @@ FORGERIES = {
     "another's file": (lambda folder: names(folder, FILES[1]), f"{FILES[1]}: two memories read it"),
     "not listed": (not_listed, "other.mem: is not listed in certificate.json"),
     "read by none": (unread, "more.mem: no module of big.v reads it"),
-    "set again": (set_again, "memory[0] is set twice, or is no memory"),
+    "set again": (set_again, "memory[0] is set twice, or is not a word of a memory"),
     "set before": (set_before, "memory is set twice, or is no memory from 0 up"),
     "from the other end": (
         lambda folder: edit(folder / "big.v", b"memory [0:1055]", b"memory [1055:0]"),

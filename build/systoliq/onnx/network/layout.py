@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Tensor
-from systoliq.hw.network.operators import operator_of
 
 from .rows import joins_of_images
 
@@ -109,13 +108,17 @@ def _fits_stages(net: Network, tensor: Tensor) -> bool:
     return all(_in_order(x, places) for x, places in taken)
 
 
+def _is_stage(node: Node) -> bool:
+    return not (isinstance(node, Move) and node.permutes)
+
+
 def _takers(net: Network, tensor: Tensor) -> Iterator[tuple[Node, Tensor, _Places]]:
     """The stages behind `tensor`, with the input that it is to each, and the place in its stream of each element."""
     todo = [(tensor.name, _streamed(tensor))]
     while todo:
         name, places = todo.pop()
         for node in net.consumers(name):
-            if operator_of(node).is_stage:
+            if _is_stage(node):
                 yield node, next(x for x in node.inputs if x.name == name), places
             else:
                 todo.append((node.output.name, node.apply(places)))
@@ -127,7 +130,7 @@ def _comes_turned(net: Network, output: Tensor) -> bool:
     """
     makers, moves = {node.output.name: node for node in net.nodes}, []
     node = makers.get(output.name)
-    while node is not None and not operator_of(node).is_stage:
+    while node is not None and not _is_stage(node):
         moves.append(node)
         node = makers.get(node.inputs[0].name)
     if node is None or not moves:
