@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Tensor
 
+from .reorders import stays
 from .rows import joins_of_images
 
 __all__ = ["with_layout"]
@@ -89,11 +90,7 @@ def _reshaped_row(node: Move) -> set[str]:
     row = x if len(x.shape) == 3 else y
     turned = dataclasses.replace(row, channels_second=True)
     as_row = dataclasses.replace(node, inputs=(turned if row is x else x,), output=turned if row is y else y)
-    return set() if _stays(node) or not _stays(as_row) else {row.name}
-
-
-def _stays(node: Move) -> bool:
-    return bool((np.diff(node.order.reshape(-1)) == 1).all())
+    return set() if stays((node,)) or not stays((as_row,)) else {row.name}
 
 
 def _turned(tensor: Tensor) -> Tensor:

@@ -35,7 +35,7 @@ def move(reader: Reader, node: NodeProto) -> Value:
         return _given(reader, node, value)
     if isinstance(value, Pending) and value.counts is None:
         return _behind_sum(reader, node, value)
-    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    x = reader.integers_behind(node.input[0])
     pending = _moved(node, named(node), x, _movement(reader, node, x.shape))
     return on_integers(reader, node, value, pending)
 
@@ -43,7 +43,7 @@ def move(reader: Reader, node: NodeProto) -> Value:
 def split(reader: Reader, node: NodeProto) -> Value:
     """Each output as a Slice gives it."""
     value = reader.value(node.input[0])
-    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    x = reader.integers_behind(node.input[0])
     found: list[Value] = []
     for name, movement in zip(node.output, split_gathers(reader.graph, node, x.shape), strict=True):
         pending = _moved(node, f"{named(node)}: {name}", x, movement)

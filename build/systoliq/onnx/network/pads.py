@@ -33,7 +33,7 @@ def pad(reader: Reader, node: NodeProto) -> Value:
             size + sum(ends) for size, ends in zip(value.shape, _ends(reader, node, len(value.shape)), strict=True)
         ]
         return Given(name=value.name, origin=value.origin, shape=tuple(sizes), movements=None)
-    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    x = reader.integers_behind(node.input[0])
     image = as_image(reader, node, x)
     batch, channels, *ends = _ends(reader, node, len(x.shape))
     if any((*batch, *channels)) or min(min(each) for each in ends) < 0:

@@ -59,7 +59,7 @@ def global_max_pool(reader: Reader, node: NodeProto) -> Value:
 
 def _maximum(reader: Reader, node: NodeProto, window_for: Callable[[Sequence[int]], Window]) -> Value:
     value = reader.value(node.input[0])
-    x = value if isinstance(value, Tensor) else reader.tensor(node.input[0])
+    x = reader.integers_behind(node.input[0])
     image = as_image(reader, node, x)
     window = window_for(x.shape[2:])
 

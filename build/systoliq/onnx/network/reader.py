@@ -101,6 +101,11 @@ class Reader:
             return value
         raise NotTakenError(f"its input {name!r} must be of integers, not from {self.graph.source(name)}")
 
+    def integers_behind(self, name: str) -> Tensor:
+        """The integers that the tensor `name` is, or stands for where it is real."""
+        value = self.value(name)
+        return value if isinstance(value, Tensor) else self.tensor(name)
+
     def emit(self, node: NodeProto, made: tuple[Node, ...]) -> None:
         """Add operators that the model's `node` becomes."""
         self._nodes += made

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from systoliq.golden.network import Chain, Dense, Move, Network, Node
 
-__all__ = ["with_reorders"]
+__all__ = ["stays", "with_reorders"]
 
 
 def with_reorders(net: Network) -> Network:
@@ -28,9 +28,9 @@ def with_reorders(net: Network) -> Network:
             if node.permutes:
                 output = node.output.name
                 wanted = output in leaving or any(map(_takes_raster_order, net.consumers(output)))
-                chained = wanted and not _stays(moves)
+                chained = wanted and not stays(moves)
             else:
-                chained = not _stays(moves[:-1])
+                chained = not stays(moves[:-1])
             if chained:
                 movement = Chain(tuple(move.movement for move in moves))
                 node = dataclasses.replace(node, inputs=moves[0].inputs, movement=movement)
@@ -46,7 +46,7 @@ def _takes_raster_order(node: Node) -> bool:
     return not isinstance(node, Move)
 
 
-def _stays(moves: tuple[Move, ...]) -> bool:
+def stays(moves: tuple[Move, ...]) -> bool:
     """Whether elements come in raster order behind these moves, one after the other."""
     order: npt.NDArray[np.int64] | None = None
     for move in moves:
