@@ -24,7 +24,7 @@ from systoliq.sim.tools import find, missing_text
 
 COMMANDS = {name: cli.get_command(None, name) for name in cli.list_commands(None)}
 NO_EXAMPLES = {"doctor", "prove", "verify"}  # they take a folder or nothing
-QUICK = r"systoliq (emit|layers|registers) "  # the others synthesize, simulate or measure
+QUICK = r"systoliq (emit|layers|quantize|registers) "  # the others synthesize, simulate or measure
 ELSEWHERE = r"--scheduler|^systoliq (bench-area|bitstream|board (run|simulate)) "  # a cluster; hours; tests/board
 TOOLS = {"iverilog": "icarus"}
 
@@ -90,6 +90,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("x.npz", x=(a * scale).astype(np.float32))
     save_model(Path("model.onnx"), {"b": b, **scales, **zeros})
     save_dynamic_model(Path("dynamic.onnx"), b)
+    save_float_model(Path("float.onnx"), (b * scale).astype(np.float32))
+    np.savez("calibration.npz", x=(a * scale).astype(np.float32), labels=rng.integers(0, 10, 8))
     Path("docs/measurements").mkdir(parents=True)
     shutil.copy(Path(__file__).parents[1] / "docs/measurements/silicon.md", "docs/measurements")
     return tmp_path
@@ -112,6 +114,15 @@ def save_dynamic_model(path: Path, b: np.ndarray) -> None:
     text = """<ir_version: 8, opset_import: ["": 13]> g (float[M, 64] x) => (float[M, 10] y) {
         a, s, z = DynamicQuantizeLinear(x)  [fc_quant] i = MatMulInteger(a, b, z)
         f = Cast<to = 1>(i)  y = Mul(f, s) }"""
+    model = onnx.parser.parse_model(text)
+    model.graph.initializer.append(onnx.numpy_helper.from_array(b, "b"))
+    onnx.save(model, path)
+
+
+def save_float_model(path: Path, b: np.ndarray) -> None:
+    """A float ONNX model with one product and a Relu."""
+    text = """<ir_version: 8, opset_import: ["": 13]> g (float[M, 64] x) => (float[M, 10] y) {
+        h = MatMul(x, b)  y = Relu(h) }"""
     model = onnx.parser.parse_model(text)
     model.graph.initializer.append(onnx.numpy_helper.from_array(b, "b"))
     onnx.save(model, path)

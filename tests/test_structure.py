@@ -21,10 +21,10 @@ ANYWHERE = {"failed", "subprocesses"}  # in the folder hw: they import nothing o
 BUILD = ROOT / "build/systoliq"
 DIRECTION = (  # packages and modules of the folder build: each may import those of the lines before its own
     {"errors", "generator", "progress"},
-    {"files", "odd_scales"},
+    {"files", "odd_scales", "samples"},
     {"onnx", "synth"},
     {"design"},
-    {"package"},
+    {"package", "quantize"},
     {"benchmarks", "board", "demo", "explore", "inference"},
     {"soc"},
     {"cli"},

@@ -8,7 +8,6 @@ import numpy as np
 import onnx
 import onnxruntime
 import pytest
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 from systoliq.design import Hardware, LayerDesign, NetworkDesign, open_source
 from systoliq.design.sources import open_network
@@ -33,7 +32,7 @@ CONV = f"{A} {W} [conv] c = Conv(fa, fw) b = QuantizeLinear(c, s, z) fb = Dequan
 GEMM = f"{D} [fc] g = Gemm(h, gd) y = QuantizeLinear(g, s, z)"
 Y = "uint8[1, n] y"
 UNREAD = "is not supported"
-FLOAT = "must be quantized, not float: none of its nodes works on integers; quantize it by onnxruntime.quantization"
+FLOAT = "must be quantized, not float: none of its nodes works on integers; quantize it by systoliq quantize FILE.onnx"
 
 # the graph's inputs, outputs and nodes, and what the error must say
 REFUSED = {
@@ -312,21 +311,11 @@ def test_a_product_that_the_host_computes_is_named(call, tmp_path):
     assert left in (tmp_path / "out" / "m.json").read_text()
 
 
-class Rows(CalibrationDataReader):
-    def __init__(self):
-        self.rows = iter(np.random.default_rng(0).normal(size=(8, 1, 4, 5, 5)).astype(np.float32))
-
-    def get_next(self):
-        row = next(self.rows, None)
-        return None if row is None else {"x": row}
-
-
-def test_a_float_model_quantized_as_the_message_says_is_taken(tmp_path):
+def test_a_float_model_quantized_as_the_message_says_is_taken(call, save, tmp_path):
     path = made(tmp_path / "m.onnx", UNQUANTIZED["a float network"])
-    quantize_static(
-        path, tmp_path / "q.onnx", Rows(), quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8,
-        weight_type=QuantType.QInt8,
-    )  # fmt: skip
+    rows = save("c.npz", x=np.random.default_rng(0).normal(size=(8, 4, 5, 5)).astype(np.float32))
+    result = call("quantize", path, "--data", rows, "--out", tmp_path / "q.onnx")
+    assert result.exit_code == 0, result.output
     network, _ = open_network(str(tmp_path / "q.onnx"))
     assert [type(node) for node in network.nodes if isinstance(node, Convolution | Dense)] == [Convolution, Dense]
 

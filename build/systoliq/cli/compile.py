@@ -15,7 +15,7 @@ from ..onnx.scales import model_scale_notes
 from ..package.output import check_output
 from ..progress import Stages
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
-from .options import PATH, add_options
+from .options import PATH, SHAPE_OPTION, add_options
 from .shell import debug_option, tell_notes, warn_symlink
 
 __all__ = ["compile"]
@@ -35,23 +35,6 @@ class _Bytes(click.ParamType[Any]):
             self.fail(f"must be a number of bytes such as 65536, 0x10000 or 64M, not {value!r}", param, ctx)
         number, unit = match.groups()
         return int(number, 16 if number[:2] in ("0x", "0X") else 10) * _UNITS[unit]
-
-
-class _Shape(click.ParamType[Any]):
-    """NAME=SIZE,SIZE...: an input's shape."""
-
-    name = "shape"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, tuple[int, ...]]:
-        """See `click.ParamType`."""
-        if isinstance(value, tuple):
-            return value
-        name, _, sizes = str(value).rpartition("=")
-        if not name or not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", sizes):
-            self.fail(f"must be such as x=1,3,32,32, not {value!r}", param, ctx)
-        return name, tuple(int(size) for size in sizes.split(","))
 
 
 @click.command(
@@ -81,14 +64,10 @@ Examples
     "--out", required=True, type=PATH, metavar="DIR", help="Output directory; must be empty or contain this program."
 )
 @click.option("--replace", is_flag=True, help="Overwrite a different systoliq package in DIR.")
-@click.option(
-    "--shape", "shapes", multiple=True, type=_Shape(), metavar="NAME=N,N,...",
-    help="Shape of an input with open sizes; may be repeated.",
-)  # fmt: skip
 @click.option("--memory", type=_Bytes(), metavar="BYTES", help="Limit of the program's memory.  [as needed]")
 @click.option("--base", type=_Bytes(), default=0, metavar="ADDRESS", help="Address of that memory.  [0]")
 @click.option("--only", multiple=True, metavar="NODE", help="Run only this product on the engine; may be repeated.")
-@add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
+@add_options(SHAPE_OPTION, *INTEGER_ENGINE_OPTIONS, debug_option)
 def compile(  # noqa: A001 - the command's name
     model: Path, out: Path, replace: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...], memory: int | None,
     base: int, only: tuple[str, ...], engine: Path | None, **hardware: Any,

@@ -24,6 +24,7 @@ COMMANDS = {
     "layers": "List the nodes of an ONNX model and what hardware takes",
     "mutants": "Mutate a package's Verilog and run its testbench",
     "prove": "Prove properties of the hardware's blocks",
+    "quantize": "Quantize a float ONNX model to int8 for the hardware",
     "registers": "Write the engine's register map for C and Markdown",
     "run": "Run an ONNX model with its products on the simulated engine",
     "simulate": "Simulate a design on your input, compared with golden",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from ..design import Hardware
 
 __all__ = [
-    "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SIMULATOR_OPTION",
-    "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
+    "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
+    "SIMULATOR_OPTION", "SOURCE_HELP", "SOURCE_OPTIONS", "TARGET_OPTION",
     "add_options", "hardware_of",
 ]  # fmt: skip
 
@@ -57,6 +58,23 @@ class _AccumulatorBits(click.ParamType[Any]):
             return int(value)
         except ValueError:
             self.fail(f"must be an integer or auto, not {value!r}", param, ctx)
+
+
+class _Shape(click.ParamType[Any]):
+    """NAME=SIZE,SIZE...: an input's shape."""
+
+    name = "shape"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, tuple[int, ...]]:
+        """See `click.ParamType`."""
+        if isinstance(value, tuple):
+            return value
+        name, _, sizes = str(value).rpartition("=")
+        if not name or not re.fullmatch(r"[0-9]{1,9}(,[0-9]{1,9})*", sizes):
+            self.fail(f"must be such as x=1,3,32,32, not {value!r}", param, ctx)
+        return name, tuple(int(size) for size in sizes.split(","))
 
 
 HARDWARE_OPTIONS = (
@@ -118,6 +136,10 @@ SOURCE_OPTIONS = (
     click.option("--no-bias", is_flag=True, help="Omit the layer's bias (QLinearMatMul has none)."),
     click.option("--name", metavar="NAME", help="Name of the Verilog module.  [derived from SOURCE]"),
 )
+SHAPE_OPTION = click.option(
+    "--shape", "shapes", multiple=True, type=_Shape(), metavar="NAME=N,N,...",
+    help="Shape of an input with open sizes; may be repeated.",
+)  # fmt: skip
 SIMULATOR_OPTION = click.option(
     "--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", show_default=True, help="Simulator."
 )

@@ -19,8 +19,9 @@ from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
 from ..onnx.scales import model_scale_notes
 from ..progress import Stages
+from ..samples import check_labels, hit_share
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
-from .labels import check_labels, hit_share, show_accuracy
+from .labels import show_accuracy
 from .options import PATH, SIMULATOR_OPTION, add_options
 from .saturated import SATURATED, note_saturated
 from .shell import debug_option, tell_notes

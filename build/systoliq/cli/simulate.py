@@ -22,9 +22,10 @@ from ..files import check_file, json_bytes, write_file
 from ..onnx import is_model
 from ..onnx.following import following_layers
 from ..progress import Stages
+from ..samples import check_labels, hit_share
 from ..synth import NETLISTS
 from ..synth.targets import Target, open_target
-from .labels import check_labels, hit_share, show_accuracy
+from .labels import show_accuracy
 from .options import (
     BUS_OPTION,
     CELLS_OPTION,

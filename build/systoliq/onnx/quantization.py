@@ -13,7 +13,7 @@ from .node import domain
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["integral", "unquantized"]
+__all__ = ["integral", "is_float", "unquantized"]
 
 _LISTED = 5  # operators in a reason
 _INTEGRAL = re.compile(r"Q[A-Z]\w*|\w*[Qq]uant\w*|\w*Integer\w*")
@@ -22,15 +22,19 @@ _QONNX = re.compile(r"qonnx\.|finn\.|onnx\.brevitas")
 _TRAINED = re.compile(r"\w*(Conv|MatMul|Gemm|Attention|RNN|LSTM|GRU|Einsum)\w*")
 
 _FLOAT = (
-    "must be quantized, not float: none of its nodes works on integers; quantize it by "
-    "onnxruntime.quantization.quantize_static with quant_format=QuantFormat.QDQ, activation_type=QuantType.QInt8 and "
-    "weight_type=QuantType.QInt8, see docs/onnx.md"
+    "must be quantized, not float: none of its nodes works on integers; quantize it by systoliq quantize FILE.onnx "
+    "--data CALIBRATION.npz --out INT8.onnx, see docs/onnx.md"
 )
 
 
 def integral(node: NodeProto) -> bool:
     """Whether the operator of `node` takes or gives quantized numbers, by its name: of ONNX or of another domain."""
     return _INTEGRAL.fullmatch(node.op_type) is not None and not _of_qonnx(node)
+
+
+def is_float(graph: Graph) -> bool:
+    """Return whether `graph` has products, and nothing in it is quantized."""
+    return unquantized(graph) == _FLOAT
 
 
 def unquantized(graph: Graph) -> str | None:

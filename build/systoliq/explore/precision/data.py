@@ -14,10 +14,10 @@ from systoliq.golden.archive import read_arrays
 from systoliq.golden.network import Network, Source
 
 from ...errors import InputError
+from ...samples import ONE_INPUT
 
 __all__ = ["NetworkData", "digits_data", "network_inputs", "read_network_data"]
 
-_ONE_INPUT = ("inputs", "a", "x")
 _REFERENCES = ("outputs", "y")
 
 
@@ -67,7 +67,7 @@ def network_inputs(path: Path, arrays: Mapping[str, npt.NDArray[Any]], net: Netw
     """Of the `arrays` of the archive `path` those that are inputs of `net`, as `Network.golden` takes them."""
     inputs = {}
     for source in net.sources:
-        names = [source.tensor.name, source.name, *(_ONE_INPUT if len(net.sources) == 1 else ())]
+        names = [source.tensor.name, source.name, *(ONE_INPUT if len(net.sources) == 1 else ())]
         key = next((name for name in names if name in arrays), None)
         if key is None:
             held = ", ".join(arrays) or "none"

@@ -1,0 +1,1 @@
+"""Quantization of float ONNX models for the hardware, by onnxruntime's static quantizer."""
