@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
+from ..files import check_file, json_bytes, write_file
 from ..package.regenerate import Comparison, compare_regenerated, read_sidecar
 from ..progress import Stages
-from ..verify import TESTED, NotAPackageError, Report, layer_digest, verify_package
+from ..verify import (
+    BASES,
+    Ground,
+    NotAPackageError,
+    Report,
+    boundary_lines,
+    layer_digest,
+    verify_package,
+    without_regeneration,
+)
 from .options import PATH
 from .shell import debug_option
 
@@ -25,8 +36,14 @@ _COMPARED_KINDS = ("layer", "network")  # of packages: those that have in them w
     metavar="SOURCE",
     help="Also check that the package was made from this layer file, model or FILE.onnx#NODE.",
 )
+@click.option(
+    "--no-regenerate",
+    is_flag=True,
+    help="Leave out the comparison with a regenerated package, and print which results then do not stand.",
+)
+@click.option("--report", "report_file", type=PATH, metavar="R.json", help="File for the verdict and its boundary.")
 @debug_option
-def verify(directory: Path, layer: str | None) -> int:
+def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file: Path | None) -> int:
     """Check the package in DIR: derive every claim of its certificate.json again from the Verilog.
 
     Weights and constants are read from the Verilog, and the range of each column's accumulator follows from them. The
@@ -38,45 +55,80 @@ def verify(directory: Path, layer: str | None) -> int:
     Then the package is regenerated from its layer or network and hardware, and every file is compared. A package
     without these is refused. A certificate is not a signature: to know whose layer or network it is, compare the digest
     that is printed, or give --layer. Exit status is 1 if anything differs, with one line for each reason.
+
+    The verdict ends with its boundary: a table that states for each result whether the Verilog's text shows it
+    (derived), the Verilog's logic was evaluated (evaluated), or it rests on the generator (regenerated, tested).
     """
+    if no_regenerate and layer is not None:
+        raise click.UsageError("--layer compares with a regenerated package; omit --layer or --no-regenerate")
+    if report_file is not None:
+        check_file("report", report_file)
     with Stages().stage(f"verify {directory}") as detail:
-        report = _report(directory, detail)
+        report = _report(directory, detail, needed=no_regenerate)
     reasons = list(report.reasons) if report is not None else []
-    if not reasons:
+    compared = None
+    if not reasons and not no_regenerate:
         with Stages().stage(f"regenerate {directory} and compare"):
             compared = compare_regenerated(directory, layer)
         reasons += compared.reasons
+    boundary = _boundary(report, compared) if not reasons else []
     for stage in report.stages if report is not None else ():
         if stage.passed:
             name = f"stage {stage.node} ({stage.operator})"
             click.echo(f"tested, not certified: {name}" if stage.tested else f"verified: {name}: {stage.tried}")
     for reason in reasons:
         click.echo(f"refused: {reason}", err=True)
-    if report is not None and report.stages:
-        click.echo(f"tested, not certified: {TESTED}")
+    if report_file is not None:
+        write_file(report_file, json_bytes(_facts(report, reasons, boundary, regenerated=compared is not None)))
     if reasons:
         return 1
     if report is not None:
-        click.echo(_summary(report))
-    whose = f", that of {compared.source}" if compared.source else ""
-    click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
-    click.echo(_compared(compared))
+        click.echo(_summary(report, "verified" if compared is not None else "verified without regeneration"))
+    if compared is not None:
+        whose = f", that of {compared.source}" if compared.source else ""
+        click.echo(f"{compared.kind}: sha256 {layer_digest(directory, compared.name, compared.kind)}{whose}")
+        click.echo(_compared(compared))
+    elif report is not None:
+        click.echo(f"{'network' if report.stages else 'layer'}: sha256 {report.layer_sha256}")
+        click.echo("not regenerated: results marked 'not checked' do not stand")
+    click.echo("\n".join(["what each result rests on:", *boundary_lines(boundary)]))
     return 0
 
 
-def _report(directory: Path, detail: Callable[[str], None]) -> Report | None:
+def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> Report | None:
     """What was derived; None where there is nothing to derive, as the package carries no certificate."""
     try:
         return verify_package(directory, detail)
     except NotAPackageError:
         sidecar = read_sidecar(directory) if directory.is_dir() else None
-        if sidecar is None or sidecar.get("kind") not in _COMPARED_KINDS:
+        if needed or sidecar is None or sidecar.get("kind") not in _COMPARED_KINDS:
             raise
         return None
 
 
-def _summary(report: Report) -> str:
-    """What was verified of the whole, and with what requantizers."""
+def _boundary(report: Report | None, compared: Comparison | None) -> Sequence[Ground]:
+    """What each result rests on; a package without a certificate rests on the comparison alone."""
+    if report is None:
+        return [Ground(result="everything", basis="regenerated", detail="the package has no certificate")]
+    return report.boundary if compared is not None else without_regeneration(report.boundary)
+
+
+def _facts(
+    report: Report | None, reasons: Sequence[str], boundary: Sequence[Ground], *, regenerated: bool
+) -> dict[str, Any]:
+    """The verdict and its boundary for --report."""
+    return {
+        "name": report.name if report is not None else None,
+        "passed": not reasons,
+        "regenerated": regenerated,
+        "reasons": list(reasons),
+        "boundary": [each.as_json() for each in boundary],
+        "bases": BASES,
+    }
+
+
+def _summary(report: Report, verdict: str) -> str:
+    """The `verdict` on the whole, with what was tried and with what requantizers."""
     parts = f"in {report.columns} columns, {report.steps} steps, {report.points} accumulators tried"
     low, high = report.accumulators
     if report.stages:
@@ -84,12 +136,12 @@ def _summary(report: Report) -> str:
         if not verified:
             return f"tested, not certified: {report.name}: all {count} stages"
         which = f"all {count}" if verified == count else f"{verified} of {count}"
-        text = f"verified: {report.name}: {which} stages"
+        text = f"{verdict}: {report.name}: {which} stages"
         if not report.columns:
             return text
         text += f"; {report.formula} {parts}"
     else:
-        text = f"verified: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
+        text = f"{verdict}: {report.name} equals {report.formula} {parts}, over all reachable ones ({low} to {high})"
     if report.complete < report.columns:
         text += (
             f"\nevery accumulator tried: in {report.complete} of {report.columns} columns; else on both sides of steps"

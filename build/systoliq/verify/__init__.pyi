@@ -1,9 +1,12 @@
+from .boundary import (
+    BASES,
+    Ground,
+    boundary_lines,
+    without_regeneration,
+)
 from .checks import (
     layer_digest,
     verify_package,
-)
-from .network import (
-    TESTED,
 )
 from .package import (
     NotAPackageError,
@@ -14,10 +17,13 @@ from .report import (
 )
 
 __all__ = [
-    "TESTED",
+    "BASES",
+    "Ground",
     "NotAPackageError",
     "Report",
     "StageReport",
+    "boundary_lines",
     "layer_digest",
     "verify_package",
+    "without_regeneration",
 ]

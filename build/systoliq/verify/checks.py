@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from .boundary import Ground, of_layer
 from .compare import unlike
 from .float8_layer import Float8Derivation
 from .integer_layer import IntegerLayer
@@ -41,6 +42,7 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
     claimed: dict[str, Any] = {}
     layers: list[dict[str, Any]] = []
     stages: list[StageReport] = []
+    boundary: list[Ground] = []
     points, complete, formula, digest = 0, 0, "", ""
     heard = progress or (lambda _: None)
     with noted(reasons):
@@ -55,7 +57,7 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
             found = verify_network(directory, claimed, name, heard)
             layers, points, complete = found.layers, found.points, found.complete
             formula = IntegerLayer.formula
-            stages = found.stages
+            stages, boundary = found.stages, found.boundary
             reasons += found.reasons
         else:
             package = derivation(directory, claimed, name)
@@ -65,6 +67,7 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
             reasons += limited(iter(package.inexact))
             reasons += [] if reasons else package.try_all(heard)
             points, complete, formula = package.points, package.complete, package.formula
+            boundary = of_layer(complete=complete, columns=len(layers[0]["columns"]))
     columns = [column for layer in layers for column in layer["columns"]]
     ends = [end for column in columns for end in column["accumulators"]] or [0]
     return Report(
@@ -80,6 +83,7 @@ def verify_package(directory: str | Path, progress: Progress | None = None) -> R
         layer_sha256=digest,
         reasons=tuple(dict.fromkeys(reasons)),
         stages=tuple(stages),
+        boundary=tuple(boundary),
     )
 
 

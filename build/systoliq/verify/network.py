@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from .boundary import TESTED, Ground, of_network
 from .compare import unlike
 from .one_layer import read_modules
 from .package import CERTIFICATE, RefusedError, limited, read_arrays
@@ -19,13 +20,13 @@ from .stage import Found, Stage
 from .stages import OPERATORS
 from .streams import Streams
 
-__all__ = ["TESTED", "NetworkFound", "verify_network"]
+__all__ = ["NetworkFound", "verify_network"]
 
-TESTED = (
-    "window buffers and padding, the order of channels and pixels, the weights' addresses in time, gearboxes, forks, "
-    "FIFOs, joins, repeated pixels and flow control"
+_ORDER = (
+    "window buffers and padding, the order of channels and pixels, the weights' addresses in time, repeated pixels",
+    "gearboxes, forks, FIFOs, joins, flow control, stalls, reset",
 )
-"""What of a network is not read here, but simulated and compared with golden."""
+"""What of a network is not read here."""
 
 
 @dataclass(kw_only=True)
@@ -37,6 +38,20 @@ class NetworkFound:
     points: int = 0
     complete: int = 0
     reasons: list[str] = field(default_factory=list)
+    order: list[Ground] = field(default_factory=list)
+
+    @property
+    def boundary(self) -> list[Ground]:
+        """What each result rests on."""
+        columns = sum(len(layer["columns"]) for layer in self.layers)
+        certified = [each for each in self.stages if not each.tested and " columns, " not in each.tried]
+        return of_network(
+            complete=self.complete,
+            columns=columns,
+            certified=[f"{each.node}: {each.tried}" for each in certified],
+            tested=[f"{each.node} ({each.operator})" for each in self.stages if each.tested],
+            more=self.order,
+        )
 
 
 def verify_network(
@@ -79,6 +94,7 @@ def verify_network(
     known = {frozenset({"exact"}): "exact", frozenset({"tested"}): "tested"}.get(frozenset(verdicts), "exact in part")
     verdict = known if verdicts <= {"exact", "tested"} else "differs"
     found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
+    found.order = [Ground(result=result, basis=TESTED) for result in _ORDER]
     return found
 
 

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .boundary import Ground
 from .expression import UnreadableError
 from .package import CERTIFICATE, NotAPackageError, RefusedError
 
@@ -39,7 +40,8 @@ class Report:
 
     `complete` columns were evaluated on every accumulator that they can reach, the others on both sides of each step.
     `layer_sha256` is the digest of the arrays in NAME_layer.npz or NAME_network.npz (`arrays_digest`). For a network,
-    the numbers are sums over all `stages`, and `reasons` includes those of the stages.
+    the numbers are sums over all `stages`, and `reasons` includes those of the stages. `boundary` states what each
+    result rests on if the package is also regenerated, which `verify_package` does not do.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Report:
     layer_sha256: str
     reasons: tuple[str, ...]
     stages: tuple[StageReport, ...] = ()
+    boundary: tuple[Ground, ...] = ()
 
     @property
     def passed(self) -> bool:
