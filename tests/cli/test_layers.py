@@ -59,8 +59,8 @@ def test_a_stage_without_hardware(call, tmp_path):
     path = quantized(tmp_path, branches())
     (pool,) = (node.name for node in branches().nodes if node.op_type == "AveragePool")
     reason = (
-        f"node '{pool}': there is no hardware for an average of windows, whose float32 sums depend on the order of "
-        "pixels: kernel_shape must be the whole image, [8, 8], without pads, not [3, 3]"
+        f"node '{pool}': all windows must count the same number of pixels, not 4 to 9: count_include_pad must be 1 "
+        "where there are pads, and ceil_mode 0"
     )
     check(call, path, [reason], tmp_path)
 

@@ -27,7 +27,7 @@ from tests.hw.network.small_networks import Builder
 __all__ = ["OPERATORS", "draw_network", "network_design"]
 
 OPERATORS = (
-    "convolution", "grouped", "depthwise", "maximum", "table", "add", "multiply", "concat", "resize", "gate",
+    "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "concat", "resize", "gate",
     "split", "shuffle", "turn", "depth to space",
 )  # fmt: skip
 _MOST_OPERATORS = 3
@@ -107,6 +107,8 @@ def _add(net: Builder, operator: str) -> None:
         net.depthwise(**around)
     elif operator == "maximum":
         net.maximum((2, 2), **around, strides=(2, 2))
+    elif operator == "mean":
+        net.windowed_average((3, 3), **around)
     elif operator == "table":
         net.table()
     elif operator in ("add", "multiply"):

@@ -14,8 +14,11 @@ import pytest
 
 from systoliq.design import Hardware
 from systoliq.design.network import NetworkDesign
+from systoliq.golden import INT8
+from systoliq.golden.network import Tensor, Window, WindowedAverage
 from systoliq.hw.network.operators import operator_of
 from systoliq.verify import verify_package
+from systoliq.verify.float32_average import uncertain_average
 from systoliq.verify.float32_product import float32_products
 from systoliq.verify.float32_sum import float32_sums
 
@@ -74,7 +77,7 @@ def test_accepts_what_emit_wrote(name, cells, tmp_path):
     stages = [node.name for node in net.nodes if operator_of(node).is_stage]
     assert [stage.node for stage in report.stages if stage.operator != "Constant"] == stages
     assert report.columns == sum(node.layer.n for node in net.nodes if hasattr(node, "layer")) + (
-        4 if name in ("separable", "gated") else 0  # of the average
+        {"separable": 4, "gated": 4, "averaged": 8}.get(name, 0)  # of averages
     )
 
 
@@ -400,3 +403,39 @@ def test_products_of_the_second_formula_are_onnxruntimes(low, form, tmp_path):
     run = oracle.session(onnx.load(path)).run
     wanted = [run(None, {"a": np.full(256, a), "b": codes})[0].tolist() for a in codes]
     assert float32_products((low, low + 255), (low, low + 255), scales, points) == wanted
+
+
+def with_an_uncertain_average():
+    """An average of four pixels whose ties float32 may round to either side: `emit` refuses it."""
+    net = small.Builder((2, 4, 4))
+    net.windowed_average((2, 2), strides=(2, 2))
+    return net.network()
+
+
+def test_an_average_whose_sums_depend_on_their_order(tmp_path, monkeypatch):
+    monkeypatch.setattr(WindowedAverage, "uncertain_sum", None)
+    report = verify_package(emitted(with_an_uncertain_average(), tmp_path))
+    (reason,) = report.reasons
+    assert re.search(
+        r"average0 \(WindowedAverage\): net_stages.npz: float32 additions may round the sum -?\d+ of 4", reason
+    )
+
+
+def test_uncertain_averages_are_those_of_golden():
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(60):
+        kernel = tuple(map(int, rng.integers(1, 5, 2)))
+        x_scale, y_scale = (np.float32(2.0**exponent) for exponent in rng.uniform(-7, -4, 2))
+        x_scale = rng.choice([x_scale, y_scale, 2.0 ** np.round(np.log2(x_scale))])
+        zero_points = tuple(map(int, rng.integers(-128, 128, 2)))
+        x = Tensor(name="x", shape=(1, 1, *kernel), format=INT8, scale=np.float32(x_scale), zero_point=zero_points[0])
+        y = x.replace(name="y", shape=(1, 1, 1, 1), scale=y_scale, zero_point=zero_points[1])
+        node = WindowedAverage(name="a", inputs=(x,), output=y, window=Window(kernel=kernel))
+        ends = INT8.min, INT8.max
+        uncertain = uncertain_average(
+            node.pixels, ends, float(x_scale), zero_points[0], ends, float(y_scale), zero_points[1]
+        )
+        assert uncertain == node.uncertain_sum
+        found.append(uncertain is None)
+    assert 10 < sum(found) < 50

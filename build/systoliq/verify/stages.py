@@ -5,14 +5,16 @@ claims, arrays of NAME_stages.npz, Verilog  ->  Found
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from .depthwise import Depthwise
 from .elementwise import addition, concatenation, constant, maximum, multiplication, table
 from .float32 import combined_scale, float32
+from .float32_average import uncertain_average
 from .hardware import Hardware
-from .integer_layer import IntegerLayer
+from .integer_layer import IntegerLayer, format_of
 from .one_layer import dense_shape
 from .package import Layer, layer_of, limited
 from .stage import Found, Stage, signed
@@ -30,9 +32,40 @@ def _product(stage: Stage) -> Found:
 
 def _whole_average(stage: Stage) -> Found:
     """The average of all pixels: a product with weights of one, whose scale is f(x_scale / f(y_scale * pixels))."""
+    return _average(stage, stage.claimed["shape"]["k"])
+
+
+def _windowed_average(stage: Stage) -> Found:
+    """The same product for a window of some pixels; no sum may be one that float32 additions may round elsewhere."""
+    arrays = stage.arrays
+    pixels = int(arrays["pixels"])
+    found = _average(stage, pixels)
+    formats = (
+        format_of(
+            each, stage.claimed["formats"][each], signed=signed(arrays[f"{each}_zero_point"]), source=stage.source
+        )
+        for each in "ay"
+    )
+    x, y = formats
+    total = uncertain_average(
+        pixels,
+        x,
+        float(arrays["a_scale"]),
+        int(arrays["a_zero_point"]),
+        y,
+        float(arrays["y_scale"]),
+        int(arrays["y_zero_point"]),
+    )
+    if total is None:
+        return found
+    text = f"{stage.source}: float32 additions may round the sum {total} of {pixels} pixels to another integer"
+    return dataclasses.replace(found, reasons=[*found.reasons, text])
+
+
+def _average(stage: Stage, pixels: int) -> Found:
     k, n = stage.claimed["shape"]["k"], stage.claimed["shape"]["n"]
     arrays = stage.arrays
-    total = float(float32(Fraction(float(arrays["y_scale"])) * k))
+    total = float(float32(Fraction(float(arrays["y_scale"])) * pixels))
     layer = Layer(
         b=[[1] * n for _ in range(k)],
         b_zero_point=[0] * n,
@@ -74,6 +107,7 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "Convolution": _product,
     "Dense": _product,
     "WholeAverage": _whole_average,
+    "WindowedAverage": _windowed_average,
     "Addition": addition,
     "Table": table,
     "MaxPool": maximum,

@@ -137,3 +137,66 @@ HALF = {"window": Window(kernel=(2, 2), strides=(2, 2))}
 def test_what_does_not_fit(make, text):
     with pytest.raises(ValueError, match=text):
         make()
+
+
+def averages(kernel, x_scale, y_scale, zero_points, form=INT8):
+    """The average of windows of `kernel` over an image of many windows that share no pixel."""
+    window = Window(kernel=kernel, strides=kernel)
+    rows, columns = kernel[0], kernel[1] * 4000
+    x = tensor("x", 1, 1, rows, columns, form=form, scale=x_scale, zero_point=zero_points[0])
+    y = tensor("y", 1, 1, 1, 4000, form=form, scale=y_scale, zero_point=zero_points[1])
+    return WindowedAverage(name="w", inputs=(x,), output=y, window=window)
+
+
+@pytest.mark.parametrize("kernel", [(1, 2), (2, 2), (3, 3), (2, 3), (4, 4)], ids=str)
+def test_averages_that_are_functions_of_the_sum(kernel):
+    """Without an uncertain sum, float32 in any order of pixels gives the requantized sum; windows whose sums are next
+    to ties, where there are any.
+    """
+    rng = np.random.default_rng(6)
+    certain = 0
+    for draw in range(40):
+        scales = 2 ** rng.uniform(-7, -4, 2)
+        scales = [scales[0]] * 2 if draw % 2 else 2 ** np.round(np.log2(scales)) if draw % 4 == 0 else scales
+        points = rng.integers(-128, 128, 2)
+        node = averages(kernel, *scales, [points[0]] * 2 if draw % 2 else points)
+        if node.uncertain_sum is not None:
+            continue
+        certain += 1
+        x = images(INT8, 8, *node.inputs[0].shape[1:], seed=draw)
+        sums = node.window.patches(x.astype(int) - node.inputs[0].zero_point, 0).sum(axis=(4, 5))
+        wanted = node.requantization.apply(sums)
+        np.testing.assert_array_equal(node.apply(x), wanted)
+        turned = x.reshape(8, kernel[0], 4000, kernel[1])[:, ::-1, :, ::-1].reshape(x.shape)
+        np.testing.assert_array_equal(node.apply(turned), wanted)
+    assert certain >= (20 if np.prod(kernel) % 2 else 4)
+
+
+@pytest.mark.parametrize("kernel", [(1, 2), (2, 2), (2, 4)], ids=str)
+def test_an_uncertain_sum_is_half_way(kernel):
+    """With equal scales an even number of pixels has ties, and float32 rounds some of them to either side."""
+    node = averages(kernel, 0.0123, 0.0123, (3, 3))
+    pixels = int(np.prod(kernel))
+    assert node.uncertain_sum % pixels == pixels // 2
+    sums = node.window.patches(x := images(INT8, 8, *node.inputs[0].shape[1:]), 0).astype(int)
+    ties = (sums.sum(axis=(4, 5)) - 3 * pixels) % pixels == pixels // 2
+    wrong = node.apply(x) != node.requantization.apply(sums.sum(axis=(4, 5)) - 3 * pixels)
+    assert wrong.any()
+    assert not wrong[~ties].any()
+
+
+@pytest.mark.parametrize("points", [(0, 0), (5, 5), (4, 8)])
+def test_powers_of_two_are_averaged_exactly(points):
+    """No addition rounds: the result is a function of the sum, and the requantized one where the zero point is even, as
+    it is added before ties go to even integers.
+    """
+    node = averages((2, 2), 0.25, 0.25, points)
+    assert (node.uncertain_sum is None) == (points[1] % 2 == 0)
+
+
+def test_what_is_no_function_of_the_sum():
+    uneven = pool(WindowedAverage, X, tensor("y", 1, 2, 5, 5), window=Window(kernel=(2, 2), pads=(1, 1, 1, 1)))
+    with pytest.raises(ValueError, match="all windows must count the same number of pixels, not 1 to 4: count_incl"):
+        uneven.uncertain_sum  # noqa: B018 - raises
+    with pytest.raises(ValueError, match=r"the scale of 'x' must be 2\^-80 to 2\^80, not 1e-30"):
+        averages((2, 2), 1e-30, 1, (0, 0)).uncertain_sum  # noqa: B018

@@ -72,10 +72,11 @@ class Builder:
         shape = (*x.shape[:2], *window.positions(x.shape[2:]))
         return self._add(MaxPool, (x,), self._tensor(shape, like=x), window=window)
 
-    def windowed_average(self, kernel):
-        x, window = self.last, Window(kernel=kernel)
+    def windowed_average(self, kernel, **window):
+        """With the input's scale, as quantizers write it; padding counts."""
+        x, window = self.last, Window(kernel=kernel, **window)
         shape = (*x.shape[:2], *window.positions(x.shape[2:]))
-        return self._add(WindowedAverage, (x,), self._tensor(shape, like=x), window=window)
+        return self._add(WindowedAverage, (x,), self._tensor(shape, like=x), window=window, counts_padding=True)
 
     def average(self):
         x = self.last
@@ -188,6 +189,17 @@ def joined(seed=0, form=INT8):
     return net.network()
 
 
+def averaged(seed=0, form=INT8):
+    """Averages of windows, with pads and strides, of an odd number of pixels each."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.windowed_average((3, 3), pads=(1, 1, 1, 1))
+    net.add(net.last, trunk)
+    net.windowed_average((1, 3), strides=(2, 1))
+    net.convolution(2)
+    return net.network()
+
+
 def hourglass(seed=0, form=INT8):
     """Smaller maps by a pool, and larger ones again beside what they were made of."""
     net = Builder((2, 6, 4), seed=seed, form=form)
@@ -234,6 +246,7 @@ NETWORKS = {
     "hourglass": hourglass,
     "gated": gated,
     "shuffled": shuffled,
+    "averaged": averaged,
 }
 
 

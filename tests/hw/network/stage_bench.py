@@ -25,6 +25,7 @@ from systoliq.golden.network import (
     Transpose,
     WholeAverage,
     Window,
+    WindowedAverage,
 )
 from systoliq.golden.network.moves import moved_shape
 from systoliq.golden.requantization import Requantization
@@ -132,6 +133,19 @@ def average(rng):
     return WholeAverage(name="mean", inputs=(x,), output=tensor("y", (1, channels, 1, 1), rng, x.format))
 
 
+def windowed_average(rng):
+    """At scales of their own where no sum is close to a tie, or at equal ones."""
+    image = image_of(rng)
+    window = window_of(rng, image)
+    shape = (1, rng.choice([1, 2, 3, 4]), *window.positions(image))
+    while True:
+        x = tensor("x", (1, shape[1], *image), rng)
+        y = x.replace(name="y", shape=shape) if rng.random() < 0.5 else tensor("y", shape, rng, x.format)
+        node = WindowedAverage(name="mean", inputs=(x,), output=y, window=window, counts_padding=True)
+        if node.uncertain_sum is None:
+            return node
+
+
 def dense(rng):
     rows = rng.choice([(), (rng.randint(1, 4),)])
     k, n = rng.randint(1, 12), rng.randint(1, 6)
@@ -232,6 +246,7 @@ NODES = (
     separable,
     maximum,
     average,
+    windowed_average,
     dense,
     table,
     addition,

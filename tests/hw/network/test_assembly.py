@@ -114,11 +114,7 @@ def test_refused():
     refused(net, "node 'table1': its elements must come in raster order, channels last")
     net = small.Builder((2, 3, 4))
     net.windowed_average((2, 2))
-    refused(net, "node 'windowedaverage0': there is no hardware for an average of windows, whose float32 sums depend")
-    refused(net, "kernel_shape must be the whole image, [3, 4], without pads, not [2, 2]")
-    net = small.Builder((2, 3, 4))
-    net.windowed_average((3, 3))  # more than its output has
-    refused(net, "kernel_shape must be the whole image, [3, 4], without pads, not [3, 3]")
+    refused(net, "node 'windowedaverage0': there is no hardware for an average of windows whose result depends on the")
     net = small.Builder((2, 3))
     net.average()
     refused(net, "'x' must have the shape [batch, channels, rows, columns], not [1, 2, 3]")

@@ -2,12 +2,14 @@
 
 | MaxPool                            | the largest integer; padding is the smallest one                               |
 | WholeAverage                       | a sum of integers over the whole image, requantized as in a layer              |
-| WindowedAverage                    | float32, pixel by pixel in raster order, as in onnxruntime's kernel            |
+| WindowedAverage                    | float32, pixel by pixel in raster order, as in onnxruntime's kernel. Where no  |
+|                                    | sum is close to a tie, it is the requantized sum of integers                   |
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,9 @@ import numpy.typing as npt
 
 from ..requantization import Requantization
 from ..rescale import requantize_float32
+from .average_sums import uncertain_sum
 from .node import Node
+from .tensor import Tensor
 from .window import Window
 
 __all__ = ["MaxPool", "WholeAverage", "WindowedAverage"]
@@ -69,8 +73,7 @@ class WholeAverage(Node):
     @property
     def scale(self) -> npt.NDArray[np.float32]:
         """From sum to output: f(x_scale / f(y_scale * pixels))."""
-        with np.errstate(all="ignore"):
-            return np.asarray(self.inputs[0].scale / (self.output.scale * np.float32(self.pixels)), np.float32)
+        return _average_scale(self.inputs[0], self.output, self.pixels)
 
     @property
     def requantization(self) -> Requantization:
@@ -93,8 +96,8 @@ class WindowedAverage(Node):
     """The average of each window of an image [batch, C, H, W], in float32: QLinearAveragePool.
 
     rint(f(f(f(sum / n) / y_scale) + zy)), where sum adds f(x_scale * (x - zx)) in raster order, rounded after each
-    pixel. n counts the window's pixels, including padding only if `counts_padding`. The result is not a function of the
-    sum of integers.
+    pixel. n counts the window's pixels, including padding only if `counts_padding`. The result is a function of the sum
+    of integers only if there is no `uncertain_sum`.
     """
 
     window: Window
@@ -128,9 +131,41 @@ class WindowedAverage(Node):
         total = flat[..., 0]
         for index in range(1, flat.shape[-1]):
             total = total + flat[..., index]  # float32, rounded each time; a pixel of the padding adds 0
+        return self.rounded(total, self.counts.astype(np.float32))
+
+    def rounded(self, total: npt.NDArray[np.float32], counts: npt.ArrayLike) -> npt.NDArray[Any]:
+        """The output for float32 sums of `counts` pixels, broadcast."""
         with np.errstate(over="ignore"):
-            y = total / self.counts.astype(np.float32) / self.output.scale + np.float32(self.output.zero_point)
+            y = total / np.asarray(counts, np.float32) / self.output.scale + np.float32(self.output.zero_point)
         return self.output.format.saturate(np.rint(y))
+
+    @property
+    def requantization(self) -> Requantization:
+        """The rescaling of sums of integers by `scale`; `uncertain_sum` says whether it gives the output."""
+        return Requantization.from_scales(self.scale, self.output.zero_point, self.output.format)
+
+    @cached_property
+    def uncertain_sum(self) -> int | None:
+        """A sum of integers for which the result may differ from the requantized sum; None if there is none.
+
+        Raises ValueError if windows count different numbers of pixels, or scales are beyond 2^-80 to 2^80.
+        """
+        return uncertain_sum(self)
+
+    @property
+    def pixels(self) -> int:
+        """The most pixels that a window counts."""
+        return int(self.counts.max())
+
+    @property
+    def scale(self) -> npt.NDArray[np.float32]:
+        """From sum to output: f(x_scale / f(y_scale * pixels))."""
+        return _average_scale(self.inputs[0], self.output, self.pixels)
+
+
+def _average_scale(x: Tensor, y: Tensor, pixels: int) -> npt.NDArray[np.float32]:
+    with np.errstate(all="ignore"):
+        return np.asarray(x.scale / (y.scale * np.float32(pixels)), np.float32)
 
 
 def _expect_windows(node: Node, window: Window) -> None:
