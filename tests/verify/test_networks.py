@@ -416,9 +416,8 @@ def test_an_average_whose_sums_depend_on_their_order(tmp_path, monkeypatch):
     monkeypatch.setattr(WindowedAverage, "uncertain_sum", None)
     report = verify_package(emitted(with_an_uncertain_average(), tmp_path))
     (reason,) = report.reasons
-    assert re.search(
-        r"average0 \(WindowedAverage\): net_stages.npz: float32 additions may round the sum -?\d+ of 4", reason
-    )
+    text = r"average0 \(WindowedAverage\): net_stages.npz: float32 additions may round the sum -?\d+ of 4"
+    assert re.search(text, reason)
 
 
 def test_uncertain_averages_are_those_of_golden():
