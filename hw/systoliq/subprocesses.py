@@ -1,4 +1,4 @@
-"""Children: the programs that this process runs, each in a process group of its own, with what it starts itself.
+"""Child processes: the programs that this process runs, each in its own process group with all that it starts.
 
 A group ends where its call is left by an exception, or, from a signal's handler, by `end_children`.
 """
@@ -74,10 +74,7 @@ def run_child(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, `text` on its standard input; its outputs are kept.
 
-    Raises
-    ------
-    subprocess.TimeoutExpired
-        after `timeout` seconds; the program, and what it started, have ended then.
+    Raises ------ subprocess.TimeoutExpired after `timeout` seconds; the program and its children have ended by then.
     """
     stdin = subprocess.DEVNULL if text is None else subprocess.PIPE
     options = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": stderr, "cwd": cwd, "env": env, "errors": "replace"}
@@ -87,14 +84,14 @@ def run_child(
 
 
 def end_children() -> None:
-    """End all children, with what they started, and let no more begin: for a handler of a signal that ends all."""
+    """End all children and their children, and prevent new ones: for a handler of a signal that ends the process."""
     _ended.set()
     for group in list(_groups):
         _end(group)
 
 
 def starting() -> bool:
-    """Whether this thread is about to start a child, and will raise `EndedError` by itself after `end_children`."""
+    """True while this thread is about to start a child, and will raise `EndedError` by itself after `end_children`."""
     return threading.get_ident() in _starting
 
 

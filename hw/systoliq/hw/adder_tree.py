@@ -25,9 +25,9 @@ def adder_tree(
 ) -> Value:
     """The sum of signed ``terms`` of ``term_bits`` bits, `adder_tree_latency` cycles later; one term is its own sum.
 
-    A level is one bit wider than the one before it, up to ``most_bits``, beyond which sums wrap. ``add`` makes the sum
-    of two terms where a plain addition will not do; its third argument is a name for what it puts into ``m``. ``name``
-    begins the names of the registers.
+    A level is one bit wider than the one before it, up to ``most_bits``, beyond which sums wrap. ``add(a, b, name)``
+    replaces the plain addition of two terms; signals that it creates are named after ``name``. ``name`` begins the
+    names of the registers.
     """
     level = 0
     while len(terms) > 1:

@@ -111,12 +111,12 @@ class SystolicArray(wiring.Component):
     ``sums[c]`` shows the sum of row r, column c in cycle ``t + latency + r * interval + c``, where t is the cycle of
     the ``last`` beat, and with one row until ``rows * interval`` cycles later; else for that one cycle.
 
-    With ``ones``, all ``a`` of row 0 and all ``b`` of column 0 must be ones: row 0 then gives the sums of B's columns
-    and column 0 those of A's rows, in `OperandSum.BITS` bits, and no multiplier is spent on them. (Cells that serve two
-    columns multiply all the same.)
+    With ``ones``, all ``a`` of row 0 and all ``b`` of column 0 must be ones: row 0 then returns the sums of B's columns
+    and column 0 the sums of A's rows, in `OperandSum.BITS` bits, without multipliers. (Cells that serve two columns use
+    multipliers nevertheless.)
 
-    With ``broadcast`` operands arrive side by side, without skew, and reach all elements in the same cycle; ``sums``
-    are as above. It takes fewer registers and `drain_cycles_of` cycles from one ``last`` beat to the next.
+    With ``broadcast``, operands arrive without skew and reach all elements in the same cycle; the timing of ``sums`` is
+    the same. This takes fewer registers and `drain_cycles_of` cycles from one ``last`` beat to the next.
     """
 
     def __init__(self, config: ArrayConfig, *, interval: int = 1, ones: bool = False, broadcast: bool = False) -> None:
@@ -188,7 +188,7 @@ class SystolicArray(wiring.Component):
         return tokens
 
     def _of_rows(self, m: Module, token: Value, cycles: int, name: str) -> Value:
-        """The token of each row, so many cycles after that of the row above."""
+        """The token of each row, each delayed by ``cycles`` from the row above."""
         tokens = [token]
         for row in range(1, self.config.rows):
             tokens.append(self._token(m, tokens[-1], cycles, f"{name}_row_{row}"))
@@ -200,7 +200,7 @@ class SystolicArray(wiring.Component):
         return delay(m, token, cycles, name=name, reset_less=False)
 
     def _depth_skewed(self, m: Module, name: str, platform: object) -> list[Value]:
-        """Each lane of ``a`` or ``b``, its operands one after the other where the form of the cells says so."""
+        """Each lane of ``a`` or ``b``; operands are skewed if the form of the cells requires it (`Mac.skew_of`)."""
         word = getattr(self, name)
         lanes = [Value.cast(word[i]) for i in range(word.shape().length)]
         if self.config.depth == 1 or not Mac.skew_of(self.config):

@@ -1,4 +1,4 @@
-"""The edge: a dense layer, or a bare array, behind AXI4-Stream names, as it stands in the emitted Verilog.
+"""AXI4-Stream ports around a dense layer or a bare array: the top of the emitted Verilog.
 
 Elements stand side by side in ``tdata``, the first in the lowest bits, without gaps; the word is filled up with zeros
 to whole bytes. One clock ``clk``, synchronous active-high reset ``rst``.

@@ -97,7 +97,7 @@ class BareArray(wiring.Component):
             word = Signal(layout, name=name, reset_less=True)
             m.d.sync += [came.eq(offered), word.eq(skew.out)]
             m.d.comb += [skew.word.eq(came), getattr(self.array, name).eq(word)]
-            if name == "a" or config.flag_bits:  # of b: zero times what is no number would be NaN
+            if name == "a" or config.flag_bits:  # of b: zero times NaN or infinity would be NaN
                 for lane, taken in zip(range(layout.length), was_taken, strict=False):
                     with m.If(~taken):
                         m.d.sync += word[lane].eq(0)

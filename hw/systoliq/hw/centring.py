@@ -1,7 +1,7 @@
-"""Centring: zero points are taken off A where it enters, so that the array has none to know.
+"""Centring: zero points are subtracted from A at the input, so that the array needs no zero points.
 
-So it is with those that come with A, and with a layer's own beside weights of float8: an operand that is equal to its
-zero point must be a 0 where it meets an infinity.
+This applies to zero points that come with A, and to a layer's constant zero point with float8 weights: an operand that
+equals its zero point must be 0 when it is multiplied by an infinity.
 
 Differences of two numbers of a format are signed and one bit wider. That bit is all that the array pays; the
 alternative, a product of each row's zero point with each column's sum of weights, would cost a multiplier per lane, and
@@ -27,7 +27,7 @@ _MOST_BITS = 15  # of A, as the array takes 16
 
 
 def array_format(layer: MatMulLayer) -> Format:
-    """The format of A in the array: the layer's own, or that of differences where `is_centred`.
+    """The format of A in the array: the layer's own, or the format of the differences if `is_centred`.
 
     Raises ValueError where these would be wider than the array's operands can be.
     """
@@ -43,7 +43,7 @@ def array_format(layer: MatMulLayer) -> Format:
 
 
 def is_centred(layer: MatMulLayer) -> bool:
-    """Whether the array multiplies differences of A and its zero point."""
+    """True if the array multiplies differences of A and its zero point."""
     return layer.takes_zero_points or bool(layer.a_zero_point and not layer.multiplies_integers)
 
 

@@ -29,12 +29,12 @@ def _positive_integer(name: str, value: object) -> None:
 class ArrayConfig:
     """An output-stationary array of ``rows`` x ``cols`` elements, each of ``depth`` multipliers.
 
-    The array performs ``rows * cols * depth`` multiply-accumulates a cycle on operands of format ``a`` and ``b``
-    (2 to 16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``. ``cells`` names the cells that
-    multiply: ``portable`` logic, or those of an FPGA family (`systoliq.hw.cells`), which compute the same.
+    The array performs ``rows * cols * depth`` multiply-accumulates a cycle on operands of format ``a`` and ``b`` (2 to
+    16 bits, signed or unsigned) and sums them modulo ``2**accumulator_bits``. ``cells`` names the cells that multiply:
+    ``portable`` logic, or the cells of an FPGA family (`systoliq.hw.cells`). All compute the same sums.
 
-    Or an operand is float8, of any format, or both are: sums are then exact, in units of both least values
-    (`systoliq.golden.sum_bits` says how many bits they need), and have flags for what is no number.
+    Either or both operands may be float8, of any format. Sums are then exact, in units of the product of both formats'
+    least values (`systoliq.golden.sum_bits` returns the bits that they need), and have flags for NaN and infinities.
     """
 
     rows: int = 1
@@ -83,7 +83,7 @@ class ArrayConfig:
         return dataclasses.replace(self, **changes)  # type: ignore[arg-type]
 
     def _check_packing(self, factor_bits: int, most_overlap: int) -> None:
-        """Whether a factor holds two numbers ``b``, so far apart that products with ``a`` do not overlap too much."""
+        """Check that products with ``a`` overlap by no more than the cells allow, if a factor holds two ``b``."""
         b_most = min(factor_bits, factor_bits + most_overlap - self.a.bits) // 2
         if self.b.bits > b_most:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""A credit counter: how many of something there are, and from a register whether there are any."""
+"""A credit counter: a count, and a register that is 1 while the count is not 0."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ __all__ = ["Credit"]
 
 
 class Credit:
-    """Counts up to ``most``; ``any``, a register, says that there is one, and ``next`` that ``any`` will be 1 a cycle
-    later. ``give`` adds one a cycle, ``take`` (only where there is one) removes one.
+    """Counts up to ``most``; the register ``any`` is 1 while the count is not 0, and ``next`` is the value of ``any`` a
+    cycle later. ``give`` adds one per cycle; ``take`` (only while ``any``) removes one.
 
-    Two less than the count is kept, so that its sign shows what a ``take`` leaves: no sum stands before ``any``.
+    The register holds the count less two, so that its sign shows whether a ``take`` leaves 0: there is no adder before
+    ``any``.
     """
 
     def __init__(self, m: Module, most: int, *, name: str, full: bool, give: Value, take: Value) -> None:

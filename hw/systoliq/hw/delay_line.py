@@ -22,7 +22,7 @@ class DelayLine(wiring.Component):
             raise ValueError(f"cycles must be at least 2, not {cycles}")
         registered = cycles > SMALL
         latency = BlockRam.latency_of(cells) if registered else 1
-        self._behind = cycles - latency  # words from the newest one back to the one that is read
+        self._behind = cycles - latency  # words from the newest one back to the one to read
         depth = 1 << self._behind.bit_length()
         self._ram = BlockRam(Shape.cast(shape), depth=depth, cells=cells, registered=registered)
         self.kind = f"delay_line_{cycles}x{Shape.cast(shape).width}"

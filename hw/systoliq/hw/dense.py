@@ -51,21 +51,22 @@ class Dense(wiring.Component):
     (those beyond N are meaningless), with ``last`` on the last beat of a batch.
 
     ``config`` asks for rows, cols, depth, the width of B, and the most bits that an accumulator may have. The attribute
-    ``config`` is what is built: operand formats follow from the layer, and accumulators are no wider than its sums.
-    Those of float8 operands are as wide as their sums need. Where A, B or Y is float8, ``requantization`` is a
-    `Float8Requantization`; a layer of int32 sums has ``Unscaled()`` in its place. Where zero points come with A, beats
-    of ``a`` carry one per row, the same in all beats of a group. Where they do, or a constant one meets float8 weights,
-    ``config.a`` is the format of the differences.
+    ``config`` is the configuration that is built: operand formats follow from the layer, and accumulators are no wider
+    than its sums. With float8 operands, accumulators are as wide as the exact sums need. If A, B or Y is float8,
+    ``requantization`` is a `Float8Requantization`; for a layer that returns int32 sums, it is ``Unscaled()``. If zero
+    points come with A, beats of ``a`` carry one per row, the same in all beats of a group. In this case, and if a
+    constant zero point is combined with float8 weights, ``config.a`` is the format of the differences.
 
-    With ``groups`` the columns are in so many groups, and so are the rows of A: each row is that of the next group and
-    meets its columns alone, so that so many of them make a row of Y. ``cols`` must divide the columns of a group.
+    With ``groups``, the columns form ``groups`` groups. Consecutive rows of A belong to consecutive groups, and each
+    row is multiplied by the columns of its group only, so ``groups`` rows of A make one row of Y. ``cols`` must divide
+    the columns of a group.
 
-    ``lane_cells`` are those that requantizers multiply with, where they are not the array's. The hardware computes
-    `MatMulLayer.canonical`, and ``requantization`` holds its constants; other layers have no others.
+    ``lane_cells`` are the cells of the requantizers' multipliers; by default, the array's cells. The hardware computes
+    `MatMulLayer.canonical`, and ``requantization`` holds the constants of that layer.
 
-    Raises ValueError where the accumulator cannot hold every sum that the layer can reach, unless ``wrap`` asks for
-    sums modulo 2^32, ONNX's int32, or they are the results, and the accumulator has at least 32 bits; or where the
-    weights need more bits than ``config.b`` has, or ``requantization`` is not of the layer's kind.
+    Raises ValueError if the accumulator cannot hold every sum that the layer can reach; sums modulo 2^32 (ONNX's int32)
+    are allowed if ``wrap`` is set or the sums are the results, and the accumulator has at least 32 bits. Also raises
+    ValueError if the weights need more bits than ``config.b`` has, or if ``requantization`` is not of the layer's kind.
     """
 
     kind = "dense"
@@ -131,7 +132,7 @@ class Dense(wiring.Component):
         )
 
     def _centring(self) -> Centring | None:
-        """What takes zero points off A, where they come with it, or meet float8."""
+        """The block that subtracts zero points from A, if they come with A or the weights are float8; else None."""
         a = self.layer.a_format
         if not is_centred(self.layer) or not isinstance(a, IntFormat):
             return None
@@ -205,20 +206,20 @@ class Dense(wiring.Component):
 
     @property
     def _fill(self) -> int:
-        """Cycles from a beat's coming to that of its first replay: a group is repeated once it is complete."""
+        """Cycles from the arrival of a beat to its first replay: a group is repeated once it is complete."""
         return self.schedule.beats + self._replay_buffer.latency - 1 if self._replay_buffer else 0
 
     @property
     def latency_from_outside(self) -> int:
-        """Cycles from the last A beat of a group, as it comes, to the first Y beat of its first column tile, where
-        nothing is under way before it.
+        """Cycles from the arrival of the last A beat of a group to the first Y beat of its first column tile, in an
+        idle pipeline.
         """
         return self._fill + self.latency
 
     @property
     def replay_cycles(self) -> int:
-        """Cycles from the last A beat of a group, as it comes, to the one in which its place is given back, where
-        nothing is under way before it; 0 where groups are not repeated.
+        """Cycles from the arrival of the last A beat of a group to the cycle in which its place in the replay buffer is
+        free again, in an idle pipeline; 0 if groups are not repeated.
         """
         if self._replay_buffer is None:
             return 0
@@ -321,7 +322,7 @@ class Dense(wiring.Component):
         return taken
 
     def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer, taken: Signal) -> None:
-        """A memory of weights for each column of the array; the address goes from column to column."""
+        """Add a memory of weights for each column of the array; the address is passed from column to column."""
         contents = [self._ones_words()] * self._ones
         contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")

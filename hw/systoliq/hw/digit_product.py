@@ -1,4 +1,4 @@
-"""A wide magnitude times a short factor, digit after digit: no carry goes further than a digit in a cycle."""
+"""A wide magnitude times a short factor, digit by digit: in a cycle, a carry moves by at most one digit."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class DigitProduct(wiring.Component):
             m.submodules[f"multiplier_{i}"] = place(multiplier, platform)
             factor = delay(m, factor, 1, name=f"factor_{i}")
             m.d.comb += [multiplier.a.eq(Cat(limb, 0).as_signed()), multiplier.b.eq(factor)]
-            # Below 2^17 times the greatest factor, whatever is carried.
+            # Below 2^17 times the greatest factor, for any carry.
             total = Signal(DIGIT_BITS + len(self.factor), name=f"sum_{i}", reset_less=True)
             product = multiplier.product[: len(total)]
             m.d.sync += total.eq(product if before is None else product + before[DIGIT_BITS:])

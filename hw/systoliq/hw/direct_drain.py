@@ -17,10 +17,10 @@ __all__ = ["DirectDrain"]
 
 
 class DirectDrain(wiring.Component):
-    """``sum`` shows, `latency_of` cycles later, the sum of the row that ``row`` names; ``sums`` are those of the rows.
+    """``sum`` is the sum of row ``row`` of `latency_of` cycles ago; ``sums`` are the sums of all rows of the column.
 
-    Where sums come in parts (see `Mac`), each part is looked at, and shown, so many cycles later as it is late.
-    ``row_next`` is ``row`` as the column to the right needs it: a cycle later, or two where elements have two columns.
+    If sums come in parts (see `Mac`), part i is sampled and output `Part.late` cycles later. ``row_next`` is ``row`` as
+    the column to the right needs it: a cycle later, or two where elements have two columns.
 
     Nothing is stored: row r + 1's sum is whole a cycle after row r's, whose next tile may have begun by then. No reset.
     """

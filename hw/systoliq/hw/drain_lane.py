@@ -25,7 +25,7 @@ __all__ = ["ColumnConstants", "DrainLane"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ColumnConstants:
-    """What a lane adds to and multiplies the sum of one column with."""
+    """Constants of one column: a lane adds them to its sums and multiplies by them."""
 
     bias: int = 0
     residual: int = 0
@@ -45,7 +45,8 @@ class DrainLane(wiring.Component):
 
     ``push`` marks ``y`` and its ``flags`` ``latency`` cycles after the sum was read.
 
-    ``constants[tile][step]`` are those of the lane's columns; a step that a ragged tile lacks is not pushed.
+    ``constants[tile][step]`` are the constants of the lane's columns. Steps beyond the columns of a ragged last tile
+    are not pushed.
     """
 
     def __init__(
@@ -104,7 +105,9 @@ class DrainLane(wiring.Component):
         return m
 
     def _follow(self, m: Module) -> tuple[Signal, Value, Signal, data.View[data.StructLayout]]:
-        """Where the walk over rows and tiles is: (step, index of its constants, whether it is pushed, its flags)."""
+        """Position in the walk over rows and tiles: (step, index of its constants, whether the result is pushed, its
+        flags).
+        """
         schedule = self.schedule
         step = Signal(range(schedule.interval))
         row = Signal(range(schedule.config.rows))

@@ -1,6 +1,7 @@
-"""Needs of `Dense` where an operand is float8: the width of its sums, and zeros that must not meet what is no number.
+"""Support of float8 operands in `Dense`: the width of sums, and operands of 0 where NaN and infinities could cause
+errors.
 
-Zero times NaN or infinity is NaN. So what stands for no operand at all, of A or of B, must meet zeros.
+Zero times NaN or infinity is NaN. Therefore, padding of A or B must be multiplied by zeros.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ def float8_sum_bits(layer: MatMulLayer) -> int | None:
 
 
 def has_infinities(form: Format, weights: np.ndarray) -> bool:
-    """Whether a weight is infinite. One that is NaN makes all sums of its column NaN, with whatever it is met."""
+    """True if a weight is infinite. A weight that is NaN makes all sums of its column NaN, whatever the operand."""
     return isinstance(form, Float8Format) and bool((form.decode(weights.astype(np.uint8)).infinity != 0).any())
 
 
 def tail_mask(schedule: Schedule) -> int | None:
-    """Ones for the bits of a group's last beat that hold operands, not what is beyond K; None where all of them do."""
+    """Mask with ones for the bits of a group's last beat that hold operands within K; None if all bits do."""
     config = schedule.config
     operands = schedule.k % config.depth
     if not config.flag_bits or not operands:

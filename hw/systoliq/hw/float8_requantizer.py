@@ -26,7 +26,7 @@ _NORMALIZING = DIGIT_BITS.bit_length()  # cycles, for each power of two that the
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Float8RequantizerConfig:
-    """What a lane must cope with: sums of ``sum_bits`` bits with ``flag_bits`` flags above them.
+    """Parameters of a lane: sums of ``sum_bits`` bits with ``flag_bits`` flags above them.
 
     Exponents lie in ``min_exponent .. max_exponent``; see `Float8Requantizer`. Sums of integers have no flags.
     """
@@ -44,7 +44,7 @@ class Float8RequantizerConfig:
     ) -> Float8RequantizerConfig:
         """The lane that serves every column of ``requantization`` below the array of ``config``.
 
-        Sums, with what is added to them, have ``sum_bits`` bits where these are not the accumulator's.
+        ``sum_bits`` is the width of the sums with all addends; by default, the accumulator's width.
         """
         exponents = exponents_of(requantization, config)
         return cls(
@@ -64,7 +64,9 @@ def exponents_of(requantization: Float8Requantization, config: ArrayConfig) -> l
 
 
 def exponent_offset(config: ArrayConfig, output: Format) -> int:
-    """What `exponents_of` adds to the exponents of scales: that of the sums' unit, and the bias of ``output``."""
+    """Offset that `exponents_of` adds to the exponents of scales: the exponent of the sums' unit plus the bias of
+    ``output``.
+    """
     bias = output.bias if isinstance(output, Float8Format) else IntegerRounding.bias_of(output)
     return config.unit + bias
 
@@ -72,13 +74,13 @@ def exponent_offset(config: ArrayConfig, output: Format) -> int:
 class Float8Requantizer(wiring.Component):
     """``y`` is the result nearest to ``acc * multiplier * 2^exponent``, one result a cycle, no stall, no reset.
 
-    ``acc`` is a word as it leaves the array (see `Mac`): a sum and its flags; ``multiplier`` the scale's mantissa;
-    ``exponent`` as `exponents_of` has it. Results are codes of float8, or integers: then there is a ``zero_point``, the
-    same for all. Inputs are sampled every cycle and ``y`` shows their result ``latency``
-    cycles later: what `systoliq.golden.float8_requantization.Float8Requantization.apply` gives.
+    ``acc`` is a word of the array (see `Mac`): a sum and its flags. ``multiplier`` is the scale's mantissa, and
+    ``exponent`` is the column's value of `exponents_of`. Results are float8 codes, or integers with a common
+    ``zero_point``. Inputs are sampled every cycle, and ``y`` shows their result ``latency`` cycles later, equal to
+    `systoliq.golden.float8_requantization.Float8Requantization.apply`.
 
-    The product comes in digits, the lowest first. Of the highest digit that is not 0, and the one below it, rounding
-    needs all; of the others, whether they are 0.
+    The product comes in digits, the lowest first. Rounding needs all bits of the highest digit that is not 0 and of the
+    digit below it; of lower digits, it needs only whether they are 0.
     """
 
     kind = "float8_requantizer"
@@ -123,7 +125,7 @@ class Float8Requantizer(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         product, rounding = self._product, self._rounding
-        m.submodules.digit_product = place(product, platform)  # none of its own signals has that name
+        m.submodules.digit_product = place(product, platform)  # the product's own signals do not use this name
         m.submodules.rounding = place(rounding, platform)
         acc = delay(m, self.acc, 1, name="acc")
         number, flags = acc[: self.config.sum_bits], acc[self.config.sum_bits :]
@@ -139,7 +141,7 @@ class Float8Requantizer(wiring.Component):
         exponent = delay(m, exponent, cycles, name="chosen_exponent").as_signed()
         more = delay(m, more, cycles, name="chosen_more")
         fraction_bits = len(rounding.fraction)
-        above = len(window) - 1 - fraction_bits  # the leading one stands at the top
+        above = len(window) - 1 - fraction_bits  # the leading one is the top bit
         more |= window[:above].any()
         m.d.comb += [
             rounding.field.eq(delay(m, exponent + place_of_one, 1, name="exponent_field").as_signed()),
@@ -156,8 +158,8 @@ class Float8Requantizer(wiring.Component):
         return m
 
     def _choose(self, m: Module) -> tuple[Value, Value, Value]:
-        """The highest digit that is not 0 above the top of the one below it; whether more is set below them; and the
-        exponent of that digit's bit 0. All after `_chosen` cycles.
+        """Select the highest digit that is not 0, with the top of the digit below it. Returns the digits, whether a bit
+        is set below them, and the exponent of the digit's bit 0. The latency is `_chosen` cycles.
         """
         below_bits = len(self._rounding.fraction)
         window: Value = Const(0, below_bits + DIGIT_BITS)
@@ -173,7 +175,7 @@ class Float8Requantizer(wiring.Component):
             window = delay(m, Mux(found, Cat(above, digit), window), 1, name=f"window_{i}")
             more = delay(m, Mux(found, rest | before, more), 1, name=f"more_{i}")
             place_of_digit = delay(m, Mux(found, i * DIGIT_BITS, place_of_digit), 1, name=f"place_{i}")
-            # what the next digit sees as the one before it
+            # the part of the previous digits that the next digit needs
             before = delay(m, before | rest | above.any(), 1, name=f"before_{i}")
             above, rest = delay(m, top, 1, name=f"above_{i}"), delay(m, low.any(), 1, name=f"rest_{i}")
         exponent = delay(m, self.exponent, self._chosen, name="exponent").as_signed()

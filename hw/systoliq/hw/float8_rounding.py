@@ -13,7 +13,9 @@ __all__ = ["Float8Rounding"]
 
 
 class Float8Rounding(NormalizedRounding):
-    """``code`` of a number; where a flag is set, that of NaN, or of the greatest value of the infinity's sign."""
+    """``code`` of a number; if a flag is set, the code of NaN, or of the greatest finite value with the infinity's
+    sign.
+    """
 
     LATENCY = 4
     kind = "float8_rounding"
@@ -35,7 +37,7 @@ class Float8Rounding(NormalizedRounding):
         return m
 
     def _code(self, m: Module, magnitude: Value, beyond: Value) -> Value:
-        """The code of a rounded magnitude, or of what is meant instead."""
+        """The code of a rounded magnitude, or of zero, NaN or an infinity."""
         output = self.output
         zero, negative, infinite, nan = self._meant(m, self.LATENCY - 1)
         limited = Mux(beyond | (magnitude > output.max_code), output.max_code, magnitude)

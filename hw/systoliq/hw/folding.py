@@ -1,16 +1,16 @@
-"""Folding: a layer's weights and zero points as the array wants them.
+"""Folding: a layer's weights and zero points as operands and constants of the array.
 
 With weights ``w = b - pivot`` the sum that a layer asks for is
 
     sum (a - a_zp) (b - b_zp) + bias  =  sum a w  -  residual * sum a  +  folded_bias
 
 where ``residual = b_zp - pivot`` and ``folded_bias = bias - a_zp * sum (b - b_zp)`` are constants of the column. The
-pivot is any number for which w fits its format; it is the zero point itself, and the residual 0, wherever it can be. So
-zero points cost nothing as a rule, and never a wider multiplier. A zero point of A that comes at run time is taken off
+pivot is any number for which w fits its format. If possible, the pivot is the zero point itself and the residual 0. So
+zero points usually cost nothing, and never a wider multiplier. A zero point of A that comes at run time is subtracted
 before (`centring`), and counts as 0 here.
 
-Where A or B is float8 there is nothing to fold: codes stay as they are, and so does a weight less its zero point, since
-each of them may meet what is no number.
+If A or B is float8, nothing is folded: codes and weights less their zero point stay unchanged, since the other operand
+may be NaN or infinite.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["Folding", "fold"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Folding:
-    """What the array multiplies and what is added afterwards, per column of B.
+    """The weights that the array multiplies, and the constants that are added afterwards, per column of B.
 
     ``weights`` is [K, N] in ``b_format``; ``bias`` and ``residual`` are [N] (int64).
     """
@@ -41,17 +41,17 @@ class Folding:
 
     @property
     def needs_row_sums(self) -> bool:
-        """Whether a column has a residue, which the row sums of A are multiplied with."""
+        """True if a column has a residual, which is multiplied by the row sums of A."""
         return bool(self.residual.any())
 
 
 def fold(layer: MatMulLayer, b_bits: int | None = None) -> Folding:
     """Fold ``layer`` for multipliers of ``b_bits`` (default: the layer's own width).
 
-    Signed weights are preferred, unsigned ones taken where only they need no row sums.
+    Signed weights are preferred, unsigned weights are used if only they avoid row sums.
 
-    Raises ValueError where some column's weights span more than ``2**b_bits`` values; beside float8 they have the bits
-    that they need.
+    Raises ValueError if the weights of a column span more than ``2**b_bits`` values. If A or B is float8, ``b_bits`` is
+    ignored and weights have the bits that they need.
     """
     if not layer.multiplies_integers:
         return _unfolded(layer)

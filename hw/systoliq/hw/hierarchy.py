@@ -35,7 +35,7 @@ class Written:
 
 
 def place(component: wiring.Component, platform: object, *, clear: Value | None = None) -> Elaboratable:
-    """The submodule that stands for ``component`` under ``platform``.
+    """The submodule that represents ``component`` on ``platform``.
 
     ``component.kind`` names the Verilog module: components with equal ``kind`` must have equal signatures and be made
     with equal parameters, which `Emission` checks (see `configuration`). Where ``component.namespace`` is true, kinds
@@ -62,9 +62,9 @@ def mark_used(component: object) -> None:
 def configuration(component: wiring.Component) -> dict[str, object]:
     """All that ``component`` is made from: its class, its signature and its attributes, but for signals.
 
-    Two components with equal configurations are the same hardware. Attributes are compared by content, and what is no
-    plain data by identity; results that are kept after the first use do not count. Where the class says
-    ``moves_bits``, its ports' widths count and not their shapes.
+    Two components with equal configurations are the same hardware. Attributes that are plain data are compared by
+    content, others by identity; cached results are ignored. Where the class says ``moves_bits``, its ports' widths
+    count and not their shapes.
     """
     signature: object = component.signature
     if getattr(component, "moves_bits", False):

@@ -17,8 +17,9 @@ __all__ = ["IntegerRounding"]
 class IntegerRounding(NormalizedRounding):
     """``code`` is the integer of ``output`` nearest to the number, plus ``zero_point``, which must not change.
 
-    The quantum is 1, and a number with a field of 1 is 2^``output.bits``, which is beyond every integer, whatever the
-    zero point is: the ``bias`` is 1 - ``output.bits``. NaN gives the least integer, an infinity that of its sign's end.
+    The quantum is 1, and a number with a field of 1 is 2^``output.bits``, which is outside the range of ``output`` for
+    any zero point: the ``bias`` is 1 - ``output.bits``. NaN becomes the least integer, -infinity the least and
+    +infinity the greatest.
     """
 
     LATENCY = 5

@@ -11,7 +11,7 @@ __all__ = ["lut_product", "lut_product_latency"]
 
 
 def lut_product_latency(b_bits: int) -> int:
-    """Cycles from the operands, of which ``b`` has so many bits, to their product."""
+    """Cycles from the operands to their product; the factor ``b`` has ``bits`` bits."""
     pairs = -(-b_bits // 2)
     return 1 + (pairs - 1).bit_length()
 

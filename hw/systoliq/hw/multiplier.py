@@ -28,18 +28,18 @@ LIMB_BITS = {
     "gowin": 17,
 }  # unsigned bits that fit a signed operand of the cell
 _FEW = 4  # bits that are not worth a cell
-_SMALL_CELL_BITS = 9  # of a Gowin's smaller multiplier, of which two stand in the place of a larger one
+_SMALL_CELL_BITS = 9  # operand bits of Gowin's smaller multiplier; two of them replace a larger one
 _SAME = {
     "ecp5-alu": "ecp5",
     "ecp5-pair": "ecp5",
     "ecp5-lut": "ecp5",
-}  # cells that differ in what they do besides one product
-_PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # of three cycles, for one more in the fabric
+}  # sets of cells with the same multiplier
+_PIPELINED = {"ecp5": mult18x18d, "gowin": gowin.multiplier}  # three cycles, and one more in the fabric
 
 
 def cell_size(a_bits: int, b_bits: int, *, cells: str) -> int:
-    """Return how many of a part's multipliers one product of signed operands of up to 18 bits takes: parts of Gowin
-    count those of 9 x 9 bits, and a wider product takes two of them.
+    """Return the number of multipliers of the part that one product of signed operands of up to 18 bits takes: Gowin
+    parts are counted in multipliers of 9 x 9 bits, and a wider product takes two.
     """
     return 2 if cells == "gowin" and max(a_bits, b_bits) > _SMALL_CELL_BITS else 1
 
@@ -49,10 +49,10 @@ class Multiplier(wiring.Component):
 
     ``portable`` has a register before and one after the product, which synthesis tools move into a multiplier cell that
     has them. ``ecp5`` is a MULT18X18D with all three of its register stages (nextpnr and Yosys pack none themselves)
-    and a register in the fabric, since the way from the cell to a carry chain takes half of a 200 MHz cycle. ``gowin``
-    is a MULT9X9 or MULT18X18 with the same registers, and that one in the fabric because nextpnr times no other way.
-    ``ice40`` is an SB_MAC16 with the registers of its operands and its product, for operands of up to 16 bits.
-    Where ``portable`` is not ``pipelined`` there is only the register after the product.
+    and a register in the fabric, since the path from the cell to a carry chain takes half of a 200 MHz cycle. ``gowin``
+    is a MULT9X9 or MULT18X18 with the same registers, and the one in the fabric because nextpnr times no other path.
+    ``ice40`` is an SB_MAC16 with the registers of its operands and its product, for operands of up to 16 bits. Where
+    ``portable`` is not ``pipelined`` there is only the register after the product.
     """
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str, pipelined: bool = True) -> None:
@@ -92,13 +92,13 @@ class Multiplier(wiring.Component):
 class WideMultiplier(wiring.Component):
     """``product`` shows ``a * b`` of ``latency`` cycles ago, ``a`` signed and ``b`` unsigned, of any width.
 
-    With a vendor's cells an operand that is too wide for one, but not for two, is cut into two limbs of which the
-    lower has `LIMB_BITS` bits. The outer products stand side by side in the result, so that two limbs each cost two
-    additions, each with its own register. What a third limb of ``a`` would hold, if it is no more than `_FEW` bits, is
-    multiplied in the fabric, as is all of ``a`` where ``b`` has no more bits than that. Other cells, and wider
-    operands, leave the cutting to synthesis; ``ecp5-lut`` takes none (`lut_product`).
+    With a vendor's cells, an operand that is too wide for one cell, but not for two, is split into two limbs; the lower
+    limb has `LIMB_BITS` bits. The outer products do not overlap in the result, so two limbs of each operand cost two
+    additions, each with its own register. The rest of ``a`` above two limbs is multiplied in the fabric if it has at
+    most `_FEW` bits, and so is all of ``a`` if ``b`` has at most `_FEW` bits. With other cells, and wider operands,
+    synthesis splits the multiplication; ``ecp5-lut`` uses no cells (`lut_product`).
 
-    Where it is not ``pipelined``, all additions share one register, behind the last.
+    Without ``pipelined``, there is only one register, behind the last addition.
     """
 
     kind = "wide_multiplier"

@@ -16,10 +16,10 @@ __all__ = ["NormalizedRounding"]
 class NormalizedRounding(wiring.Component):
     """``code`` is what (-1)^negative * 1.fraction * 2^(field - bias) becomes, ``LATENCY`` cycles later. No reset.
 
-    ``field`` is an exponent field without a lowest or a highest value: numbers with one below 1 have the quantum of
-    those with 1, which is 2^-``bits`` of their leading one. ``fraction`` has ``bits`` + 1 bits, and ``more`` says that
-    the number goes on below it. ``zero`` is the number 0. ``flags``, where there are any, are those of a sum (see
-    `Mac`): where one is set, NaN or an infinity is meant instead.
+    ``field`` is an exponent field without a lowest or a highest value: numbers with a field below 1 have the quantum of
+    the field 1, which is 2^-``bits`` of its leading one. ``fraction`` has ``bits`` + 1 bits, and ``more`` is set if
+    lower bits are not all 0. ``zero`` is the number 0. ``flags``, if any, are the flags of a sum (see `Mac`): if one is
+    set, the value is NaN or an infinity.
     """
 
     LATENCY: int
@@ -40,7 +40,7 @@ class NormalizedRounding(wiring.Component):
         )
 
     def _lost(self, m: Module) -> Value:
-        """By how many places the number is below those with a ``field`` of 1, a cycle later."""
+        """Number of places by which ``field`` is below 1, a cycle later."""
         lost_most = self._bits + 2  # the leading one then stands below the half
         lost = Mux(self.field < 1 - lost_most, lost_most, Mux(self.field < 1, 1 - self.field, 0))
         return delay(m, lost[: lost_most.bit_length()], 1, name="lost")
@@ -63,7 +63,7 @@ class NormalizedRounding(wiring.Component):
         return mantissa, half & (more | mantissa[0])
 
     def _meant(self, m: Module, cycles: int) -> tuple[Value, Value, Value, Value]:
-        """Whether the number is 0, negative, infinite and none, so many cycles later; an infinity has its own sign."""
+        """Whether the number is 0, negative, infinite and NaN, ``cycles`` later; an infinity has its own sign."""
         zero, negative = (
             delay(m, value, cycles, name=f"{name}_then")
             for name, value in (("zero", self.zero), ("negative", self.negative))

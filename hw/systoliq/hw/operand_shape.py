@@ -1,4 +1,4 @@
-"""Shapes of operands: what a format of golden's is as bits."""
+"""Shapes of operands: the formats of `systoliq.golden` as Amaranth shapes."""
 
 from __future__ import annotations
 

@@ -20,18 +20,18 @@ class ProcessingElement(wiring.Component):
     ``a`` leaves to the right and ``b`` to the bottom one cycle later, and so do ``clear``, ``capture`` and ``insert``
     to the right. ``clear`` starts a tile (see `Mac`). ``capture`` copies the sum to the shadow register, where it stays
     until the next capture. The drain chain moves down one element a cycle: ``drain_next`` shows the shadow register one
-    cycle after ``insert`` and what came in at ``drain`` otherwise. The top element has nothing above it: its
-    ``drain_next`` *is* the shadow register, from one cycle after ``capture``. Where a sum comes in parts (see `Mac`),
-    what is said of these is true of each part, so many cycles later as it is late. There is no reset: what is on its
-    way moves on, ahead of what comes later.
+    cycle after ``insert``, and otherwise the last cycle's ``drain``. The top element has no ``drain``: its
+    ``drain_next`` *is* the shadow register, from one cycle after ``capture``. If a sum comes in parts (see `Mac`), all
+    this holds for part i `Part.late` cycles later. There is no reset: operands and tokens in flight move on, ahead of
+    later ones.
 
-    Where the multiply-accumulate has two columns (see `Mac`), ``b`` and sums are those of both side by side, and what
-    moves to the right takes two cycles. The second column's ``b`` comes a cycle after the first one's.
+    If the multiply-accumulate has two columns (see `Mac`), ``b`` and the sums hold both columns side by side, and
+    signals to the right take two cycles. The second column's ``b`` comes a cycle after the first column's.
 
-    A ``direct`` one has no drain: ``sum`` is what it has added up so far.
+    A ``direct`` element has no drain: ``sum`` is its running sum.
 
-    ``sums`` names the operand that the element adds up, as if the other one were all ones; without it, products. With
-    ``broadcast`` only ``insert`` is passed on a cycle later, all else in the same cycle.
+    ``sums`` names the operand that the element adds up, as if the other operand were all ones; by default, the element
+    adds products. With ``broadcast``, only ``insert`` is passed on a cycle later, all other signals in the same cycle.
     """
 
     def __init__(

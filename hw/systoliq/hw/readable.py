@@ -1,6 +1,6 @@
 """Readability of Yosys' Verilog: plain names, ports declared where they are listed, modules in order of the hierarchy.
 
-Nothing else changes: the text is moved and renamed, module by module, and what is inside of a module is not looked at.
+Nothing else changes: modules are reordered and signals renamed, and the contents of modules are not interpreted.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _GROUPS = {
     "error": "A tlast in the wrong place",
     "irq": "Interrupt",
 }
-"""What the ports of a top are for, by how their names begin."""
+"""Comments for the ports of a top, by the prefix of their names."""
 
 
 def readable(verilog: str, top: str, ports: Mapping[str, Sequence[str]]) -> str:
-    """The modules of ``verilog``, ``top`` first, each with its ports in the order of ``ports``, as far as it is known.
+    """The modules of ``verilog``, ``top`` first, with the ports of each in the order of ``ports`` if it is known.
 
-    Clock and reset come first, and those of the top are grouped and have comments.
+    Clock and reset come first; ports of the top are grouped and have comments.
     """
     found = {match[1]: match for match in _MODULE.finditer(_plain_names(verilog))}
     uses = {name: [used for used in _INSTANCE.findall(match[3]) if used in found] for name, match in found.items()}
@@ -42,7 +42,7 @@ def readable(verilog: str, top: str, ports: Mapping[str, Sequence[str]]) -> str:
 
 
 def _hierarchy(top: str, uses: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    """Names from the top down, each before what it uses first."""
+    """Module names from the top down: each before the modules that it uses first."""
     seen = set()
     waiting = [top]
     while waiting:

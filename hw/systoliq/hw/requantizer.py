@@ -27,13 +27,13 @@ __all__ = ["Requantizer", "RequantizerConfig"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RequantizerConfig:
-    """What a requantizer lane must cope with.
+    """Parameters of a requantizer lane.
 
     ``accumulator_bits`` is the width of the signed input; multipliers are unsigned, below ``2**multiplier_bits``;
     shifts lie in ``min_shift .. max_shift``; ``offset_bits`` is the width of the signed offset, used by ``FLOOR`` only.
-    ``cells`` are those of `ArrayConfig`. Without ``pipelined`` registers are as few as a clock of 24 MHz allows on an
-    iCE40 UltraPlus. Multiplier and shift are sampled ``scale_later`` cycles after the accumulator, which must not be
-    more than the rounding to float32 takes.
+    ``cells`` is as in `ArrayConfig`. Without ``pipelined`` registers are as few as a clock of 24 MHz allows on an iCE40
+    UltraPlus. Multiplier and shift are sampled ``scale_later`` cycles after the accumulator, which must not be more
+    than the rounding to float32 takes.
     """
 
     accumulator_bits: int
@@ -93,7 +93,7 @@ class Requantizer(wiring.Component):
         if rounding is Rounding.FLOOR:
             value_bits = max(value_bits, config.offset_bits) + 1
         least, most = config.min_shift, config.max_shift
-        # An integer part that floor_bits do not hold saturates y, whatever zero point is added.
+        # An integer part that floor_bits cannot hold saturates y for any zero point.
         floor_bits = config.output.bits + 1
         self._rounding = RoundingShift(
             rounding, value_bits, least=least, most=most, floor_bits=floor_bits, pipelined=config.pipelined

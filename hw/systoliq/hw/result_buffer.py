@@ -15,7 +15,9 @@ __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
 
 def result_flags(**extra: object) -> data.StructLayout:
-    """What goes with a beat: ``last`` ends a batch, ``tile_last`` a tile; ``extra`` as the owner needs."""
+    """Flags of a beat: ``last`` ends a batch, ``tile_last`` a tile; ``extra`` holds more flags of the owner. ``last``
+    ends a batch, ``tile_last`` a tile; ``extra`` as the owner needs.
+    """
     return data.StructLayout({"last": 1, "tile_last": 1, **extra})
 
 
@@ -27,10 +29,10 @@ def y_beat(shape: Shape, lanes: int) -> data.StructLayout:
 class ResultBuffer(wiring.Component):
     """A memory per lane; a beat leaves when the last lane, which is always the latest, has brought its part.
 
-    There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` says that the results of one more tile
-    will find room, and ``reserve`` (only while ``credit``) books it; it is given back a cycle after the beat flagged
-    ``tile_last`` has left. The flags come with the last lane's push. A result can leave ``latency`` cycles after its
-    push. All outputs come from registers, those of the memories among them.
+    There is room for ``tiles`` tiles of up to ``tile_beats`` beats. ``credit`` is 1 while there is room for the results
+    of one more tile, and ``reserve`` (only while ``credit``) reserves it; the room is free again a cycle after the beat
+    flagged ``tile_last`` has left. The flags come with the last lane's push. A result can leave ``latency`` cycles
+    after its push. All outputs come from registers, including the memories' output registers.
     """
 
     kind = "result_buffer"

@@ -22,10 +22,13 @@ from .rom_file import rom_in_file
 __all__ = ["FEW", "INLINE", "Rom"]
 
 FEW = 64
-"""Words that lookup tables hold better: a bit of them takes four tables of ECP5, and no way out of a memory."""
+"""Words that lookup tables hold better: 64 words take four lookup tables of ECP5 per bit, and avoid the output delay of
+a memory.
+"""
 
 INLINE = 8192
-"""Bits that stand in the Verilog, a line for each word; more lie in a file beside it."""
+"""Largest number of bits that is written into the Verilog, a line for each word; larger memories have a separate file.
+"""
 
 
 class Rom(wiring.Component):
@@ -48,7 +51,7 @@ class Rom(wiring.Component):
 
     @staticmethod
     def latency_of(words: int, cells: str) -> int:
-        """Cycles from an address to its word, of so many."""
+        """Cycles from an address to its word, in a memory of ``words`` words."""
         return BlockRam.latency_of(cells) if words > FEW else 1
 
     def written(self, name: str) -> Written | None:

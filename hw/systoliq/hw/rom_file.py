@@ -1,4 +1,4 @@
-"""Contents of a large read-only memory as a file beside the Verilog, which its module reads by ``$readmemh``.
+"""Contents of a large read-only memory as a file next to the Verilog, which its module reads by ``$readmemh``.
 
 In the Verilog itself every word is a line, which tools read a hundred times slower.
 """
@@ -13,15 +13,15 @@ from .hierarchy import Written
 
 __all__ = ["SUFFIX", "hexadecimal", "rom_in_file"]
 
-SUFFIX = ".mem"  # which Vivado takes for what it is
+SUFFIX = ".mem"  # which Vivado recognizes as a ROM
 _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 
 
 def rom_in_file(name: str, words: Words, width: int, latency: int) -> Written:
     """Module ``name``, a memory of ``words`` of ``width`` bits that are shown ``latency`` (1 or 2) cycles later.
 
-    Its file is called ``name.mem``, a name without a folder: simulators look for it where they run, synthesis tools
-    beside the Verilog too.
+    The file is ``name.mem``, without a folder: simulators look for it in the working directory, synthesis tools also
+    next to the Verilog.
     """
     file = name + SUFFIX
     address = f"[{max((len(words) - 1).bit_length(), 1) - 1}:0]"
@@ -47,7 +47,7 @@ def rom_in_file(name: str, words: Words, width: int, latency: int) -> Written:
 
 
 def hexadecimal(words: Words, width: int) -> bytes:
-    """A line of hexadecimal digits for each of the ``words`` of ``width`` bits: as many as the width needs."""
+    """A line of hexadecimal digits for each of the ``words``, padded to ``width`` bits."""
     digits = -(-width // 4)
     turned = words[:, ::-1]  # the first digit is the highest
     both = np.stack([turned >> 4, turned & 0xF], axis=2).reshape(len(words), -1)

@@ -18,7 +18,7 @@ from .float32 import FLOAT32_BITS, places_lost
 __all__ = ["RoundingShift"]
 
 _MOVES = 3  # powers of two that the integer part moves by in a cycle; one fewer where one cycle is not enough
-_GROUP = 8  # masked bits that are looked through in a cycle; half as many there, and the rest in a second cycle
+_GROUP = 8  # masked bits that are tested in a cycle; half of them if the value is wide, and the rest in a second cycle
 
 
 class RoundingShift(wiring.Component):
@@ -63,7 +63,7 @@ class RoundingShift(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """Integer part and, at the same time, [places that float32 has not,] what is below it; [decision]."""
+        """Cycles: integer part and, in parallel, [places beyond float32's precision,] bits below it; [decision]."""
         looking = self._rounds * (1 + self._wide)
         return max(self._moving, self._searching + looking) + self._rounds if self._each else 1
 
@@ -103,10 +103,10 @@ class RoundingShift(wiring.Component):
         if not self._rounds:
             return m
 
-        # One half is 0.1000...; just below it stands 0.0111...
-        fraction = below(half_place)  # the places after that of the half
+        # One half is 0.1000...; 0.0111... is just below it
+        fraction = below(half_place)  # the places below the half
         if self._inexact:
-            # Near a tie the leading bit is the half or above it, and of what is beyond no rounding matters.
+            # Near a tie, the leading bit is the half or above it, and the rounding of bits beyond does not matter.
             always = Const((1 << max(half_place - FLOAT32_BITS + 1, 0)) - 1, len(value))
             lost = always | places_lost(m, values[0][: self._within_bits + 2], registered=self._each > 0)
             lost = delay(m, lost, self._each, name="lost")
@@ -123,7 +123,7 @@ class RoundingShift(wiring.Component):
         return m
 
     def _any_of(self, m: Module, bits: Value, cycles: int, name: str) -> Value:
-        """Whether a bit is set, some cycles later: groups are looked through before the first register."""
+        """Whether any of ``bits`` is set, ``cycles`` later: groups of bits are tested before the first register."""
         group = _GROUP >> self._wide
         groups = Cat(bits[i : i + group].any() for i in range(0, len(bits), group))
         found = delay(m, groups, min(cycles, 1), name=f"{name}_in").any()

@@ -15,7 +15,7 @@ def _ceil_div(a: int, b: int) -> int:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Schedule:
-    """How a [M, K] x [K, N] product runs on an array.
+    """Schedule of a [M, K] x [K, N] product on an array.
 
     Rows of A are taken ``rows`` at a time (a group). For each group the array runs ``column_tiles`` tiles of ``beats``
     beats. The sums of a tile drain through ``lanes`` lanes, each of which serves ``interval`` neighbouring columns, one
@@ -63,8 +63,8 @@ class Schedule:
     def logical_column(self, physical: int) -> int:
         """Column of a tile that the array's column ``physical`` computes.
 
-        Lane l serves the array's columns ``l * interval .. (l + 1) * interval - 1``; they are numbered so that what the
-        lanes deliver in one cycle are neighbouring columns of Y.
+        Lane l serves the array's columns ``l * interval .. (l + 1) * interval - 1``; columns are permuted so that the
+        lanes deliver neighbouring columns of Y in one cycle.
         """
         lane, step = divmod(physical, self.interval)
         return step * self.lanes + lane

@@ -15,7 +15,7 @@ INDEX_BITS = 2
 
 
 def select_cycles(count: int, bits: int = INDEX_BITS) -> int:
-    """Cycles that `select` takes of so many words."""
+    """Cycles that `select` takes for ``count`` words."""
     return max(-(-(count - 1).bit_length() // bits), 1)
 
 
@@ -33,7 +33,7 @@ def select(
     choose: Callable[..., Value] = _plain,
 ) -> Signal:
     """``words[index]`` of `select_cycles` ago; words of one shape. ``choose`` makes a stage's multiplexer of up to
-    ``2**bits`` words; names of what it puts into ``m`` begin with ``prefix``.
+    ``2**bits`` words; names of signals begin with ``prefix``.
     """
     for stage in range(select_cycles(len(words), bits)):
         among = delay(m, index, stage, name=f"{prefix}index_{stage}")[stage * bits : (stage + 1) * bits]

@@ -12,8 +12,8 @@ __all__ = ["SkidBuffer"]
 class SkidBuffer(wiring.Component):
     """Holds up to two payloads, passes one a cycle; one leaves ``latency`` cycles after it came. Reset empties it.
 
-    No output depends on an input of the same cycle. What comes in the cycle in which the receiver begins to wait goes
-    into a second register, and ``i.ready`` is 0 while it is there.
+    No output depends on an input of the same cycle. A payload that arrives in the cycle in which the receiver stops is
+    stored in a second register, and ``i.ready`` is 0 while that register is full.
     """
 
     kind = "skid_buffer"

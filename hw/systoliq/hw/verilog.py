@@ -52,7 +52,7 @@ class Verilog(str):
 
 
 def files_of(verilog: str) -> Mapping[str, bytes]:
-    """The files that a text of Verilog reads: those of a `Verilog`, none of another text."""
+    """Files that the Verilog text reads: the files of a `Verilog`; none for a plain string."""
     return verilog.files if isinstance(verilog, Verilog) else {}
 
 

@@ -37,7 +37,7 @@ class WeightColumn(wiring.Component):
 
     @staticmethod
     def latency_of(words: int, cells: str) -> int:
-        """Cycles from an address to its word, of so many."""
+        """Cycles from an address to its word, in a memory of ``words`` words."""
         memory = Rom.latency_of(words, cells)
         return memory + (memory > 1)
 

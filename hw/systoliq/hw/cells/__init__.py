@@ -1,6 +1,6 @@
 """Vendor cells: the multiply-accumulate hardware of FPGA families, wired up by name.
 
-Each function here returns an instance; what stands around it is ours (`multiplier`, `mac`). ``models`` holds a Verilog
+Each function here returns an instance; the logic around it is in `multiplier` and `mac`. ``models`` holds a Verilog
 simulation model of our own for each cell, in the modes that we use, because the vendors' may not be passed on.
 """
 
@@ -51,13 +51,13 @@ OPERAND_BITS = {"dsp48e2-pair": 8}
 """The widest operands of sets of cells that do not take all."""
 
 PACKED_BITS = {"ecp5-pair": (18, 8)}
-"""Where a factor holds two numbers ``b``: the bits that it has, and those by which the two products may overlap at the
-most (`systoliq.hw.mac.ecp5_overlap`).
+"""For sets of cells in which a factor holds two numbers ``b``: the factor's bits, and the largest number of bits by
+which the two products may overlap (`systoliq.hw.mac.ecp5_overlap`).
 """
 
 
 def is_ecp5(cells: str) -> bool:
-    """Whether the set of ``cells`` is of ECP5, and has its memory."""
+    """True if the set of ``cells`` is for ECP5, and uses its block RAM."""
     return cells.startswith("ecp5")
 
 
@@ -69,7 +69,7 @@ def family(cells: str) -> str:
 
 
 def model_files(cells: str) -> list[Path]:
-    """The simulation models that a design made of ``cells`` needs beside its own Verilog."""
+    """The simulation models that a design made of ``cells`` needs in addition to its own Verilog."""
     if cells not in CELLS:
         raise ValueError(f"cells must be one of {', '.join(CELLS)}, not {cells!r}")
     return [Path(__file__).parent / "models" / name for name in _MODELS.get(cells, ())]

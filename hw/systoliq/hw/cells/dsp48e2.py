@@ -34,8 +34,8 @@ def dsp48e2(
     To it are added ``cascade_in`` of one cycle ago, which must be the ``cascade_out`` of the cell before (its ``p``, of
     48 bits); and, where there is a ``clear``, the ``p`` of one cycle ago unless ``clear`` was 1 two cycles ago.
 
-    With ``d`` the product is ``(a + d) * b``: ``a`` of five cycles ago, ``b`` and ``d`` of four. ``constant`` is added
-    where there is no ``clear``.
+    With ``d`` the product is ``(a + d) * b``: ``a`` of five cycles ago, ``b`` and ``d`` of four. Without ``clear``,
+    ``constant`` is added.
     """
     if len(a) > A_BITS or len(b) > B_BITS:
         raise ValueError(f"operands must have at most {A_BITS} and {B_BITS} bits, not {len(a)} and {len(b)}")

@@ -1,7 +1,7 @@
 """ECP5: the 18 x 18 multiplier with its registers, and an adder whose lookup tables clear an accumulator.
 
 Sources: Lattice TN1267 (sysDSP, now FPGA-TN-02205) for MULT18X18D; Yosys' simulation model for CCU2C, two bits of a
-carry chain with a lookup table of four inputs each, of which a plain adder leaves two idle.
+carry chain, each with a lookup table of four inputs; a plain adder uses two of the four.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def registers(*names: str) -> dict[str, str]:
 
 
 def clocking() -> dict[str, object]:
-    """That clock, an enable that is always on, and no reset."""
+    """Connections of the clock: the domain's clock, an enable that is always on, and no reset."""
     return {"i_CLK0": ClockSignal(), "i_CE0": 1, "i_RST0": 0}
 
 
@@ -68,8 +68,8 @@ def mult18x18d(a: Value, b: Value, product: Value) -> Instance:
     )
 
 
-# Lookup tables of CCU2C, indexed by DCBA, D tied to 1; the lowest four bits (BA) say what is carried on where the upper
-# half looks up 0. A half with an upper half of zero never passes its carry-in on.
+# Lookup tables of CCU2C, indexed by DCBA, D tied to 1; where the upper half looks up 0, the lowest four bits (BA) are
+# the carry. A half with an upper half of zero never passes its carry-in on.
 _ADD_UNLESS = 0xA6AA  # A + (B and not C)
 _LESS = 0x99AA  # A - B, with 1 carried in
 _BOTH_ROWS = 0x7888  # (A and B) + (C and D)
@@ -81,7 +81,7 @@ _NOTHING = 0x0000  # no carry: begins a chain, for one place where nextpnr's fee
 def adder(m: Module, a: Value, b: Value, *, name: str, carry_in: Value | None = None, bits: int | None = None) -> Value:
     """``a + b + carry_in`` of signed numbers, one bit wider than the wider one: a plain sum, but for its chain's start.
 
-    A carry costs nothing: it is what the chain starts with. With ``bits`` the sum has so many, and wraps.
+    A carry-in costs nothing: the chain starts with it. With ``bits``, the sum is ``bits`` wide, and wraps.
     """
     bits = max(len(a), len(b)) + 1 if bits is None else bits
     return _chain(m, [(_at(a, i), _at(b, i), 0) for i in range(bits)], carry_in, name)
@@ -105,8 +105,8 @@ def subtractor(m: Module, a: Value, b: Value, *, name: str, bits: int) -> Value:
 
 
 def rows_adder(m: Module, a: Value, b: Value, *, name: str, negative: bool = False, bits: int | None = None) -> Value:
-    """``a * (b[0] + 2 * b[1])`` for signed ``a`` and two bits ``b``, two bits wider than ``a``; with ``negative`` the
-    second bit counts -2. With ``bits`` the sum has so many, and wraps.
+    """``a * (b[0] + 2 * b[1])`` for signed ``a`` and two bits ``b``, two bits wider than ``a``; with ``negative``, the
+    second bit counts -2. With ``bits``, the sum is ``bits`` wide, and wraps.
 
     Two rows of a multiplication for one lookup table a bit: both are masked inside the carry chain.
     """

@@ -1,10 +1,10 @@
-"""ECP5: two multipliers and the 54-bit adder beside them, which can keep its sum: a multiply-accumulate without logic.
+"""ECP5: two multipliers and the 54-bit adder next to them, which can hold its sum: a multiply-accumulate without logic.
 
 The adder's inputs ``A``, ``B``, ``MA``, ``MB``, ``SIGNEDIA`` and ``SIGNEDIB`` have no other source than the two
 multipliers: nextpnr refuses any other wiring (YosysHQ/nextpnr, ecp5/pack.cc, ``check_alu``), places the three side by
 side, and wants the multipliers' output registers off, which are the adder's.
 
-What the selections mean:
+The operation codes:
 
 ==============  ==================================================================================================
 ``OP1 OP0``     first operand: 01 the first product, 11 nothing
@@ -15,8 +15,9 @@ What the selections mean:
 
 Sources. Netlists for ECP5 that the vendor's own synthesis wrote: an accumulator of products (luso-torres/RTL_FPGA on
 GitHub, SD3/VHDL/aula46-mac, mac_vhdl.vhd and impl1/MAC_prim.v), and plain products in other folders there. The vendor's
-simulation model of ALU54A, the same adder in ECP3, gives the rest: what comes back of a sum are its lower 52 bits; OP6
-to OP0 have a register in REG_OPCODEIN_0 and one behind it in REG_OPCODEIN_1. The guide is TN1267, now FPGA-TN-02205.
+simulation model of ALU54A, the same adder in ECP3, documents the rest: only the lower 52 bits of a sum are fed back;
+OP6 to OP0 have a register in REG_OPCODEIN_0 and one behind it in REG_OPCODEIN_1. The guide is TN1267, now
+FPGA-TN-02205.
 """
 
 from __future__ import annotations

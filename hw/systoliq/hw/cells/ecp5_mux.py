@@ -1,7 +1,7 @@
 """ECP5: wide multiplexers, out of lookup tables of two words and the slices' own multiplexers behind them.
 
-Synthesis makes a multiplexer of four words out of four lookup tables a bit, as it does any function of six inputs; the
-slice does it with two, because each of them has inputs of its own. Sources: Lattice ECP5 data sheet (slices), Yosys'
+Synthesis makes a multiplexer of four words from four lookup tables per bit, as for any function of six inputs. The
+slice needs two, because each lookup table has its own inputs. Sources: Lattice ECP5 data sheet (slices), Yosys'
 simulation models of PFUMX and L6MUX21.
 """
 
@@ -20,7 +20,7 @@ _CHOOSE = 0xCACA  # B if C else A
 
 
 def ecp5_mux(m: Module, words: Sequence[Value], index: Value, *, name: str) -> Value:
-    """``words[index]``, one of up to eight words of one width; anything where there is no such word."""
+    """``words[index]``, one of up to eight words of one width; undefined if ``index`` is out of range."""
     whole = max(1 << (len(words) - 1).bit_length(), 2)  # a slice's multiplexers choose among lookup tables, all of them
     words = list(words) + [words[-1]] * (whole - len(words))
     return Cat(_bit(m, [word[i] for word in words], index, f"{name}_{i}") for i in range(len(words[0])))

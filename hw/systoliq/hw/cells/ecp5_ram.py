@@ -76,7 +76,7 @@ def _cell_depth(words: int) -> int:
 
 
 def _address(port: str, value: Value, width: int) -> dict[str, Value | int]:
-    """Pins of a port's address; below that of a word of 18 bits are the enables of its two bytes."""
+    """Pins of a port's address; for words of 18 bits, the two lowest pins are the byte enables."""
     low = (width - 1).bit_length() if width < 9 else 3 + width // 18
     enables = range(2 if width == 18 else 0)
     return {

@@ -1,8 +1,8 @@
 """Gowin GW1N and GW2A: multipliers of 9 x 9 and 18 x 18 bits with their registers, and an adder that clears.
 
 Sources: Gowin UG287 (DSP) for MULT9X9 and MULT18X18, UG288 (CFU) and Yosys' simulation model for ALU, a bit of a carry
-chain. In its mode MULT an ALU adds ``I3`` and ``I0 & I1``, so that what it adds to can be left out in the chain itself.
-nextpnr ties the input I2 to 1 in every mode; by apycula's table of modes the sum is right so in this one too.
+chain. In its mode MULT an ALU adds ``I3`` and ``I0 & I1``, so the chain itself can clear one addend. nextpnr ties the
+input I2 to 1 in every mode; according to apycula's table of modes, the sum is right in this mode too.
 
 Wired up by name: Yosys 0.70 infers multipliers without a register.
 """
@@ -22,7 +22,7 @@ _ADD_PRODUCT = 9  # the mode MULT
 def multiplier(a: Value, b: Value, product: Value) -> Instance:
     """``product = a * b`` of three cycles ago, signed: registers of operands, pipeline and output on, never reset.
 
-    The smaller cell where both operands fit it, of which two stand in the place of one of the larger.
+    Returns the smaller cell if both operands fit; two of them take the place of one larger cell.
     """
     width = _SMALL if max(len(a), len(b)) <= _SMALL else WIDTH
     if len(a) > width or len(b) > width:

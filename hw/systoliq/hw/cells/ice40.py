@@ -5,9 +5,9 @@ twice 16 bits. Operands are signed or unsigned as their shapes say, A and B each
 
 Wired up by name: the netlist that `synth_ice40 -dsp` of Yosys 0.70 made of the portable form failed its simulation.
 
-Outputs come from registers in every mode: nextpnr-ice40 takes each pin for a register's, whatever the mode, with 0.1 ns
-of setup and as much to the output (its arch.cc). What it leaves out is the way of C and D through the adders, up to
-3.8 ns to the output (IceStorm's timings_up5k.txt).
+Outputs come from registers in every mode: nextpnr-ice40 times each pin as if it were registered in every mode, with 0.1
+ns of setup and 0.1 ns to the output (its arch.cc). It does not model the path of C and D through the adders, up to 3.8
+ns to the output (IceStorm's timings_up5k.txt).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ZEROS = (
 
 
 def sb_mac16(a: Value, b: Value, product: Value) -> Instance:
-    """``product = a * b`` of two cycles ago: the operands' registers and that of the whole product."""
+    """``product = a * b`` of two cycles ago: the operands and the whole product are registered."""
     parameters = {"PIPELINE_16x16_MULT_REG2": Const(1, 1), **_both_halves(OUTPUT_SELECT=3)}
     return _instance([a], [b], product, parameters)
 
 
 def sb_mac16_pair(a: Sequence[Value], b: Sequence[Value], products: Sequence[Value]) -> Instance:
-    """Two products of operands of up to 8 bits, of two cycles ago: the operands' registers and those of the products.
+    """Two products of operands of up to 8 bits, of two cycles ago: the operands and the products are registered.
 
     Both of ``a`` have the same shape, both of ``b``, and both products 16 bits. The configuration is one of those that
     the vendor lists, with the register of the other two 8 x 8 products, which stands still in this mode.

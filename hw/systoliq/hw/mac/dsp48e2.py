@@ -15,7 +15,7 @@ _CELL = 3  # cycles from operands to P
 
 
 class Dsp48E2Form(Form):
-    """``depth`` cells, each of which adds its product to the sum of the one before it; the last one accumulates.
+    """``depth`` cells; each adds its product to the sum of the previous cell, and the last one accumulates.
 
     UG579 calls it the systolic form of a filter: the sum takes a cycle from cell to cell, and so must the operands.
     """
@@ -28,7 +28,7 @@ class Dsp48E2Form(Form):
 
     @property
     def clear_delay(self) -> int:
-        """The last cell keeps it in a register of its own, and adds a cycle after that."""
+        """The last cell has a register for ``clear``, and adds a cycle later."""
         return self.latency - 2
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:

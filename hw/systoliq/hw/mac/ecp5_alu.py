@@ -1,7 +1,7 @@
-"""ECP5, with the adders beside the multipliers: no lookup table per product, and no frequency to be had.
+"""ECP5, with the adders next to the multipliers: no lookup table per product, and no known maximum frequency.
 
-nextpnr knows no timing of these adders: it neither places for the paths to and from them nor reports any. Those paths
-begin and end in registers, with nothing but wires between. `docs/silicon.md` says what is known.
+nextpnr has no timing of these adders: it neither optimizes the paths to and from them nor reports them. Those paths
+begin and end in registers, with nothing but wires between. See `docs/silicon.md`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class AluForm(Ecp5Form):
 
     @property
     def _total_delay(self) -> int:
-        """With a register in the fabric: what is on the way from an adder to a carry chain is not timed."""
+        """One more cycle in the fabric, because the path from an adder to a carry chain is not timed."""
         return _LATENCY + 1 + adder_tree_latency(self._pairs)
 
     @property
@@ -68,7 +68,7 @@ class AluForm(Ecp5Form):
         return self._accumulate(m, total, clear)
 
     def _sum(self, m: Module, a: Any, b: Any, pair: int, bits: int, keep: Value | None = None) -> Signal:
-        """The sum of products ``2 * pair`` and the one after, of ``bits`` bits, by an adder of its own."""
+        """The sum of products ``2 * pair`` and ``2 * pair + 1``, of ``bits`` bits, by its own adder."""
         total = Signal(signed(bits), name=f"adder_sum_{pair}")
         members = range(2 * pair, min(2 * pair + 2, self.config.depth))
         first, second = ([as_signed(side[i]) for i in members] for side in (a, b))

@@ -2,20 +2,20 @@
 
     a * (second * 2**lane + first) = a * second * 2**lane + a * first
 
-Two numbers of 8 bits stand 10 bits apart in 18, and their products overlap by 6: the upper bits of ``a * first`` are
-added to the lower ones of ``a * second``. Those are multiplied once more, in lookup tables (`low_product`), and
-subtracted, which leaves the upper bits of ``a * first``. What ``a * second`` is then follows from two borrows, that of
-a negative ``a * first`` and that of the subtraction:
+Two numbers of 8 bits share a factor of 18 bits, 10 bits apart, and their products overlap by 6: the upper bits of ``a *
+first`` are added to the lower bits of ``a * second``. Lookup tables compute these lower bits a second time
+(`low_product`); subtracting them leaves the upper bits of ``a * first``. ``a * second`` then follows from two borrows:
+one from a negative ``a * first``, one from the subtraction:
 
     a * second = 2**overlap * (bits above both + borrow) + (low - 2**overlap * borrow of the subtraction)
 
-It is never put together: one tree adds up the upper parts, to which the first borrow is a carry that costs no lookup
-table, and another one the lower parts, of which the second borrow is the sign; one addition makes one total of both.
+The parts are not joined per product. One tree adds the upper parts, with the first borrow as a carry-in that costs no
+lookup table. Another tree adds the lower parts, with the second borrow as their sign. One addition joins both totals.
 
-A signed ``first`` is raised by half its range, so that it borrows nothing from ``second``: both would not fit otherwise
-at their least. The total of ``a``, times that half, is subtracted from the first column's. The other way, a lane of 9
-bits and borrowing as narrow operands do, took 15 more lookup tables a pair with 8 pairs (Yosys 0.70), and 8 registers
-less.
+A signed ``first`` is raised by half its range, so that it borrows nothing from ``second``; otherwise, both would not
+fit at their least values. The total of ``a``, times that half, is subtracted from the first column's. The alternative,
+a lane of 9 bits with the borrow of narrow operands, took 15 more lookup tables and 8 fewer registers per pair, with 8
+pairs (Yosys 0.70).
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Ecp5OverlapForm(Ecp5PairForm):
 
     @property
     def lane(self) -> int:
-        """As many bits as fit, and less than a product."""
+        """Bits between the two numbers: the largest distance that fits, and less than the width of a product."""
         return min(WIDTH - self.config.b.bits, self.product - 1)
 
     @property
@@ -51,7 +51,7 @@ class Ecp5OverlapForm(Ecp5PairForm):
 
     @property
     def products_latency(self) -> int:
-        """That of cells, and two cycles more: to tell the products apart, and to correct and join totals."""
+        """The latency of the cells and two more cycles: to separate the products, and to correct and join totals."""
         return 2 + super().products_latency
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:
@@ -107,7 +107,7 @@ class Ecp5OverlapForm(Ecp5PairForm):
         return Cat(total[:kept], upper).as_signed()
 
     def _second_total(self, m: Module, uppers: list[Value], lowers: list[Value], borrows: list[Value]) -> Value:
-        """The sum of the second column's products, of which each is in two parts and a carry."""
+        """The sum of the second column's products; each product has two parts and a carry."""
         bits, overlap = self.config.accumulator_bits, self.overlap
         m.submodules.low = low = Module()
         upper, carry = total_with_carries(m, uppers, borrows if self.config.a.signed else [], bits - overlap)

@@ -29,7 +29,7 @@ class Ecp5PairForm(Ecp5Form):
 
     @property
     def products_latency(self) -> int:
-        """That of one cell, a cycle after the first column's operand, which waits for the second's."""
+        """The latency of one cell plus one, because the first column's operand waits a cycle for the second's."""
         return 1 + super().products_latency
 
     def elaborate(self, m: Module, a: Any, b: Any, clear: Value, platform: object) -> Value:

@@ -25,9 +25,9 @@ WHOLE_BITS = 24  # a carry chain as long as this still meets 200 MHz on ECP5 (sp
 class FabricForm(Form):
     """``depth`` multipliers, a register after each level of additions, and an accumulator.
 
-    No multiplexer stands before the accumulator's adder: it is cleared *after* an addition, by its registers'
-    synchronous reset. One of more than `whole_bits` bits is split: each part adds the lower one's carry a cycle
-    later. Forms for vendors' cells replace the parts that their cells do better.
+    There is no multiplexer before the accumulator's adder: the accumulator is cleared *after* an addition, by the
+    synchronous reset of its registers. An accumulator of more than `whole_bits` bits is split: each part adds the carry
+    of the lower part a cycle later. Forms for vendors' cells replace the parts that their cells do better.
     """
 
     accumulator_latency = 0
@@ -35,7 +35,7 @@ class FabricForm(Form):
     whole_bits = WHOLE_BITS
     """Bits of an accumulator that is not split."""
     lag = 1
-    """Cycles from one part of a split accumulator to the next: what its carry has for its way."""
+    """Cycles from one part of a split accumulator to the next: the time that a carry has."""
 
     @property
     def products_latency(self) -> int:
@@ -53,7 +53,7 @@ class FabricForm(Form):
 
     @property
     def parts(self) -> list[Part]:
-        """Those of the accumulator; flags come with the last one."""
+        """The parts of the accumulator; flags belong to the last one."""
         ends = cuts(self.config.accumulator_bits, self.whole_bits)
         ends[-1] = self.config.word_bits
         return [Part(start, end, i * self.lag) for i, (start, end) in enumerate(itertools.pairwise(ends))]
@@ -83,7 +83,7 @@ class FabricForm(Form):
         return terms
 
     def add(self, m: Module, a: Value, b: Value, name: str) -> Value:
-        """The sum of two terms of the tree; ``name`` is for what it puts into ``m``."""
+        """The sum of two terms of the tree; signals that are added to ``m`` are named after ``name``."""
         return a + b
 
     def _accumulate(self, m: Module, total: Value, clear: Value, carry_in: Value | None = None) -> Value:
@@ -93,7 +93,7 @@ class FabricForm(Form):
     def _accumulate_parts(
         self, m: Module, total: Sequence[Value], clear: Value, carry_in: Value | None = None
     ) -> Value:
-        """The sum of all ``total``, of which part i comes ``i * lag`` cycles after part 0, in parts as they come."""
+        """Accumulate ``total``, whose part i comes ``i * lag`` cycles after part 0; the sum comes in the same parts."""
         at = cuts(self.config.accumulator_bits, self.whole_bits)
         names = _PART_NAMES.get(len(total)) or [f"part_{i}" for i in range(len(total))]
         carry = carry_in

@@ -1,4 +1,4 @@
-"""float8, beside integers too: exact products, added up in fixed point, and flags for what is no number."""
+"""float8, with integers too: exact products, added in fixed point, and flags for NaN and infinities."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def float8_form(config: ArrayConfig, formats: tuple[Format, Format]) -> Form:
 
 
 class _Float8Form(FabricForm):
-    """Wide sums in parts from the products on; the flags beside them stay set until ``clear``."""
+    """Wide sums, in parts from the products on; flags stay set until ``clear``."""
 
     lag = 1
 

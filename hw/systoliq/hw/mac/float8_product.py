@@ -17,14 +17,14 @@ from ..operand_shape import operand_shape
 
 __all__ = ["Float8Product"]
 
-_BEFORE_MOVING = 3  # registers of the decoded operands, of their product, of the product with its sign
-_SIGNIFICANDS = (3, 4)  # bits of those of float8
+_BEFORE_MOVING = 3  # registers: decoded operands, product, product with sign
+_SIGNIFICANDS = (3, 4)  # significand bits of float8
 _MOVES = 2  # powers of two that the product moves by in a cycle
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Operand:
-    """A code as significand * 2^shift, of registers; the significand of what is no number is 0.
+    """A code as significand * 2^shift, in registers; the significand of NaN and infinities is 0.
 
     An integer is a significand that is not shifted.
     """
@@ -68,9 +68,9 @@ class _Operand:
 class Float8Product(wiring.Component):
     """``product`` shows ``a * b`` of ``latency`` cycles ago in units of both formats' least values. No reset.
 
-    Where a factor is no number, ``product`` is 0 and ``flags`` say what it stands for. With one flag that is NaN; with
-    two, for formats with infinities, the first is set for +infinity, the second for -infinity, and both for NaN, so
-    that the flags of a sum are those of its products together.
+    If a factor is NaN or infinite, ``product`` is 0 and ``flags`` hold its value. A single flag means NaN. With two
+    flags, for formats with infinities, the first is set for +infinity, the second for -infinity, and both for NaN. The
+    flags of a sum are therefore the OR of the flags of its products.
     """
 
     def __init__(self, a: Format, b: Format) -> None:

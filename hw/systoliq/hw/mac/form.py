@@ -1,4 +1,4 @@
-"""The form of a multiply-accumulate: what a set of cells puts behind the interface `Mac`."""
+"""The form of a multiply-accumulate: the implementation of the interface `Mac` for a set of cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Form", "as_signed"]
 
 
 class Form(abc.ABC):
-    """How cells of one family multiply and accumulate: what stands inside a `Mac`, whose contract it keeps."""
+    """Implementation of a `Mac` with the cells of one family; it keeps the contract of `Mac`."""
 
     skew = 0
     """Cycles by which each pair of operands comes after the one before it: pair i after ``i * skew``."""

@@ -58,17 +58,17 @@ class Mac(wiring.Component):
     ``t + latency - 1`` ``sum`` still shows the one before. There is no reset: the first ``clear`` makes it known. Where
     ``skew`` is not 0, the pair i of operands of cycle t is the one seen in cycle ``t + i * skew``.
 
-    Long sums come in ``parts``: all of the above is true of the first, and of another one so many cycles later as it is
-    late.
+    Long sums come in ``parts``: the above holds for the first part, and for the others `Part.late` cycles later.
 
     With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
     side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
 
-    Where an operand is float8 ``sum`` is exact, in units of both formats' least values; its flags stand above it and,
-    once set, stay until the next sum: what is no number counts as 0, and is NaN (one flag) or +infinity, -infinity and,
-    if both are set, NaN (two flags: `ArrayConfig.flag_bits`).
+    If an operand is float8, ``sum`` is exact, in units of the product of both formats' least values. The bits above it
+    are flags; once set, they stay until the next sum. Products with NaN or an infinity count as 0 and set flags: one
+    flag means NaN; of two flags, the first means +infinity, the second -infinity, and both NaN
+    (`ArrayConfig.flag_bits`).
 
-    ``config.cells`` chooses the form that does it; the forms differ in latency and in cells, never in a bit.
+    ``config.cells`` selects the implementation; implementations differ in latency and in cells, never in a bit.
     """
 
     kind = "mac"

@@ -43,7 +43,7 @@ class OperandSum(wiring.Component):
         config = self.config
         latency, skew = Mac.latency_of(config), Mac.skew_of(config)
         terms = list(getattr(self, self.operand))
-        if skew:  # they come one after the other, and are added up as they come
+        if skew:  # skewed operands come one after the other, and are added as they arrive
             total = delay(m, terms[0], 1, name="chain_0").as_signed()
             for i, term in enumerate(terms[1:], 1):
                 bits = len(total) + 1
@@ -53,7 +53,7 @@ class OperandSum(wiring.Component):
             waits = latency - 1 - adder_tree_latency(config.depth)
             behind = (
                 waits if config.cells == "ice40" else 0
-            )  # the total has fewer bits, the terms those of cells' inputs
+            )  # the total has fewer bits than the terms, which have the width of the cells' inputs
             terms = [delay(m, term, waits - behind, name=f"operand_{i}").as_signed() for i, term in enumerate(terms)]
             total = delay(m, adder_tree(m, terms, len(terms[0])), behind, name="total").as_signed()
         # The first operands' total is there a cycle before the sum that begins with it.

@@ -31,7 +31,7 @@ class Part(NamedTuple):
 
 
 def cuts(bits: int, most: int) -> list[int]:
-    """Where each part of ``bits`` bits begins, and where the last one ends; ``most`` bits a part, at times one more.
+    """Start of each part of ``bits`` bits, and the end of the last one. Parts have ``most`` bits, some one more.
 
     They begin at even places: ECP5's carry chains come in pairs of bits, and both their ends take one.
     """

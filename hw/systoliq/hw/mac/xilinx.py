@@ -17,11 +17,11 @@ __all__ = ["XilinxForm"]
 
 
 class XilinxForm(Form):
-    """A chain of cells, each of which adds its product to the sum of the one before it, and an accumulator.
+    """A chain of cells, each of which adds its product to the sum of the previous one, and an accumulator.
 
-    With depth 1 the accumulator is the cell's, whole. A DSP48E1 adds one number to its product: of more products than
-    one, the sum goes to an accumulator in the fabric. All in one module: Yosys packs each by itself where it is not
-    told to flatten them.
+    With depth 1, the accumulator is inside the cell. A DSP48E1 adds one number to its product, so a sum of several
+    products has its accumulator in the fabric. All logic is in one module, because Yosys packs module by module unless
+    it flattens the design.
     """
 
     skew = 1

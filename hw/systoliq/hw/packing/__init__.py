@@ -1,6 +1,7 @@
 """systoliq.hw.packing: how operands and results lie in the words of the ports, in code and in words.
 
-`LayerPacking` is that of `Dense`, `ArrayPacking` that of `BareArray`; the engine's is `hw.engine.host.EnginePacking`.
+`LayerPacking` serves `Dense`, and `ArrayPacking` serves `BareArray`; for the engine, see
+`hw.engine.host.EnginePacking`.
 """
 
 from systoliq.golden.words import Flags, Integers, Words, from_words, pads, to_integers, to_words

@@ -16,7 +16,7 @@ __all__ = ["sum_words"]
 
 
 def sum_words(sums: Sums, config: ArrayConfig) -> npt.NDArray[Any]:
-    """The words of exact `sums` of any shape, whose unit is that of the formats: Python's integers, not negative."""
+    """The words of exact `sums` of any shape, in the unit of the formats: Python's integers, not negative."""
     magnitude = sum(limb.astype(object) << LIMB_BITS * i for i, limb in enumerate(sums.numbers.limbs))
     number = np.where(sums.numbers.negative, -magnitude, magnitude) % (1 << config.accumulator_bits)
     flags = sums.flags if config.flag_bits == 2 else sums.flags == 3

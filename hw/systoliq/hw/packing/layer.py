@@ -19,7 +19,7 @@ __all__ = ["LayerPacking"]
 class LayerPacking:
     """Beats of a `Dense` layer for batches of rows of A, one after the other.
 
-    `batches` holds the number of rows of each batch; a batch begins with a group of its own.
+    `batches` holds the number of rows of each batch; a batch begins with a new group.
     """
 
     def __init__(self, dense: Dense, batches: Sequence[int]) -> None:
@@ -28,7 +28,7 @@ class LayerPacking:
         rows = dense.config.rows
         groups = [dense.schedule.groups(count) for count in self.batches]
         self.groups = sum(groups)
-        # For row r of group g, [groups * rows]: the row of A, counted on where there is none, and whether there is one.
+        # For row r of group g, [groups * rows]: the row of A (counted on for padding), and whether it is a row of A.
         self._rows = np.zeros(self.groups * rows, np.int64)
         self._real = np.zeros(self.groups * rows, bool)
         start = row = 0
@@ -89,9 +89,9 @@ class LayerPacking:
     def pack(
         self, a: npt.NDArray[np.integer], generator: np.random.Generator, a_zero_point: Integers | None = None
     ) -> tuple[Words, Flags]:
-        """Words of A [M, K], and which of them end a batch; what is beyond A comes from `generator`.
+        """Words of A [M, K], and which of them end a batch; `generator` fills the elements beyond A.
 
-        `a_zero_point` [M, 1] stands above the operands, where zero points come with them.
+        `a_zero_point` [M, 1], for layers that take zero points, is in the bits above the operands.
         """
         config, schedule, fmt = self.dense.config, self.dense.schedule, self.dense.layer.a_format
         shape = (self.groups * config.rows, schedule.beats * config.depth)
@@ -109,9 +109,9 @@ class LayerPacking:
         return words, last.reshape(-1)
 
     def y_beats(self) -> tuple[Integers, Integers, Integers]:
-        """Row and first column of Y of each beat, and how many columns of it mean something; [beats] each.
+        """Row and first column of Y of each beat, and the number of its columns that are valid; [beats] each.
 
-        None do where a row only fills up a group; its number goes on from the rows before it.
+        Rows that only fill up a group have no valid columns; they are numbered on from the rows before.
         """
         config, schedule = self.dense.config, self.dense.schedule
         row_in_group, column = [], []
@@ -131,7 +131,7 @@ class LayerPacking:
         return np.where(lane < count, row, -1), np.where(lane < count, column + lane, -1)
 
     def y_last(self) -> Flags:
-        """Which beats of Y end a batch."""
+        """Flags of the beats of Y that end a batch."""
         per_group = self.dense.config.rows * self.dense.schedule.beats_per_row
         last = np.zeros((self.groups, per_group), bool)
         last[self._last_groups, -1] = True
