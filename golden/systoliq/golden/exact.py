@@ -48,7 +48,7 @@ class Fit:
 
 @dataclass(frozen=True, kw_only=True)
 class SmallestExact:
-    """The cheapest exact requantization of a layer, and what every rounding needs in every column."""
+    """The cheapest exact requantization of a layer, and the parameters that each rounding needs in each column."""
 
     requantization: Requantization
     fits: Mapping[Rounding, tuple[Fit, ...]]
@@ -81,7 +81,7 @@ def smallest_exact(
 
     Columns share lanes, so one rounding serves all of them, and the widest multiplier counts. The cost is the number of
     multiplier bits; for equal bits, floor is cheaper than nearest, and nearest than near-tie, by the size of their
-    rounding logic. Offsets and shifts are constants in a table and do not count. `form` selects a rounding; if it is
+    rounding logic. Offsets and shifts are constants in a table and are not counted. `form` selects a rounding; if it is
     not exact for every column, ValueError gives the reason. near-tie is always exact.
     """
     if form != "auto" and not isinstance(form, Rounding):

@@ -4,8 +4,9 @@
     float8_e5m2      5 and 2; infinity and NaN as in IEEE 754
     ..fnuz           the bias is larger by one; NaN is the code 0x80, so there is no infinity and no -0
 
-Codes are uint8. The dtype of an array gives the format of its codes: that of ml_dtypes, recognized by its name and not
-imported, or `Float8Format.dtype`, which needs only numpy. Source: "Float stored in 8 bits" of the ONNX documentation.
+Codes are uint8. The dtype of an array gives the format of its codes: a dtype of ml_dtypes, recognized by name without
+importing ml_dtypes, or `Float8Format.dtype`, which needs only numpy. Source: "Float stored in 8 bits" of the ONNX
+documentation.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Decoded:
     """Codes as significand * 2^(shift + unit): integers, with flags for codes that are not numbers.
 
     `significand` is signed, int64, and 0 if `nan` or `infinity` is set; `shift` is int64 and at least 0; `infinity` is
-    +1, -1 or 0 (int8). All have the codes' shape. `unit` is that of the format.
+    +1, -1 or 0 (int8). All have the codes' shape. `unit` is the format's.
     """
 
     significand: npt.NDArray[np.int64]
@@ -91,7 +92,7 @@ class Float8Format:
 
     @property
     def fnuz(self) -> bool:
-        """Whether 0x80 is NaN instead of -0."""
+        """True if 0x80 is NaN instead of -0."""
         return self.nan_code == _SIGN
 
     @property

@@ -16,7 +16,9 @@ from .parameters import as_scale
 
 MANTISSA_BITS = 24  # of float32, the leading one included
 EXPONENTS = range(-149 - (MANTISSA_BITS - 1), 128 - (MANTISSA_BITS - 1))
-"""Those of every positive and finite float32, subnormal ones too, with a multiplier of `MANTISSA_BITS` bits."""
+"""The exponents of all positive and finite float32 values, including subnormals, with a multiplier of `MANTISSA_BITS`
+bits.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class Float8Requantization:
 
     @property
     def scale(self) -> npt.NDArray[np.float32]:
-        """The scales that the constants stand for, [N] or [1]."""
+        """The scales that the constants represent, [N] or [1]."""
         return np.ldexp(np.array(self.multiplier, np.float64), self.exponent).astype(np.float32)
 
     def apply(self, sums: Sums) -> npt.NDArray[Any]:

@@ -61,7 +61,7 @@ def _ends(output: Format) -> tuple[int, int]:
 
 
 def _levels(requantization: Float8Requantization, sums: npt.NDArray[np.object_], unit: int) -> npt.NDArray[np.int64]:
-    """The results for `sums` in the order of what they stand for: of float8, -0 is -1."""
+    """The results for `sums` as integers in the order of their values: for float8, -0 is -1."""
     none = np.zeros(sums.shape, np.int8)
     results = requantization.apply(Sums(Wide.of_integers(sums, unit), none != 0, none))
     if not isinstance(requantization.output, Float8Format):

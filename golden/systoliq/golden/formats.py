@@ -19,8 +19,8 @@ _CONTAINERS = (8, 16, 32)
 class IntFormat:
     """Integers of `bits` bits, two's complement or unsigned: 2 to 16 for operands and outputs, 32 for accumulators.
 
-    `unit`, `max_shift`, `ends`, `nan_code` and `infinity_code` correspond to those of `Float8Format`, for products of
-    both: significands are never shifted, and every code is a number.
+    `unit`, `max_shift`, `ends`, `nan_code` and `infinity_code` correspond to `Float8Format`, so that products of both
+    kinds work: significands are never shifted, and every code is a number.
     """
 
     unit: ClassVar[int] = 0
@@ -73,7 +73,7 @@ class IntFormat:
 
     @property
     def name(self) -> str:
-        """What `parse` reads: "int8", "uint5"."""
+        """The name, which `parse` reads: "int8", "uint5"."""
         return f"{'int' if self.signed else 'uint'}{self.bits}"
 
     @property
@@ -88,7 +88,7 @@ class IntFormat:
         return self.name if self.dtype.name == self.name else f"{self.dtype.name} (for {self.name})"
 
     def contains(self, values: np.ndarray | int) -> bool:
-        """Whether all integers in `values` are in the format's range."""
+        """True if all integers in `values` are in the format's range."""
         return self.first_outside(values) is None
 
     def first_outside(self, values: np.ndarray | int) -> tuple[tuple[int, ...], int] | None:

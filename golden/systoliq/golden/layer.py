@@ -26,12 +26,12 @@ from .rescale import combined_scale, requantize_float32
 class MatMulLayer:
     """y = rescale((a - a_zero_point) @ (b - b_zero_point) + bias): QLinearMatMul with constant weights, or QGemm.
 
-    The parameters are those of ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar
-    or with one element; b_* also [N] or [1, N]; bias int32 [N] or None. The type of a zero point is its operand's
-    format. For values narrower than their array type, pass a_format, b_format or y_format; zero points may then be
-    plain ints. Scales of integers may have any value, including negative and NaN; the float32 formula (`rescale`)
-    defines the results. A layer with float8 has positive, finite scales, no bias, and zero points of 0 for float8;
-    docs/float8.md defines its results.
+    The parameters are as in ONNX: b [K, N]; scales float32, float16, bfloat16 or Python floats; a_* and y_* scalar or
+    with one element; b_* also [N] or [1, N]; bias int32 [N] or None. The type of a zero point is its operand's format.
+    For values narrower than their array type, pass a_format, b_format or y_format; zero points may then be plain ints.
+    Scales of integers may have any value, including negative and NaN; the float32 formula (`rescale`) defines the
+    results. A layer with float8 has positive, finite scales, no bias, and zero points of 0 for float8; docs/float8.md
+    defines its results.
 
     Without y_scale and y_zero_point the layer is a MatMulInteger: y is the int32 sum modulo 2^32. a_scale and b_scale
     are then optional, both together.
@@ -114,7 +114,9 @@ class MatMulLayer:
         return {"y_zero_point": int(one_element("y_zero_point", zero_point)), "y_format": y_format}
 
     def _kept_scales(self, n: int) -> dict[str, Any]:
-        """All three scales, those of A and B, or none."""
+        """Check the scales; returns those that the layer has: all three, A's and B's for sums, only B's if A's zero
+        point comes at run time, or none.
+        """
         sums = self.y_scale is None and self.y_zero_point is None
         if sums and self.a_scale is None and self.b_scale is None:
             return {}
@@ -148,9 +150,10 @@ class MatMulLayer:
 
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
-        """The layer of a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale,
-        b_zero_point, y_scale, y_zero_point and, optionally, bias; for int32 sums, without those of y, and with both
-        other scales or none. A's format by its name, a_format, stands in place of a zero point that comes at run time.
+        """Load a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale, b_zero_point,
+        y_scale, y_zero_point and, optionally, bias. For int32 sums, there are no y_scale and y_zero_point, and a_scale
+        and b_scale are both present or both absent. If A's zero point comes at run time, a_format, the name of A's
+        format, replaces a_zero_point.
 
         `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
         """
@@ -158,7 +161,7 @@ class MatMulLayer:
 
     @classmethod
     def pick(cls, path: str | Path, **fields: Any) -> MatMulLayer:
-        """As `load`, from an archive that may hold other arrays, too; weights, a_zp, b_zp and y_zp are short names."""
+        """Like `load`, from an archive that may hold other arrays too; weights, a_zp, b_zp and y_zp are short names."""
         return cls._from_file(path, pick_layer_arrays(path), fields)
 
     @classmethod
@@ -194,17 +197,17 @@ class MatMulLayer:
 
     @property
     def gives_sums(self) -> bool:
-        """Whether Y is the int32 sums themselves."""
+        """True if Y is the int32 sums."""
         return self.y_format == INT32
 
     @property
     def has_float8(self) -> bool:
-        """Whether A, B or Y is float8: the sum and its product with the scale are then exact, and rounded once."""
+        """True if A, B or Y is float8: the sum and its product with the scale are then exact, and rounded once."""
         return any(isinstance(each, Float8Format) for each in (self.a_format, self.b_format, self.y_format))
 
     @property
     def multiplies_integers(self) -> bool:
-        """Whether A and B are integers, whose sums are int32, whatever Y is."""
+        """True if A and B are integers, whose sums are int32, for any Y."""
         return isinstance(self.a_format, IntFormat) and isinstance(self.b_format, IntFormat)
 
     @property
@@ -233,7 +236,7 @@ class MatMulLayer:
 
     @property
     def b_units(self) -> npt.NDArray[np.int64]:
-        """The weights less their zero point in units of 2^`b_format.unit`, [K, N]; 0 for what is no number."""
+        """The weights less their zero point in units of 2^`b_format.unit`, [K, N]; 0 for NaN and infinities."""
         if isinstance(self.b_format, IntFormat):
             return self.centered_b
         decoded = self.b_format.decode(self.b)
@@ -270,7 +273,7 @@ class MatMulLayer:
 
     @property
     def takes_zero_points(self) -> bool:
-        """Whether A's zero point arrives with A, at run time."""
+        """True if A's zero point arrives with A, at run time."""
         return self.a_zero_point is None
 
     def zero_points(self, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[np.int64]:
@@ -308,7 +311,7 @@ class MatMulLayer:
     def exact_sums(self, a: npt.ArrayLike) -> Sums:
         """The sums of a layer with float8 for `a` ([M, K] or [K], which counts as [1, K]): [M, N].
 
-        Those of integers are `accumulate`'s, which wrap.
+        Sums of integers are those of `accumulate`, which wrap.
         """
         if not self.has_float8:
             raise TypeError(f"exact_sums must be asked of a layer of float8, not of {self.a_format}: see accumulate")
@@ -336,7 +339,8 @@ class MatMulLayer:
     def accumulator_range(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Least and greatest sum, bias included and not wrapped, that some input reaches: two arrays [N].
 
-        They are linear in the zero point, so that of those that may come at run time the ends are enough.
+        Sums are linear in the zero point, so for zero points that come at run time the two ends of the range are
+        enough.
         """
         self._refuse_float8("accumulator_range", self.a_format, self.b_format)
         least, greatest = self._sum_range

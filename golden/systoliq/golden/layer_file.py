@@ -35,7 +35,8 @@ def read_layer_file(path: str | Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def _required(arrays: dict[str, npt.NDArray[Any]]) -> tuple[str, ...]:
-    """`KEYS`; without those of y, where it has neither, and then without the other scales, where it has none of them.
+    """`KEYS`, without y_scale and y_zero_point if the archive has neither, and then without the other scales if it has
+    neither.
 
     Such a layer gives int32 sums. Where it has A's format in place of a zero point, that comes at run time.
     """

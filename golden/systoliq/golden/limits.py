@@ -15,7 +15,9 @@ __all__ = [
 ]
 
 ARCHIVE_BYTES = 1 << 28
-"""Of all arrays of an .npz or .npy file once inflated: 256 MiB, which golden's int64 arrays take several times."""
+"""Size of all arrays of an .npz or .npy file after decompression: 256 MiB; golden's int64 arrays take several times as
+much.
+"""
 
 ARCHIVE_ARRAYS = 4096
 """Arrays of an .npz file."""
@@ -30,4 +32,4 @@ NETWORK_DESCRIPTION = 1 << 24
 """Bytes of JSON that describe a network in its file: 20,000 nodes take a fifth of them."""
 
 TENSOR_ELEMENTS = 1 << 26
-"""Of a tensor of a model, or of a network: 64 Mi elements, which golden's int64 arrays take 512 MiB for."""
+"""Elements of a tensor of a model or network: 64 Mi; golden's int64 arrays take 512 MiB for them."""

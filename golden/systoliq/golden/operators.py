@@ -1,9 +1,9 @@
 """MatMulInteger and QLinearMatMul of ONNX, with ONNX's argument order, on numpy arrays.
 
-Shapes are those of `numpy.matmul`: 1-D operands are promoted and the added dimension removed, batches broadcast, empty
-dimensions give empty results or, for K = 0, sums of nothing. Sources: ONNX operators MatMulInteger-10 and
-QLinearMatMul-10/21. Parameter shapes: `parameters`. The rounding, which the text leaves open, is that of `rescale` for
-integers, and that of `float8_matmul` where any of a, b and y is float8.
+Shapes are as in `numpy.matmul`: 1-D operands are promoted and the added dimension is removed, batches broadcast, and
+empty dimensions give empty results or, for K = 0, empty sums. Sources: ONNX operators MatMulInteger-10 and
+QLinearMatMul-10/21. Parameter shapes: `parameters`. The text leaves the rounding open: `rescale` defines it for
+integers, and `float8_matmul` if any of a, b and y is float8.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def qlinear_matmul(
 ) -> npt.NDArray[Any]:
     """Return the product of a and b, rescaled to the type of `y_zero_point`, which is the result's dtype.
 
-    a, b and y can each be int8, uint8 or one of the four float8 types. Zero points have their operand's type; those of
-    float8 must be 0. Scales are float32, float16 or bfloat16 with any value. If a, b and y are integers, a scale that
-    is NaN gives the smallest output. Otherwise it gives NaN, or the smallest output if y is integers, and scales whose
-    combination underflows to 0 raise ValueError.
+    a, b and y can each be int8, uint8 or one of the four float8 types. Zero points have their operand's type; zero
+    points of float8 must be 0. Scales are float32, float16 or bfloat16 with any value. If a, b and y are integers, a
+    scale that is NaN gives the smallest output. Otherwise it gives NaN, or the smallest output if y is integers, and
+    scales whose combination underflows to 0 raise ValueError.
     """
     a, b = matmul_operands(a, b, float8=True)
     row_scale = along("row", "a_scale", as_scale("a_scale", a_scale), a.shape)
@@ -105,7 +105,7 @@ def _accumulate(
 def _exact_sums(
     a: npt.NDArray[Any], a_zero_point: npt.ArrayLike, b: npt.NDArray[Any], b_zero_point: npt.ArrayLike
 ) -> Sums:
-    """Exact sums; those of two integer operands are `matmul_integer`'s."""
+    """Exact sums; the sums of two integer operands are those of `matmul_integer`."""
     numbers = []
     for name, operand, zero_point in (("a", a, a_zero_point), ("b", b, b_zero_point)):
         form = Float8Format.of(operand.dtype)

@@ -55,7 +55,7 @@ def float8_zero(name: str, zero_point: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
-    """The name of `dtype`, that of its format where it is a float8 type."""
+    """The name of `dtype`; for a float8 type, the name of its format."""
     form = Float8Format.of(dtype)
     return dtype.name if form is None else form.name
 

@@ -8,8 +8,8 @@ value:
     nearest   half to even on the exact product: misses the float32 formula next to ties
     floor     (acc * M + C) >> S: the least hardware; exact only where C was found to be (`exact.smallest_exact`)
 
-Why near-tie is exact: the float32 product rounds to 24 significant bits before it rounds to an integer, so whatever
-lies within half a last place of a tie becomes that tie. docs/exactness.md has the whole argument.
+Why near-tie is exact: the float32 product rounds to 24 significant bits before it rounds to an integer, so any product
+within half a last place of a tie becomes that tie. docs/exactness.md has the whole argument.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Requantization:
     def _round_up(
         self, product: npt.NDArray[np.int64], quotient: npt.NDArray[np.int64], shift: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.bool_]:
-        """Whether product / 2^S, of floor `quotient`, rounds to `quotient` + 1."""
+        """Whether product / 2^S, whose floor is `quotient`, rounds to `quotient` + 1."""
         one = np.int64(1) << shift
         from_tie = 2 * (product & (one - 1)) - one  # (fraction - 1/2) * 2^(S+1)
         tie_width = np.int64(0)
@@ -189,8 +189,8 @@ def _integer(name: str, value: Any) -> int:
 def _constants(scale: float, output_bits: int, multiplier_bits: int) -> tuple[int, int]:
     """The smallest M with S >= 0 such that M * 2^-S is `scale`, rounded to `multiplier_bits` significant bits.
 
-    Scales of 2^-32 and less leave every int32 accumulator within half of zero: M = 0. From 2^output_bits on every
-    accumulator but zero saturates, and that scale stands for all of them.
+    Scales of 2^-32 and less leave every int32 accumulator within half of zero: M = 0. From the scale 2^output_bits on,
+    every accumulator but zero saturates, so all larger scales use the constants of 2^output_bits.
     """
     if scale <= 2.0**-32:
         return 0, 0

@@ -1,7 +1,7 @@
 """The normative rescale: from an int32 accumulator to the output format by the float32 formula.
 
-`requantize_float32` is the reference for every other rescale in systoliq, in software and in hardware. The formula is
-that of onnxruntime's QLinearMatMul and QGemm:
+`requantize_float32` is the reference for every other rescale in systoliq, in software and in hardware. The formula of
+onnxruntime's QLinearMatMul and QGemm:
 
     s = f32(f32(a_scale * b_scale) / y_scale)
     y = rint(clip(f32(acc) * s, min - zero_point, max - zero_point)) + zero_point

@@ -4,9 +4,9 @@ A rescale by acc * slope is right where each step of `thresholds.Steps` is: its 
 yet at T - 1. Both bound the slope from one side or the other, so that for each rounding the right slopes form one
 interval, whose ends are rationals. An empty interval is a proof that no multiplier of any width is right.
 
-* with a free offset (floor): acc * slope + offset runs between the lattice points (T, u), on or below it, and
-  (T - 1, u), above it. It can where the slope lies strictly between all the ratios that pairs of them ask for. The
-  greatest ratio is found by Dinkelbach's iteration: from any ratio to that of the pair which violates it most.
+* with a free offset (floor): acc * slope + offset runs between the lattice points (T, u), on or below it, and (T - 1,
+  u), above it. It can where the slope lies strictly between all the ratios that pairs of them ask for. The greatest
+  ratio is found by Dinkelbach's iteration, from any ratio to the ratio of the pair that violates it most.
 * without (nearest, near-tie): the target u is reached from tie(u) = u - 1/2 on, widened by the near-tie band towards
   its odd side; the tie belongs to the even side. T and T - 1 each ask for one ratio tie(u) / acc.
 """
@@ -54,7 +54,7 @@ class Slopes:
 
     @property
     def empty(self) -> bool:
-        """Whether no slope at all is left."""
+        """True if no slope is left."""
         if self.above is None or self.below.slope < self.above.slope:
             return False
         return self.below.slope > self.above.slope or not (self.below.included and self.above.included)

@@ -52,7 +52,7 @@ class Steps:
         return _levels(self.output)
 
     def column(self, n: int) -> list[tuple[int, int]]:
-        """(accumulator, output) of column `n` at lo and wherever the output changes after it, up to hi."""
+        """(accumulator, output) of column `n` at lo and at each accumulator up to hi where the output changes."""
         start = self.start[:, n]
         changes, counts = np.unique(start[start <= self.hi[n]], return_counts=True)
         outputs = self.output.min + np.cumsum(counts)
@@ -62,7 +62,7 @@ class Steps:
 
     @property
     def count(self) -> tuple[int, ...]:
-        """How many times each column's output changes within lo..hi."""
+        """Number of times that each column's output changes within lo..hi."""
         return tuple(len(self.column(n)) - 1 for n in range(self.columns))
 
 
@@ -116,7 +116,7 @@ def int32_range(lo: npt.ArrayLike, hi: npt.ArrayLike) -> tuple[npt.NDArray[np.in
 
 
 def differences(one: Steps, other: Steps) -> npt.NDArray[np.int64]:
-    """How many accumulators of each column have different outputs, [N]; both over the same columns and range.
+    """Number of accumulators of each column with different outputs, [N]; both must have the same columns and range.
 
     Two outputs differ at acc where exactly one of them has reached some level: in the union, over the levels, of the
     intervals between the two starts. Both ends of these intervals rise with the level, so each one adds what lies

@@ -67,7 +67,7 @@ class Wide:
 
     @property
     def zero(self) -> npt.NDArray[np.bool_]:
-        """Where the number is 0."""
+        """True where the number is 0."""
         return np.asarray(~self.limbs.any(axis=0))
 
     @property

@@ -1,7 +1,7 @@
 """Words: elements side by side in the words of a port, as rows of bytes.
 
-A word is a row of bytes, least significant first, as AXI4-Stream numbers them; elements stand in it side by side
-without gaps, the first in the lowest bits.
+A word is a row of bytes, least significant first, as AXI4-Stream numbers them; it holds elements without gaps, the
+first in the lowest bits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def to_words(elements: npt.NDArray[Any], bits: int, word_bytes: int) -> Words:
 def from_words(words: Words, bits: int, count: int, *, signed: bool) -> npt.NDArray[Any]:
     """Read the first `count` elements of each word [n, word_bytes]: [n, count].
 
-    Those of 64 bits and more, which must not be signed, are Python's integers.
+    Elements of 64 bits and more, which must not be signed, are returned as Python integers.
     """
     if bits in _WHOLE:
         used = np.ascontiguousarray(words[:, : count * bits // 8])

@@ -227,7 +227,7 @@ class Sink(Monitor):
     """A monitor that also takes the beats, and pauses at random."""
 
     def __init__(self, dut: Any, name: str, stalls: Stalls, taken: Callable[[int, bool, int], None]) -> None:
-        Monitor.__init__(self, dut, name, taken)  # that of StreamMonitor, which may stand between, has other arguments
+        Monitor.__init__(self, dut, name, taken)  # not super(): StreamMonitor takes others
         self._stalls = stalls
         self._accepts = False
 

@@ -53,9 +53,8 @@ class Block:
         ------
         FileNotFoundError
             if the folder, or a file of the package, does not exist.
-        ValueError
-            if the folder has no package or more than one; if the package is of a kind without a block (networks and
-            engines: use `StreamSource` and `StreamMonitor` for their streams); or if this version cannot read it.
+        ValueError if the folder has no package or more than one; if the package has a kind without a block (networks
+            and engines: use `StreamSource` and `StreamMonitor` for their streams); or if this version cannot read it.
         """
         folder = Path(folder)
         if not folder.is_dir():
@@ -100,7 +99,7 @@ class LayerBlock(Block):
         self._constants = self._inexact_constants()
 
     def _places(self, cols: int) -> list[tuple[int, int, int]]:
-        """Of each beat of Y of a group: its row, its first column, and how many columns mean something."""
+        """Row, first column and number of valid columns of each beat of Y of a group."""
         n, lanes = self.layer.n, self._lanes
         return [
             (row, column, min(lanes, end - column))
@@ -145,7 +144,7 @@ class LayerBlock(Block):
         """Return the beats of s_axis_a for a batch of rows `a` [M, K], or one row [K]; the last beat has tlast.
 
         `generator` draws the padding of the last group and the last beats; it defaults to zeros. Raises TypeError and
-        ValueError if type, shape or values are not those of A.
+        ValueError if the type, shape or values do not match A.
         """
         rows = self.rows_of(a)
         groups = -(-len(rows) // self.rows)
@@ -182,7 +181,7 @@ class LayerBlock(Block):
     def unpack(self, words: Sequence[int], rows: int) -> Array:
         """Return the first `rows` rows of Y, [rows, N], from the beats of a batch on m_axis_y.
 
-        Raises ValueError if the beats are not those of the groups for `rows` rows.
+        Raises ValueError if the number of beats does not match the groups for `rows` rows.
         """
         groups = -(-rows // self.rows)
         if len(words) != groups * self.beats_out:
@@ -240,7 +239,7 @@ class ArrayBlock(Block):
     def pack(self, a: npt.ArrayLike, b: npt.ArrayLike) -> tuple[Beats, Beats]:
         """Return the beats of s_axis_a, with tlast at the end of each tile, and of s_axis_b, without; padding is zeros.
 
-        Raises TypeError and ValueError if types, shapes or values are not those of A [M, K] and B [K, N].
+        Raises TypeError and ValueError if types, shapes or values do not match A [M, K] and B [K, N].
         """
         first, second = self._operands(a, b)
         down, across = self.tiles(len(first), second.shape[1])

@@ -31,7 +31,7 @@ async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     _write_beats("a", run.a, run.a_last)
     if not dense:
         _write_beats("b", run.b, np.zeros(len(run.b), bool))
-    # The stalls of a layer are those of A and Y, those of a bare array those of A and B.
+    # A layer stalls at A and Y, a bare array at A and B.
     names = ("a", "out") if dense else ("a", "b")
     rng = np.random.default_rng(run.seed)
     for name, probability in zip(names, run.stalls.tolist(), strict=True):

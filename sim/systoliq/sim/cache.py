@@ -98,7 +98,7 @@ def obtain(kind: str, key: str, make: Callable[[Path], None]) -> tuple[Path, boo
 
 
 def whole(folder: Path) -> bool:
-    """Whether the entry `folder` still has exactly the content that it was made with."""
+    """True if the entry `folder` still has exactly its original content."""
     try:
         manifest = json.loads((folder / _MANIFEST).read_text())
         return bool(manifest == _contents(folder, manifest))
@@ -114,7 +114,7 @@ def _contents(folder: Path, names: Iterable[str] | None = None) -> dict[str, str
 
 
 def _remove(target: Path) -> None:
-    """Take away what stands in the place of an entry, whatever it is."""
+    """Remove an entry: file, link or folder."""
     if target.is_symlink() or (target.exists() and not target.is_dir()):
         target.unlink()
     elif target.exists():
@@ -125,7 +125,7 @@ def _remove(target: Path) -> None:
 
 @contextlib.contextmanager
 def _usable(shelf: Path) -> Iterator[None]:
-    """An OSError in here is a CacheError, which says what to do."""
+    """Turn an OSError into a CacheError, which suggests a fix."""
     try:
         yield
     except OSError as error:
@@ -153,7 +153,7 @@ def _touch(target: Path) -> bool:
 
 
 def _prune(shelf: Path, keep: float) -> None:
-    """Remove what was not used for `keep` seconds, and what killed builders left a day ago."""
+    """Remove entries that were not used for `keep` seconds, and leftovers of killed builders after a day."""
     now = time.time()
     for item in shelf.iterdir():
         with contextlib.suppress(OSError):  # another process may be removing it too

@@ -132,7 +132,7 @@ class ListBench(Bench):
         return True
 
     async def play(self, work: ListWork) -> ListOutcome:
-        """Play a list in a memory of its own; where it fails, recover."""
+        """Play a list in a separate memory; recover if it fails."""
         self.memory.data = bytearray(work.memory)
         outcome = await self.carry_out(work)
         outcome.memory = bytes(self.memory.data)

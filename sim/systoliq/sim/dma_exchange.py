@@ -26,9 +26,9 @@ _WORK, _OUTCOMES = "lists.pickle", "lists_done.pickle"
 class ListWork:
     """A list for the bench: `memory` from address 0 on, with the list at `address`.
 
-    `broken` are bytes of which an access is answered with an error, as one behind the memory is. `stalls` are the
-    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address;
-    `before` and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
+    Accesses to `broken` bytes are answered with an error, like accesses beyond the memory. `stalls` are the
+    probabilities of a pause in a cycle, one for each of `PORTS`. `registers` are addresses: name -> address; `before`
+    and `recovery` are (address, value) to write, or (address, mask, value) to wait for.
     """
 
     memory: bytes
@@ -46,7 +46,7 @@ class ListWork:
 
 @dataclasses.dataclass(kw_only=True)
 class ListOutcome:
-    """What became of it: the memory, registers that were read, and the cycles from play to the interrupt."""
+    """Outcome of a list: the memory, registers that were read, and the cycles from play to the interrupt."""
 
     memory: bytes = b""
     registers: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -79,7 +79,7 @@ def leave_outcomes(folder: Path, outcomes: Sequence[ListOutcome]) -> None:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Turn:
-    """A list, what is written to memory before (address, bytes), and what is read after it (address, size)."""
+    """A list, the (address, bytes) to write to memory before, and the (address, size) to read after it."""
 
     work: ListWork
     writes: Sequence[tuple[int, bytes]]
@@ -88,7 +88,7 @@ class Turn:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a list left: its outcome, and what was read."""
+    """The outcome of a list, and the bytes read after it."""
 
     outcome: ListOutcome
     data: tuple[bytes, ...]

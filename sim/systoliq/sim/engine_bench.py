@@ -83,7 +83,7 @@ class Bench:
             await Timer(count * PERIOD, "ns")
 
     async def reset(self, cycles: int = 3) -> None:
-        """Reset the engine and the bus models, whatever they are at."""
+        """Reset the engine and the bus models, in any state."""
         await RisingEdge(self.dut.clk)
         self.dut.rst.value = 1
         await self.cycles(cycles)
@@ -93,7 +93,7 @@ class Bench:
         await RisingEdge(self.dut.clk)
 
     def forget(self) -> None:
-        """Stop the transfers under way, as the reset of a DMA engine does; what they had not moved is lost."""
+        """Stop the transfers under way, as the reset of a DMA engine does; their remaining data are lost."""
         for model in (*self.sources.values(), self.sink):
             model.clear()
             model.assert_reset()
@@ -157,7 +157,7 @@ class Bench:
                 await self.write(address, value)
             elif action == "poll":
                 ended = ended and await self.poll(address, value, work.limit)
-        self.forget()  # only now: the sink takes what was offered, and the beat that ends a frame
+        self.forget()  # only now: the sink takes the offered beats up to the end of a frame
         return ended
 
     async def run(self, work: Work) -> JobOutcome:
@@ -211,20 +211,20 @@ def _bytes(frame: AxiStreamFrame) -> Iterator[int]:
 
 
 def dense(frame: AxiStreamFrame, beat: int) -> bool:
-    """Whether every beat except the last is full, and the last has its lowest bytes."""
+    """Whether every beat except the last is full, and the last uses its lowest bytes."""
     kept = len(frame.tkeep) - list(frame.tkeep[-beat:]).count(0)
     return all(frame.tkeep[:kept]) and len(frame.tkeep) - kept < beat
 
 
 def pauses(probability: float, seed: int) -> Iterator[bool]:
-    """Whether to pause in a cycle, for cycle after cycle without end."""
+    """Endless iterator over cycles: whether to pause in each."""
     generator = random.Random(seed)
     while True:
         yield generator.random() < probability
 
 
 async def watch(dut: Any, violations: list[str]) -> None:
-    """Hold the engine to the rule that what is valid stays, unchanged, until it is taken."""
+    """Check the rule that a valid payload stays, unchanged, until it is taken."""
     channels: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("m_axis_y_t", ("data", "keep", "last")),
         ("s_axi_ctrl_b", ("resp",)),

@@ -21,9 +21,9 @@ _WORK, _OUTCOMES = "work.pickle", "outcomes.pickle"
 class Work:
     """One job for the bench, or several that are queued.
 
-    `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` what is sent on "a" and
-    "b", of each job; `stalls` the probabilities of a pause in a cycle of A, B and Y. `error` is the mask of
-    STATUS.error, `jobs` that of STATUS.jobs.
+    `steps` and `recovery` are (action, name, address, value, data) of `DriverStep`s; `words` are sent on "a" and "b",
+    for each job; `stalls` are the probabilities of a pause in a cycle of A, B and Y. `error` and `jobs` are the masks
+    of STATUS.error and STATUS.jobs.
     """
 
     steps: Sequence[tuple[str, str, int, int, bytes]]
@@ -38,7 +38,7 @@ class Work:
 
 @dataclasses.dataclass(kw_only=True)
 class JobOutcome:
-    """What the jobs gave: bytes of Y of each that came to an end, registers read, and what was wrong."""
+    """Outcome of the jobs: bytes of Y of each completed job, registers read, and violations."""
 
     frames: list[bytes] = dataclasses.field(default_factory=list)
     registers: dict[str, int] = dataclasses.field(default_factory=dict)

@@ -41,8 +41,8 @@ class BenchRun:
     """One run of a design: beats to send, what to expect, how to disturb it.
 
     `a`, `b`, `expected` and `mask` are words [beats, bytes]; `b` is there for the bare array only, `mask` for the layer
-    only. `stalls` are probabilities of a pause per cycle, of the sources and of the sink; `resets` the cycles after
-    which the run is reset and begun again; `limit` the most cycles that it may take.
+    only. `stalls` are probabilities of a pause per cycle, of the sources and of the sink. The run is reset and
+    restarted after each number of cycles in `resets`, and ends after at most `limit` cycles.
     """
 
     a: Words
@@ -59,7 +59,7 @@ class BenchRun:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class BenchOutcome:
-    """What a run gave.
+    """Outcome of a run.
 
     `words` [beats, bytes] and `last` are the beats taken; for the bare array `valid` holds which columns were (bytes of
     a bit mask). `wrong` counts the beats that the bench's checker found different, those before a reset included,

@@ -1,4 +1,4 @@
-"""Execution of a simulation: its output goes to the log line by line, and it ends in time."""
+"""Execution of a simulation with its output in a log, line by line, and a time limit."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ TOP = "harness"
 class Ports:
     """The streams of a design: sources by letter with their data bits, and what takes the results.
 
-    `sums` is the number of columns of a bare array, and 0 for a layer, which has `m_axis_y`. `user_bits` are those of
-    A's tuser, which stands above its data in the beats.
+    `sums` is the number of columns of a bare array, and 0 for a layer, which has `m_axis_y`. `user_bits` is the width
+    of A's tuser, which is above the data in the beats.
     """
 
     a_bits: int
@@ -34,7 +34,7 @@ class Ports:
 
     @classmethod
     def of_dense(cls, dense: Dense) -> Ports:
-        """Those of `systoliq.hw.AxiDense`."""
+        """The ports of `systoliq.hw.AxiDense`."""
         config = dense.config
         a_bits, y_bits = (
             config.rows * config.depth * dense.layer.a_format.bits,
@@ -45,7 +45,7 @@ class Ports:
 
     @classmethod
     def of_array(cls, array: BareArray) -> Ports:
-        """Those of `systoliq.hw.AxiBareArray`."""
+        """The ports of `systoliq.hw.AxiBareArray`."""
         config = array.config
         return cls(
             a_bits=axi_bits(config.rows * config.depth * config.a.bits),

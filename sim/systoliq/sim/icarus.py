@@ -16,7 +16,7 @@ FLAGS = ("-Wall", "-Wno-timescale")  # the time scale comes from the command fil
 
 
 def identity() -> tuple[str, ...]:
-    """What a build depends on beside its sources."""
+    """Inputs of a build in addition to its sources."""
     return (require("icarus").identity, " ".join(FLAGS))
 
 

@@ -1,6 +1,6 @@
 """Bench of a DMA engine, whose memory stays: lists come one by one, and the host computes between them.
 
-The process that started the simulator sends a `Turn` for each list over a connection, and gets what the list left. The
+The process that started the simulator sends a `Turn` for each list over a connection, and receives a `Left`. The
 simulation ends where the connection does, within a list too.
 """
 
@@ -23,18 +23,18 @@ _LOOK = 4096  # cycles after which a list that runs looks whether anybody still 
 
 
 class _LeftAloneError(Exception):
-    """Nobody waits for the list."""
+    """The process at the other end of the connection has gone."""
 
 
 class _MemoryBench(ListBench):
-    """As `ListBench`, with a memory for all lists; `connection` is to the process that sends them."""
+    """A `ListBench` with one memory for all lists; `connection` leads to the process that sends them."""
 
     def __init__(self, dut: Any) -> None:
         super().__init__(dut)
         self.connection = Connection(int(os.environ[CONNECTION]))
 
     async def interrupt(self, limit: int) -> bool:
-        """As the base's; meanwhile nothing comes over the connection, unless it ends."""
+        """As in the base class; meanwhile nothing comes over the connection, unless it ends."""
         end = cocotb.simtime.get_sim_time("ns") + limit * PERIOD
         while not self.dut.irq.value and (left := end - cocotb.simtime.get_sim_time("ns")) > 0:
             if self.connection.poll():
@@ -61,6 +61,6 @@ class _MemoryBench(ListBench):
 
 @cocotb.test
 async def serve(dut: Any) -> None:
-    """Play what comes."""
+    """Play the lists that come over the connection."""
     bench = cast("_MemoryBench", await _MemoryBench.start(dut))
     await bench.serve()

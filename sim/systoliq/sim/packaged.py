@@ -21,7 +21,7 @@ GENERATOR = "systoliq"
 
 
 def sidecars(directory: Path) -> list[dict[str, Any]]:
-    """The sidecars of the packages in `directory`, by their files' names; what is no sidecar is left alone."""
+    """The sidecars of the packages in `directory`, by their file names; other files are ignored."""
     found = []
     for path in sorted(directory.glob("*.json")):
         try:

@@ -27,7 +27,7 @@ _REPORTED = 20  # mismatches that are kept with their inputs
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PipelineResult:
-    """What a run gave: `checked` outputs, how many were wrong, and the first of those with their inputs."""
+    """Result of a run: `checked` outputs, how many were wrong, and the first of those with their inputs."""
 
     checked: int
     mismatches: int
@@ -35,7 +35,7 @@ class PipelineResult:
     seconds: float
 
     def check(self) -> PipelineResult:
-        """Give this result back, or raise `SimulationError` with what was wrong."""
+        """Return this result, or raise `SimulationError` with the first errors."""
         if self.mismatches:
             found = "\n".join(self.details)
             raise SimulationError(f"{self.mismatches} of {self.checked} outputs differ:\n{found}")

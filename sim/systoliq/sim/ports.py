@@ -12,7 +12,7 @@ _BRACKETS = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 
 
 def port_names(text: str, module: str) -> tuple[str, ...]:
-    """Names in the order of the header; for both forms, `module m(a, b);` and `module m(input a, output [7:0] b);`.
+    """Port names in the order of the header, in both forms: `module m(a, b);` and `module m(input a, output [7:0] b);`.
 
     Limit: a header that macros or `ifdef` change is not understood.
 

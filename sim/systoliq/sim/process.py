@@ -20,7 +20,7 @@ class SimulationError(FailedError):
 
 
 class Reporter:
-    """Collects what the tools say, and reports to the caller which stage runs; used from several threads."""
+    """Collects the output of the tools, and reports to the caller which stage runs; used from several threads."""
 
     def __init__(self, progress: Callable[[str], None] | None = None) -> None:
         self._progress = progress
@@ -28,7 +28,7 @@ class Reporter:
         self._messages: list[str] = []
 
     def stage(self, text: str) -> None:
-        """Report to the caller what is being done."""
+        """Report the current stage to the caller."""
         if self._progress is not None:
             with self._lock:
                 self._progress(text)
@@ -41,7 +41,7 @@ class Reporter:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """What the tools said so far."""
+        """The output of the tools so far."""
         with self._lock:
             return tuple(self._messages)
 

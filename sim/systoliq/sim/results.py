@@ -30,7 +30,7 @@ class Results:
 
     @property
     def passed(self) -> bool:
-        """Whether every test that ran passed (at least one ran, or there are no results)."""
+        """True if every test that ran passed (at least one ran, or there are no results)."""
         return not self.failures
 
     def check(self) -> Results:

@@ -27,7 +27,7 @@ from .simulation import MEMORIES, Simulation, SimulatorName
 
 __all__ = ["Simulation", "SimulatorName", "SimulatorWarning", "build"]
 
-_FORMAT = "1"  # of a cached build; changes whenever what a build folder holds does
+_FORMAT = "1"  # version of a cached build; changes whenever the contents of a build folder do
 _RECORD = "build.json"
 _MEMORY = re.compile(r'\$readmemh\("([^"/]+)"')
 
@@ -98,7 +98,7 @@ def build(
 
 
 def _put(folder: Path, sources: Sequence[Path] | str, top: str, memories: Mapping[str, bytes]) -> list[Path]:
-    """The Verilog files to build, and what they read beside the build in `folder`."""
+    """Write the Verilog files to build, and the files that they read, into the build in `folder`."""
     if memories:
         (folder / MEMORIES).mkdir()
     for name, content in memories.items():
@@ -126,7 +126,7 @@ def _memories_of(text: str) -> Mapping[str, bytes]:
 
 
 def _memories_beside(sources: Sequence[Path]) -> dict[str, bytes]:
-    """Names and contents of the files beside the sources that these read."""
+    """Names and contents of the files that these sources read."""
     return {
         name: file.read_bytes()
         for source in map(Path, sources)

@@ -27,7 +27,7 @@ UNDEFINED = "undefined bits"
 
 
 class _Ledger:
-    """What was compared, and what was wrong: the part that both scoreboards share."""
+    """Comparisons and mismatches: the part that both scoreboards share."""
 
     def __init__(self, name: str, monitors: list[StreamMonitor]) -> None:
         self.name = name
@@ -52,7 +52,7 @@ class _Ledger:
     def check(self) -> None:
         """AssertionError where an output differs from golden, is missing, or none came; or where a rule was broken.
 
-        The message has the first mismatches, each with row and column, what was expected and what came.
+        The message has the first mismatches, each with row, column, expected and actual value.
         """
         said = [f"{self.name}: {self.wrong} of {self.compared} outputs differ from golden"] if self.wrong else []
         said += [f"{self.name}: {each}" for each in self.mismatches[:SHOWN]]
@@ -114,8 +114,8 @@ class Scoreboard(_Ledger):
     def expect(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> None:
         """Expect the rows of Y for a batch `a`, [M, K] or [K]; call it before the first row leaves the block.
 
-        Raises TypeError and ValueError if type, shape or values are not those of A, RuntimeError if a monitor provides
-        A.
+        Raises TypeError and ValueError if the type, shape or values do not match A, and RuntimeError if a monitor
+        provides A.
         """
         if self._sees_a:
             raise RuntimeError(f"{self.name}: rows must come from the monitor on s_axis_a alone, where there is one")
@@ -163,7 +163,7 @@ class Scoreboard(_Ledger):
 
 
 class _Groups:
-    """The beats that the monitor on s_axis_a tells, put together to groups."""
+    """The beats from the monitor on s_axis_a, joined to groups."""
 
     def __init__(self, board: Scoreboard) -> None:
         self._board = board
@@ -206,8 +206,8 @@ class SumsScoreboard(_Ledger):
     def expect(self, a: npt.ArrayLike, b: npt.ArrayLike) -> None:
         """Expect the sums of the product of `a` [M, K] and `b` [K, N], in the tiles of `ArrayBlock.pack`.
 
-        Row numbers continue from product to product. Raises TypeError and ValueError if types, shapes or values are not
-        those of A and B.
+        Row numbers continue from product to product. Raises TypeError and ValueError if types, shapes or values do not
+        match A and B.
         """
         golden = self.block.golden(a, b)
         m, n = golden.shape

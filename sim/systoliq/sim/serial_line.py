@@ -1,8 +1,8 @@
 """Simulation of a design with a serial line, in Verilator, behind a pseudo-terminal that any program can open.
 
-The design has the ports `clk`, `rst`, `rx`, `tx`, `divisor` and `busy` of `systoliq.hw.link.Linked`. Time runs as
-fast as the simulator can while bits are on the line or an answer is made, and no faster than it does on the wall
-otherwise, so that what depends on time alone (the end of a frame that does not go on) happens as on a board.
+The design has the ports `clk`, `rst`, `rx`, `tx`, `divisor` and `busy` of `systoliq.hw.link.Linked`. Simulated time
+runs at full speed while bits are on the line or an answer is computed, and at most in real time otherwise, so that
+timeouts (the end of an incomplete frame) behave as on a board.
 """
 
 from __future__ import annotations

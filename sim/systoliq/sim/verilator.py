@@ -28,7 +28,7 @@ INLINED = ("*_pe", "*_pe_top", "*_mac", "*_multiplier_*")
 # -O0 4.2 s and 9 000.
 DESIGN_FLAGS = ("-O1",)
 RUNTIME_FLAGS = ("-O2",)
-COMMON_FLAGS = ("-std=gnu++20", "-w")  # -w: what the compiler thinks of generated C++ helps nobody
+COMMON_FLAGS = ("-std=gnu++20", "-w")  # -w: compiler warnings about generated C++ are not useful
 EXECUTABLE = "simulate"
 
 _WAIVED = (
@@ -138,7 +138,7 @@ def _settings(makefile: str) -> dict[str, list[str]]:
 
 
 def _chunks(generated: Path, main: Path) -> list[Path]:
-    """Join the generated files into as many as there are processors, and the main program with the first."""
+    """Join the generated files into one per processor, the first with the main program."""
     files = sorted(generated.glob("Vtop*.cpp"), key=lambda path: path.stat().st_size, reverse=True)
     size = sum(path.stat().st_size for path in files)
     count = max(1, min(os.cpu_count() or 1, size // 200_000))  # below that, reading headers again costs more

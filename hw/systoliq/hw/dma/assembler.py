@@ -17,8 +17,8 @@ __all__ = ["Assembler"]
 class Assembler(wiring.Component):
     """A run's bytes as words of ``size`` bytes, each from a whole number of words of the bus on.
 
-    A run may hold several words, where ``size`` is a multiple of the bus; its end ends a word, of which the rest then
-    is anything. Of the words of a walk the one that its last run ends is ``last``.
+    A run may hold several words, where ``size`` is a multiple of the bus; a run's last word may be partly filled, and
+    its other bytes are undefined. ``last`` marks the word that ends the last run of a walk.
     """
 
     def __init__(self, bus_bytes: int, size: int) -> None:

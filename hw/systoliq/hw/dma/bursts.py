@@ -1,4 +1,4 @@
-"""Bursts of the bus: what a run of bytes becomes."""
+"""Bursts of the bus, made from runs of bytes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _BEAT_BITS = (BURST_BEATS - 1).bit_length()
 def burst(bus_bytes: int) -> data.StructLayout:
     """A burst of ``length`` + 1 beats from ``address`` on, a multiple of ``bus_bytes``.
 
-    Of its run: ``first`` and ``final`` say which of its bursts it is, ``offset`` the place of its first byte in its
-    first beat, ``end`` that of its last byte in its last beat, ``spill`` that it takes a beat more than its bytes would
-    fill from offset 0. Of one that is to ``fill`` see `Run`.
+    ``first`` and ``final`` mark the first and last burst of a run. ``offset`` is the position of the run's first byte
+    in its first beat, and ``end`` the position of its last byte in its last beat. ``spill`` is set if the run takes one
+    beat more than it would from offset 0. For ``fill``, see `Run`.
     """
     place = (bus_bytes - 1).bit_length()
     return data.StructLayout(

@@ -43,10 +43,10 @@ class WalkOf:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Placement:
-    """Where a job's matrices lie, row by row: addresses and strides in bytes.
+    """Addresses and strides, in bytes, of a job's matrices, which are stored row by row.
 
-    `b_stride` None says that B lies as `tiled` puts it. With `a_map` the rows of A are windows of maps of which `a` is
-    the address, and `a_stride` counts for nothing.
+    With `b_stride` None, B has the layout of `tiled`. With `a_map`, the rows of A are windows of maps at address `a`,
+    and `a_stride` is ignored.
     """
 
     a: int
@@ -68,7 +68,7 @@ def tiled(b: Array, config: EngineConfig) -> Array:
 
 
 def a_walk(config: EngineConfig, bus_bytes: int, m: int, k: int, address: int, stride: int) -> WalkOf:
-    """A [m, k]: a step is what a beat of the bus holds."""
+    """The walk over A [m, k]: a step is one beat of the bus."""
     steps = -(-k // bus_bytes)
     return WalkOf(
         address=address,
@@ -152,7 +152,7 @@ def command_list(
 ) -> CommandList:
     """The list that runs `jobs` in order, from an engine that is not busy; see `queue_sequence`.
 
-    A ValueError where maps are not what a job's A says.
+    Raises ValueError if maps do not match the A of their job.
     """
     for job, place in zip(jobs, places, strict=True):
         if place.a_map:
@@ -194,7 +194,7 @@ class _Translation:
         return self.map.register("CONTROL").field("start").mask
 
     def _ended(self, jobs: int) -> None:
-        """Until so many jobs have ended: where they are not all, the one queued has then begun, so that no other is."""
+        """Wait until ``jobs`` jobs have ended; if fewer than all jobs started, wait until the queued job has begun."""
         field = self.map.register("STATUS").field("jobs" if jobs == self.started else "queued")
         value = jobs << field.lsb & field.mask if jobs == self.started else 0
         self.commands.wait(self.status, field.mask, value, self.error)

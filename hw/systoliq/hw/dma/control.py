@@ -26,11 +26,11 @@ _OWN = ("done", "a_queued", "b_queued", "y_queued")  # fields of the status that
 class Control(wiring.Component):
     """`DMA_REGISTERS` behind an AXI4-Lite slave whose addresses begin with the first of them.
 
-    ``a``, ``b`` and ``y`` are settings of walks, ``a_start``... begin one where ``a_walks``... is 0 and it was queued:
-    its settings must stay meanwhile, as must ``map``, over which that of A goes where ``maps`` is 1. ``play`` is 1 for
-    a cycle. A write of 0 to one of `COUNTS`, or to what a list's address or extent cannot be, is answered with an error
-    and does nothing. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a cycle
-    after ``playing`` ended without an error.
+    ``a``, ``b`` and ``y`` are settings of walks. ``a_start``... start a queued walk if ``a_walks``... is 0; its
+    settings must stay unchanged meanwhile, and so must ``map``, the map that A's walk covers if ``maps`` is 1. ``play``
+    is 1 for a cycle. A write of 0 to one of `COUNTS`, or of an invalid address or extent of a list, is answered with an
+    error and has no effect. ``status`` has an input for each field of DMA_STATUS but those made here. A list is done a
+    cycle after ``playing`` ended without an error.
     """
 
     kind = "dma_control"
@@ -96,7 +96,7 @@ class Control(wiring.Component):
         return written
 
     def _refused(self, m: Module, word: Value, here: dict[str, Signal]) -> Value:
-        """Whether the ``word``, since the cycle before, is none that the register ``here`` takes."""
+        """Whether the register ``here`` refuses ``word``, which is stable since the cycle before."""
         none: dict[tuple[int, int], Signal] = {}  # bits from a first one up: whether all are 0
         refused = []
         for register in _KEPT:
@@ -159,7 +159,7 @@ class Control(wiring.Component):
 
 
 def _is_one_of(address: Value, offsets: list[int]) -> Value:
-    """Whether ``address`` is one of ``offsets``."""
+    """True if ``address`` is one of ``offsets``."""
     return ~address[_USED:].any() & Cat(address[:_USED] == offset for offset in offsets).any()
 
 

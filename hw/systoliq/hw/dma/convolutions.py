@@ -32,9 +32,9 @@ _SPACE = 1 << ADDRESS_BITS
 class Maps:
     """`images` maps [images, height, width, channels] of bytes under a window; its places are the rows of A.
 
-    `fill` is the byte, int8 or uint8, that stands for pixels outside of an image: A's zero point. `pixel_stride`,
-    `line_stride` and `image_stride` are bytes from a pixel, a line or an image to the next one; None: they follow each
-    other without a gap. So a group of channels, or a part of each image, is a map too.
+    `fill` is the byte, int8 or uint8, for pixels outside of an image: A's zero point. `pixel_stride`, `line_stride` and
+    `image_stride` are the bytes from one pixel, line or image to the next; None means without a gap. A group of
+    channels, or a part of each image, is therefore a map too.
     """
 
     windows: ImageWindow
@@ -45,7 +45,7 @@ class Maps:
     image_stride: int | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what the fields of the masters cannot say."""
+        """Raise ValueError for values that do not fit the registers of the masters."""
         windows, window = self.windows, self.windows.window
         pixel, line, image = self.strides
         (height, width), channels = windows.image, windows.channels
@@ -81,7 +81,7 @@ class Maps:
 
     @classmethod
     def of(cls, shape: tuple[int, int, int, int], window: Window, fill: int = 0, **strides: int) -> Maps:
-        """Those of an array [images, height, width, channels]."""
+        """Maps of an array [images, height, width, channels]."""
         images, height, width, channels = shape
         windows = ImageWindow(window=window, image=(height, width), channels=channels)
         return cls(windows=windows, images=images, fill=fill, **strides)
@@ -118,7 +118,7 @@ class Maps:
         return (self.images - 1) * image + max(height - 1, 0) * line + max(width - 1, 0) * pixel + self.windows.channels
 
     def check(self, config: EngineConfig, m: int, k: int, address: int) -> None:
-        """A ValueError where A [m, k] of an engine's job is not that of these maps at this address."""
+        """Raise ValueError if A [m, k] of an engine's job does not match these maps, at this address."""
         if self.windows.channels % config.depth and config.float8:
             raise ValueError(
                 f"channels must be a multiple of depth {config.depth} for float8, not {self.windows.channels}: what "
@@ -151,7 +151,7 @@ def parts(maps: Maps, most: int) -> Iterator[tuple[int, int, Maps]]:
 
 
 def _part(maps: Maps, *places: tuple[int, int]) -> tuple[int, Maps]:
-    """Of one image, the windows from and to these places along lines and columns; and where their pixels begin."""
+    """The windows of one image between these places along lines and columns, and the first of their pixels."""
     window, offset, sizes, before, after = maps.windows.window, 0, [], [], []
     for axis, (first, end) in enumerate(places):
         low = first * window.strides[axis] - window.pads[axis]
@@ -173,7 +173,7 @@ def _part(maps: Maps, *places: tuple[int, int]) -> tuple[int, Maps]:
 def kernel_rows(kernels: Array, config: EngineConfig, zero_points: Array) -> Array:
     """B [k, n] of kernels [n, channels, rows, columns], as ONNX has them; what fills up a tap's channels adds nothing.
 
-    `zero_points` is that of all kernels, or one of each.
+    `zero_points` is one for all kernels, or one for each.
     """
     n, channels, rows, columns = kernels.shape
     whole = -(-channels // config.depth) * config.depth
@@ -184,10 +184,11 @@ def kernel_rows(kernels: Array, config: EngineConfig, zero_points: Array) -> Arr
 
 
 def is_copied(maps: Maps, config: EngineConfig, bus_bytes: int, n: int) -> bool:
-    """Whether the array waits less for A, of a product of `n` columns, where it is an im2col matrix in memory.
+    """True if the array waits less for A when A is an im2col matrix in memory, for a product of `n` columns.
 
-    So where a pixel has few channels: each tap takes a beat of the bus of its own. By the beats of a group of rows,
-    which are read once, whatever the number of tiles of columns; making the matrix is not counted.
+    This is the case if a pixel has few channels, since each tap takes at least one beat of the bus. Compares the beats
+    for a group of rows, which are read once for any number of column tiles; the time to make the matrix is not
+    included.
     """
     channels, k = maps.windows.channels, maps.k(config)
     steps = -(-channels // bus_bytes)

@@ -31,17 +31,17 @@ __all__ = ["DmaEngine"]
 
 class DmaEngine(wiring.Component):
     """`AxiEngine` behind masters: ``m_axi_a`` and ``m_axi_b`` read operands, ``m_axi_y`` writes results, ``m_axi_list``
-    reads commands; ``s_axi_ctrl`` has the engine's registers, and from `registers.BASE` on those of the masters.
+    reads commands; ``s_axi_ctrl`` has the engine's registers, and the masters' registers from `registers.BASE` on.
 
     Matrices lie row by row, with any stride, at any address:
 
-    * A: the walk's rows are those of A, a step is ``bus_bytes`` of K; or the windows of a map of pixels, a step
-      ``bus_bytes`` of a pixel's channels, see `MapWalk`;
-    * B: a step is a tile of columns and a row one of B, of a tile's columns; or, where B was laid out as the engine's
-      words (``depth`` rows of B side by side, column by column), a row is one word, or several that follow each other;
-    * Y: the rows are those of Y, a step is a tile of columns.
+    * A: the walk's rows are the rows of A, and a step is ``bus_bytes`` of K; or the rows are the windows of a map of
+      pixels, and a step is ``bus_bytes`` of a pixel's channels (see `MapWalk`);
+    * B: a step is a tile of columns, and a row is a row of B within the tile; or, if B has the layout of the engine's
+      words (``depth`` rows of B side by side, column by column), a row is one or more consecutive words;
+    * Y: the rows are the rows of Y, and a step is a tile of columns.
 
-    A list of commands writes the settings of jobs and walks, and waits for what has to be over: see `ListPlayer`.
+    A list of commands writes the settings of jobs and walks, and waits for events: see `ListPlayer`.
     """
 
     kind = "dma_engine"
@@ -122,7 +122,7 @@ class DmaEngine(wiring.Component):
         writer: WriteMaster,
         clear: Value,
     ) -> Value:
-        """Walks that make runs for the masters; whether that of Y does."""
+        """Walks that make runs for the masters, and the busy signal of Y's walk."""
         rows = self.config.rows
         of_a = MapWalk(group=rows, kind="walk_a")
         of_b, of_y = Walk(group=None, kind="walk_b"), Walk(group=rows, kind="walk_y")
@@ -198,7 +198,7 @@ class DmaEngine(wiring.Component):
 
 
 def check(config: EngineConfig, bus_bytes: int) -> None:
-    """Whether masters of this width can feed such an engine; a ValueError says why not."""
+    """Raise ValueError if masters of this width cannot feed the engine."""
     if bus_bytes not in BUS_BYTES:
         raise ValueError(f"bus_bytes must be one of {', '.join(map(str, BUS_BYTES))}, not {bus_bytes!r}")
     if config.dataflow != "output-stationary":
@@ -212,7 +212,7 @@ def check(config: EngineConfig, bus_bytes: int) -> None:
 def _export(
     m: Module, outer: wiring.Component, prefix: str, inner: wiring.Component, inner_prefix: str, members: Iterable[str]
 ) -> None:
-    """Connect a port of ``outer`` to one of ``inner``, of which ``members`` are the names."""
+    """Connect a port of ``outer`` to a port of ``inner`` with these ``members``."""
     for name in members:
         channel = name.removeprefix(inner_prefix)
         port, own = getattr(outer, prefix + channel), getattr(inner, name)
@@ -223,7 +223,7 @@ def _export(
 def _join(
     m: Module, master: wiring.Component, prefix: str, slave: wiring.Component, slave_prefix: str, members: Iterable[str]
 ) -> None:
-    """Connect a master's port to a slave's, of which ``members`` are the names with the master's prefix."""
+    """Connect a master's port to a slave's; ``members`` are the names with the master's prefix."""
     for name in members:
         other = slave_prefix + name.removeprefix(prefix)
         one, two = getattr(master, name), getattr(slave, other)

@@ -10,12 +10,13 @@ __all__ = ["Gearbox", "dense_beat"]
 
 
 def dense_beat(size: int) -> data.StructLayout:
-    """``size`` bytes, of which those marked by ``keep`` count: all, or in the ``last`` beat of a frame the lowest."""
+    """``size`` bytes with ``keep``, one bit each: all ones, or in the ``last`` beat of a frame ones for the lowest."""
     return data.StructLayout({"data": 8 * size, "keep": size, "last": 1})
 
 
 class Gearbox(wiring.Component):
-    """A frame's bytes in words of ``o_size`` bytes; the last one of a frame may be short, what it lacks is anything.
+    """A frame's bytes in words of ``o_size`` bytes; the last word of a frame may be short, and its other bytes are
+    undefined.
 
     The narrower of the two sides moves a beat a cycle.
     """

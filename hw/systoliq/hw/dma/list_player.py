@@ -16,7 +16,7 @@ __all__ = ["ADDRESS_BITS", "COUNT_BITS", "ListError", "ListPlayer", "Opcode"]
 
 ADDRESS_BITS = 22
 COUNT_BITS = 8
-_ERROR = 1  # the bit of a response that says so
+_ERROR = 1  # the bit of a response that marks errors
 
 
 class Opcode(enum.IntEnum):
@@ -51,7 +51,9 @@ _MEANINGS = {
 
 
 class _Words(NamedTuple):
-    """The word at hand, whether it is there and ends the list, and ``take``, which goes on to the next."""
+    """The current word, whether it is valid and whether it ends the list, and ``take``, which advances to the next
+    word.
+    """
 
     word: Signal
     there: Signal
@@ -63,13 +65,13 @@ class ListPlayer(wiring.Component):
     """Carries out the commands of a run, which is a list of 32-bit words, the lowest bytes first.
 
     A command's first word has its `Opcode` in bits 31:30, a count less one in bits 29:22 and the address of a register
-    in bits 21:0. ``WRITE`` is followed by so many words, for that register and those behind it. ``WAIT`` is followed by
-    a mask, a value and bits of failure: the register is read until the masked bits have the value; if one of the bits
-    of failure is 1, the list is given up, ``error`` says why until reset, and no more is taken.
+    in bits 21:0. ``WRITE`` is followed by that number of words, for the register and the registers after it. ``WAIT``
+    is followed by a mask, a value and bits of failure: the register is read until the masked bits have the value; if
+    one of the bits of failure is 1, the list ends, ``error`` holds the reason until reset, and no more words are taken.
 
     ``start`` begins a list; ``busy`` until its last command is done, or one has failed. ``words`` counts the words that
-    were taken. With ``abort`` the list is given up as for a bit of failure. From the second cycle of
-    ``halt`` on nothing new begins; ``idle``: no transfer of the bus is under way.
+    were taken. ``abort`` ends the list like a bit of failure. From the second cycle of ``halt`` on nothing new begins;
+    ``idle``: no transfer of the bus is under way.
     """
 
     def __init__(self, bus_bytes: int) -> None:

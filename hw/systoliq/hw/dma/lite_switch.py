@@ -1,4 +1,4 @@
-"""The switch of AXI4-Lite: two masters share two slaves, one write and one read at a time."""
+"""AXI4-Lite switch: two masters share two slaves, one write and one read at a time."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _MASTERS, _SLAVES = 2, 2
 class LiteSwitch(wiring.Component):
     """Transfers of ``m0`` and ``m1`` go to ``s1`` where bit ``address_bits - 1`` of the address is 1, else to ``s0``.
 
-    Where both masters ask, the one goes first that was not the last. A write is taken once its address and its data
-    are there. No output depends on an input of the same cycle, but readies of answers.
+    If both masters request, the one that was not served last has priority. A write is taken once its address and its
+    data are there. No output depends on an input of the same cycle, but readies of answers.
     """
 
     kind = "lite_switch"

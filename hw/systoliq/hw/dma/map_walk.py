@@ -36,14 +36,15 @@ MapSettings = data.StructLayout(
         "dilation_y": 8,
     }
 )
-"""What a walk over maps needs beside `WalkSettings`.
+"""Settings of a walk over maps, in addition to `WalkSettings`.
 
 A row is a place of the window: ``out_width`` of them make a line, ``out_height`` lines an image. A tap is a pixel of
-the window, ``taps_x`` by ``taps_y`` of them; at each there are ``steps``. Places and taps move by so many pixels of the
-map, of which ``width`` by ``height`` are there; ``origin_x`` and ``origin_y`` are those of the first tap in the first
-place, modulo 2**16. ``fill`` is the byte of those that are not there. In bytes, modulo 2**32: ``line_stride`` and
-``image_stride`` from a line's or image's last place to the first of the next, ``tap_stride`` from the last step at a
-tap to the first at the next tap, and ``tap_line_stride`` to that of the next line of taps.
+the window, ``taps_x`` by ``taps_y`` of them; each tap has ``steps`` steps. Places and taps move by a stride and a
+dilation in pixels of the map, which has ``width`` by ``height`` pixels. ``origin_x`` and ``origin_y`` are the
+coordinates of the first tap in the first place, modulo 2**16. ``fill`` is the byte of pixels outside the map. In bytes,
+modulo 2**32: ``line_stride`` and ``image_stride`` from a line's or image's last place to the first of the next,
+``tap_stride`` from the last step at a tap to the first at the next tap, and ``tap_line_stride`` to the first at the
+next line of taps.
 """
 
 
@@ -76,10 +77,12 @@ _Step = data.StructLayout(
         "y": COORDINATE_BITS,
     }
 )
-"""A step: how many are left at its tap, taps of its line, and lines; what it adds to a row's address and pixel."""
+"""A step: the number of steps left at its tap, of taps left in its line, and of lines; its offset from a row's address
+and pixel.
+"""
 
 _Placed = data.StructLayout({"run": Run, "x": COORDINATE_BITS, "y": COORDINATE_BITS})
-"""A run and its pixel, of which it is not known yet whether it is there."""
+"""A run and its pixel, before the check whether the pixel is inside the map."""
 
 COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
 """Settings that must be at least 1."""
@@ -88,8 +91,9 @@ COUNTS = ("rows", "steps", "out_width", "out_height", "taps_x", "taps_y")
 class MapWalk(wiring.Component):
     """Runs of the matrix A: for each group of ``group`` rows, for each step, for each row of the group, one run.
 
-    Where ``maps`` is 0 they are those of `Walk`. Where it is 1 a row is a window of a map (see `MapSettings`), and its
-    steps are those of one tap after the other, line by line; a run at a pixel that is not there fills (see `Run`).
+    If ``maps`` is 0, they are the runs of `Walk`. If ``maps`` is 1, a row is a window of a map (see `MapSettings`), and
+    its steps are the steps of one tap after the other, line by line; a run at a pixel outside the map fills (see
+    `Run`).
 
     ``start``, while ``busy`` is 0, takes the settings, which must be steady in that cycle only. The first run is
     offered ``latency`` cycles later, then a run a cycle; ``busy`` is 1 from the cycle after ``start`` until the last
@@ -116,7 +120,7 @@ class MapWalk(wiring.Component):
         m = Module()
         kept = _Kept()
         split, begin, going, goes = (Signal(name=name) for name in ("split", "begin", "going", "goes"))
-        behind = SkidBuffer(_Placed, kind=f"{self.kind}_skid_buffer")  # so that the loops stop on a register of theirs
+        behind = SkidBuffer(_Placed, kind=f"{self.kind}_skid_buffer")  # so that the loops stop at their own register
         m.submodules.behind = placed(behind, platform)
         m.d.comb += [
             self.busy.eq(split | begin | going | behind.o.valid | self.o.valid),
@@ -239,7 +243,7 @@ class MapWalk(wiring.Component):
             ]
 
     def _offer(self, m: Module, kept: _Kept, i: stream.Interface) -> None:
-        """Whether a run's pixel is there is known a cycle behind its place."""
+        """Check whether a run's pixel is inside the map, a cycle after its place is known."""
         offers = Signal()
         offered = Signal(Run, name="offered", reset_less=True)
         m.d.comb += [i.ready.eq(~offers | self.o.ready), self.o.valid.eq(offers), self.o.payload.eq(offered)]
@@ -254,7 +258,7 @@ class MapWalk(wiring.Component):
 
 
 class _Kept:
-    """The settings of the walk that goes on; in ``single``, from their second cycle on, which counts are 1."""
+    """The settings of the current walk; ``single`` tells, from their second cycle on, which counts are 1."""
 
     def __init__(self) -> None:
         self.plain = Signal(WalkSettings, name="plain", reset_less=True)
@@ -268,7 +272,7 @@ class _Kept:
         return {name: getattr(self.plain if name in ("rows", "steps") else self.map, name) for name in COUNTS}
 
     def acts(self, name: str) -> Value:
-        """Whether the end of that count means anything: no line of windows ends where there is no map."""
+        """Whether the end of the count ``name`` has an effect: without a map, no line of windows ends."""
         return self.maps if name == "out_width" else Const(1, 1)
 
 

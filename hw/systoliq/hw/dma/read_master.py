@@ -16,9 +16,9 @@ from .runs import Run, filler
 
 __all__ = ["ReadMaster"]
 
-_ASKED = 64  # bursts whose beats are not all used
-_LATE = 4  # bursts that may be asked for before the count of places has followed
-_ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
+_ASKED = 64  # outstanding bursts at most
+_LATE = 4  # bursts that may be requested before the count of free places is updated
+_ERROR = 1  # set in the responses SLVERR and DECERR
 
 
 class ReadMaster(wiring.Component):
@@ -75,7 +75,7 @@ class ReadMaster(wiring.Component):
             beats.i.payload.eq(self.m_rdata),
             self.m_rready.eq(1),
         ]
-        # What follows is one, two or three cycles late: there is room for as many of the longest bursts.
+        # The counts below are one, two or three cycles late: room is kept for as many of the longest bursts.
         issued = Signal()
         size = Signal(range(BURST_BEATS + 1), reset_less=True)
         left = Signal()
@@ -131,7 +131,7 @@ class ReadMaster(wiring.Component):
     def _beats(
         self, m: Module, realigner: Realigner, asked: stream.Interface, beats: stream.Interface, leaves: Signal
     ) -> None:
-        """Each beat to the realigner, with what is known of its burst."""
+        """Pass each beat to the realigner, with the position of its burst."""
         of = asked.payload
         count = Signal(4)
         taken = Signal()

@@ -70,7 +70,7 @@ class Realigner(wiring.Component):
         step = Signal()
         there_beat = entry.o.valid
         beat = entry.o.payload
-        rest = Signal()  # what a run's last beat left over makes a word of its own
+        rest = Signal()  # a run's last beat can leave bytes over, which make another word
         m.d.comb += [step.eq(exit_.i.ready), entry.o.ready.eq(step & ~rest)]
         coming, leaves = self._token(m, beat, rest)
         turned = [Signal(self._token_layout, name=f"turned_{half}", reset_less=True) for half in range(2)]
@@ -102,7 +102,7 @@ class Realigner(wiring.Component):
         return m
 
     def _token(self, m: Module, beat: data.View, rest: Signal) -> tuple[data.View, Value]:
-        """What a beat is on its way through the stages, and whether it leaves something over."""
+        """The token of a beat on its way through the stages, and whether the beat leaves bytes over."""
         width = self.bus_bytes
         coming = Signal(self._token_layout, name="coming")
         alone, inside = beat.first & beat.final, beat.offset != 0

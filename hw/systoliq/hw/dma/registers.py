@@ -123,7 +123,7 @@ MAP_REGISTERS = tuple(
     )
     for index, (name, doc, fields) in enumerate(_MAP_WORDS)
 )
-"""With those of A's walk: the fields of `MapSettings`."""
+"""Offsets of the fields of `MapSettings`, next to the settings of A's walk."""
 DMA_REGISTERS: tuple[Register, ...] = (
     Register(
         name="LIST_ADDRESS",

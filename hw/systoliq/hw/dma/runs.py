@@ -14,10 +14,10 @@ EXTENT_BITS = 24
 
 
 Mark = data.StructLayout({"step_last": 1, "last": 1})
-"""Where a run stands in a walk: whether it ends a step's rows, and the walk."""
+"""Position of a run in a walk: set if the run ends a step's rows, and the walk."""
 
 Run = data.StructLayout({"address": ADDRESS_BITS, "extent": EXTENT_BITS, "fill": 1, "mark": Mark})
-"""``extent`` + 1 bytes from ``address`` on; one that is to ``fill`` is so many of the byte that `filling` put there."""
+"""``extent`` + 1 bytes from ``address`` on. With ``fill``, all are the byte that `filling` put into ``address``."""
 
 
 def filling(byte: ValueLike) -> Value:
@@ -49,9 +49,9 @@ class Walk(wiring.Component):
     """Runs of a matrix: for each group of rows, for each step, for each row of the group, one run.
 
     A run begins at ``address`` + row * ``row_stride`` + step * ``step_stride``. A group has ``group`` rows, the last
-    one what is left; without it all rows are one. ``start``, while ``busy`` is 0, takes the settings, which must be
-    steady in that cycle only. A run a cycle, but for one cycle before each group, and one more before the first;
-    ``busy`` is 1 from the cycle after ``start`` until the last one was taken.
+    one the remainder; without ``group``, all rows are one group. ``start``, while ``busy`` is 0, takes the settings,
+    which must be steady in that cycle only. A run a cycle, but for one cycle before each group, and one more before the
+    first; ``busy`` is 1 from the cycle after ``start`` until the last one was taken.
     """
 
     def __init__(self, *, group: int | None, kind: str) -> None:
@@ -63,7 +63,7 @@ class Walk(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        settings = Signal(WalkSettings, reset_less=True)  # of the walk that goes on
+        settings = Signal(WalkSettings, reset_less=True)  # of the current walk
         busy, split, begin, goes = (Signal(name=name) for name in ("going", "split", "begin", "goes"))
         left = Signal(16, reset_less=True)  # rows of groups that have not begun
         rows = Signal(16, reset_less=True)  # of the next group, less one

@@ -44,8 +44,8 @@ class Transposer(wiring.Component):
     anything. While one block leaves, others come: a word a cycle each way. A column leaves ``latency`` cycles
     after its block's last word was taken at the earliest.
 
-    Bank b of the memory holds element (b - r) mod banks of row r at address r: a row goes into all of them at one
-    address, a column comes out of all of them at addresses that count down from bank to bank.
+    Bank b of the memory holds element (b - r) mod banks of row r at address r: a row is written to all banks at one
+    address, and a column is read from all banks at addresses that count down from bank to bank.
     """
 
     latency = 4  # turned, into the memory, out of it, and into the output register

@@ -19,7 +19,7 @@ from .runs import Run
 
 __all__ = ["WriteMaster"]
 
-_ERROR = 1  # the bit of a response that says so: SLVERR or DECERR
+_ERROR = 1  # set in the responses SLVERR and DECERR
 _ASKED = 4  # bursts whose data have not begun to leave
 _OFFERED = 16  # addresses that were not taken: memory may take few ahead of their data, which leave some cycles later
 _UNDER_WAY = 63  # bursts without an answer
@@ -27,15 +27,15 @@ _LEAVING = 16  # beats between their words and the bus
 
 
 _Address = data.StructLayout({"address": ADDRESS_BITS, "length": (BURST_BEATS - 1).bit_length()})
-"""Of a burst."""
+"""Part of a burst."""
 
 
 class WriteMaster(wiring.Component):
     """Writes runs, in order, from ``words``: a run's bytes follow those of the run before, from the lowest lane up.
 
     Behind the run whose ``mark.last`` is 1 the rest of its word is dropped. A beat a cycle, even where memory takes
-    addresses with their data alone. A burst begins once there is a word of its data: its address is offered, in its
-    turn, and its data leave whether that was taken or not. ``idle``: no burst is under way; ``empty``: nor is there a
+    addresses with their data alone. A burst begins once there is a word of its data: its address is offered in order,
+    and its data leave whether the address was taken or not. ``idle``: no burst is under way; ``empty``: nor is there a
     run that will be one. From the third cycle of ``halt`` on none begins, and those under way end with beats in which
     no byte counts. An error response sets ``failed`` until reset, with the same effect. To reset it without one of the
     bus, halt it and wait until it is idle, not in the first three cycles.
@@ -78,7 +78,7 @@ class WriteMaster(wiring.Component):
         there = Signal()  # a word of data
         stops = Signal()
         may = Credit(m, _UNDER_WAY, name="may", full=True, give=self.m_bvalid, take=issue)
-        told = Signal()  # what is near, and what may be far off, apart
+        told = Signal()  # separate registers, since some of the loads may be far away
         m.d.sync += [told.eq(self.halt | self.failed), stops.eq(told)]
         m.d.comb += [
             issue.eq(buffer.o.valid & asks.i.ready & asked.i.ready & may.any & there & ~stops),
@@ -100,7 +100,7 @@ class WriteMaster(wiring.Component):
         ]
         m.d.sync += [
             under_way.eq(under_way + issue - self.m_bvalid),
-            self.idle.eq(~(issue | under_way.any())),  # what is under way has no answer
+            self.idle.eq(~(issue | under_way.any())),  # bursts without an answer
         ]
         with m.If(self.m_bvalid & self.m_bresp[_ERROR]):
             m.d.sync += self.failed.eq(1)
@@ -251,6 +251,6 @@ class WriteMaster(wiring.Component):
 
 
 def _within(low: Value, high: Value | None, lane: int, lanes: int) -> Value:
-    """Whether ``low`` <= ``lane`` <= ``high``, as far as a lane may be beyond them."""
+    """``low`` <= ``lane`` <= ``high``, without comparisons that ``lane`` always satisfies."""
     above = low <= lane if lane < lanes - 1 else Const(1, 1)
     return above & (high >= lane) if high is not None and lane > 0 else above

@@ -103,7 +103,7 @@ class AxiEngine(wiring.Component):
         return sum(map(self.turn, others)) + self.cycles(last)
 
     def turn(self, shape: JobShape) -> int:
-        """Cycle model: from the first word of a job to that of the next one, which is queued."""
+        """Cycle model: cycles from the first word of a job to the first word of the next job, which is queued."""
         return self.core.free_after(shape) + Status.handover + START_LATENCY
 
     def elaborate(self, platform: object) -> Module:
@@ -147,11 +147,11 @@ class AxiEngine(wiring.Component):
         return job | {"first_row": settings["M", "first_entry"]}
 
     def _decode(self, m: Module, bus: AxiLite, status: Status) -> dict[str, Signal]:
-        """Name of a register, or of a table's word -> whether ``bus.write_data`` goes there in this cycle.
+        """For each register, or table word, by name: 1 if ``bus.write_data`` is written to it in this cycle.
 
-        That is the cycle after ``bus.write``. Writes of settings are ignored while a job is queued. It is looked at two
-        cycles late, which no write sees: that begins two cycles after a command, and from one write to the next there
-        are four at the least.
+        That is the cycle after ``bus.write``. Writes of settings are ignored while a job is queued. ``queued`` is
+        sampled two cycles late, which makes no difference: it changes two cycles after a command, and writes are at
+        least four cycles apart.
         """
         config, address, word_bits = self.config, bus.write_address, self._word_bits
         entry = word_bits + self._lane_bits
@@ -226,7 +226,7 @@ class AxiEngine(wiring.Component):
         }
 
     def _settings(self, m: Module, bus: AxiLite, strobes: dict[str, Signal]) -> None:
-        """Writes of the registers that keep what is written."""
+        """Writes of the registers that keep the written value."""
         for register in self.map.registers:
             if register.access == "rw":
                 with m.If(strobes[register.name]):
@@ -321,12 +321,12 @@ def _in_a_word(result: Value) -> Value:
 
 
 def _in_registers(address: Value) -> Value:
-    """Whether the address is that of a register: they follow each other from 0."""
+    """Whether the address is a register's: registers are consecutive from 0."""
     return _below(address[2:], len(REGISTERS))
 
 
 def _below(value: Value, bound: int) -> Value:
-    """Whether ``value`` < ``bound``; without a comparator where that is a power of two."""
+    """Whether ``value`` < ``bound``; without a comparator if ``bound`` is a power of two."""
     if bound & (bound - 1):
         return value < bound
     return ~value[(bound - 1).bit_length() :].any()

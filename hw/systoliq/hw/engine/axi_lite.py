@@ -1,4 +1,4 @@
-"""AXI4-Lite slave: turns the bus's five channels into one write or one read at a time."""
+"""AXI4-Lite slave: turns the five channels of the bus into one write or one read at a time."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ def axi_lite(name: str, address_bits: int, *, master: bool = False) -> dict[str,
 
 
 class AxiLite(wiring.Component):
-    """``write`` marks a cycle in which it is decided that ``write_data`` goes to ``write_address``, a multiple of 4.
+    """``write`` is 1 for one cycle per write of ``write_data`` to ``write_address``, a multiple of 4.
 
-    Both stay for two cycles more, so that registers that come from these may do the write. ``write_known`` and
-    ``read_known`` say whether the address given exists, ``read_data`` what it holds. They may come from registers that
-    look at the address: ``read_data`` and ``read_known`` count in one cycle only, the second in which ``read_address``
-    shows an address; ``write_known`` in the second in which ``write_address`` and ``write_data`` both show theirs,
-    which is that of ``write``. A write of less than four bytes, or one to an address that does not exist, does nothing
-    and answers SLVERR.
+    Both stay for two more cycles, so that a decoder may register them. ``write_known`` and ``read_known`` are 1 if the
+    address exists, and ``read_data`` is the word at ``read_address``. These inputs may be registers of a decoder:
+    ``read_data`` and ``read_known`` are sampled in the second cycle of an address on ``read_address``, and
+    ``write_known`` in the second cycle in which both ``write_address`` and ``write_data`` are valid, which is the cycle
+    of ``write``. A write of less than four bytes, or one to an address that does not exist, does nothing and answers
+    SLVERR.
 
     No output of the bus depends on an input of the same cycle, and all come from registers. Address and data of a write
     may come in any order. A write takes four cycles: address and data are taken, decoded, decided on, and written while
-    the answer is on the bus; a read four: taken, decoded, looked up, and its data on the bus. From one ``write`` to the
-    next there are four cycles at the least.
+    the answer is on the bus; a read four: taken, decoded, looked up, and its data on the bus. Consecutive ``write`` are
+    at least four cycles apart.
     """
 
     kind = "axi_lite"

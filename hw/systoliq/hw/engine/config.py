@@ -28,10 +28,10 @@ class EngineConfig:
     """Engine with a ``rows`` x ``cols`` array of ``depth`` multipliers per element, operand buffers and ``lanes``.
 
     ``a_words`` and ``b_words`` are the depths of the operand buffers, in words of ``rows * depth`` elements of A and
-    ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), that of B
-    all of a job's B (ceil(K / depth) * ceil(N / cols) words). ``lanes``, a divisor of ``cols``, is the number of
-    results per cycle.
-    ``max_columns`` (N of a job) and ``max_rows`` (M of a job with a zero point per row) size the constant tables.
+    ``cols * depth`` of B; powers of two. The buffer of A must hold one group of rows (ceil(K / depth) words), and the
+    buffer of B all of a job's B (ceil(K / depth) * ceil(N / cols) words). ``lanes``, a divisor of ``cols``, is the
+    number of results per cycle. ``max_columns`` (N of a job) and ``max_rows`` (M of a job with a zero point per row)
+    size the constant tables.
 
     ``dataflow`` "output-stationary" keeps sums in the array. "weight-stationary" keeps weights in the array: every row
     of A takes one cycle without padding to a group, and B is read once. If N > cols, the buffer of A must then hold all
@@ -92,7 +92,7 @@ class EngineConfig:
                 raise ValueError(f"{name} must be at most 256, not {getattr(self, name)!r}")
 
     def _check_formats(self) -> None:
-        """Whether all formats are float8, on a dataflow that has them, or none is given."""
+        """Check that all formats are float8, on a dataflow that supports them, or that none is given."""
         given = {name: form for name in _FORMATS if (form := getattr(self, name)) is not None}
         for name, form in given.items():
             if not isinstance(form, Float8Format):
@@ -131,7 +131,7 @@ class EngineConfig:
 
     @property
     def first_slot(self) -> int:
-        """Cycles of a tile's drain before its rows: those of the column sums, or one in which the rows are counted."""
+        """Cycles of a tile's drain before its rows: the slot of the column sums, or one cycle for float8."""
         return self.interval if self.ones else 1
 
     @property
@@ -144,7 +144,7 @@ class EngineConfig:
 
     @property
     def array(self) -> ArrayConfig:
-        """The array; that of integers with a row and a column of ones, for the column sums of B and row sums of A."""
+        """The array; for integers with one more row and column of ones, for the column sums of B and row sums of A."""
         array = ArrayConfig(rows=self.rows + self.ones, cols=self.cols + self.ones, depth=self.depth, cells=self.cells)
         if not self.float8:
             return array.replace(a=INT8, b=INT8)
@@ -158,12 +158,12 @@ class EngineConfig:
 
     @property
     def pipelined(self) -> bool:
-        """Whether there are registers for a fast clock: a small iCE40 has logic cells for those of 24 MHz."""
+        """True if there are pipeline registers for a fast clock; a small iCE40 has logic cells for 24 MHz only."""
         return self.cells != "ice40"
 
     @property
     def one_product(self) -> bool:
-        """Whether a lane has one multiplier for both zero points: with one row to a tile, it is used in turns."""
+        """True if a lane has one multiplier for both zero points, which alternate: with one row per tile."""
         return not self.pipelined and self.rows == 1 and self.dataflow == "output-stationary"
 
     @property
@@ -198,7 +198,7 @@ class JobShape:
 
     @property
     def stationary_weights(self) -> bool:
-        """Whether the engine's dataflow is weight-stationary."""
+        """True if the engine's dataflow is weight-stationary."""
         return self.config.dataflow == "weight-stationary"
 
     @property

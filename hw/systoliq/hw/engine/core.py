@@ -44,7 +44,9 @@ _OF_INTEGERS = {
 
 
 def job_settings(config: EngineConfig) -> data.StructLayout:
-    """What a job is; must not change while one runs. Zero points are less 128 where their operand is unsigned."""
+    """The settings of a job, which must not change while a job runs. Zero points are less 128 where their operand is
+    unsigned.
+    """
     entries = {"first_column": unsigned((config.table_words - 1).bit_length())}
     if config.float8:
         return data.StructLayout(_LENGTHS | entries)
@@ -54,21 +56,21 @@ def job_settings(config: EngineConfig) -> data.StructLayout:
 
 
 def engine_flags(lanes: int) -> data.StructLayout:
-    """What goes with a beat of results: tile and job ends, and how many lanes hold a result."""
+    """Flags of a beat of results: end of tile, end of job, and the number of lanes with a result."""
     return data.StructLayout({"last": 1, "tile_last": 1, "columns": unsigned(lanes.bit_length())})
 
 
 class EngineCore(wiring.Component):
     """Runs a job from ``start`` to ``done`` (one cycle each); a start while ``busy`` or ``failed`` is ignored.
 
-    Streams: a word of A is ``rows`` x ``depth`` elements, beat t of a group of rows after the other; a word of B is
-    ``cols`` x ``depth`` elements, lane by lane of the *array's* columns (see `physical_column`), beat t of a column
-    tile after the other; ``last`` on the last word of each. Y: rows of a tile after each other, ``lanes`` results a
-    beat, of which the first ``flags.columns`` count.
+    Streams: a word of A is ``rows`` x ``depth`` elements, the beats of one group of rows after the other. A word of B
+    is ``cols`` x ``depth`` elements, in the order of the *array's* columns (see `physical_column`), the beats of one
+    column tile after the other. ``last`` marks the last word of each. Y comes row by row of a tile, ``lanes`` results a
+    beat; the first ``flags.columns`` are valid.
 
-    ``error`` shows a code of `ERRORS` for a cycle, a few cycles after it came to be. ``failed`` is 1 then, streams
-    stand still, and only reset ends it. ``done`` comes when the next job may start: all results have left, and no
-    setting, table or register that the job used is looked at any more.
+    ``error`` shows a code of `ERRORS` for a cycle, a few cycles after the error. From then on, ``failed`` is 1 and
+    streams stop until reset. ``done`` comes when the next job may start: all results have left, and the job's settings,
+    tables and registers are no longer used.
     """
 
     kind = "core"
@@ -162,7 +164,7 @@ class EngineCore(wiring.Component):
         ]
         self._drain(m, platform, begin)
 
-        # A job ends when its last result has left and the array, which may still show rows that nobody takes, is free.
+        # A job ends when its last result has left and the array, which may still drain unused rows, is free.
         wiring.connect(m, buffer.o, wiring.flipped(self.y))
         last_left = Signal()
         with m.If(self.y.valid & self.y.ready & self.y.payload.flags.last):
@@ -178,7 +180,7 @@ class EngineCore(wiring.Component):
         return m
 
     def _wrong(self, m: Module) -> Signal:
-        """The code of what is wrong with the job as a whole, or 0; two cycles after its settings."""
+        """The error code of the job as a whole, or 0; two cycles after its settings."""
         config, job = self.config, self.job
         wrong = Signal(8)
         conditions = [
@@ -244,7 +246,7 @@ class EngineCore(wiring.Component):
         return loaders
 
     def _stuck(self, m: Module, start: Value, loaders: dict[str, Loader]) -> Value:
-        """Whether the operand that is read again is larger than its buffer: its next word would never find room."""
+        """Whether the operand that is read repeatedly exceeds its buffer: its next word would never find room."""
         config, job = self.config, self.job
         resident = self.dataflow.b_resident
         loader, room = (loaders["b"], config.b_words) if resident else (loaders["a"], config.a_words)
@@ -274,7 +276,7 @@ class EngineCore(wiring.Component):
         row: Value = Const(0) if config.float8 else self._context(m, control)
         step = Signal(self.lanes[0].step.shape())
         m.d.comb += [step[name].eq(control.step[name]) for name in step.shape().members]
-        # What becomes of a result is known from its step on: it goes past the lanes, which hold data only.
+        # The flags of a result are known from its step on: they bypass the lanes, which hold data only.
         push = control.step.push
         flags = Signal(buffer.flags.shape())
         wait = self.lanes[0].latency

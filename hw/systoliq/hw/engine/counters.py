@@ -1,4 +1,4 @@
-"""The engine's counters: cycles of jobs, and those of them that were lost."""
+"""The engine's counters: cycles of jobs, and stalled cycles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["Counters"]
 class Counters(wiring.Component):
     """Counts from the first word ``taken`` to the beat of Y that ``ended`` all, both included; ``start`` begins anew.
 
-    ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). All counts are right three
-    cycles after what is counted, and wrap at 2^32.
+    ``input_stall`` and ``output_stall`` are counted apart (the former only in these cycles). Counts follow the event by
+    three cycles, and wrap at 2^32.
     """
 
     kind = "counters"
@@ -35,7 +35,7 @@ class Counters(wiring.Component):
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        # The events come straight from the ports: they are looked at a cycle later, and counted another one later.
+        # The events come straight from the ports: they are sampled a cycle later, and counted another cycle later.
         taken = Signal()
         ended = Signal()
         input_stall = Signal()

@@ -22,27 +22,27 @@ __all__ = ["Dataflow"]
 
 
 class Dataflow(wiring.Component):
-    """Base of the dataflows: their ports, and the way of a word into the array.
+    """Base of the dataflows: their ports, and the path of a word into the array.
 
-    Words are read, and read again, as `OperandBuffer` says, which says a cycle ahead that one is ``coming``. ``start``
-    begins a job, of ``m`` x ``k`` times ``k`` x ``n``, which have been steady for a cycle and stay so. ``credit``
+    Words are read, also repeatedly, from an `OperandBuffer`, whose ``coming`` announces a word a cycle ahead. ``start``
+    begins a job, of ``m`` x ``k`` times ``k`` x ``n``; these must be steady from the cycle before it on. ``credit``
     allows results of another tile (``reserve`` takes it). ``drain`` comes `DrainControl.latency_of` cycles before the
     first sum that it announces reaches lane 0: ``sums[1]``, then ``sums[2]`` a cycle later and so on, each row after
-    ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's sum, and is not there for float8: then
-    columns begin with it. Once a job's last result has come, the next job may start when it ``rests``.
+    ``interval`` cycles; ``sums[0]``, a cycle before ``sums[1]``, is the row's sum; float8 has no row sums, and columns
+    begin at ``sums[0]``. Once a job's last result has come, the next job may start when it ``rests``.
     """
 
     a_span: int
     """Rows of A side by side in the count of its words, and ``a_depth`` elements of K."""
     a_depth: int
     b_resident: bool
-    """Whether B (else A) is held in its buffer for all of a job that reads it more than once."""
+    """True if B (else A) is held in its buffer for all of a job that reads it more than once."""
     slot_rows: int
     """Rows that a tile's drain has at the most."""
     per_slot: bool
-    """Whether ``drain`` announces each row (else each tile)."""
+    """True if ``drain`` announces each row (else each tile)."""
     tile_beats: int
-    """Beats of Y in what one ``credit`` stands for, at the most."""
+    """Largest number of beats of Y that one ``credit`` stands for."""
     drain_cycles: int
     """Cycles between two ``reserve`` at the least."""
 
@@ -118,7 +118,7 @@ class Dataflow(wiring.Component):
         """Register ``word`` (default: that read) of operand ``name``, integers signed and ``skewed``, as ``side``.
 
         ``keep[lane * depth + i]`` or, if shorter, ``keep[i]`` says which elements count; the others enter as zeros.
-        ``ones[i]`` goes before the word's lanes, if ``side`` has a place for it.
+        ``ones[i]`` is put before the word's lanes, if ``side`` has a place for it.
         """
         word = getattr(self, f"{name}_word") if word is None else word
         lanes, depth = word.shape().length, self.config.depth

@@ -1,4 +1,4 @@
-"""Drain control: says in step with the sums that leave the engine's array what each of them is."""
+"""Drain control: position, in step with the sums that leave the engine's array, of each sum."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["DrainControl", "RowContext", "drain_step", "lane_step"]
 
 
 def drain_step(config: EngineConfig) -> data.StructLayout:
-    """What a lane needs to know of the sum that it reads in a cycle.
+    """Description of the sum that a lane reads in a cycle.
 
-    ``column_sum``: it is in the first slot, the sum of a column of B or nothing. ``push``: it is a result that Y has.
-    ``step``: which of the lane's columns. ``entry``: the column's place in the lane's constant table, as many cycles
-    early as the table takes to read. ``columns``: how many of the lanes have a column of Y in this cycle.
-    ``tile_last`` and ``last``: the tile's or job's last cycle with a result.
+    ``column_sum``: the sum is in the first slot: the sum of a column of B or nothing. ``push``: the sum is a result of
+    Y. ``step``: index of the column in the lane. ``entry``: the column's place in the lane's constant table, ahead by
+    the table's read latency. ``columns``: how many of the lanes have a column of Y in this cycle. ``tile_last`` and
+    ``last``: the tile's or job's last cycle with a result.
     """
     return data.StructLayout(
         {
@@ -38,7 +38,7 @@ def drain_step(config: EngineConfig) -> data.StructLayout:
 
 
 def lane_step(config: EngineConfig, *names: str) -> data.StructLayout:
-    """What of a `drain_step` a lane needs."""
+    """The fields of a `drain_step` that a lane needs."""
     fields = drain_step(config).members
     return data.StructLayout({name: fields[name] for name in names})
 
@@ -58,8 +58,8 @@ class DrainControl(wiring.Component):
     `Tiler`. With the job's last result the walk is over: from the cycle after that, which is before the result itself
     can leave the lanes, nothing here depends on M, K or N any more.
 
-    A tile has up to ``rows`` rows. Without ``per_slot`` one token announces a tile: the first slot and one for each row
-    that it has; with it each slot has a token of its own.
+    A tile has up to ``rows`` rows. Without ``per_slot``, one token announces a tile: the first slot and one slot per
+    row. With ``per_slot``, each slot has its own token.
 
     ``first_column`` and ``first_row`` say where the job's entries of the column tables and of the row table begin; both
     are rings.
@@ -187,14 +187,14 @@ class DrainControl(wiring.Component):
         return now, first_row + row_in_tile
 
     def _begin(self, m: Module, tile_entry: Signal, first_row: Signal) -> None:
-        """Where the job's entries of the tables are."""
+        """First entry of the job in the column tables and in the row table."""
         with m.If(self.begin):
             m.d.sync += tile_entry.eq(self.first_column)
             if not self.config.float8:
                 m.d.sync += first_row.eq(self.first_row)
 
     def _zero_point(self, m: Module, platform: object, row: Value) -> Signal:
-        """The zero point of ``row``, by way of the table; K times it is what the multiplier gives."""
+        """The zero point of ``row``, read from the table, and K times the zero point, from the multiplier."""
         table, multiplier = self._table, self._multiplier
         m.submodules.table = place(table, platform)
         m.submodules.multiplier = place(multiplier, platform)

@@ -43,14 +43,14 @@ class EngineLane(wiring.Component):
     ``latency`` cycles after the step.
 
     ``y`` holds an int8 or uint8 in its low 8 bits, or with ``int32`` the sum itself. ``y_unsigned`` and ``int32`` must
-    not change while the lane works. ``zero_point`` is that of Y, less 128 where Y is unsigned.
+    not change while the lane works. ``zero_point`` is the zero point of Y, less 128 if Y is unsigned.
     """
 
     kind = "lane"
 
     def __init__(self, config: EngineConfig) -> None:
         self._config = config
-        self._scale_later = 2 * config.pipelined  # as late as leaves it a register
+        self._scale_later = 2 * config.pipelined  # late enough to have a cycle for a register among columns
         self._choosing = int(config.pipelined and config.interval > 1)  # among columns, a cycle of its own
         self.requantizer = Requantizer(
             RequantizerConfig(
@@ -90,7 +90,7 @@ class EngineLane(wiring.Component):
 
     @property
     def latency(self) -> int:
-        """[Choice of the column;] products of the zero points; their sum, that of the accumulator with its bias;
+        """[Selection of the column;] products of the zero points; their sum; addition to the accumulator with its bias;
         requantizer.
         """
         return self._choosing + self._product_latency + 1 + self.requantizer.latency
@@ -117,7 +117,7 @@ class EngineLane(wiring.Component):
         return self._product_latency - 1 + self._config.pipelined
 
     def _constants(self, m: Module, platform: object) -> tuple[Value, Value, data.View]:
-        """What the column table has of this step's column: (zero point, bias, multiplier and shift)."""
+        """Entry of the column table for this step's column: (zero point, bias, multiplier and shift)."""
         held_back = self._held_back
         # Each part of an entry is read just before it is used: that takes fewer registers than to hold it back.
         entry: Value = delay(m, self.step.entry, self._choosing, name="entry")
@@ -147,7 +147,7 @@ class EngineLane(wiring.Component):
     def _products(
         self, m: Module, platform: object, chosen: Value, step: data.View, now: data.View, zero_point: Value
     ) -> Value:
-        """What the zero points take from the sum ``chosen``, by its row ``now`` and its column: two products."""
+        """The corrections for zero points of the sum ``chosen``, in row ``now`` and its column: two products."""
         config = self._config
         if not config.one_product:
             column_sum = self._of_column(m, chosen[:ROW_SUM_BITS].as_signed(), step, self.step.step, name="column_sum")
@@ -214,7 +214,7 @@ class EngineLane(wiring.Component):
         return data.View(view.shape(), delay(m, Value.cast(view), self._choosing, name=name))
 
     def _of_column(self, m: Module, value: Value, step: data.View, column: Value, *, name: str) -> Signal:
-        """What ``value`` was in the slot of the column sums, which ``step`` names, for ``column``."""
+        """``value`` in the slot of the column sums, which ``step`` names, kept for ``column``."""
         interval = self._config.interval
         kept = [Signal(value.shape(), name=f"{name}_{i}", reset_less=True) for i in range(interval)]
         for i, each in enumerate(kept):

@@ -22,9 +22,9 @@ __all__ = ["Float8EngineLane"]
 class Float8EngineLane(wiring.Component):
     """``y`` = the code nearest to a sum times ``multiplier * 2^exponent``, of one column after the other.
 
-    In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``step_next`` is that of the lane to the right,
+    In the cycle of a ``step`` the lane reads ``sums[step.step]``; ``step_next`` is the step for the lane to the right,
     ``interval`` cycles later. ``y`` comes ``latency`` cycles after the step. The column table has the constants of
-    every positive and finite float32 scale; exponents are those of `exponents_of`.
+    every positive and finite float32 scale; exponents are values of `exponents_of`.
     """
 
     kind = "lane"

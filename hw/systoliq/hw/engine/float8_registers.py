@@ -1,4 +1,4 @@
-"""The register map of a float8 engine, as far as it is not that of integers, and the map that a configuration has."""
+"""Registers of a float8 engine that differ from an integer engine's, and the register map of a configuration."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .registers import COLUMN_TABLE, ERRORS, REGISTERS, Field, Register, Registe
 __all__ = ["FLOAT8_MAP", "FORMAT_NUMBERS", "map_of"]
 
 FORMAT_NUMBERS: dict[Float8Format, int] = {E4M3FN: 17, E4M3FNUZ: 18, E5M2: 19, E5M2FNUZ: 20}
-"""What ONNX calls the formats: TensorProto.DataType."""
+"""ONNX's names of the formats: TensorProto.DataType."""
 
 _NUMBERS = ", ".join(f"{number} {form.name}" for form, number in FORMAT_NUMBERS.items())
 
 
 def _others() -> dict[str, Register]:
-    """Name in `REGISTERS` -> what stands there instead."""
+    """Registers that replace a register of `REGISTERS`, by name."""
     buffers, rows = (register for register in REGISTERS if register.name in ("BUFFERS", "M"))
     return {
         "ID": Register(

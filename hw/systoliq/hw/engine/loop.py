@@ -10,13 +10,13 @@ __all__ = ["Countdown", "Pace"]
 class Countdown:
     """Walks from ``length`` down in steps of ``step``: ceil(length / step) rounds, over and over.
 
-    ``load`` begins with the first round; ``length`` must be steady from the cycle before it on. ``left`` is what is
-    left at the beginning of the round, ``initial`` and ``final`` mark the first and last round, and ``taken`` =
-    min(left, step) is what the round covers; bit i of ``inside`` says whether that is more than i. Call `advance` where
-    the round ends. All but ``taken`` and ``inside`` are registers: every decision of an engine hangs on them.
+    ``load`` begins with the first round; ``length`` must be steady from the cycle before it on. ``left`` is the
+    remaining length at the beginning of the round, ``initial`` and ``final`` mark the first and last round, and the
+    round covers ``taken`` = min(left, step); bit i of ``inside`` is 1 if ``taken`` > i. Call `advance` at the end of a
+    round. All but ``taken`` and ``inside`` are registers: every decision of an engine depends on them.
 
-    Where rounds take two cycles at the least, ``slow`` lets ``left``, and with it ``taken`` and ``inside``, follow in
-    the second cycle of the round.
+    If rounds take at least two cycles, ``slow`` lets ``left``, and with it ``taken`` and ``inside``, change in the
+    second cycle of the round.
     """
 
     def __init__(self, m: Module, length: Value, step: int, *, name: str, load: Value, slow: bool = False) -> None:

@@ -23,9 +23,9 @@ __all__ = ["OutputStationary"]
 class OutputStationary(Dataflow):
     """For each group of ``rows`` rows of A, for each column tile: a tile of K / ``depth`` beats.
 
-    The stream of A brings group after group, beat after beat, that of B column tile after column tile, beat after
-    beat. A group of A and all of B are read again and again. The row of ones makes the column sums, which drain first;
-    there are none of float8.
+    The stream of A holds the beats of one group after the other, the stream of B the beats of one column tile after the
+    other. A group of A and all of B are read repeatedly. The row of ones makes the column sums, which drain first;
+    float8 has no column sums.
     """
 
     kind = "output_stationary"

@@ -1,6 +1,6 @@
 """The register map of an engine of integers: the one description from which all else is made.
 
-Hardware, documentation, C header and drivers. `float8_registers` has what is different of float8.
+Hardware, documentation, C header and drivers. For float8, see `float8_registers`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The status of the engine: the queue of jobs, what was commanded, and what became of it."""
+"""The status of the engine: the queue of jobs, commands, and results of jobs."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ class Status(wiring.Component):
 
     ``first`` marks a start that found nothing else, and ``more`` that a job follows the one whose results leave.
 
-    ``error`` is the first fatal code of ``core_error``, which only clear forgets, as soon as the job before has ended;
-    where there is none, it is QUEUE_FULL after a start that came while ``queued`` or with clear, until acknowledge or a
-    fatal code. ``done`` comes with each job's end; it is forgotten by acknowledge, by clear, and by a start while not
-    ``busy``.
+    ``error`` is the first fatal code of ``core_error`` from the end of the job before on, until clear. Without a fatal
+    code, it is QUEUE_FULL after a start that came while ``queued`` or with clear, until acknowledge or a fatal code.
+    ``done`` comes with each job's end; it is forgotten by acknowledge, by clear, and by a start while not ``busy``.
     """
 
     kind = "status"

@@ -20,8 +20,8 @@ class Tiler(wiring.Component):
     in the first and in the last group. ``a_coming`` and ``b_coming`` say a cycle ahead that there is a word that was
     never read. ``take`` issues a beat when both words are there; the last beat of a tile also waits for ``credit`` and
     for ``drain_cycles`` since the tile before. ``first`` and ``last`` mark the tile's ends in the cycle of ``take``,
-    and ``keep`` the elements of the words that are inside K. ``rests`` says that no tile has ended within
-    ``drain_cycles``: what the array holds has left it.
+    and ``keep`` the elements of the words that are inside K. ``rests`` is 1 if no tile has ended within
+    ``drain_cycles``: all sums have left the array.
     """
 
     kind = "tiler"

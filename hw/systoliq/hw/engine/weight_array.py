@@ -89,7 +89,7 @@ class WeightStationaryElement(wiring.Component):
 
 
 class _WeightStationaryRow(wiring.Component):
-    """``cols`` elements side by side, the first of which adds up ``a``."""
+    """``cols`` elements side by side; the first one adds up ``a``."""
 
     def __init__(self, config: ArrayConfig, *, top: bool) -> None:
         self.config = config
@@ -129,7 +129,7 @@ class _WeightStationaryRow(wiring.Component):
 
 
 class WeightStationaryArray(wiring.Component):
-    """An array of weights, those of column 0 all ones; a fixed-latency pipeline without stall.
+    """An array of weights, with ones in column 0; a fixed-latency pipeline without stall.
 
     Operands arrive skewed: what row 0 and column 0 see in cycle t, row r sees in ``t + r`` and column c in ``t + c``.
     ``load`` keeps the word of B in row ``load_row``; ``swap`` makes the words kept since the last one the weights, for

@@ -28,9 +28,9 @@ class WeightStationary(Dataflow):
     and M rows of A over them.
 
     The stream of A brings chunk after chunk of K, a word for each row of A: elements ``r * depth + i`` of the chunk in
-    lane r. That of B is as with `OutputStationary`. The weights of the next chunk are loaded while this one works. The
-    row of ones makes the column sums, the column of ones the row sums. Sums leave with the last chunk, ``interval``
-    cycles a row.
+    lane r. The stream of B is as with `OutputStationary`. The weights of the next chunk are loaded while this one
+    works. The row of ones makes the column sums, the column of ones the row sums. Sums leave with the last chunk,
+    ``interval`` cycles a row.
     """
 
     kind = "weight_stationary"
@@ -194,7 +194,7 @@ class WeightStationary(Dataflow):
             valid, first, row_below = accumulator.valid_next, accumulator.first_next, accumulator.row_next
 
     def _gap(self, m: Module, ends: Value) -> Value:
-        """Whether as much time has passed since ``ends`` that no row comes again too soon for the accumulators."""
+        """Whether enough time has passed since ``ends`` that no row returns too soon for the accumulators."""
         over = Signal(init=1, name="gap_over")
         left = Signal(range(Accumulator.again), name="gap_left", reset_less=True)
         lacking = Signal(range(Accumulator.again), reset_less=True)  # cycles, where a chunk has few rows
@@ -207,9 +207,9 @@ class WeightStationary(Dataflow):
         return over
 
     def _enter_a(self, m: Module, platform: object, keep: Value, is_ones: Value) -> None:
-        """The word of A, or ones, where ``keep`` says so."""
+        """Enter the word of A, or ones if ``keep`` asks for them."""
         word = Signal(self.a_word.shape(), name="a_or_ones")
-        one = Value.cast(self.a_unsigned << 7) ^ 1  # what the sign flip of an unsigned A makes a one
+        one = Value.cast(self.a_unsigned << 7) ^ 1  # the sign flip of an unsigned A makes this a one
         for lane in range(self.config.rows):
             for i in range(self.config.depth):
                 m.d.comb += Value.cast(word[lane][i]).eq(Mux(is_ones, one, Value.cast(self.a_word[lane][i])))

@@ -24,9 +24,9 @@ class YPacker(wiring.Component):
     A beat a cycle is taken, and the last of a job leaves ``latency`` + `extra` cycles after it was taken. Then the next
     job's beats are taken: ``idle`` says, a cycle late, that nothing is on its way.
 
-    ``abort`` (one cycle, with which the sender of ``i`` is reset) drops what is inside. A beat that is offered stays
-    until it is taken, and a job of which some beat was offered gets one more, of no meaning, with ``last`` and all of
-    ``keep``. Only reset ends an offer before its time. All outputs come from registers.
+    ``abort`` (one cycle, in which the sender of ``i`` is reset) drops the stored results. An offered beat stays until
+    it is taken, and a job that has offered a beat gets one more, with undefined data, ``last`` and all of ``keep``.
+    Only reset ends an offer before its time. All outputs come from registers.
     """
 
     kind = "y_packer"
@@ -60,7 +60,7 @@ class YPacker(wiring.Component):
         return 2 + SkidBuffer.latency + (turns + 1 if self.lanes > 1 else 0)
 
     def extra(self, results: int, columns: int) -> int:
-        """1 where the last of a job's ``results`` need a beat after the one that their last ``columns`` filled."""
+        """1 if the last of a job's ``results`` need one more beat after the beat that their last ``columns`` filled."""
         return int(0 < results % self.lanes < columns)
 
     def elaborate(self, platform: object) -> Module:
@@ -100,7 +100,7 @@ class YPacker(wiring.Component):
         return m
 
     def _place(self, m: Module, step: Value, valid: Signal, held: data.View, ended: Signal) -> data.View:
-        """Where the results of ``held`` belong: counted modulo lanes, from 0 for each job."""
+        """The lanes of the results of ``held``: counted modulo lanes, from 0 for each job."""
         lanes = self.lanes
         fill = Signal(range(lanes))  # results of the job so far
         total = Signal(range(2 * lanes))

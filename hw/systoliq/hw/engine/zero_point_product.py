@@ -15,8 +15,8 @@ __all__ = ["ZeroPointProduct"]
 class ZeroPointProduct(wiring.Component):
     """``product`` shows ``sum * zero_point`` of ``latency`` cycles ago, modulo 2^32. No reset.
 
-    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest. ``pipelined`` is
-    that of `Multiplier`; without it the multiplier's register is the only one.
+    A vendor's cell that is too narrow for the sum takes its lower bits, and a second one the rest. ``pipelined`` is as
+    in `Multiplier`; without it, the multiplier's register is the only one.
     """
 
     def __init__(self, sum_bits: int, *, cells: str, pipelined: bool = True) -> None:

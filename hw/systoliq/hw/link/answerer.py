@@ -1,4 +1,4 @@
-"""Answerer: what the link does with a frame that has ended, and what it sends back."""
+"""Answerer: handles a frame that has ended, and sends the answer."""
 
 from __future__ import annotations
 

@@ -13,13 +13,13 @@ from .uart_receiver import DIVISOR_BITS, Received
 __all__ = ["TIMEOUT_BITS", "Ended", "FrameReceiver"]
 
 TIMEOUT_BITS = 1 << 16
-"""Times of a bit after which a frame that did not go on has ended: 0.57 s at 115200 baud."""
+"""Number of bit times without a byte after which an open frame ends: 0.57 s at 115200 baud."""
 
 _REST = HEAD_BYTES + CHECK_BYTES
 
 
 class Ended(data.StructLayout):
-    """A frame that ended: its `Status` as far as a frame has one, sequence number, command, and bytes of operands.
+    """A frame that ended: its `Status` (if known), sequence number, command, and bytes of operands.
 
     ``length`` counts up to one more than ``capacity``.
     """
@@ -33,10 +33,10 @@ class FrameReceiver(wiring.Component):
 
     Operands go to a memory of ``capacity`` bytes as they come: ``write``, ``address``, ``operand``. While ``hold`` is
     1, or an end waits in ``o``, nothing is written: a frame that came then ends as BUSY; where an end waits still, it
-    is lost. A frame that has begun and does not go on for ``timeout_bits`` times ``divisor`` cycles ends as TIMEOUT.
+    is lost. A frame that has begun ends as TIMEOUT if no byte follows for ``timeout_bits`` times ``divisor`` cycles.
     ``open`` is 1 within a frame.
 
-    Whatever came before a flag, the state behind it is that of reset (but for an end that waits).
+    After a flag, the state is the same as after reset (except an end that waits), whatever came before.
     """
 
     kind = "frame_receiver"
@@ -61,7 +61,7 @@ class FrameReceiver(wiring.Component):
     def elaborate(self, platform: object) -> Module:
         m = Module()
         late = self._late(m)
-        # A byte is told apart, and unescaped, in a cycle of its own before the check takes it.
+        # A byte is classified and unescaped in a separate cycle before the check takes it.
         escaped = Signal()
         flag = Signal()
         content = Signal()
@@ -89,7 +89,7 @@ class FrameReceiver(wiring.Component):
         return m
 
     def _late(self, m: Module) -> Signal:
-        """Whether the frame that is open has waited long enough."""
+        """Whether the open frame has timed out."""
         wait = Signal(DIVISOR_BITS)
         bits = Signal(range(self.timeout_bits + 1))
         late = Signal()
@@ -105,7 +105,7 @@ class FrameReceiver(wiring.Component):
     def _take(
         self, m: Module, content: Signal, byte: Signal, ends: Signal, line: Signal, aborted: Signal, timed_out: Signal
     ) -> None:
-        """What becomes of the ``content`` of a frame, a cycle after it came, and of its end."""
+        """Handle the ``content`` of a frame, a cycle after it came, and its end."""
         m.submodules.check = check = crc.Processor(CRC32_ETHERNET(8))
         most = self.capacity + _REST + 1
         count = Signal(range(most + 1))

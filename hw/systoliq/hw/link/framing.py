@@ -1,9 +1,10 @@
-"""Framing of the serial link: RFC 1662's flags and escapes, its 32-bit check, and what a frame of ours holds.
+"""Framing of the serial link: RFC 1662's flags and escapes, its 32-bit check, and the contents of a frame.
 
 A frame lies between flags, 0x7E. Within it a flag or an escape, 0x7D, is sent as an escape and the byte with bit 5
-inverted, so that no byte within a frame is a flag: whatever came before, the next flag ends it, and what follows is
-read as it was meant. That is all that resynchronization takes. COBS does the same with fewer bytes at the worst, but a
-sender has to look 254 bytes ahead; here neither side looks ahead. The check is CRC-32, low byte first, as Ethernet's.
+inverted, so that no byte within a frame is a flag: after any disturbance, the next flag ends the frame, and the
+following frames are read correctly. That is all that resynchronization takes. COBS does the same with fewer bytes at
+the worst, but a sender has to look 254 bytes ahead; here neither side looks ahead. The check is CRC-32, low byte first,
+as Ethernet's.
 
 A request holds a sequence number, a `Command` and its operands; the answer the same number, a `Status` and results.
 """
@@ -26,20 +27,20 @@ INVERTED = 0x20
 HEAD_BYTES = 2
 CHECK_BYTES = 4
 VERSION = 1
-"""Of the protocol; the first byte of the answer to `Command.IDENTIFY`, before the design's fingerprint."""
+"""Version of the protocol; the first byte of the answer to `Command.IDENTIFY`, before the design's fingerprint."""
 
 
 class Command(enum.IntEnum):
-    """What a request asks for: who is there, or the results of one unit of operands."""
+    """Command of a request: identification, or the results of one unit of operands."""
 
     IDENTIFY = 0
     RUN = 1
 
 
 class Status(enum.IntEnum):
-    """How a request ended. All but OK have no results; the link takes the next frame as if nothing had been.
+    """Result of a request. All but OK have no results; the link takes the next frame as if nothing had been.
 
-    LINE: a byte without its stop bit. ABORTED: a flag behind an escape. TIMEOUT: a frame that did not go on. BUSY: it
+    LINE: a byte without its stop bit. ABORTED: a flag behind an escape. TIMEOUT: the frame did not continue. BUSY: it
     came before the last answer had left. LENGTH: too short for a frame, or not as long as its command's operands.
     CHECK: its check is wrong. COMMAND: there is no such command.
     """
@@ -74,7 +75,7 @@ def request(sequence: int, command: int, operands: bytes = b"") -> bytes:
 
 
 class Deframer:
-    """Reads frames out of bytes as they come in pieces; holds no more than ``limit`` bytes of one."""
+    """Reads frames from bytes that come in pieces; holds at most ``limit`` bytes of a frame."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -82,7 +83,7 @@ class Deframer:
         self._escaped = False
 
     def feed(self, line: bytes) -> Iterator[bytes | FrameError]:
-        """The content of each frame that ends in ``line``, or what was wrong with it."""
+        """The content of each frame that ends in ``line``, or its error."""
         for byte in line:
             if byte == FLAG:
                 if self._held or self._escaped:

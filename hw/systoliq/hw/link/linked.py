@@ -27,9 +27,9 @@ class Linked(wiring.Component):
     the first beat first. Nothing of a frame that is not whole and right enters the design; one frame is answered before
     the next is taken.
 
-    ``divisor`` cycles make a bit on the line, constant. ``receiving`` is 1 within a frame, ``busy`` from its end to
-    that of its answer; ``failed`` from an answer that is an error to the next that is none. ``identity`` is what
-    IDENTIFY gives.
+    ``divisor`` cycles make a bit on the line, constant. ``receiving`` is 1 within a frame, ``busy`` from its end to the
+    end of its answer; ``failed`` from an answer with an error to the next one without. ``identity`` is what IDENTIFY
+    gives.
     """
 
     kind = "linked"
@@ -86,7 +86,7 @@ class Linked(wiring.Component):
             receiver.divisor.eq(self.divisor),
             receiver.byte.eq(uart_receiver.byte),
             receiver.valid.eq(uart_receiver.valid),
-            # An answer has gone when its last flag is on the line: what comes before is read in vain.
+            # An answer has been sent when its last flag is on the line: earlier bytes are not read.
             receiver.hold.eq(answerer.busy | feeder.busy | answers.o.valid | ~transmitter.idle),
             ram.write.eq(receiver.write),
             ram.write_address.eq(receiver.address),

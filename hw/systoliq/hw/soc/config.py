@@ -17,8 +17,8 @@ RAM_KIB = (16, 1024)
 class SocConfig:
     """An ``engine`` behind masters of ``bus_bytes``, with ``ram_kib`` KiB of memory (a power of two).
 
-    ``clock_hz`` over ``baud`` is what the UART starts with; firmware may set another. A ``throttled`` system has the
-    input ``stalls``, by which a bench holds each channel of the bus back.
+    ``clock_hz`` over ``baud`` is the initial divisor of the UART; firmware may change it. A ``throttled`` system has
+    the input ``stalls``, by which a bench holds each channel of the bus back.
     """
 
     engine: EngineConfig = dataclasses.field(default_factory=EngineConfig)

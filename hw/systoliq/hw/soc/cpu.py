@@ -25,8 +25,8 @@ _OPEN = ("pcpi_valid", "pcpi_insn", "pcpi_rs1", "pcpi_rs2", "eoi", "trace_valid"
 class Cpu(wiring.Component):
     """picorv32_axi: it begins at address 0 after ``resetn``, and ``trap`` says that it has given up.
 
-    One access at a time; its address stays until the answer. It has no use for answers' errors. There is no model of it
-    here: only the emitted Verilog can be simulated, beside picorv32.v.
+    One access at a time; its address stays until the answer. It has no use for answers' errors. There is no model in
+    Amaranth: only the emitted Verilog can be simulated, with picorv32.v.
     """
 
     kind = "cpu"

@@ -14,14 +14,14 @@ from .registers import REGION_BITS, REGIONS
 
 __all__ = ["CpuBridge"]
 
-_ERROR = 1  # the bit of a response that says so
+_ERROR = 1  # the bit of a response that marks errors
 _PORTS = {"ram": "m", "peripherals": "p", "engine": "e"}
 _NOWHERE = len(_PORTS)
 
 
 class CpuBridge(wiring.Component):
-    """Reads and writes of ``s``, one each at a time: those of `REGIONS` go to memory at ``m``, on AXI4, to the
-    peripherals at ``p`` and to the engine at ``e``, on AXI4-Lite; others read 0 and answer DECERR.
+    """Reads and writes of ``s``, one each at a time: accesses to `REGIONS` are passed to memory at ``m``, on AXI4, and
+    to the peripherals at ``p`` and the engine at ``e``, on AXI4-Lite; others read 0 and answer DECERR.
 
     Address and data of a write may come in any order, but its address must stay until both are taken. ``fault`` is 1 in
     the cycle of an answer with an error. Nothing is delayed by a cycle.
@@ -57,7 +57,7 @@ class CpuBridge(wiring.Component):
         return m
 
     def _region(self, m: Module, channel: str) -> Signal:
-        """Which of `_PORTS` an address means."""
+        """The member of `_PORTS` that an address selects."""
         region = Signal(range(_NOWHERE + 1), name=f"{channel}_region")
         m.d.comb += region.eq(_NOWHERE)
         with m.Switch(getattr(self, f"s_{channel}addr")[32 - REGION_BITS :]):
@@ -67,7 +67,7 @@ class CpuBridge(wiring.Component):
         return region
 
     def _all(self, name: str, nowhere: int) -> Array:
-        """A signal of each port, and what stands for it where there is none."""
+        """A signal of each port, with a default for ports without that signal."""
         return Array([*(getattr(self, f"{port}_{name}") for port in _PORTS.values()), Const(nowhere, 2)])
 
     def _to(self, m: Module, name: str, region: Value, value: Value) -> None:
@@ -104,7 +104,7 @@ class CpuBridge(wiring.Component):
         whom = Signal.like(now, name="write_to", reset_less=True)
         region = Mux(got_address, whom, now)
         answered = self.s_bvalid & self.s_bready
-        known = got_address | self.s_awvalid  # where it goes
+        known = got_address | self.s_awvalid  # the selected port
         both = got_address & got_data
         self._to(m, "awvalid", region, self.s_awvalid & ~got_address)
         self._to(m, "wvalid", region, self.s_wvalid & ~got_data & known)

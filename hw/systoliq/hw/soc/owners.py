@@ -15,7 +15,7 @@ DEPTH = 4
 class Owners(wiring.Component):
     """A queue of numbers below ``count``, `DEPTH` at the most: ``put`` where there is ``room``, ``take`` the ``head``.
 
-    What is put is the head of an empty queue in the next cycle.
+    An entry that is put into an empty queue is its head in the next cycle.
     """
 
     def __init__(self, count: int) -> None:

@@ -1,4 +1,4 @@
-"""Ports of the bus of a system: those of slaves, and how two are joined."""
+"""Bus ports of a system: the ports of slaves, and connections."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["join", "slave"]
 
 
 def slave(members: Mapping[str, Any]) -> dict[str, Any]:
-    """Members of the slave's end, from those of the master's."""
+    """Members of the slave's end, derived from the master's members."""
     return {name: member.flip() for name, member in members.items()}
 
 
 def join(
     m: Module, block: wiring.Component, prefix: str, other: Any, other_prefix: str, channels: Sequence[str] = ("",)
 ) -> None:
-    """Connect the ports of ``block`` called ``prefix``_..., or those of some ``channels``, to those of ``other``.
+    """Connect the ports of ``block`` called ``prefix``_..., or only some ``channels``, to the ports of ``other``.
 
-    That is another block's other end of the bus, or the same port of the component that both stand in.
+    ``other`` is another block with the opposite end of the bus, or the enclosing component with the same port.
     """
     heads = tuple(f"{prefix}_{channel}" for channel in channels)
     for name, member in block.signature.members.items():

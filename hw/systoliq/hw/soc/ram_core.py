@@ -16,9 +16,9 @@ __all__ = ["RamCore"]
 class RamCore(wiring.Component):
     """``depth`` words of ``width`` bits, a write and a read in each cycle; ``read_data`` comes a cycle after ``read``.
 
-    ``write`` has a bit for each byte. A word must not be read in the cycle in which it is written. In Verilog it holds
-    at first what the file ``contents``.mem says where the simulator runs, or, in synthesis, beside the Verilog: so
-    firmware changes without the system. In Amaranth's simulator it holds ``init``.
+    ``write`` has a bit for each byte. A word must not be read in the cycle in which it is written. In Verilog, the
+    initial contents are in the file ``contents``.mem, in the simulator's working directory or, for synthesis, next to
+    the Verilog: firmware changes without the system. In Amaranth's simulator it holds ``init``.
     """
 
     def __init__(self, width: int, depth: int, *, contents: str, init: tuple[int, ...] = ()) -> None:

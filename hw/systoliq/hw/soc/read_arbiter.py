@@ -19,8 +19,8 @@ _ADDRESS = ("arid", "araddr", "arlen", "arsize", "arburst", "arcache", "arprot")
 class ReadArbiter(wiring.Component):
     """Reads of ``s0``, ``s1``, ... go to ``m``, whose answers must come in the order of the addresses.
 
-    Bursts are asked for in turn, a cycle each, while others are answered; of any two that ask, none comes twice before
-    the other once. Nothing is delayed by a cycle.
+    Requests of the masters are granted in turn, one per cycle, while others are answered; a waiting master is served
+    before another is served twice. Nothing is delayed by a cycle.
     """
 
     def __init__(self, masters: int, bus_bytes: int) -> None:

@@ -8,11 +8,11 @@ from ..link.uart_receiver import DIVISOR_BITS
 __all__ = ["ENGINE_BASE", "LEDS", "PERIPHERALS_BASE", "REGIONS", "REGION_BITS", "SOC_REGISTERS"]
 
 REGION_BITS = 4
-"""Upper bits of an address that say what is there."""
+"""Upper bits of an address, which select the region."""
 PERIPHERALS_BASE = 0x1000_0000
 ENGINE_BASE = 0x4000_0000
 REGIONS = {"ram": 0, "peripherals": PERIPHERALS_BASE, "engine": ENGINE_BASE}
-"""Where each begins."""
+"""Start of each region."""
 LEDS = 8
 
 SOC_REGISTERS: tuple[Register, ...] = (

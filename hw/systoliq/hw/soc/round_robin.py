@@ -10,10 +10,10 @@ __all__ = ["RoundRobin"]
 
 
 class RoundRobin(wiring.Component):
-    """Of ``asks``, one bit each, ``who`` is the first after the one that was ``taken`` last; ``any`` says there is one.
+    """A round-robin choice among ``asks``, one bit each: ``who`` is the next requester after the one ``taken`` last,
+    and ``any`` is 1 if there is one.
 
-    Once offered, ``who`` stays until it is ``taken``, as a bus wants it: whoever asks must go on asking. So each is
-    taken after at most ``count`` - 1 others. ``who`` depends on ``asks`` in the same cycle.
+    Once offered, ``who`` stays until it is ``taken``, as a bus requires; a requester must not withdraw its request.
     """
 
     def __init__(self, count: int) -> None:

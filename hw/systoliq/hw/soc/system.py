@@ -26,7 +26,7 @@ CONTENTS = "firmware"
 _READERS = (("bridge", "m"), ("engine", "m_axi_a"), ("engine", "m_axi_b"), ("engine", "m_axi_list"))
 _WRITERS = (("bridge", "m"), ("engine", "m_axi_y"))
 STALL_BITS = (len(_READERS) + 1) * len(CHANNELS["read"]) + (len(_WRITERS) + 1) * len(CHANNELS["write"])
-"""Channels that can be held back: those of each master, and of the memory."""
+"""Channels that can be held back: the channels of each master, and of the memory."""
 
 
 class Soc(wiring.Component):

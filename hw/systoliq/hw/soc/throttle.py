@@ -18,7 +18,7 @@ _BACK = ("r", "b")
 class Throttle(wiring.Component):
     """Between a master, at ``s``, and a slave, at ``m``: a channel whose bit of ``stalls`` is 1 waits in this cycle.
 
-    An offer that is shown stays. ``access`` is "read" or "write"; the bits are those of `CHANNELS`.
+    An offer that is shown stays. ``access`` is "read" or "write"; the bits follow `CHANNELS`.
     """
 
     def __init__(self, access: str, bus_bytes: int) -> None:

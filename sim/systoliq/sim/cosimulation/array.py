@@ -50,8 +50,8 @@ def cosimulate_array(
     """Run a product of any size, A [M, K] times B [K, N], tile by tile through the Verilog of a bare array.
 
     The sums [M, N] are exact integers modulo 2**accumulator_bits; for float8 codes they are words with the exact sum
-    and flags (`sum_words`). `stalls` are those of the sources of A and B; the sums have no back-pressure. The other
-    parameters are those of `cosimulate`.
+    and flags (`sum_words`). `stalls` apply to the sources of A and B; the sums have no back-pressure. The other
+    parameters are as in `cosimulate`.
     """
     run, config = Run(a=a, stalls=stalls, seed=seed, resets=resets, bulk=bulk), array.config
     _check(config, a, b)
@@ -96,7 +96,7 @@ def _check(config: ArrayConfig, a: npt.NDArray[np.integer], b: npt.NDArray[np.in
 
 
 def _sums(config: ArrayConfig, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What golden gives, as words of the hardware."""
+    """The golden sums, as words of the hardware."""
     if config.float8:
         numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), config.float8, strict=True)]
         return sum_words(exact_sums(*numbers), config)

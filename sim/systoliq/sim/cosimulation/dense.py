@@ -124,7 +124,7 @@ def _prepare(dense: Dense, run: Run) -> tuple[LayerPacking, npt.NDArray[np.integ
 
 
 def _expected(dense: Dense, a: npt.NDArray[Any], a_zero_point: npt.ArrayLike | None) -> npt.NDArray[Any]:
-    """What golden gives with the constants that the hardware has."""
+    """The golden results with the constants of the hardware."""
     if isinstance(dense.requantization, Float8Requantization):
         return dense.requantization.apply(dense.layer.exact_sums(a))
     return dense.requantization.apply(dense.layer.canonical.accumulate(a, a_zero_point))

@@ -74,9 +74,9 @@ class TensorResult:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkResult:
-    """What a run gave: tensors in the order of the network's nodes; `cycles` from the first beat in to the last out.
+    """Result of a run: tensors in the order of the network's nodes; `cycles` from the first beat in to the last out.
 
-    `macs` are multiply-accumulates of all images, `utilization` their share of what the multipliers could do.
+    `macs` are multiply-accumulates of all images, and `utilization` is their share of the multipliers' capacity.
     """
 
     tensors: Mapping[str, TensorResult]
@@ -96,7 +96,7 @@ class NetworkResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every element of every tensor is right and no rule was broken."""
+        """True if every element of every tensor is right and no rule was violated."""
         return not self.mismatches and not self.violations
 
     def check(self) -> NetworkResult:
@@ -221,7 +221,7 @@ def beat_bits(assembly: Assembly, name: str) -> int:
 
 
 def beat_lanes(assembly: Assembly, name: str) -> int:
-    """Elements of a beat of the stream that a stage gives, or of the one that enters."""
+    """Elements in a beat of the stream from a stage, or of the input stream."""
     if name == assembly.pipeline.source:
         return assembly.pipeline.lanes
     joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)

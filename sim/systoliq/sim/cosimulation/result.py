@@ -1,4 +1,4 @@
-"""A run's result: every output beside golden's, and every broken rule."""
+"""A run's result: every output with its golden value, and every violated rule."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ REPORTED = 100  # mismatches kept with their place
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class CosimulationResult:
-    """What a run gave.
+    """Result of a run.
 
     `y` and `expected` are [M, N] (for the bare array, the sums). `mismatches` counts the outputs that differ, and
     `details` places the first hundred of them. `violations` are other faults: a `last` in the wrong place, beats too
@@ -47,11 +47,11 @@ class CosimulationResult:
 
     @property
     def passed(self) -> bool:
-        """Whether every output is right and no rule was broken."""
+        """True if every output is right and no rule was violated."""
         return not self.mismatches and not self.violations
 
     def check(self) -> CosimulationResult:
-        """Give this result back, or raise `SimulationError` with what was wrong."""
+        """Return this result, or raise `SimulationError` with the first errors."""
         if self.passed:
             return self
         faults = [*map(str, self.details[:5]), *self.violations[:5]]
@@ -73,9 +73,9 @@ def compare(
     macs_per_cycle: int,
     log: Path,
 ) -> CosimulationResult:
-    """What `outcome` holds, unpacked to `y` where there were outputs, against `expected`.
+    """Compare `outcome`, unpacked to `y` if there were outputs, with `expected`.
 
-    `violations` are those found by whoever unpacked it; those of the bench are added.
+    `violations` were found when it was unpacked; the bench's violations are added.
     """
     faults = [*outcome.violations, *violations]
     places = np.argwhere((y != expected) | ~there)

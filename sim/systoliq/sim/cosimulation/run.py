@@ -1,4 +1,4 @@
-"""A run: what goes in, and how it is disturbed."""
+"""A run: its inputs, stalls and resets."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Run:
     `batches` is a number of batches, as equal as can be, or their row counts; they follow each other without a pause.
     `stalls` are the probabilities of a pause in a cycle, of the source of A and of the taker of Y. After each of
     `resets` resets, at random moments, the run begins again. `bulk` moves the beats inside the simulator, an order of
-    magnitude faster than by Python; it needs a run without resets, and is the default there.
-    `a_zero_point` comes with A where the layer has none of its own: one for all rows, or one per row.
+    magnitude faster than by Python; it needs a run without resets, and is the default there. `a_zero_point` is for
+    layers whose zero point of A comes at run time: one for all rows, or one per row.
     """
 
     a: npt.NDArray[np.integer]

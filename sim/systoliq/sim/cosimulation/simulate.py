@@ -28,8 +28,8 @@ def simulate(
 ) -> tuple[list[BenchOutcome], Path]:
     """Outcomes of runs, in their order, and the log: those driven by Python come first, then those in bulk.
 
-    A run is in bulk where the second of its pair says so; the files of `taps` are then those of the last run. `top` is
-    the design's module; its bench is `<top>_bench`.
+    The second element of a pair selects a run in bulk; the files of `taps` are then the last run's. `top` is the
+    design's module; its bench is `<top>_bench`.
     """
     outcomes: dict[int, BenchOutcome] = {}
     log = Path()

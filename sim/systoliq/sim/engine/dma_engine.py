@@ -66,7 +66,7 @@ class MemoryImage:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ListReport:
-    """How a list went: `cycles` from its start to the interrupt, beats of each port of memory."""
+    """Report of a list: `cycles` from its start to the interrupt, beats of each port of memory."""
 
     shapes: tuple[JobShape, ...]
     cycles: int
@@ -118,14 +118,14 @@ class SimulatedDmaEngine:
     def prepare(
         self, jobs: Sequence[AnyJob], places: Sequence[Placement], image: MemoryImage, **options: Any
     ) -> ListWork:
-        """What the bench needs to run these jobs by a list; options are those of `ListWork`."""
+        """Inputs of the bench that runs these jobs by a list; options are fields of `ListWork`."""
         commands = command_list(jobs, places, self.config, self.bus_bytes).data
         address = image.put(commands, 4)
         image.reserve(0, 64)
         return self.work(bytes(image.data), address, len(commands), **options)
 
     def work(self, memory: bytes, address: int, length: int, **options: Any) -> ListWork:
-        """What the bench needs to play the list of `length` bytes at `address`; options are those of `ListWork`."""
+        """Inputs of the bench that plays the list of `length` bytes at `address`; options are fields of `ListWork`."""
         registers = Map.of(self.config)
         of = {
             name: BASE + dma_register(name).offset for name in ("LIST_ADDRESS", "LIST_EXTENT", "HALT", "LIST_CONTROL")
@@ -155,7 +155,7 @@ class SimulatedDmaEngine:
         )
 
     def simulate(self, work: Sequence[ListWork], *, seed: int = 0) -> list[ListOutcome]:
-        """Run prepared lists in one simulator process, whatever comes of them."""
+        """Run prepared lists in one simulator process; errors are reported in the result, not raised."""
         folder = run_directory()
         leave_lists(folder, work)
         results = self.simulation.run(BENCH, env={VARIABLE: str(folder)}, directory=folder, seed=seed)

@@ -55,7 +55,7 @@ _IN_FLIGHT = 3  # jobs that may be at work when one is waited for: its own and t
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class JobReport:
-    """How one job went. `cycles` and the stalls are the engine's own counters, `model_cycles` is its cycle model.
+    """Report of one job. `cycles` and the stalls are the engine's own counters, `model_cycles` is its cycle model.
 
     `seconds` is the simulator's time, tables and all.
     """
@@ -77,7 +77,7 @@ class JobReport:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class QueueReport:
-    """How jobs that were queued went: `cycles` from the first one's first word to the last one's last result."""
+    """Report of jobs that were queued: `cycles` from the first one's first word to the last one's last result."""
 
     shapes: tuple[JobShape, ...]
     cycles: int
@@ -93,7 +93,7 @@ class QueueReport:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class OperationResult:
-    """What an operation gave, and how each of its jobs went."""
+    """Result of an operation, with a report of each job."""
 
     y: npt.NDArray[Any]
     reports: tuple[JobReport, ...]
@@ -229,11 +229,11 @@ class Engine:
         return result.y
 
     def prepare(self, job: Job, stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
-        """What the bench needs to run a job: the driver's steps and the words of A and B."""
+        """Inputs of the bench that runs a job: the driver's steps and the words of A and B."""
         return self._work([job], sequence(job, self.config), stalls, seed)
 
     def prepare_queue(self, jobs: Sequence[Job], stalls: Stalls = (0, 0, 0), seed: int = 0) -> Work:
-        """What the bench needs to run jobs one behind the other."""
+        """Inputs of the bench that runs jobs one after the other."""
         return self._work(jobs, queue_sequence(jobs, self.config), stalls, seed)
 
     def _work(self, jobs: Sequence[Job], steps: Sequence[DriverStep], stalls: Stalls, seed: int) -> Work:
@@ -265,7 +265,7 @@ class Engine:
         )
 
     def simulate(self, work: Sequence[Work], *, seed: int = 0) -> list[JobOutcome]:
-        """Run prepared jobs in one simulator process, whatever comes of them."""
+        """Run prepared jobs in one simulator process; errors are reported in the result, not raised."""
         folder = run_directory()
         leave_work(folder, work)
         results = self.simulation.run(BENCH, env={VARIABLE: str(folder)}, directory=folder, seed=seed)

@@ -11,7 +11,7 @@ __all__ = ["ENGINE_ERRORS", "EngineError", "engine_error", "error_classes"]
 
 
 class EngineError(FailedError):
-    """The engine refused a job or gave it up. `code` is that of STATUS.error; clear ends it."""
+    """The engine refused a job or gave it up. `code` is the code in STATUS.error; clear resets it."""
 
     code = 0
 

@@ -20,7 +20,7 @@ BENCH = "systoliq.sim.memory_bench"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Played:
-    """How a list went: what was read behind it, `cycles` from its start to the interrupt, beats of each port."""
+    """Outcome of a list: the bytes read after it, `cycles` from its start to the interrupt, and beats of each port."""
 
     data: tuple[bytes, ...]
     cycles: int
@@ -98,7 +98,7 @@ class EngineMemory:
             raise self._ended() from error
 
     def _run(self) -> None:
-        """The simulator, from its start to its end; then nobody is at the other end of the connection."""
+        """Run the simulator to its end, and then close this end of the connection."""
         try:
             with self._theirs:
                 number = self._theirs.fileno()

@@ -1,4 +1,4 @@
-"""systoliq.hw.engine.host: what a program beside the engine does: plan an operation, pack its operands, drive a job."""
+"""systoliq.hw.engine.host: the host's side of the engine: plan an operation, pack its operands, drive a job."""
 
 import lazy_loader
 

@@ -18,10 +18,10 @@ Array = npt.NDArray[Any]
 
 
 class Batches:
-    """Batches of A [..., m, k] and B [..., k, n], taken together: all of them along rows, along columns those of B.
+    """Batches of A [..., m, k] and B [..., k, n], joined: A along rows, B along columns.
 
-    A vector is one row of A, or one column of B. ``full`` is the shape of the products, ``result`` that of what ONNX
-    calls Y, which has no dimension where a vector was given. ``b_of`` is which of B each batch takes.
+    A vector is one row of A, or one column of B. ``full`` is the shape of the products, and ``result`` the shape of
+    ONNX's Y, without the dimensions of vectors. ``b_of`` is which of B each batch takes.
     """
 
     def __init__(self, a: Array, b: Array) -> None:
@@ -40,11 +40,11 @@ class Batches:
         self.b_of = np.broadcast_to(np.arange(self._b_count).reshape(self._own), self.shape).reshape(self.count)
 
     def of_rows(self, value: Array) -> Array:
-        """What each row of A has, [batches, m]."""
+        """Values per row of A, [batches, m]."""
         return np.broadcast_to(value, (*self.shape, self.m, 1)).reshape(self.count, self.m)
 
     def of_columns(self, value: Array) -> Array:
-        """What each column of B has, [batches of B, n]."""
+        """Values per column of B, [batches of B, n]."""
         return np.broadcast_to(value, (*self._own, 1, self.n)).reshape(self._b_count, self.n)
 
     def products(

@@ -27,7 +27,7 @@ class Map(RegisterMap):
 
     @classmethod
     def of(cls, config: EngineConfig) -> Map:
-        """That of an engine of `config`."""
+        """The driver's parameters for an engine of `config`."""
         found = map_of(config)
         return cls(**{field.name: getattr(found, field.name) for field in dataclasses.fields(found)})
 
@@ -70,9 +70,9 @@ class Map(RegisterMap):
 class DriverStep:
     """One step of a driver.
 
-    "write" puts `value` at `address`, "fill" puts `data` there and on, "read" looks at it, "poll" until the bits of
-    `value` in it are 0; "send" and "receive" set a transfer of a stream going, of job number
-    `value`; "wait" is for the interrupt, "jobs" for so many jobs to end (`value`), or an error.
+    "write" writes `value` to `address`, "fill" writes `data` from there on, "read" reads it, and "poll" reads until the
+    bits of `value` are 0. "send" and "receive" start the transfer of a stream, for job number `value`. "wait" waits for
+    the interrupt, and "jobs" until `value` jobs have ended, or for an error.
     """
 
     action: Literal["write", "fill", "read", "poll", "send", "receive", "wait", "jobs"]
@@ -119,7 +119,7 @@ def sequence(
 
 
 def settings(job: AnyJob, config: EngineConfig, registers: Map, entries: Entries) -> list[DriverStep]:
-    """Steps that write the registers of a job; they keep what they hold while STATUS.queued is 1."""
+    """Steps that write the registers of a job; registers keep their values while STATUS.queued is 1."""
     if isinstance(job, Float8Job) != bool(config.float8):
         kind = "Float8Job" if config.float8 else "Job"
         raise TypeError(f"job must be a {kind} on this engine, not a {type(job).__name__}")
@@ -146,7 +146,7 @@ def transfers(index: int = 0) -> list[DriverStep]:
 
 
 def _formats(job: Job, registers: Map) -> list[DriverStep]:
-    """Steps that say what a job of integers has for all rows and columns."""
+    """Steps that set the formats and zero points that an integer job has for all rows and columns."""
     a_offset = 128 if job.a.dtype == np.uint8 else 0
     y_offset = 0 if job.y_format.signed else 128
     return [
@@ -163,9 +163,9 @@ def _formats(job: Job, registers: Map) -> list[DriverStep]:
 
 
 def recovery(registers: Map | None = None) -> list[DriverStep]:
-    """Steps after an error; then the transfers are stopped, and what they did not move is dropped.
+    """Steps after an error. Afterwards, transfers are stopped, and their remaining data dropped.
 
-    The transfer of Y goes on meanwhile: what was offered must be taken, and a frame that had begun is ended.
+    The transfer of Y continues meanwhile: an offered beat must be taken, and a frame that has begun is completed.
     """
     registers = registers or Map()
     return [

@@ -1,14 +1,14 @@
-"""Rising scales of float8: every float32 scale by positive and finite ones, which are all that hardware has.
+"""Canonical scales of float8: any float32 scale is replaced by positive and finite scales, which the hardware supports.
 
-By IEEE 754, with exact zeros positive (`systoliq.golden.float8_matmul.scaled`); what is no number makes a sum NaN or
-infinite whatever it is added to. So of a column:
+The rules follow IEEE 754, with exact zeros positive (`systoliq.golden.float8_matmul.scaled`). An operand that is NaN or
+infinite makes any sum NaN or infinite. For a column with scale s:
 
-* s < 0: its codes of b change their signs, and with them every sum.
-* s = 0: y is 0, and NaN where the sum is NaN or infinite. A column of zeros has such sums, with NaN for what is no
-  number: an infinity of a meets a zero, and is NaN.
+* s < 0: the codes of b change their signs, and so does every sum.
+* s = 0: y is 0, and NaN where the sum is NaN or infinite. A column of b with zeros, and NaN in place of NaN and
+  infinities, has such sums: an infinity of a times zero is NaN.
 * s NaN: a column of NaN.
-* s infinite: a sum saturates, and 0 * infinity is NaN. So does the greatest finite scale, with which no other sum than
-  0 has the code 0: the host reads that as NaN.
+* s infinite: a sum saturates, and 0 * infinity is NaN. With the greatest finite scale, sums saturate too, and only the
+  sum 0 has the code 0: the host reads that code as NaN.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Float8Rising:
 def float8_canonical(
     b: npt.NDArray[np.uint8], b_format: Float8Format, scale: npt.NDArray[Any], output: Float8Format
 ) -> Float8Rising:
-    """What hardware computes for the codes `b` [k, n] and any float32 `scale` [n]."""
+    """The codes and scales that hardware uses for the codes `b` [k, n] and any float32 `scale` [n]."""
     decoded = b_format.decode(b)
     no_number = decoded.nan | (decoded.infinity != 0)
-    signed = b & _MAGNITUDE != 0  # the others are zeros, and NaN where there is no -0
+    signed = b & _MAGNITUDE != 0  # the others become zeros, and NaN in formats without -0
     turned = np.where((scale < 0) & signed, b ^ np.uint8(_MAGNITUDE + 1), b)
     turned = np.where(scale == 0, np.where(no_number, b_format.nan_code, 0), turned)
     turned = np.where(np.isnan(scale), b_format.nan_code, turned)

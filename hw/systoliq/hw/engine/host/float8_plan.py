@@ -1,7 +1,7 @@
-"""Planning of float8: which jobs of a float8 engine make up a QLinearMatMul.
+"""Planning of float8: the jobs of a float8 engine that make up a QLinearMatMul.
 
-As for integers (`plan`), but that codes have no zero points, that jobs are transposed only where a and b have one
-format, and that rounded results cannot be added up: K is that of one job.
+As for integers (`plan`), with three differences: codes have no zero points, jobs are transposed only if a and b have
+the same format, and K is limited to one job's because rounded results cannot be added.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ class Job(Product):
 class Float8Job(Product):
     """One job of float8: codes a [m, k] times codes b [k, n], uint8, of the engine's formats.
 
-    `scale` (float32, n entries, positive and finite) is what the exact sums of a column are multiplied by.
+    `scale` (float32, n entries, positive and finite) multiplies the exact sums of each column.
     """
 
     scale: Array
@@ -98,7 +98,7 @@ def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple
     if beats > config.a_words:
         columns = min(columns, config.cols)  # then A passes through its buffer once
     if rows > config.rows:
-        held = min(columns, config.b_words // beats * config.cols)  # of which B stays in its buffer
+        held = min(columns, config.b_words // beats * config.cols)  # for jobs whose B stays in its buffer
         if held and _read(m, n, rows, held) <= _read(m, n, config.rows, columns):
             columns = held
         else:
@@ -111,5 +111,5 @@ def blocks(config: EngineConfig, m: int, k: int, n: int, per_row: bool) -> tuple
 
 
 def _read(m: int, n: int, rows: int, columns: int) -> int:
-    """Elements of A and B, for each of K, that jobs of so many rows and columns read."""
+    """Elements of A and B, per element of K, that jobs of `rows` rows and `columns` columns read."""
     return m * -(-n // columns) + n * -(-m // rows)

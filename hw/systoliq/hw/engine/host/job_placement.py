@@ -1,4 +1,4 @@
-"""Jobs in their places: what each says of an operation's result, and how they make it up."""
+"""Placement of jobs: the part of an operation's result that each job computes, and how the parts are joined."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ Array = npt.NDArray[Any]
 class Placed:
     """A job and the rows and columns of the plan's Y [rows, N] that it computes, transposed or not.
 
-    `complemented`: Y is ~y of the job's y, see `canonical_scales`. `zeros` [n] is the value that the code 0 stands for
-    in each column of y, see `float8_canonical`; None if that is 0.
+    `complemented`: Y is ~y of the job's y, see `canonical_scales`. `zeros` [n] is the value of the code 0 in each
+    column of y, see `float8_canonical`; None if the value is 0.
     """
 
     job: AnyJob
@@ -34,7 +34,7 @@ class Placed:
     zeros: Array | None = None
 
     def result(self, y: Array) -> Array:
-        """What the job's `y` [m, n] says of those rows and columns."""
+        """The part of the result that the job's `y` [m, n] gives."""
         y = ~y if self.complemented else y
         y = y if self.zeros is None else np.where(y == 0, self.zeros, y)
         return y.T if self.transposed else y
@@ -44,8 +44,8 @@ class Placed:
 class Plan:
     """The jobs of one operation and how their results become its result.
 
-    `fill` holds the results that no job computes, one for all or each: those of K = 0. `then`, where there is one,
-    makes the plan that follows of this one's result; the operation's result is that of the last plan.
+    `fill` holds the results of K = 0, which no job computes: one value, or one per element. `then`, if given, makes the
+    next plan from the result of this one; the operation's result is the result of the last plan.
     """
 
     placed: tuple[Placed, ...]
@@ -60,7 +60,7 @@ class Plan:
         return tuple(placed.job for placed in self.placed)
 
     def assemble(self, results: Sequence[Array]) -> Array:
-        """The plan's result from those of its jobs, [m, n] each; where several have a place, their sum modulo 2^32."""
+        """The plan's result from the results of its jobs, [m, n] each; overlapping results are added modulo 2^32."""
         is_float8 = Float8Format.of(self.dtype) is not None
         flat = np.full(self.shape, self.fill, np.uint8 if is_float8 else self.dtype)
         if flat.size:

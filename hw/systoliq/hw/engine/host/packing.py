@@ -1,4 +1,4 @@
-"""The words of the engine: matrices as those of its streams, and the stream of Y as a matrix.
+"""The words of the engine: matrices as words of its streams, and the stream of Y as a matrix.
 
 With R = rows, C = cols, D = depth and L = lanes of the engine, bytes of a word counted from its least significant:
 
@@ -71,7 +71,7 @@ class EnginePacking:
         return self.config.dataflow == "weight-stationary"
 
     def pack_a(self, a: Array, generator: Pads = None) -> Words:
-        """Words [groups * beats, rows * depth] of A [m, k]; see `pads` for what is beyond A."""
+        """Words [groups * beats, rows * depth] of A [m, k]; see `pads` for the elements beyond A."""
         rows, depth = self.config.rows, self.config.depth
         if self._stationary_weights:  # chunk after chunk of K, a word for each row
             chunk = rows * depth

@@ -73,10 +73,10 @@ class Part:
     def by_constants(
         self, scales: Scales | None, bias: Array | None, *, may_turn: bool = True
     ) -> Iterator[tuple[Part, Array | None, Array | None]]:
-        """Parts whose rows have the same constants, and these for each column: scales and biases, where there are any.
+        """Parts whose rows have the same scales and biases in each column.
 
-        `scales` are those of rows, of columns and of Y; `bias` is [r, c]. Where there are fewer of them along the
-        columns, and it `may_turn`, parts are transposed.
+        `scales` are the scales of the rows, of the columns and of Y; `bias` is [r, c]. If there are fewer parts along
+        the columns, and `may_turn` is set, parts are transposed.
         """
         by_row = _groups(len(self.rows), scales, bias)
         turned = None if scales is None else (scales[1], scales[0], scales[2])
@@ -87,7 +87,7 @@ class Part:
             yield part.take(which, slice(None)), scale, column_bias
 
     def within(self, largest: int = LARGEST) -> Iterator[Part]:
-        """Products of at most `largest` elements of K each, whose sums add up to those of this one."""
+        """Products of at most `largest` elements of K each, whose sums add up to the sums of this one."""
         for k in range(0, self.a.shape[1], largest):
             yield dataclasses.replace(self, a=self.a[:, k : k + largest], b=self.b[k : k + largest])
 
@@ -106,7 +106,9 @@ class Part:
                 yield dataclasses.replace(placed, complemented=some.complemented)
 
     def _jobs(self, config: EngineConfig, bias: Array | None, constants: dict[str, Any]) -> Iterator[Placed]:
-        """The part as jobs that fit buffers and tables; `constants` are those of `Job`, `scale` [c] among them."""
+        """Split the part into jobs that fit buffers and tables; `constants` are fields of `Job`, `scale` [c] among
+        them.
+        """
         zero_point = np.unique(self.a_zero_point)
         per_row = len(zero_point) > 1
         bias = np.zeros(self.b.shape[1], np.int32) if bias is None else bias
@@ -137,7 +139,7 @@ class Part:
 
 
 def _groups(count: int, scales: Scales | None, bias: Array | None) -> list[tuple[Array, Array | None, Array | None]]:
-    """Which of `count` rows share their constants, and these along the columns."""
+    """Groups of the `count` rows that share their constants, and the constants of each group along the columns."""
     keys = [np.zeros(count, np.intp)]
     if bias is not None:
         keys.append(np.unique(bias, axis=0, return_inverse=True)[1].reshape(-1))

@@ -1,16 +1,18 @@
-"""Planning: which jobs of the engine make up a QLinearMatMul or MatMulInteger.
+"""Planning: the jobs of the engine that make up a QLinearMatMul or MatMulInteger.
 
-A job is one 2-D product with a constant table per column. What the operators allow beyond that is a matter of order:
+A job is one 2-D product with a constant table per column. The planner maps everything else that the operators allow to
+such jobs:
 
-* batches that share b become rows of one job; every other batch is a job of its own;
+* batches that share b become rows of one job; every other batch is a separate job;
 * rows whose combined scales or biases differ cannot share a constant table: each distinct set of them becomes a job,
-  unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', and what rows have is what columns
-  have;
-* columns whose scales are negative, and those whose scales are infinite or NaN, are jobs of their own
+  unless there are fewer distinct columns; then the jobs are transposed, Y' = B' A', so that the constants belong to
+  columns;
+* columns whose scales are negative, and columns whose scales are infinite or NaN, are separate jobs
   (`canonical_scales`);
-* a job that does not fit buffers or tables is cut in N, and where that does not help in M;
-* K beyond the register's 65535 is cut: int32 sums of the parts are added, modulo 2^32. Results that are rescaled take
-  two steps: the sums of all elements of K but the last, then a product with K = 1 whose bias these sums are.
+* a job that does not fit buffers or tables is split in N or, if that does not help, in M;
+* K above 65535, the register's limit, is split: int32 sums of the parts are added, modulo 2^32. Results that are
+  rescaled take two steps: the sums of all elements of K but the last, then a product with K = 1 whose bias these sums
+  are.
 """
 
 from __future__ import annotations
@@ -88,7 +90,7 @@ def plan_qlinear_matmul(
 
 
 class _Operands(NamedTuple):
-    """What both operators take: arrays, zero points or None for 0, and what is added to the sums or None."""
+    """Inputs of both operators: arrays, zero points or None for 0, and the addend of the sums or None."""
 
     a: Array
     b: Array

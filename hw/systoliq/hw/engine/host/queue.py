@@ -18,8 +18,9 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
     """Steps that run `jobs` in order, from an engine that is not busy; an error in STATUS calls for `recovery`.
 
     The job that failed is number STATUS.jobs; those before it have ended, those behind it are dropped by the recovery.
-    A job is written and started while the one before it runs: it waits in the queue. Its tables go behind those of the
-    jobs before it, once what stood there has ended; where they are those of a job before, they are shared.
+    A job is written and started while the one before it runs: it waits in the queue. Its tables are written after the
+    tables of the jobs before it, once the previous users of these entries have ended. A job shares the tables of an
+    earlier job if they are equal.
     """
     registers = registers or Map.of(config)
     columns, rows = _Ring(config.table_words), _Ring(config.max_rows)
@@ -48,7 +49,7 @@ def queue_sequence(jobs: Sequence[AnyJob], config: EngineConfig, registers: Map 
 
 
 def _ended(registers: Map, jobs: int) -> DriverStep:
-    """Wait until so many jobs have ended."""
+    """Wait until `jobs` jobs have ended."""
     return DriverStep(action="jobs", name="STATUS", address=registers.register("STATUS").offset, value=jobs)
 
 
@@ -72,7 +73,7 @@ class _Held:
 
 
 class _Ring:
-    """What the `size` entries of a table hold, the oldest first."""
+    """Contents of the `size` entries of a table, the oldest first."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -80,7 +81,7 @@ class _Ring:
         self._next = 0
 
     def place(self, words: TableWords | None, job: int) -> _Place:
-        """Where the entries of job number `job` go."""
+        """First entry for the tables of job number `job`."""
         if words is None:
             return _Place()
         for held in self._held:

@@ -26,7 +26,7 @@ ZERO_SHIFT = 14  # the least that the hardware takes; the shift of a multiplier 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Entries:
-    """Where a job's entries begin: N.first_entry and M.first_entry."""
+    """First entries of a job: N.first_entry and M.first_entry."""
 
     column: int = 0
     row: int = 0
@@ -34,8 +34,8 @@ class Entries:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class TableWords:
-    """A job's part of a `table`: `words` [entries, slots, words of a slot], of which each entry has `used` slots, the
-    last one `last`. The table has `size` entries.
+    """A job's part of a `table`: `words` [entries, slots, words of a slot]; each entry uses `used` slots, the last one
+    `last`. The table has `size` entries.
     """
 
     table: Table
@@ -50,11 +50,11 @@ class TableWords:
 
     @property
     def content(self) -> tuple[bytes, int]:
-        """What the entries hold: two jobs of the same can share them."""
+        """The contents of the entries: jobs with equal contents can share them."""
         return self.words.tobytes(), self.last
 
     def stretches(self, first: int) -> Iterator[tuple[int, bytes]]:
-        """(address, bytes) of what has no gap, from entry `first` on; behind the last one comes the first."""
+        """(address, bytes) of stretches without gaps, from entry `first` on; entry 0 follows the last entry."""
         entries, slots, _ = self.words.shape
         stride = slots * self.table.stride
         begin = 0
@@ -80,7 +80,9 @@ def row_words(job: AnyJob, config: EngineConfig, table: Table | None) -> TableWo
 
 
 def column_words(job: AnyJob, config: EngineConfig, table: Table) -> TableWords:
-    """The job's entries of the column table; what has no place in it is left out: the engine will refuse the job."""
+    """The job's entries of the column table. Entries that do not fit are left out, since the engine will refuse the
+    job.
+    """
     columns = min(job.n, config.table_words * config.lanes)
     entries, slots = -(-columns // config.lanes), lane_slots(config)
     words = np.zeros((entries * slots, table.stride // 4), "<u4")
