@@ -18,7 +18,6 @@ from pathlib import Path
 import numpy as np
 
 from systoliq.design import EngineDesign
-from systoliq.design.engine.stimulus import NEAR_TIES, EngineJob
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.engine_lane import MIN_SHIFT
@@ -26,6 +25,7 @@ from systoliq.hw.engine.host.tables import column_constants
 from systoliq.mutants.environment import modules_of, ports_of
 from systoliq.mutants.equivalence import none_seen, same_state
 from systoliq.mutants.mutation import Mutant, mutants_of
+from systoliq.testbench.engine.stimulus import NEAR_TIES, EngineJob
 
 _MODULE = "engine_round_near_tie"
 _LATENCY = 12  # cycles, at the most

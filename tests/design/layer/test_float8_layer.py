@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware
-from systoliq.design.layer.float8_rows import float8_sums
-from systoliq.design.layer.float8_ties import float8_ties
 from systoliq.errors import InputError
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
 from systoliq.golden.float8_matmul import Sums
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.wide import Wide
 from systoliq.package import make_package
+from systoliq.testbench.layer.float8_rows import float8_sums
+from systoliq.testbench.layer.float8_ties import float8_ties
 from systoliq.verify.float8 import FORMATS
 
 

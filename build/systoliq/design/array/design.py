@@ -20,6 +20,8 @@ from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
+from ...testbench.array.stimulus import ArrayStimulus, array_stimulus
+from ...testbench.array.testbench import array_testbench
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
@@ -27,8 +29,6 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
 from .describe import describe
-from .stimulus import ArrayStimulus, array_stimulus
-from .testbench import array_testbench
 
 __all__ = ["ArrayDesign"]
 

@@ -15,6 +15,7 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
+from ...testbench.dma_engine.testbench import dma_engine_testbench
 from ..design import File
 from ..engine import EngineDesign
 from ..hardware import Hardware
@@ -22,7 +23,6 @@ from ..simulated import Simulated
 from .describe import MEANINGS, describe
 from .dma_register_map import dma_c_header, dma_markdown
 from .simulate import run_dma_engine
-from .testbench import dma_engine_testbench
 
 __all__ = ["BUS_BITS", "DmaEngineDesign"]
 

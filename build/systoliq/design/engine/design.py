@@ -17,6 +17,8 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
+from ...testbench.engine.stimulus import EngineJob, engine_stimulus
+from ...testbench.engine.testbench import engine_testbench
 from ..choose import AUTO
 from ..design import Arrays, Design, File
 from ..hardware import Hardware
@@ -26,8 +28,6 @@ from .configuration import engine_config
 from .describe import MEANINGS, describe, stream_notes
 from .register_map import c_header, markdown
 from .simulate import read_operation, run_engine
-from .stimulus import EngineJob, engine_stimulus
-from .testbench import engine_testbench
 
 __all__ = ["EngineDesign"]
 

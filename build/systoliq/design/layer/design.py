@@ -25,6 +25,8 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError, expect
 from ...generator import CERTIFICATE
 from ...onnx import HostPart
+from ...testbench.layer.stimulus import LayerStimulus, layer_stimulus
+from ...testbench.layer.testbench import layer_testbench
 from ..choose import AUTO
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design, File
@@ -41,9 +43,7 @@ from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
 from .sized import largest_that_fits
-from .stimulus import LayerStimulus, layer_stimulus
 from .sums import sums_notes
-from .testbench import layer_testbench
 
 __all__ = ["LayerDesign"]
 

@@ -12,7 +12,7 @@ from systoliq.hw import Dense
 from systoliq.hw.packing import LayerPacking
 
 from ...onnx import HostPart
-from ..beats import SEED
+from ...testbench.beats import SEED
 from ..design import Arrays
 from ..exchange import Exchange
 from .operands import Rows

@@ -27,6 +27,8 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError, expect
 from ...files import json_bytes
 from ...generator import CERTIFICATE
+from ...testbench.network.stimulus import NetworkStimulus, network_stimulus
+from ...testbench.network.testbench import network_testbench
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design, File
 from ..exchange import Exchange
@@ -45,8 +47,6 @@ from .plan_file import read_plan
 from .report import network_report
 from .scales import network_scale_notes
 from .stages import stage_arrays, stage_claims
-from .stimulus import NetworkStimulus, network_stimulus
-from .testbench import network_testbench
 
 __all__ = ["NetworkDesign"]
 

@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..testbench.frame import testbench
-from ..testbench.handover import Handover
-from ..testbench.resets import stray_beats, trials
-from ..testbench.stops import Stops
-from ..testbench.streams import PAUSES, Receiver, Sender
-from ..testbench.text import calls, fill, literal
+from ..frame import testbench
+from ..handover import Handover
+from ..resets import stray_beats, trials
+from ..stops import Stops
+from ..streams import PAUSES, Receiver, Sender
+from ..text import calls, fill, literal
 from .stimulus import LayerStimulus
 
 if TYPE_CHECKING:
-    from .design import LayerDesign
+    from ...design.layer.design import LayerDesign
 
 __all__ = ["layer_testbench"]
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from systoliq.hw.axi import axi_bits
 from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
-from ..testbench.fills import Fills
-from ..testbench.frame import testbench
-from ..testbench.resets import RESET_LENGTHS, Kind, Trial, stray_beats
-from ..testbench.stops import Stops
-from ..testbench.streams import PAUSES, Receiver, Sender
-from ..testbench.text import calls, fill, literal
+from ..fills import Fills
+from ..frame import testbench
+from ..resets import RESET_LENGTHS, Kind, Trial, stray_beats
+from ..stops import Stops
+from ..streams import PAUSES, Receiver, Sender
+from ..text import calls, fill, literal
 from .stimulus import NetworkStimulus
 
 if TYPE_CHECKING:
-    from .design import NetworkDesign
+    from ...design.network.design import NetworkDesign
 
 __all__ = ["network_testbench"]
 

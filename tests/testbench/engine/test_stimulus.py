@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from systoliq.design import EngineDesign
-from systoliq.design.beats import beats_of
-from systoliq.design.engine.stimulus import DEEP
 from systoliq.golden import matmul_integer
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
+from systoliq.testbench.beats import beats_of
+from systoliq.testbench.engine.stimulus import DEEP
 
 
 @pytest.mark.parametrize("dataflow", ["output-stationary", "weight-stationary"])

@@ -17,11 +17,11 @@ from systoliq.hw.engine.host import Map
 from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 
 from ..beats import SEED
+from ..driver import put_step as _p
 from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
-from ..testbench.driver import put_step as _p
 
 if TYPE_CHECKING:
-    from .design import DmaEngineDesign
+    from ...design.dma_engine.design import DmaEngineDesign
 
 __all__ = ["DmaProgram", "ListOfJobs"]
 

@@ -16,7 +16,7 @@ from systoliq.sim.cosimulation.network import beat_lanes
 from ..beats import SEED, Beat, beats_of, random_operands
 
 if TYPE_CHECKING:
-    from .design import NetworkDesign
+    from ...design.network.design import NetworkDesign
 
 __all__ = ["NetworkStimulus", "network_stimulus"]
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.axi import axi_bits
 
-from ..testbench.frame import testbench
-from ..testbench.resets import trials
-from ..testbench.streams import PAUSES, Sender
-from ..testbench.text import calls, fill, literal
+from ..frame import testbench
+from ..resets import trials
+from ..streams import PAUSES, Sender
+from ..text import calls, fill, literal
 from .stimulus import ArrayStimulus
 
 if TYPE_CHECKING:
-    from .design import ArrayDesign
+    from ...design.array.design import ArrayDesign
 
 __all__ = ["array_testbench"]
 

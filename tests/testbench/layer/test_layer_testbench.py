@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
-from systoliq.design.layer.steering import _found
 from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench.layer.steering import _found
 
 needs_icarus = [
     pytest.mark.simulator,

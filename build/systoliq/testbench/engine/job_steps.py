@@ -13,7 +13,7 @@ import numpy as np
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import DriverStep, Entries, Map, sequence
 
-from ..testbench.driver import put_step as _p
+from ..driver import put_step as _p
 from .stimulus import EngineJob
 
 __all__ = ["ALL", "JobSteps"]

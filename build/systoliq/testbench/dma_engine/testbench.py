@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.dma.list_player import ADDRESS_BITS
 
+from ..driver import driver_parts, port_nets
 from ..engine.stimulus import EngineJob
-from ..testbench.driver import driver_parts, port_nets
-from ..testbench.frame import shell
-from ..testbench.memory import MemoryReader, MemoryWriter
-from ..testbench.text import calls, fill, literal
+from ..frame import shell
+from ..memory import MemoryReader, MemoryWriter
+from ..text import calls, fill, literal
 from .program import DmaProgram
 from .testbench_text import BODY, PHASES, STEPS
 
 if TYPE_CHECKING:
-    from .design import DmaEngineDesign
+    from ...design.dma_engine.design import DmaEngineDesign
 
 __all__ = ["dma_engine_testbench"]
 

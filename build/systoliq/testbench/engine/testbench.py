@@ -8,16 +8,16 @@ from systoliq.hw.engine import ADDRESS_BITS
 from systoliq.hw.engine.float8_registers import map_of
 
 from ..beats import Beat
-from ..testbench.driver import driver_parts, port_nets
-from ..testbench.frame import shell
-from ..testbench.streams import PAUSES, Receiver, Sender
-from ..testbench.text import calls, fill, literal
+from ..driver import driver_parts, port_nets
+from ..frame import shell
+from ..streams import PAUSES, Receiver, Sender
+from ..text import calls, fill, literal
 from .program import EngineProgram
 from .stimulus import EngineJob
 from .testbench_text import BODY, PHASES, STEPS
 
 if TYPE_CHECKING:
-    from .design import EngineDesign
+    from ...design.engine.design import EngineDesign
 
 __all__ = ["engine_testbench"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from systoliq.design import Hardware, NetworkDesign
 from systoliq.design.digits_cnn import digits_cnn
-from systoliq.design.network import stimulus, testbench
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench.network import stimulus, testbench
 
 from ...hw.network import small_networks as small
 from ...hw.network.faults import mutate

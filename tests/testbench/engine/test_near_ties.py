@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from systoliq.design.engine.near_ties import COLUMNS, near_tie_jobs, near_ties
 from systoliq.golden.formats import INT32
+from systoliq.testbench.engine.near_ties import COLUMNS, near_tie_jobs, near_ties
 
 HALF = Fraction(1, 2)
 

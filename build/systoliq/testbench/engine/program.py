@@ -14,7 +14,7 @@ from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host import Entries, column_words, row_words
 from systoliq.hw.engine.registers import Register
 
-from ..testbench.driver import put_step as _p
+from ..driver import put_step as _p
 from .job_steps import ALL, JobSteps
 from .stimulus import LONG, NEAR_TIES, ROWS, SHORT, WIDE, Ahead, EngineJob
 from .wrong_shapes import wrong_shapes

@@ -21,7 +21,7 @@ from .float8_stimulus import float8_job
 from .near_ties import COLUMNS, near_tie_jobs
 
 if TYPE_CHECKING:
-    from .design import EngineDesign
+    from ...design.engine.design import EngineDesign
 
 __all__ = ["DEEP", "LONG", "NEAR_TIES", "ROWS", "SHORT", "WIDE", "Ahead", "EngineJob", "engine_stimulus"]
 

@@ -14,7 +14,7 @@ from systoliq.hw.packing import ArrayPacking, to_integers
 from ..beats import SEED, Beat, beats_of, random_operands, spans
 
 if TYPE_CHECKING:
-    from .design import ArrayDesign
+    from ...design.array.design import ArrayDesign
 
 __all__ = ["ArrayStimulus", "array_stimulus"]
 

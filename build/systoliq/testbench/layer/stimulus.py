@@ -19,7 +19,7 @@ from .float8_ties import float8_ties
 from .steering import steered_rows
 
 if TYPE_CHECKING:
-    from .design import LayerDesign
+    from ...design.layer.design import LayerDesign
 
 __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..beats import Beat
+from .beats import Beat
 from .text import calls, fill, literal
 
 __all__ = ["PAUSES", "Receiver", "Sender"]

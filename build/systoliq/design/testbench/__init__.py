@@ -1,1 +1,0 @@
-"""Self-checking testbenches in plain Verilog: what those of all kinds share."""

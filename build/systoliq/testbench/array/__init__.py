@@ -1,0 +1,1 @@
+"""The testbench of an array, and the stimulus for it."""

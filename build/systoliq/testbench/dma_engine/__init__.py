@@ -1,0 +1,1 @@
+"""The testbench of a DMA engine, and the stimulus for it."""

@@ -1,0 +1,1 @@
+"""The testbench of an engine, and the stimulus for it."""

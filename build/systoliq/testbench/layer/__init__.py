@@ -1,0 +1,1 @@
+"""The testbench of a dense layer, and the stimulus for it."""

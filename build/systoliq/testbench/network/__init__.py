@@ -1,0 +1,1 @@
+"""The testbench of a network, and the stimulus for it."""
