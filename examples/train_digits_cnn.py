@@ -21,7 +21,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from systoliq.demo.judge import onnxruntime_run
+from systoliq.onnx.judge import onnxruntime_run
 from systoliq.design.digits import split_digits
 
 CHANNELS = (1, 4, 8)

@@ -113,7 +113,7 @@ def test_real_numbers_from_a_plain_file_and_the_next_layer(call, arrays, save, t
 @pytest.mark.simulator
 def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, monkeypatch):
     pytest.importorskip("onnxruntime")
-    from systoliq.demo import judge
+    from systoliq.onnx import judge
 
     right = judge.onnxruntime_output
     other = np.eye(2, 10, dtype=np.int8)
@@ -130,7 +130,7 @@ def test_what_onnxruntime_answers_otherwise_is_reported(call, save, tmp_path, mo
 def test_onnxruntimes_saturating_kernels_are_no_mismatch(kind, call, save, tmp_path, monkeypatch):
     """The exit status is 3; where the hardware's own answer is wrong, 1 all the same."""
     pytest.importorskip("onnxruntime")
-    from systoliq.demo import judge
+    from systoliq.onnx import judge
 
     generator = np.random.default_rng(3)
     b, a = generator.integers(-128, 128, (16, 5)).astype(np.int8), generator.integers(0, 256, (3, 16)).astype(np.uint8)

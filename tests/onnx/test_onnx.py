@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.demo.judge import onnxruntime_output
+from systoliq.onnx.judge import onnxruntime_output
 from systoliq.golden import MatMulLayer, qlinear_matmul
 from systoliq.onnx import onnx_layer, read_products
 

@@ -16,7 +16,7 @@ from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
 from ..progress import Stages
-from .judge import onnxruntime_output
+from ..onnx.judge import onnxruntime_output
 from .network import run_network_demo
 from .picture import draw
 

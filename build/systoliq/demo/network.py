@@ -15,7 +15,7 @@ from ..design.digits import Digits
 from ..design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
 from ..design.network import NetworkDesign
 from ..progress import Stages
-from .judge import onnxruntime_run
+from ..onnx.judge import onnxruntime_run
 
 __all__ = ["run_network_demo"]
 

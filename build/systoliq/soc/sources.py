@@ -8,8 +8,8 @@ from importlib import resources
 from systoliq.hw.soc import SocConfig
 from systoliq.hw.soc.registers import ENGINE_BASE, PERIPHERALS_BASE, SOC_REGISTERS
 
-from ..design.dma_engine.dma_register_map import dma_c_header
-from ..design.engine.register_map import c_header, field_macros
+from ..package.dma_engine.dma_register_map import dma_c_header
+from ..package.engine.register_map import c_header, field_macros
 
 __all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_sources", "soc_header"]
 

@@ -7,7 +7,7 @@ import shlex
 from systoliq.hw.soc import SocConfig
 from systoliq.hw.soc.registers import REGIONS, SOC_REGISTERS
 
-from ..design.engine.register_map import register_rows
+from ..package.engine.register_map import register_rows
 from .compiler import COMPILE, FLAGS, OBJCOPY
 from .sources import LIBRARY
 

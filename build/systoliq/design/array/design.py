@@ -28,7 +28,7 @@ from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
-from .describe import describe
+from ...package.array.describe import describe
 
 __all__ = ["ArrayDesign"]
 

@@ -20,8 +20,8 @@ from ..design import File
 from ..engine import EngineDesign
 from ..hardware import Hardware
 from ..simulated import Simulated
-from .describe import MEANINGS, describe
-from .dma_register_map import dma_c_header, dma_markdown
+from ...package.dma_engine.describe import MEANINGS, describe
+from ...package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from .simulate import run_dma_engine
 
 __all__ = ["BUS_BITS", "DmaEngineDesign"]

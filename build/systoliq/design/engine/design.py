@@ -25,8 +25,8 @@ from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .configuration import engine_config
-from .describe import MEANINGS, describe, stream_notes
-from .register_map import c_header, markdown
+from ...package.engine.describe import MEANINGS, describe, stream_notes
+from ...package.engine.register_map import c_header, markdown
 from .simulate import read_operation, run_engine
 
 __all__ = ["EngineDesign"]

@@ -35,10 +35,10 @@ from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .auto import fitted
-from .certificate import certificate
-from .describe import describe, formula
+from ...package.layer.certificate import certificate
+from ...package.layer.describe import describe, formula
 from .exchange import layer_exchange
-from .float8_certificate import float8_certificate
+from ...package.layer.float8_certificate import float8_certificate
 from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes

@@ -24,7 +24,7 @@ def onnxruntime_results(
     For real numbers `x` that is `sums`, and `y` what the part of the model gives that the layer comes from, if any.
     With `exact`, onnxruntime takes kernels that do not saturate.
     """
-    from ...demo.judge import onnxruntime_output, onnxruntime_run
+    from ...onnx.judge import onnxruntime_output, onnxruntime_run
 
     rows = rows_of(layer, host, **operands)
     y = rows.restore(onnxruntime_output(layer, rows.a, rows.a_zero_point, exact=exact))

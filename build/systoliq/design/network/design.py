@@ -36,17 +36,17 @@ from ..hardware import Hardware, auto_cells
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
-from .certificate import network_certificate
-from .describe import describe
+from ...package.network.certificate import network_certificate
+from ...package.network.describe import describe
 from .enough import enough_images
 from .estimate import Estimate, estimate
 from .exchange import network_exchange
 from .fit import check_fit
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
-from .report import network_report
+from ...package.network.report import network_report
 from .scales import network_scale_notes
-from .stages import stage_arrays, stage_claims
+from ...package.network.stages import stage_arrays, stage_claims
 
 __all__ = ["NetworkDesign"]
 

@@ -7,8 +7,8 @@ from importlib import resources
 
 from systoliq.hw.dma.registers import BASE
 
-from ...design.dma_engine.dma_register_map import dma_c_header
-from ...design.engine.register_map import c_header as engine_header
+from ...package.dma_engine.dma_register_map import dma_c_header
+from ...package.engine.register_map import c_header as engine_header
 from ...files import json_bytes
 from ...generator import GENERATOR, versions
 from ..division import Division

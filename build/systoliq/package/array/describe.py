@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from systoliq.hw import ArrayConfig
 from systoliq.hw.packing import ArrayPacking
 
-from ..facts import RESET, format_facts
+from ...design.facts import RESET, format_facts
 
 if TYPE_CHECKING:
-    from .design import ArrayDesign
+    from ...design.array.design import ArrayDesign
 
 __all__ = ["describe"]
 

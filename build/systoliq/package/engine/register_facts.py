@@ -8,7 +8,7 @@ from systoliq.hw.engine import lane_slots
 from systoliq.hw.engine.registers import Register, RegisterMap, Table
 
 if TYPE_CHECKING:
-    from .design import EngineDesign
+    from ...design.engine.design import EngineDesign
 
 __all__ = ["field_facts", "register_facts"]
 

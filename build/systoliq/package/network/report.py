@@ -10,11 +10,11 @@ from systoliq.golden.network import Node
 from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 
-from .estimate import Estimate
-from .plan import StagePlan
+from ...design.network.estimate import Estimate
+from ...design.network.plan import StagePlan
 
 if TYPE_CHECKING:
-    from .design import NetworkDesign
+    from ...design.network.design import NetworkDesign
 
 __all__ = ["network_report"]
 

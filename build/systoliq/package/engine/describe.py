@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 
-from ..facts import RESET, format_facts
+from ...design.facts import RESET, format_facts
 from .register_facts import register_facts
 
 if TYPE_CHECKING:
-    from .design import EngineDesign
+    from ...design.engine.design import EngineDesign
 
 __all__ = ["MEANINGS", "config_facts", "describe", "stream_notes"]
 

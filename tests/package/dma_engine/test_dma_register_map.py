@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.design.dma_engine.dma_register_map import dma_c_header, dma_markdown
+from systoliq.package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"

@@ -22,7 +22,7 @@ from ...generator import GENERATOR
 from .certificate import FORMAT, accumulator_facts, sealed, weights_digest
 
 if TYPE_CHECKING:
-    from .design import LayerDesign
+    from ...design.layer.design import LayerDesign
 
 __all__ = ["float8_certificate", "zero_points_of_b"]
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from systoliq.golden.network import Tensor
 from systoliq.sim.cosimulation.network import beat_lanes
 
-from ..facts import RESET, format_facts
+from ...design.facts import RESET, format_facts
 
 if TYPE_CHECKING:
-    from .design import NetworkDesign
+    from ...design.network.design import NetworkDesign
 
 __all__ = ["describe"]
 

@@ -22,10 +22,10 @@ from systoliq.golden.requantization import Requantization
 from systoliq.hw.folding import Folding
 
 from ...generator import GENERATOR, versions
-from ..choose import reachable
+from ...design.choose import reachable
 
 if TYPE_CHECKING:
-    from .design import LayerDesign
+    from ...design.layer.design import LayerDesign
 
 __all__ = ["FORMAT", "accumulator_facts", "certificate", "layer_claims", "sealed", "weights_digest"]
 

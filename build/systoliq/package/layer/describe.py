@@ -10,13 +10,13 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw.packing import LayerPacking
 
-from ..facts import RESET, format_facts
+from ...design.facts import RESET, format_facts
 from .float8_certificate import zero_points_of_b
-from .scales import scale_facts
-from .sums import sums_computes, sums_quantization
+from ...design.layer.scales import scale_facts
+from ...design.layer.sums import sums_computes, sums_quantization
 
 if TYPE_CHECKING:
-    from .design import LayerDesign
+    from ...design.layer.design import LayerDesign
 
 __all__ = ["describe", "formula"]
 

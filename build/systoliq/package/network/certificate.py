@@ -13,7 +13,7 @@ from ..layer.certificate import FORMAT, sealed
 from .stages import whole_verdict
 
 if TYPE_CHECKING:
-    from .design import NetworkDesign
+    from ...design.network.design import NetworkDesign
 
 __all__ = ["network_certificate"]
 

@@ -13,7 +13,7 @@ from ..engine.describe import describe as describe_engine
 from ..engine.register_facts import field_facts
 
 if TYPE_CHECKING:
-    from .design import DmaEngineDesign
+    from ...design.dma_engine.design import DmaEngineDesign
 
 __all__ = ["MEANINGS", "describe"]
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError, need
-from ..onnx.runtime import Session, fused
-from ..onnx.unsaturated import unsaturated
+from .runtime import Session, fused
+from .unsaturated import unsaturated
 
 __all__ = ["onnxruntime_output", "onnxruntime_run"]
 

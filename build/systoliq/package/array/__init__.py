@@ -1,0 +1,1 @@
+"""The package of an array: description and files."""

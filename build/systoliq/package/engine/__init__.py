@@ -1,0 +1,1 @@
+"""The package of an engine: description, files, register map."""

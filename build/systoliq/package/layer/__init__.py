@@ -1,0 +1,1 @@
+"""The package of a dense layer: description, files, certificate."""

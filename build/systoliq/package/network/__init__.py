@@ -1,0 +1,1 @@
+"""The package of a network: description, files, certificate."""
