@@ -21,8 +21,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
-from systoliq.onnx.judge import onnxruntime_run
 from systoliq.design.digits import split_digits
+from systoliq.onnx.judge import onnxruntime_run
 
 CHANNELS = (1, 4, 8)
 CLASSES, CORNERS = 10, 4 * 4  # pixels of the second convolution's results

@@ -24,6 +24,7 @@ DIRECTION = (  # packages and modules of the folder build: each may import those
     {"files", "odd_scales", "samples"},
     {"onnx", "synth"},
     {"design"},
+    {"testbench"},
     {"package", "quantize"},
     {"benchmarks", "board", "demo", "explore", "inference"},
     {"soc"},

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 from systoliq.board.client import Client
+from systoliq.board.exchange_of import exchange_of
 from systoliq.board.linked import fingerprint
 from systoliq.board.port import Port
 from systoliq.board.simulated import simulated_board
@@ -43,7 +44,7 @@ def test_any_layer_gives_goldens_rows(arrays, seed):
     hardware = Hardware(rows=int(rng.integers(1, 4)), cols=int(rng.integers(1, 6)), depth=int(rng.integers(1, 5)))
     design = LayerDesign(MatMulLayer(name="tiny", **arrays), hardware)
     a = rng.integers(0, 256, (5, 9)).astype(np.uint8)
-    exchange = design.exchange(a)
+    exchange = exchange_of(design, a)
     outputs = through(design, exchange)
     assert (outputs["y"] == design.layer.golden(a)).all()
     assert not exchange.differing(outputs)
@@ -55,7 +56,7 @@ def test_zero_points_that_come_with_rows(arrays):
     design = LayerDesign(MatMulLayer(name="sums", a_format=UINT8, **given), Hardware(rows=2, cols=2, depth=2))
     rng = np.random.default_rng(5)
     a, zero = rng.integers(0, 256, (5, 9)).astype(np.uint8), rng.integers(0, 256, 5).astype(np.uint8)
-    outputs = through(design, design.exchange(a, a_zero_point=zero))
+    outputs = through(design, exchange_of(design, a, a_zero_point=zero))
     centred = (a.astype(np.int64) - zero[:, None]) @ (given["b"].astype(np.int64) - given["b_zero_point"])
     assert (outputs["y"] == centred).all()
 
@@ -67,7 +68,7 @@ def test_test_images_of_the_digits_give_goldens_logits():
     digits = train_digits()
     design = open_source("digits", Hardware(depth=4))
     assert digits.a.shape == (450, 64)
-    outputs = through(design, design.exchange(digits.a))
+    outputs = through(design, exchange_of(design, digits.a))
     assert (outputs["y"] == digits.layer.golden(digits.a)).all()
 
 
@@ -80,7 +81,7 @@ def test_test_images_of_the_network_give_goldens_logits():
     (source,) = design.network.sources
     images = split_digits()[1].astype(np.float32).reshape(-1, 1, 8, 8)
     assert len(images) == 450
-    exchange = design.exchange({source.name: images})
+    exchange = exchange_of(design, {source.name: images})
     assert not exchange.differing(through(design, exchange))
 
 
@@ -112,7 +113,7 @@ def test_no_fault_on_the_line_gives_a_wrong_answer_or_a_hang(arrays, faults):
     rng = random.Random(faults)
     design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(cols=5, depth=3))
     a = np.random.default_rng(faults).integers(0, 256, (64, 9)).astype(np.uint8)
-    exchange = design.exchange(a)
+    exchange = exchange_of(design, a)
     right = design.layer.golden(a)
     began = time.monotonic()
     with simulated_board(design, timeout_bits=64) as path, Port(Path(path), 3_000_000) as port:

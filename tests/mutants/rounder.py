@@ -25,7 +25,7 @@ from systoliq.hw.engine.host.tables import column_constants
 from systoliq.mutants.environment import modules_of, ports_of
 from systoliq.mutants.equivalence import none_seen, same_state
 from systoliq.mutants.mutation import Mutant, mutants_of
-from systoliq.testbench.engine.stimulus import NEAR_TIES, EngineJob
+from systoliq.testbench.engine.stimulus import NEAR_TIES, EngineJob, engine_stimulus
 
 _MODULE = "engine_round_near_tie"
 _LATENCY = 12  # cycles, at the most
@@ -121,7 +121,7 @@ def main() -> None:
     groups = [found for found in mutants_of(verilog.splitlines()).values() if found[0].module == _MODULE]
     rng = random.Random(chosen.seed)
     mutants = [rng.choice(found) for found in rng.sample(groups, min(chosen.count, len(groups)))]
-    jobs = design.stimulus
+    jobs = engine_stimulus(design)
     near = [each for job in jobs if job.title == NEAR_TIES for each in given(job)]
     others = [each for job in jobs if job.title != NEAR_TIES for each in given(job)]
     by_near, by_others = (differ(verilog, mutants, inputs) for inputs in (near, others))

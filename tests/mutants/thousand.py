@@ -28,6 +28,7 @@ from systoliq.design.sources import resnet8_fc_layer
 from systoliq.hw.engine import EngineConfig
 from systoliq.mutants import Campaign, Result, Verdict
 from systoliq.package import make_package
+from systoliq.testbench.layer.stimulus import layer_stimulus
 
 _KINDS = ("layer",) * 5 + ("array",)
 _ENGINE = "engine"
@@ -60,7 +61,7 @@ def _shows_something(design: Design) -> bool:
     if not isinstance(design, LayerDesign):
         return True
     exact = make_package(design).certificate.get("verdict", "exact") == "exact"
-    return exact and len(np.unique(design.stimulus.y)) > 1
+    return exact and len(np.unique(layer_stimulus(design).y)) > 1
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.onnx.judge import onnxruntime_output
 from systoliq.golden import MatMulLayer, qlinear_matmul
 from systoliq.onnx import onnx_layer, read_products
+from systoliq.onnx.judge import onnxruntime_output
 
 from .onnx_models import CONSTANTS, K, run, write
 

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.package.engine.register_map import c_header
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, matmul_integer, qlinear_matmul
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
+from systoliq.package.engine.register_map import c_header
 from systoliq.package.forms import described_forms
 from systoliq.sim.tools import find, require
 

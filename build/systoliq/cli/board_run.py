@@ -11,6 +11,7 @@ import click
 from systoliq.golden.archive import npz_bytes
 
 from ..board.client import Client
+from ..board.exchange_of import exchange_of
 from ..board.linked import fingerprint
 from ..board.port import Port
 from ..board.record import find_record
@@ -71,7 +72,7 @@ def board_run(
             asked = options | {"baud": baud}
             design = recorded_design(find_record(held)) if source is None else board_design(source, board, asked)
         _check(design, held)
-        exchange = design.exchange(**design.read_operands(input_, quantize=quantize))
+        exchange = exchange_of(design, **design.read_operands(input_, quantize=quantize))
         began = time.monotonic()
         with stages.stage(f"{len(exchange.requests)} units through {port}") as detail:
             answers = client.run(exchange.requests, exchange.answer_bytes, detail)

@@ -95,4 +95,4 @@ def emit(
     console = Console(highlight=False)
     for file, content in package.files.items():
         console.print(f"{out / file}  [dim]{len(content)} bytes[/dim]", soft_wrap=True)
-    tell_notes(() if design.stages else design.notes)
+    tell_notes(() if design.stages else package.notes)

@@ -9,9 +9,9 @@ import click
 from systoliq.hw.engine.float8_registers import FLOAT8_MAP
 from systoliq.hw.engine.registers import RegisterMap
 
+from ..files import write_file
 from ..package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from ..package.engine.register_map import c_header, markdown
-from ..files import write_file
 from .options import PATH
 from .shell import debug_option
 

@@ -14,7 +14,7 @@ from rich.text import Text
 from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.runner import SimulatorName
 
-from ..package.engine.describe import config_facts
+from ..design.engine.facts import config_facts
 from ..files import check_file, json_bytes, write_file
 from ..inference import EngineSession, InferenceReport
 from ..onnx.scales import model_scale_notes

@@ -15,8 +15,8 @@ from ..design import Hardware, LayerDesign, Simulated
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
-from ..progress import Stages
 from ..onnx.judge import onnxruntime_output
+from ..progress import Stages
 from .network import run_network_demo
 from .picture import draw
 

@@ -14,8 +14,8 @@ from ..design import Simulated
 from ..design.digits import Digits
 from ..design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
 from ..design.network import NetworkDesign
-from ..progress import Stages
 from ..onnx.judge import onnxruntime_run
+from ..progress import Stages
 
 __all__ = ["run_network_demo"]
 

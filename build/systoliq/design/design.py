@@ -22,20 +22,16 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.verilog import Verilog, emit_verilog
 
 from ..errors import InputError, expect, path_of
-from .exchange import Exchange
 from .simulated import Simulated
 
 if TYPE_CHECKING:
     from ..synth import SynthReport, Target
     from .hardware import Hardware
 
-__all__ = ["Arrays", "Design", "File"]
+__all__ = ["Arrays", "Design"]
 
 Arrays = dict[str, npt.NDArray[Any]]
 """Operands by name, as `numpy.load` gives them from an .npz archive."""
-
-File = tuple[str, bytes]
-"""A file of a package: its description, and its content."""
 
 _MEANINGS = {
     "clk": "clock, rising edge",
@@ -176,26 +172,6 @@ class Design:
     def unit_beats(self) -> int:
         """Beats of A in the smallest independent unit, which one frame of a link carries."""
         raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
-
-    def exchange(self, **operands: Any) -> Exchange:
-        """Return the bytes to send over a link for these operands and the expected answer; see `Exchange`."""
-        raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {self.kind}")
-
-    def describe(self) -> dict[str, Any]:
-        """Return the sidecar's content except ports, ready for JSON: packing, latency, cycle model, parameters."""
-        raise NotImplementedError
-
-    def testbench(self) -> str:
-        """Return plain Verilog of the self-checking testbench `<name>_tb`."""
-        raise NotImplementedError
-
-    def files(self) -> dict[str, File]:
-        """Return the package's files except Verilog, models, testbench, waivers and sidecar."""
-        raise NotImplementedError
-
-    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
-        """Return the claims of the certificate, given the package's other files; empty if not `certified`."""
-        return {}
 
     # What all have.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..design.design import Design
 from ..generator import GENERATOR, versions
+from .describe import describe
 
 __all__ = ["header"]
 
@@ -18,7 +19,7 @@ def header(design: Design, models: Sequence[str]) -> str:
     """Lines of comment for the Verilog of `design`, the same for the same design; `models` are the files with models
     of its cells.
     """
-    name, facts, used = design.name, design.describe(), versions()
+    name, facts, used = design.name, describe(design), versions()
     yosys, _, _ = used["yosys"].partition(" (")
     sources = " ".join([f"{name}.v", *models, f"{name}_tb.v"])
     lines = [

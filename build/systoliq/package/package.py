@@ -7,10 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..design.design import Design, File
+from ..design.design import Design
 from ..errors import InputError
 from ..files import json_bytes
 from ..generator import CERTIFICATE
+from ..testbench.testbench_of import testbench_of
+from .certify import certify
+from .contents import contents_of
+from .file import File
 from .forms import described_forms, write_forms
 from .header import header
 from .output import write_output
@@ -32,6 +36,13 @@ class Package:
     sidecar: Mapping[str, Any]
     certificate: Mapping[str, Any]
 
+    @property
+    def notes(self) -> list[str]:
+        """Warnings for the user, one per line: those of the design, and whether its requantizer is inexact."""
+        wrong = self.sidecar.get("vectors", {}).get("float32_mismatches", 0)
+        inexact = f"this requantizer differs from the float32 formula on {wrong} golden vectors"
+        return [*self.design.notes, *([inexact] if wrong else [])]
+
     def write(self, directory: Path, *, replace: bool = False) -> Path:
         """Write all files as `directory`, whole or not at all (see `write_output`), and return `directory`."""
         write_output(directory, self.files, replace=replace)
@@ -47,9 +58,9 @@ def make_package(design: Design) -> Package:
             "lint waivers for Verilator, each with its reason",
             verilator_waivers(name, list(models)).encode(),
         ),
-        f"{name}_tb.v": (_TESTBENCH_IN_PLACE if memories else _TESTBENCH, design.testbench().encode()),
+        f"{name}_tb.v": (_TESTBENCH_IN_PLACE if memories else _TESTBENCH, testbench_of(design).encode()),
         **memories,
-        **design.files(),
+        **contents_of(design),
         **models,
     }
     content = sidecar(design, {file: text for file, (text, _) in described.items()})
@@ -62,7 +73,7 @@ def make_package(design: Design) -> Package:
         content["files"][CERTIFICATE] = "what is claimed about exactness: systoliq verify DIR checks it"
     files = {file: data for file, (_, data) in described.items()} | dict(write_forms(content))
     files[f"{name}.json"] = json_bytes(content)
-    claims = design.certify(files)
+    claims = certify(design, files)
     if claims:
         files[CERTIFICATE] = json_bytes(claims)
     return Package(design=design, files=files, sidecar=content, certificate=claims)

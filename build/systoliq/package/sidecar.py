@@ -7,6 +7,7 @@ from typing import Any
 
 from ..design.design import Design
 from ..generator import GENERATOR, versions
+from .describe import describe
 
 __all__ = ["FORMAT", "sidecar"]
 
@@ -25,7 +26,7 @@ def sidecar(design: Design, files: Mapping[str, str]) -> dict[str, Any]:
         "clocking": {"clock": "clk", "edge": "rising", "reset": "rst", "reset_kind": "synchronous, active high"},
         **({} if design.hardware is None else {"hardware": design.hardware.facts}),
         "ports": design.ports,
-        **design.describe(),
+        **describe(design),
         "files": dict(files),
         "versions": versions(),
     }

@@ -18,6 +18,7 @@ from systoliq.golden.wide import Wide
 from systoliq.package import make_package
 from systoliq.testbench.layer.float8_rows import float8_sums
 from systoliq.testbench.layer.float8_ties import float8_ties
+from systoliq.testbench.layer.stimulus import layer_stimulus
 from systoliq.verify.float8 import FORMATS
 
 
@@ -49,7 +50,7 @@ MIXES = {
 def test_the_stimulus_spreads_and_is_golden_s(form):
     layer = float8_layer(form, form, form)
     design = Design(layer, Hardware(rows=2, cols=2))
-    stimulus = design.stimulus
+    stimulus = layer_stimulus(design)
     decoded = form.decode(stimulus.y)
     assert stimulus.float32_mismatches == 0
     assert np.array_equal(design.model(stimulus.a).view(np.uint8), layer.golden(stimulus.a).view(np.uint8))
@@ -171,7 +172,7 @@ def test_packages_of_mixes_say_what_they_compute(mix, tmp_path):
     assert ("+ y_zero_point" in sidecar["computes"]) == (layer.y_format not in FLOAT8)
     assert ("(a - a_zero_point)" in sidecar["computes"]) == (layer.a_format not in FLOAT8)
     assert ("modulo 2^32" in sidecar["computes"]) == layer.multiplies_integers
-    stimulus = design.stimulus
+    stimulus = layer_stimulus(design)
     assert stimulus.float32_mismatches == 0
     assert len(np.unique(stimulus.y.view(np.uint8))) > 8
     (tmp_path / "f8_layer.npz").write_bytes(files["f8_layer.npz"])
@@ -192,7 +193,7 @@ def test_the_plain_testbench_passes(mix, tmp_path):
 @pytest.mark.simulator
 def test_simulation_compares_with_golden():
     design = Design(float8_layer(), Hardware(cols=2, cells="ecp5"))
-    run = design.simulate(design.stimulus.a, simulator="icarus", stalls=0.2)
+    run = design.simulate(layer_stimulus(design).a, simulator="icarus", stalls=0.2)
     run.check()
     assert run.report["float32_mismatches"] == 0
 

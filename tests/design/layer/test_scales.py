@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import Design, Hardware, MatMulLayer
+from systoliq.package import describe
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
 
@@ -47,7 +48,7 @@ def test_notes_and_the_sidecar_say_so(arrays):
         "b_scale is NaN in column 2, 0 in column 3, negative in columns 0 and 4: results are the float32 formula's "
         "all the same, but such a scale is more often a mistake than meant"
     )
-    facts = json.loads(json.dumps(design.describe()["quantization"], allow_nan=False))
+    facts = json.loads(json.dumps(describe(design)["quantization"], allow_nan=False))
     assert facts["noncanonical"] == [0, 2, 4]
     assert facts["scale"][2] == "nan"
     assert facts["b"]["scale"][2] == "nan"

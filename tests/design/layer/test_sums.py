@@ -11,6 +11,7 @@ import pytest
 from systoliq.api import Design, Hardware
 from systoliq.errors import InputError
 from systoliq.golden import MatMulLayer, matmul_integer
+from systoliq.package import describe
 
 from ...cli.refused import assert_refused
 
@@ -82,7 +83,7 @@ def test_model_and_notes():
     b = np.full((3, 1), -32768, np.int16)
     wide = Design(MatMulLayer(b=b, a_zero_point=np.int16(0), b_zero_point=np.int16(0)))
     assert wide.notes == ["sums may reach -3221127168 to 3221225472: beyond int32 they wrap, as MatMulInteger's do"]
-    assert wide.describe()["quantization"]["sums"] == "modulo 2^32"
+    assert describe(wide)["quantization"]["sums"] == "modulo 2^32"
     assert wide.model(np.full((1, 3), -32768, np.int16)).tolist() == [[3 * (1 << 30) - (1 << 32)]]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
+from systoliq.board.exchange_of import exchange_of
 from systoliq.design.network import NetworkDesign
 from systoliq.golden.network import load_network, network_arrays
 from systoliq.onnx.network import read_network
@@ -71,7 +72,7 @@ def test_ends(before, behind, tmp_path):
     assert source.channels_last == (before != "first")
     assert output.channels_last == (behind == "last")
     design = NetworkDesign(network)
-    exchange = design.exchange({"x": x})
+    exchange = exchange_of(design, {"x": x})
     pixels = source.quantize(x) if before != "integers" else x
     assert b"".join(exchange.requests) == pixels.tobytes()  # an image as it lies in memory
     golden = network.golden({"x": x})

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
+from systoliq.package.dma_engine.dma_register_map import dma_c_header, dma_markdown
 
 DOCS = Path(__file__).resolve().parents[3] / "docs"
 

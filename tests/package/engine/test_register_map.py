@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.package.engine.register_map import c_header, markdown
 from systoliq.golden import INT8
 from systoliq.hw.engine import ERRORS, REGISTERS
 from systoliq.hw.engine.host import Job, Map, column_constants, describe, sequence
+from systoliq.package.engine.register_map import c_header, markdown
 
 from ...engine.engines import SMALL
 

@@ -9,6 +9,7 @@ import pytest
 from systoliq.design.layer import LayerDesign
 from systoliq.design.network import NetworkDesign
 from systoliq.package import make_package
+from systoliq.package.network.stages import claims_of
 
 from ...hw.network import small_networks as small
 
@@ -55,7 +56,7 @@ def test_the_package_names_and_shows_it(package):
 def test_coarser_requantizers_are_said_to_differ(package, tmp_path):
     """Of a network they cannot be asked for, so that every verdict is exact; a claim that differs shows on the page."""
     design = NetworkDesign(small.residual(), name="net")
-    design.claims[0]["verdict"] = "differs"
+    claims_of(design)[0]["verdict"] = "differs"
     pages = make_package(design)
     assert pages.certificate["verdict"] == "differs"
     assert "<dt>not exact</dt>" in pages.files["report.html"].decode()

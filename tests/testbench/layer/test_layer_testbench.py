@@ -13,7 +13,9 @@ from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
 from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench import testbench_of
 from systoliq.testbench.layer.steering import _found
+from systoliq.testbench.layer.stimulus import layer_stimulus
 
 needs_icarus = [
     pytest.mark.simulator,
@@ -56,7 +58,7 @@ def design() -> Design:
 def printed(made, verilog, folder):
     """What the design's testbench says of `verilog`."""
     (folder / "layer.v").write_text(verilog)
-    (folder / "layer_tb.v").write_text(made.testbench())
+    (folder / "layer_tb.v").write_text(testbench_of(made))
     subprocess.run(["iverilog", "-g2005", "-o", "t", "layer.v", "layer_tb.v"], cwd=folder, check=True)
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
@@ -110,7 +112,7 @@ def test_beats_held_are_exact(shape, tmp_path):
 def test_stops_come_one_after_the_other(cols, tmp_path):
     """So few groups are sent that a stop in the middle of them is earlier than one at their beginning."""
     made = LayerDesign(small(b=np.arange(20).reshape(1, 20).astype(np.int8)), Hardware(cols=cols))
-    assert list(made.stimulus.held) == [1, 2, 4, 37]
+    assert list(layer_stimulus(made).held) == [1, 2, 4, 37]
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
@@ -132,7 +134,7 @@ def test_steered_rows_meet_the_steps(rounding):
     made = open_source("resnet8-fc", Hardware(cols=10, depth=8, requantizer=rounding))
     layer = made.layer
     steps = float32_steps(layer.scale, layer.y_zero_point, layer.y_format, *layer.accumulator_range())
-    sums = layer.accumulate(made.stimulus.a)
+    sums = layer.accumulate(layer_stimulus(made).a)
     for n in range(layer.n):
         starts = np.array([acc for acc, _ in steps.column(n)[1:]])
         met = np.intersect1d(starts, sums[:, n])
@@ -152,7 +154,7 @@ def test_sums_between_those_of_a_row_are_given_up():
     """A single operand at an end, and a sum wanted between two that it gives: nothing is left to be changed."""
     fields = {"b": np.full((1, 1), 3, np.int8), "y_format": IntFormat(4, True)}
     made = LayerDesign(small(**fields, a_format=IntFormat(2, False), a_zero_point=0, y_scale=np.float32(0.004)))
-    assert made.stimulus.a.max() == 3
+    assert layer_stimulus(made).a.max() == 3
 
 
 def test_steered_rows_need_integers_and_sums_in_int32():
@@ -160,4 +162,4 @@ def test_steered_rows_need_integers_and_sums_in_int32():
     made = LayerDesign(
         small(a_zero_point=None, a_scale=None, a_format=UINT8, y_format=INT32, y_scale=None, y_zero_point=None)
     )
-    assert len(made.stimulus.batches) == 3
+    assert len(layer_stimulus(made).batches) == 3

@@ -10,6 +10,7 @@ import pytest
 from systoliq.design import Hardware, NetworkDesign
 from systoliq.design.digits_cnn import digits_cnn
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench import testbench_of
 from systoliq.testbench.network import stimulus, testbench
 
 from ...hw.network import small_networks as small
@@ -34,7 +35,7 @@ def quick(design):
         patch.setattr(stimulus, "_CYCLES", 2_000)
         patch.setattr(testbench, "_RESET_CYCLES", 1_000)
         patch.setattr(testbench, "_STOP_CYCLES", 1_000)
-        return NetworkDesign(small.residual(), Hardware(multipliers=20), name="network").testbench()
+        return testbench_of(NetworkDesign(small.residual(), Hardware(multipliers=20), name="network"))
 
 
 def printed(bench, verilog, folder, *options):
@@ -138,18 +139,18 @@ NEVER_FULL = {
 @pytest.mark.parametrize("name", NEVER_FULL)
 def test_all_other_buffers_are_full(name, tmp_path):
     design = NetworkDesign(small.NETWORKS[name](), Hardware(multipliers=20), name="network")
-    assert told(design.testbench(), str(design.verilog), tmp_path) == NEVER_FULL[name]
+    assert told(testbench_of(design), str(design.verilog), tmp_path) == NEVER_FULL[name]
 
 
 @pytest.mark.slow
 def test_digits_cnn_fills_its_buffers(tmp_path):
     design = NetworkDesign(digits_cnn()[0], Hardware(multipliers=20), name="network")
-    assert told(design.testbench(), str(design.verilog), tmp_path) == []
+    assert told(testbench_of(design), str(design.verilog), tmp_path) == []
 
 
 def test_a_netlist_needs_no_hierarchy(design, tmp_path):
     """The macro leaves out each name below the top module."""
-    (tmp_path / "tb.v").write_text(design.testbench())
+    (tmp_path / "tb.v").write_text(testbench_of(design))
     command = ["iverilog", "-g2005", "-E", "-o", "out.v", "tb.v"]
     for options, looks in (([], True), (["-DNETLIST"], False)):
         subprocess.run([*command, *options], cwd=tmp_path, check=True)
@@ -162,6 +163,6 @@ def test_images_of_few_beats(side, tmp_path):
     net = small.Builder((1, side, side))
     net.table()
     design = NetworkDesign(net.network(), Hardware(multipliers=2), name="network")
-    bench = design.testbench()
+    bench = testbench_of(design)
     assert ("after a tlast in the wrong place" in bench.replace("\n// ", " ")) == (side > 1)
     assert told(bench, str(design.verilog), tmp_path) == []

@@ -11,7 +11,9 @@ import pytest
 from systoliq.design import Hardware, NetworkDesign
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.verilog import emit_verilog
+from systoliq.package import describe
 from systoliq.sim.tools import find, missing_text
+from systoliq.testbench import testbench_of
 
 from ...hw.network import small_networks as small
 from ...hw.network.faults import FAULTS, PARALLELISM, mutate, shallow
@@ -37,7 +39,7 @@ def design(tmp_path_factory):
 def printed(design, verilog, folder):
     """What the design's testbench says of `verilog`."""
     (folder / "network.v").write_text(verilog)
-    (folder / "network_tb.v").write_text(design.testbench())
+    (folder / "network_tb.v").write_text(testbench_of(design))
     subprocess.run(["iverilog", "-g2005", "-o", "t", "network.v", "network_tb.v"], cwd=folder, check=True)
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
@@ -91,7 +93,7 @@ def test_windows_that_leave_the_image(tmp_path):
     net.depthwise((1, 1), strides=(2, 1), pads=(4, 0, 4, 0))
     design = NetworkDesign(net.network(), Hardware(multipliers=20), name="network")
     assert not design.assembly.exact
-    assert design.describe()["cycle_model"]["exact"] is False
+    assert describe(design)["cycle_model"]["exact"] is False
     assert printed(design, design.verilog, tmp_path).startswith("PASS")
 
 
@@ -99,6 +101,6 @@ def test_windows_that_leave_the_image(tmp_path):
 def test_images_are_few_where_they_take_many_cycles(side, images):
     net = small.Builder((2, side, side))
     net.depthwise((1, 1))
-    text = NetworkDesign(net.network(), Hardware(multipliers=2), name="network").testbench().replace("\n// ", " ")
+    text = testbench_of(NetworkDesign(net.network(), Hardware(multipliers=2), name="network")).replace("\n// ", " ")
     assert f" {images} images are sent back to back" in text
     assert ("Phases 2 and up have the first 10 alone." in text) == (images > 10)

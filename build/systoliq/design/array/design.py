@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden import UINT8, Float8Format, IntFormat
-from systoliq.golden.archive import npz_bytes
 from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
@@ -20,15 +19,12 @@ from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
-from ...testbench.array.stimulus import ArrayStimulus, array_stimulus
-from ...testbench.array.testbench import array_testbench
 from ..cosimulated import cosimulated
-from ..design import Arrays, Design, File
+from ..design import Arrays, Design
 from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
-from ...package.array.describe import describe
 
 __all__ = ["ArrayDesign"]
 
@@ -154,36 +150,15 @@ class ArrayDesign(Design):
         )  # fmt: skip
         facts = {"model_cycles": self.cycles(a.shape[0], a.shape[1], b.shape[1])}
         run = cosimulated(self.name, self.config, result, stalls=stalls, netlist=netlist, facts=facts)
-        return Simulated(y=self._kept(run.y), report=run.report, passed=run.passed)
+        return Simulated(y=self.storable(run.y), report=run.report, passed=run.passed)
 
-    def _kept(self, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """`sums` as they go into a file: int32 or int64; the words of float8 as bytes [..., B], the lowest first."""
+    def storable(self, sums: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return `sums` as a file has them: int32 or int64, or words of float8 as bytes [..., B], the lowest first."""
         if not self.config.float8:
             return sums.astype(np.int32 if self.config.accumulator_bits <= 32 else np.int64)
         size = -(-self.config.word_bits // 8)
         data = b"".join(int(word).to_bytes(size, "little") for word in sums.flat)
         return np.frombuffer(data, np.uint8).reshape(*sums.shape, size)
-
-    @cached_property
-    def stimulus(self) -> ArrayStimulus:
-        """What its testbench sends and expects."""
-        return array_stimulus(self)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Design.describe`."""
-        return describe(self)
-
-    def testbench(self) -> str:
-        """See `Design.testbench`."""
-        return array_testbench(self, self.stimulus)
-
-    def files(self) -> dict[str, File]:
-        """Golden vectors."""
-        stimulus = self.stimulus
-        sums = self._kept(stimulus.sums) if self.config.float8 else stimulus.sums
-        vectors = {"inner": np.array(stimulus.inner), "a": stimulus.a, "b": stimulus.b, "sums": sums}
-        title = "golden vectors: tile t is a[:, k], b[k] for the next inner[t] indices k, and gives sums[t]"
-        return {f"{self.name}_vectors.npz": (title, npz_bytes(vectors))}
 
 
 def _check_matrix(name: str, operand: npt.NDArray[Any], fmt: IntFormat | Float8Format) -> None:

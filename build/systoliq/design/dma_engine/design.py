@@ -15,13 +15,10 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
-from ...testbench.dma_engine.testbench import dma_engine_testbench
-from ..design import File
 from ..engine import EngineDesign
 from ..hardware import Hardware
 from ..simulated import Simulated
-from ...package.dma_engine.describe import MEANINGS, describe
-from ...package.dma_engine.dma_register_map import dma_c_header, dma_markdown
+from .meanings import MEANINGS
 from .simulate import run_dma_engine
 
 __all__ = ["BUS_BITS", "DmaEngineDesign"]
@@ -77,18 +74,3 @@ class DmaEngineDesign(EngineDesign):
         """Run an operation from memory to memory; inputs as for `model`; see `Design.simulate`."""
         self.refuse_traces(simulator, stalls, waves, netlist)
         return run_dma_engine(self, operation, self.model(**operation), simulator=simulator, stalls=stalls, seed=seed)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Design.describe`."""
-        return describe(self)
-
-    def testbench(self) -> str:
-        """See `Design.testbench`."""
-        return dma_engine_testbench(self, self.stimulus)
-
-    def files(self) -> dict[str, File]:
-        """Those of the engine, and the masters' registers for readers and for C."""
-        return super().files() | {
-            "dma_registers.md": ("the registers of the masters", dma_markdown().encode()),
-            "systoliq_dma.h": ("the registers of the masters for C and C++", dma_c_header().encode()),
-        }

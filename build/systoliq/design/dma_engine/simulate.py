@@ -12,7 +12,7 @@ from systoliq.sim.engine import Engine
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.runner import SimulatorName
 
-from ...package.engine.describe import config_facts
+from ..engine.facts import config_facts
 from ..engine.simulate import compared, plan_of
 from ..simulated import Simulated
 

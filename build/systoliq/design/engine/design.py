@@ -10,32 +10,22 @@ from typing import Any, ClassVar
 import numpy.typing as npt
 
 from systoliq.golden import matmul_integer, qlinear_matmul
-from systoliq.golden.archive import npz_bytes
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
-from systoliq.hw.engine.float8_registers import map_of
 from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
-from ...testbench.engine.stimulus import EngineJob, engine_stimulus
-from ...testbench.engine.testbench import engine_testbench
 from ..choose import AUTO
-from ..design import Arrays, Design, File
+from ..design import Arrays, Design
 from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .configuration import engine_config
-from ...package.engine.describe import MEANINGS, describe, stream_notes
-from ...package.engine.register_map import c_header, markdown
+from .facts import stream_notes
+from .meanings import MEANINGS
 from .simulate import read_operation, run_engine
 
 __all__ = ["EngineDesign"]
-
-_VECTORS = (
-    "golden vectors of the testbench: jobI_y = jobI_a x jobI_b less their zero points, plus bias; where there is a "
-    "scale, times it, rounded, plus y_zero_point"
-)
-_FLOAT8_VECTORS = "golden vectors of the testbench: jobI_y = jobI_a x jobI_b times jobI_scale of its column, as codes"
 
 
 class EngineDesign(Design):
@@ -128,28 +118,3 @@ class EngineDesign(Design):
             if value is not None:
                 raise InputError(f"{option} cannot be used with the source engine: its simulation has none")
         check_run(simulator, stalls, waves)
-
-    @cached_property
-    def stimulus(self) -> list[EngineJob]:
-        """The jobs of its testbench."""
-        return engine_stimulus(self)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Design.describe`."""
-        return describe(self)
-
-    def testbench(self) -> str:
-        """See `Design.testbench`."""
-        return engine_testbench(self, self.stimulus)
-
-    def files(self) -> dict[str, File]:
-        """Golden vectors, and its registers for readers and for C."""
-        vectors: Arrays = {}
-        for index, each in enumerate(self.stimulus):
-            vectors |= {f"job{index}_{key}": array for key, array in each.arrays.items()}
-        registers = map_of(self.config)
-        return {
-            f"{self.name}_vectors.npz": (_FLOAT8_VECTORS if self.config.float8 else _VECTORS, npz_bytes(vectors)),
-            "registers.md": ("the register map", markdown(registers).encode()),
-            "systoliq_engine.h": ("the register map for C and C++", c_header(registers).encode()),
-        }

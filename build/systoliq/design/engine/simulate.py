@@ -17,7 +17,7 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError
 from ..operands import read_operand_file
 from ..simulated import Simulated
-from ...package.engine.describe import config_facts
+from .facts import config_facts
 
 if TYPE_CHECKING:
     from .design import EngineDesign

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.archive import npz_bytes
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
@@ -22,23 +21,15 @@ from systoliq.hw.hierarchy import mark_used
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
 from systoliq.sim.runner import SimulatorName
 
-from ...errors import InputError, expect
-from ...generator import CERTIFICATE
+from ...errors import expect
 from ...onnx import HostPart
-from ...testbench.layer.stimulus import LayerStimulus, layer_stimulus
-from ...testbench.layer.testbench import layer_testbench
 from ..choose import AUTO
 from ..cosimulated import cosimulated
-from ..design import Arrays, Design, File
-from ..exchange import Exchange
+from ..design import Arrays, Design
 from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .auto import fitted
-from ...package.layer.certificate import certificate
-from ...package.layer.describe import describe, formula
-from .exchange import layer_exchange
-from ...package.layer.float8_certificate import float8_certificate
 from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
 from .scales import scale_notes
@@ -160,12 +151,8 @@ class LayerDesign(Design):
 
     @property
     def notes(self) -> list[str]:
-        """Whether the requantizer is exact, scales are odd, or sums may wrap."""
-        if self.layer.gives_sums:
-            return [*self.odd_scales, *sums_notes(self.layer)]
-        wrong = self.stimulus.float32_mismatches
-        inexact = f"this requantizer differs from the float32 formula on {wrong} golden vectors"
-        return [*self.odd_scales, *([inexact] if wrong else [])]
+        """Return warnings about odd scales and about sums that may wrap."""
+        return [*self.odd_scales, *(sums_notes(self.layer) if self.layer.gives_sums else [])]
 
     @property
     def odd_scales(self) -> list[str]:
@@ -240,50 +227,3 @@ class LayerDesign(Design):
         """Of a group of rows."""
         beats: int = self.dense.schedule.beats
         return beats
-
-    def exchange(  # type: ignore[override]
-        self,
-        a: npt.NDArray[Any] | None = None,
-        *,
-        a_zero_point: npt.ArrayLike | None = None,
-        x: npt.NDArray[np.float32] | None = None,
-    ) -> Exchange:
-        """See `Design.exchange`; the operands are those of `simulate`."""
-        return layer_exchange(self.dense, rows_of(self.layer, self.host, a, a_zero_point, x), self.host, self.model)
-
-    @cached_property
-    def stimulus(self) -> LayerStimulus:
-        """What its testbench sends and expects."""
-        return layer_stimulus(self)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Design.describe`."""
-        return describe(self)
-
-    def testbench(self) -> str:
-        """See `Design.testbench`."""
-        return layer_testbench(self, self.stimulus)
-
-    def files(self) -> dict[str, File]:
-        """Golden vectors, and the layer itself."""
-        stimulus = self.stimulus
-        vectors = {"a": stimulus.a, "y": stimulus.y}
-        if stimulus.a_zero_point is not None:
-            vectors["a_zero_point"] = stimulus.a_zero_point
-        if stimulus.float32_mismatches:
-            vectors["y_hardware"] = stimulus.expected
-        return {
-            f"{self.name}_vectors.npz": (f"golden vectors: a and y = {formula(self.layer)}", npz_bytes(vectors)),
-            f"{self.name}_layer.npz": ("the layer, a SOURCE of systoliq", npz_bytes(self.layer.arrays())),
-        }
-
-    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
-        """What `systoliq verify` derives again."""
-        constants = self.requantization
-        if isinstance(constants, Unscaled):
-            return {}
-        if CERTIFICATE in files:
-            raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
-        if isinstance(constants, Float8Requantization):
-            return float8_certificate(self, constants, files)
-        return certificate(self, constants, files)

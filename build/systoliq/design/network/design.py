@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 
 import numpy.typing as npt
 
-from systoliq.golden.archive import npz_bytes
 from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network import Network, network_arrays
+from systoliq.golden.network import Network
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import PLAIN_CELLS, models_verilog
@@ -25,28 +24,18 @@ from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network,
 from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
-from ...files import json_bytes
-from ...generator import CERTIFICATE
-from ...testbench.network.stimulus import NetworkStimulus, network_stimulus
-from ...testbench.network.testbench import network_testbench
 from ..choose import AUTO, choose_requantization
-from ..design import Arrays, Design, File
-from ..exchange import Exchange
+from ..design import Arrays, Design
 from ..hardware import Hardware, auto_cells
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
-from ...package.network.certificate import network_certificate
-from ...package.network.describe import describe
 from .enough import enough_images
 from .estimate import Estimate, estimate
-from .exchange import network_exchange
 from .fit import check_fit
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
-from ...package.network.report import network_report
 from .scales import network_scale_notes
-from ...package.network.stages import stage_arrays, stage_claims
 
 __all__ = ["NetworkDesign"]
 
@@ -306,11 +295,6 @@ class NetworkDesign(Design):
         """Of an image."""
         return image_beats(self.assembly)
 
-    def exchange(self, inputs: Mapping[str, npt.NDArray[Any]]) -> Exchange:  # type: ignore[override]
-        """See `Design.exchange`; `inputs` are as `Network.golden` takes them."""
-        (output,) = self.network.outputs
-        return network_exchange(self.assembly, self.network.golden(inputs), output)
-
     def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
         wrong = [
             f"tensor {name!r}: {each.mismatches} of {each.expected.size} elements differ; {each.first}"
@@ -352,44 +336,7 @@ class NetworkDesign(Design):
 
         return stage_of_cell
 
-    @cached_property
-    def stimulus(self) -> NetworkStimulus:
-        """What its testbench sends and expects."""
-        return network_stimulus(self)
-
-    def describe(self) -> dict[str, Any]:
-        """See `Design.describe`."""
-        return describe(self)
-
-    def testbench(self) -> str:
-        """See `Design.testbench`."""
-        return network_testbench(self, self.stimulus)
-
-    def files(self) -> dict[str, File]:
-        """Golden vectors of every tensor, the network, the plan, and a page that shows it."""
-        vectors = npz_bytes(self.stimulus.tensors)
-        stages = npz_bytes(stage_arrays(self.assembly))
-        network = npz_bytes(network_arrays(self.network))
-        return {
-            f"{self.name}_vectors.npz": ("golden vectors: every integer tensor by its name in ONNX", vectors),
-            f"{self.name}_network.npz": ("the network itself, from which verify writes the package once more", network),
-            f"{self.name}_stages.npz": ("what each stage computes: weights, scales, tables; verify reads it", stages),
-            f"{self.name}_plan.json": ("each stage's cols and depth, for --plan", json_bytes(self.stages)),
-            "report.html": ("the network as a pipeline, stage by stage", network_report(self).encode()),
-        }
-
     @property
     def certified(self) -> bool:
         """See `Design.certified`: each of its stages is."""
         return True
-
-    @cached_property
-    def claims(self) -> list[dict[str, Any]]:
-        """What its certificate says of each stage."""
-        return stage_claims(self.assembly, self.name)
-
-    def certify(self, files: Mapping[str, bytes]) -> dict[str, Any]:
-        """What `systoliq verify` derives again."""
-        if CERTIFICATE in files:
-            raise InputError(f"name must not be {self.name!r}: {CERTIFICATE} is a file of the package")
-        return network_certificate(self, files)

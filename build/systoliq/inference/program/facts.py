@@ -6,7 +6,7 @@ from typing import Any
 
 from systoliq.hw.dma.convolutions import Maps
 
-from ...package.engine.describe import config_facts
+from ...design.engine.facts import config_facts
 from ..steps import HostStep, label_of
 from .product import OperationInMemory, Product
 from .program import Program

@@ -7,10 +7,10 @@ from importlib import resources
 
 from systoliq.hw.dma.registers import BASE
 
-from ...package.dma_engine.dma_register_map import dma_c_header
-from ...package.engine.register_map import c_header as engine_header
 from ...files import json_bytes
 from ...generator import GENERATOR, versions
+from ...package.dma_engine.dma_register_map import dma_c_header
+from ...package.engine.register_map import c_header as engine_header
 from ..division import Division
 from ..operations import Array
 from ..steps import HostStep

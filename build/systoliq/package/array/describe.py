@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.hw import ArrayConfig
 from systoliq.hw.packing import ArrayPacking
 
+from ...design.array.design import ArrayDesign
 from ...design.facts import RESET, format_facts
+from ...testbench.array.stimulus import array_stimulus
 
-if TYPE_CHECKING:
-    from ...design.array.design import ArrayDesign
-
-__all__ = ["describe"]
+__all__ = ["describe_array"]
 
 
-def describe(design: ArrayDesign) -> dict[str, Any]:
-    """Ready for JSON; see `Design.describe`."""
-    config, array = design.config, design.array
+def describe_array(design: ArrayDesign) -> dict[str, Any]:
+    """Return the description for `describe`."""
+    config, array, stimulus = design.config, design.array, array_stimulus(design)
     return {
         "computes": "sums = a @ b for tiles of rows x K and K x cols, modulo 2^accumulator_bits" + _of_float8(config),
         "formats": {"a": format_facts(config.a), "b": format_facts(config.b)},
@@ -45,7 +44,7 @@ def describe(design: ArrayDesign) -> dict[str, Any]:
             "formula": f"a tile of t beats: t + {array.cycles([1]) - 1}; each further one max(t, {config.rows}) more",
             "meaning": "from the first beat to the last sum, both included, without stalls",
         },
-        "vectors": {"tiles": len(design.stimulus.inner), "inner": list(design.stimulus.inner)},
+        "vectors": {"tiles": len(stimulus.inner), "inner": list(stimulus.inner)},
     }
 
 

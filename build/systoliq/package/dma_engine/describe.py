@@ -2,82 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.hw.dma.list_player import ListError
 from systoliq.hw.dma.registers import BASE, DMA_REGISTERS
 
-from ..engine.describe import MEANINGS as OF_ENGINE
-from ..engine.describe import describe as describe_engine
+from ...design.dma_engine.design import DmaEngineDesign
+from ..engine.describe import describe_engine
 from ..engine.register_facts import field_facts
 
-if TYPE_CHECKING:
-    from ...design.dma_engine.design import DmaEngineDesign
-
-__all__ = ["MEANINGS", "describe"]
-
-_ADDRESS = {
-    "id": "always 0",
-    "addr": "in bytes, a multiple of the bus",
-    "len": "beats less one, at most 15",
-    "size": "bytes of a beat, as a power of two: those of the bus",
-    "burst": "INCR",
-    "cache": "normal memory, not cached",
-    "prot": "always 0",
-    "valid": "it is offered",
-    "ready": "it is taken",
-}
-_READ = {
-    "data": "what is there",
-    "resp": "OKAY, or an error",
-    "last": "not looked at",
-    "id": "not looked at",
-    "valid": "it is offered",
-    "ready": "always 1",
-}
-_WRITE = {
-    "data": "what goes there",
-    "strb": "bytes that are written",
-    "last": "the burst's last beat",
-    "valid": "it is offered",
-    "ready": "it is taken",
-}
-_ANSWER = {
-    "resp": "OKAY, or an error",
-    "id": "not looked at",
-    "valid": "it is offered",
-    "ready": "always 1",
-}
+__all__ = ["describe_dma_engine"]
 
 
-def _meanings() -> Iterator[tuple[str, str]]:
-    """Of the masters' ports."""
-    for name, title in (("a", "A"), ("b", "B"), ("list", "the list")):
-        for channel, signals, text in (("ar", _ADDRESS, "address of a read"), ("r", _READ, "a read's data")):
-            yield from (
-                (f"m_axi_{name}_{channel}{each}", f"AXI4, {text} of {title}: {signals[each]}") for each in signals
-            )
-    for channel, signals, text in (
-        ("aw", _ADDRESS, "address of a write"),
-        ("w", _WRITE, "a write's data"),
-        ("b", _ANSWER, "a write's answer"),
-    ):
-        yield from ((f"m_axi_y_{channel}{each}", f"AXI4, {text} of Y: {signals[each]}") for each in signals)
-
-
-MEANINGS = (
-    {
-        name: text.replace("see registers.md", "see registers.md and dma_registers.md")
-        for name, text in OF_ENGINE.items()
-    }
-    | dict(_meanings())
-    | {"irq": "interrupt, active high, for what the registers INTERRUPT and DMA_INTERRUPT name"}
-)
-
-
-def describe(design: DmaEngineDesign) -> dict[str, Any]:
-    """Ready for JSON; see `Design.describe`."""
+def describe_dma_engine(design: DmaEngineDesign) -> dict[str, Any]:
+    """Return the description for `describe`."""
     facts = describe_engine(design)
     config = design.config
     tile = f"for each tile of {config.cols} columns, for each {config.depth} rows of B, for each column, those rows"

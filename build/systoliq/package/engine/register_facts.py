@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.hw.engine import lane_slots
 from systoliq.hw.engine.registers import Register, RegisterMap, Table
 
-if TYPE_CHECKING:
-    from ...design.engine.design import EngineDesign
+from ...design.engine.design import EngineDesign
 
 __all__ = ["field_facts", "register_facts"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,9 @@ from systoliq.golden.operand import integer_format
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.folding import Folding
 
-from ...generator import GENERATOR, versions
 from ...design.choose import reachable
-
-if TYPE_CHECKING:
-    from ...design.layer.design import LayerDesign
+from ...design.layer.design import LayerDesign
+from ...generator import GENERATOR, versions
 
 __all__ = ["FORMAT", "accumulator_facts", "certificate", "layer_claims", "sealed", "weights_digest"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.golden.float8_requantization import MANTISSA_BITS, Float8Requantization
@@ -11,22 +11,21 @@ from systoliq.golden.unscaled import Unscaled
 from systoliq.hw.packing import LayerPacking
 
 from ...design.facts import RESET, format_facts
-from .float8_certificate import zero_points_of_b
+from ...design.layer.design import LayerDesign
 from ...design.layer.scales import scale_facts
 from ...design.layer.sums import sums_computes, sums_quantization
+from ...testbench.layer.stimulus import layer_stimulus
+from .float8_certificate import zero_points_of_b
 
-if TYPE_CHECKING:
-    from ...design.layer.design import LayerDesign
-
-__all__ = ["describe", "formula"]
+__all__ = ["describe_layer", "formula"]
 
 _ROWS = (1, 16, 256)  # for which the cycle model is spelled out
 
 
-def describe(design: LayerDesign) -> dict[str, Any]:
-    """Ready for JSON; see `Design.describe`."""
+def describe_layer(design: LayerDesign) -> dict[str, Any]:
+    """Return the description for `describe`."""
     layer, dense = design.layer, design.dense
-    schedule, config, stimulus = dense.schedule, dense.config, design.stimulus
+    schedule, config, stimulus = dense.schedule, dense.config, layer_stimulus(design)
     return {
         "computes": _computes(layer),
         "origin": design.origin,

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import Format
 from systoliq.golden.thresholds import column_digest
 
+from ...design.layer.design import LayerDesign
 from ...generator import GENERATOR
 from .certificate import FORMAT, accumulator_facts, sealed, weights_digest
-
-if TYPE_CHECKING:
-    from ...design.layer.design import LayerDesign
 
 __all__ = ["float8_certificate", "zero_points_of_b"]
 

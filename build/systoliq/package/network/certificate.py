@@ -6,16 +6,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ...generator import GENERATOR
+from ...design.network.design import NetworkDesign
+from ...errors import InputError
+from ...generator import CERTIFICATE, GENERATOR
 from ..layer.certificate import FORMAT, sealed
-from .stages import whole_verdict
+from .stages import claims_of, whole_verdict
 
-if TYPE_CHECKING:
-    from ...design.network.design import NetworkDesign
-
-__all__ = ["network_certificate"]
+__all__ = ["certify_network"]
 
 _STATEMENT = (
     "Each stage with its module and those whose results it takes. Where the verdict is exact: in stages with columns, "
@@ -29,9 +28,11 @@ _STATEMENT = (
 )
 
 
-def network_certificate(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
+def certify_network(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
     """What certificate.json says of `design`; `files` are all others of its package."""
-    stages = design.claims
+    if CERTIFICATE in files:
+        raise InputError(f"name must not be {design.name!r}: {CERTIFICATE} is a file of the package")
+    stages = claims_of(design)
     by_stream = {joint.name: joint.component.kind for joint in design.assembly.pipeline.joints}
     content: dict[str, Any] = {
         "generator": GENERATOR,

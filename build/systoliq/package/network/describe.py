@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.golden.network import Tensor
 from systoliq.sim.cosimulation.network import beat_lanes
 
 from ...design.facts import RESET, format_facts
+from ...design.network.design import NetworkDesign
 
-if TYPE_CHECKING:
-    from ...design.network.design import NetworkDesign
-
-__all__ = ["describe"]
+__all__ = ["describe_network"]
 
 
-def describe(design: NetworkDesign) -> dict[str, Any]:
-    """Ready for JSON; see `Design.describe`."""
+def describe_network(design: NetworkDesign) -> dict[str, Any]:
+    """Return the description for `describe`."""
     assembly = design.assembly
     pipeline = assembly.pipeline
     source, output = assembly.tensors[pipeline.source], assembly.tensors[pipeline.output]

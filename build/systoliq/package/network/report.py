@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.golden.network import Node
 from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 
+from ...design.network.design import NetworkDesign
 from ...design.network.estimate import Estimate
 from ...design.network.plan import StagePlan
-
-if TYPE_CHECKING:
-    from ...design.network.design import NetworkDesign
+from .stages import claims_of
 
 __all__ = ["network_report"]
 
@@ -55,7 +54,7 @@ def network_report(design: NetworkDesign) -> str:
         "Certified: systoliq verify DIR derives it again from the Verilog; tested: simulated and compared with golden."
     )
     waiting = {joint.name: joint.waiting for joint in assembly.pipeline.joints}
-    claims = {claim["node"]: claim for claim in design.claims if claim["operator"] != "Constant"}
+    claims = {claim["node"]: claim for claim in claims_of(design) if claim["operator"] != "Constant"}
     stages = "".join(
         _stage(
             stage,

@@ -15,9 +15,11 @@ from systoliq.hw.network.operator import Arrays, digest
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.pipeline import Joint
 
+from ...design.network.design import NetworkDesign
+from ...design.once import once
 from ..layer.certificate import layer_claims
 
-__all__ = ["stage_arrays", "stage_claims", "whole_verdict"]
+__all__ = ["claims_of", "stage_arrays", "stage_claims", "whole_verdict"]
 
 _INPUT = "s_axis_a"
 
@@ -29,6 +31,12 @@ def stage_arrays(assembly: Assembly) -> Arrays:
         for joint, node, _ in _joints(assembly)
         for key, array in _arrays(joint.component, node).items()
     }
+
+
+@once
+def claims_of(design: NetworkDesign) -> list[dict[str, Any]]:
+    """Return what the certificate of `design` says of each stage."""
+    return stage_claims(design.assembly, design.name)
 
 
 def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,9 @@ import numpy.typing as npt
 from systoliq.golden import Float8Format, IntFormat
 from systoliq.hw.packing import ArrayPacking, to_integers
 
+from ...design.array.design import ArrayDesign
+from ...design.once import once
 from ..beats import SEED, Beat, beats_of, random_operands, spans
-
-if TYPE_CHECKING:
-    from ...design.array.design import ArrayDesign
 
 __all__ = ["ArrayStimulus", "array_stimulus"]
 
@@ -33,6 +32,7 @@ class ArrayStimulus:
     cycles: int
 
 
+@once
 def array_stimulus(design: ArrayDesign) -> ArrayStimulus:
     """Tiles of many lengths, back to back: the shortest, ragged ones, and one of extremes only."""
     config = design.config

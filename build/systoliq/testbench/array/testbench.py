@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from systoliq.hw.axi import axi_bits
 
+from ...design.array.design import ArrayDesign
 from ..frame import testbench
 from ..resets import trials
 from ..streams import PAUSES, Sender
 from ..text import calls, fill, literal
-from .stimulus import ArrayStimulus
-
-if TYPE_CHECKING:
-    from ...design.array.design import ArrayDesign
+from .stimulus import array_stimulus
 
 __all__ = ["array_testbench"]
 
@@ -90,8 +86,9 @@ _STEP = """\
 _RESET = "      for (column = 0; column < COLS; column = column + 1) index[column] <= 0;"
 
 
-def array_testbench(design: ArrayDesign, stimulus: ArrayStimulus) -> str:
-    """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
+def array_testbench(design: ArrayDesign) -> str:
+    """Return Verilog of module `<name>_tb`, which holds its stimulus and needs nothing else."""
+    stimulus = array_stimulus(design)
     config = design.config
     senders = [
         Sender(

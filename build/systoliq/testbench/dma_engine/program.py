@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from systoliq.hw.dma.commands import CommandList, Placement, command_list, dma_register
 from systoliq.hw.dma.list_player import ListError
@@ -16,12 +15,10 @@ from systoliq.hw.dma.registers import BASE, DMA_REGISTERS, LIST_ENDS, OPERANDS
 from systoliq.hw.engine.host import Map
 from systoliq.sim.engine.dma_engine import MemoryImage, SimulatedDmaEngine
 
+from ...design.dma_engine.design import DmaEngineDesign
 from ..beats import SEED
 from ..driver import put_step as _p
 from ..engine.stimulus import LONG, NEAR_TIES, SHORT, EngineJob
-
-if TYPE_CHECKING:
-    from ...design.dma_engine.design import DmaEngineDesign
 
 __all__ = ["DmaProgram", "ListOfJobs"]
 

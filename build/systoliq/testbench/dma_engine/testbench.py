@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
 from systoliq.hw.dma.list_player import ADDRESS_BITS
 
+from ...design.dma_engine.design import DmaEngineDesign
 from ..driver import driver_parts, port_nets
-from ..engine.stimulus import EngineJob
+from ..engine.stimulus import engine_stimulus
 from ..frame import shell
 from ..memory import MemoryReader, MemoryWriter
 from ..text import calls, fill, literal
 from .program import DmaProgram
 from .testbench_text import BODY, PHASES, STEPS
-
-if TYPE_CHECKING:
-    from ...design.dma_engine.design import DmaEngineDesign
 
 __all__ = ["dma_engine_testbench"]
 
@@ -24,8 +19,9 @@ _PER_CYCLE = 16  # cycles that stalls make of one of a job, at the most
 _PER_WORD = 30  # those of a word of a list
 
 
-def dma_engine_testbench(design: DmaEngineDesign, jobs: Sequence[EngineJob]) -> str:
-    """Verilog of module `<name>_tb`, which holds `jobs` and needs nothing else."""
+def dma_engine_testbench(design: DmaEngineDesign) -> str:
+    """Return Verilog of module `<name>_tb`, which holds its jobs and needs nothing else."""
+    jobs = engine_stimulus(design)
     program = DmaProgram(design, jobs)
     steps = list(program.steps())
     readers = [MemoryReader(f"m_axi_{name}", random_bit=bit) for name, bit in (("a", 3), ("b", 11), ("list", 21))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,11 @@ from systoliq.hw.engine.host import EnginePacking, Float8Job, Job, blocks
 from systoliq.hw.engine.host.job import AnyJob
 from systoliq.hw.packing import Words
 
+from ...design.engine.design import EngineDesign
+from ...design.once import once
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_stimulus import float8_job
 from .near_ties import COLUMNS, near_tie_jobs
-
-if TYPE_CHECKING:
-    from ...design.engine.design import EngineDesign
 
 __all__ = ["DEEP", "LONG", "NEAR_TIES", "ROWS", "SHORT", "WIDE", "Ahead", "EngineJob", "engine_stimulus"]
 
@@ -76,6 +75,7 @@ class EngineJob:
         return arrays | {"y": self.y}
 
 
+@once
 def engine_stimulus(design: EngineDesign) -> list[EngineJob]:
     """Jobs within the engine's buffers and tables; the last two are those that errors and resets befall."""
     config = design.config

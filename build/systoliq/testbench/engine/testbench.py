@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from systoliq.hw.engine import ADDRESS_BITS
 from systoliq.hw.engine.float8_registers import map_of
 
+from ...design.engine.design import EngineDesign
 from ..beats import Beat
 from ..driver import driver_parts, port_nets
 from ..frame import shell
 from ..streams import PAUSES, Receiver, Sender
 from ..text import calls, fill, literal
 from .program import EngineProgram
-from .stimulus import EngineJob
+from .stimulus import engine_stimulus
 from .testbench_text import BODY, PHASES, STEPS
-
-if TYPE_CHECKING:
-    from ...design.engine.design import EngineDesign
 
 __all__ = ["engine_testbench"]
 
 
-def engine_testbench(design: EngineDesign, jobs: list[EngineJob]) -> str:
-    """Verilog of module `<name>_tb`, which holds `jobs` and needs nothing else."""
-    config = design.config
+def engine_testbench(design: EngineDesign) -> str:
+    """Return Verilog of module `<name>_tb`, which holds its jobs and needs nothing else."""
+    config, jobs = design.config, engine_stimulus(design)
     program = EngineProgram(config, jobs, design.engine.constants())
     width = {port["name"]: port["width"] for port in design.ports}
     senders = [_sender(program.a_beats, "a", 3, width), _sender(program.b_beats, "b", 19, width)]

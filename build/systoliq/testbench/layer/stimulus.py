@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,12 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.operand import integer_format
 from systoliq.hw.packing import LayerPacking, to_integers
 
+from ...design.layer.design import LayerDesign
+from ...design.once import once
 from ..beats import SEED, Beat, beats_of, random_operands
 from .float8_rows import float8_rows, float8_sums
 from .float8_ties import float8_ties
 from .steering import steered_rows
-
-if TYPE_CHECKING:
-    from ...design.layer.design import LayerDesign
 
 __all__ = ["LayerStimulus", "YBeat", "layer_stimulus"]
 
@@ -72,6 +71,7 @@ class LayerStimulus:
         return int(np.count_nonzero(self.y != self.expected))
 
 
+@once
 def layer_stimulus(design: LayerDesign) -> LayerStimulus:
     """Batches, back to back: one steered row, two groups less a row, the rest of extremes and random rows, and steered
     rows, with more of those where they are few.

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from systoliq.hw.axi import axi_bits
 
+from ...design.layer.design import LayerDesign
 from ..frame import testbench
 from ..handover import Handover
 from ..resets import stray_beats, trials
 from ..stops import Stops
 from ..streams import PAUSES, Receiver, Sender
 from ..text import calls, fill, literal
-from .stimulus import LayerStimulus
-
-if TYPE_CHECKING:
-    from ...design.layer.design import LayerDesign
+from .stimulus import LayerStimulus, layer_stimulus
 
 __all__ = ["layer_testbench"]
 
@@ -114,8 +110,9 @@ _STEP = """\
       end"""
 
 
-def layer_testbench(design: LayerDesign, stimulus: LayerStimulus) -> str:
-    """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
+def layer_testbench(design: LayerDesign) -> str:
+    """Return Verilog of module `<name>_tb`, which holds its stimulus and needs nothing else."""
+    stimulus = layer_stimulus(design)
     dense = design.dense
     config = dense.config
     y_width = axi_bits(dense.schedule.lanes * design.layer.y_format.bits)

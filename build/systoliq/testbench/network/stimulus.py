@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +13,9 @@ from systoliq.golden.network import Tensor
 from systoliq.hw.packing import image_words
 from systoliq.sim.cosimulation.network import beat_lanes
 
+from ...design.network.design import NetworkDesign
+from ...design.once import once
 from ..beats import SEED, Beat, beats_of, random_operands
-
-if TYPE_CHECKING:
-    from ...design.network.design import NetworkDesign
 
 __all__ = ["NetworkStimulus", "network_stimulus"]
 
@@ -48,6 +47,7 @@ class NetworkStimulus:
         return len(self.y_beats) * self.few // self.images
 
 
+@once
 def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
     """Images of every swing, and some that are the same everywhere; few where they take many cycles."""
     (source,) = design.network.sources

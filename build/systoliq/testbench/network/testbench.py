@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from systoliq.hw.axi import axi_bits
 from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
+from ...design.network.design import NetworkDesign
 from ..fills import Fills
 from ..frame import testbench
 from ..resets import RESET_LENGTHS, Kind, Trial, stray_beats
 from ..stops import Stops
 from ..streams import PAUSES, Receiver, Sender
 from ..text import calls, fill, literal
-from .stimulus import NetworkStimulus
-
-if TYPE_CHECKING:
-    from ...design.network.design import NetworkDesign
+from .stimulus import NetworkStimulus, network_stimulus
 
 __all__ = ["network_testbench"]
 
@@ -97,8 +93,9 @@ _STEP = """\
       end"""
 
 
-def network_testbench(design: NetworkDesign, stimulus: NetworkStimulus) -> str:
-    """Verilog of module `<name>_tb`, which holds `stimulus` and needs nothing else."""
+def network_testbench(design: NetworkDesign) -> str:
+    """Return Verilog of module `<name>_tb`, which holds its stimulus and needs nothing else."""
+    stimulus = network_stimulus(design)
     assembly = design.assembly
     lanes = beat_lanes(assembly, assembly.pipeline.output)
     a_width, width = (

@@ -11,11 +11,11 @@ import numpy.typing as npt
 from systoliq.hw import Dense
 from systoliq.hw.packing import LayerPacking
 
-from ...onnx import HostPart
-from ...testbench.beats import SEED
-from ..design import Arrays
-from ..exchange import Exchange
-from .operands import Rows
+from ..design.design import Arrays
+from ..design.layer.operands import Rows
+from ..onnx import HostPart
+from ..testbench.beats import SEED
+from .exchange import Exchange
 
 __all__ = ["layer_exchange"]
 

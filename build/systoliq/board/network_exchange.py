@@ -10,8 +10,8 @@ from systoliq.golden.network import Tensor
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.packing import image_words
 
-from ..design import Arrays
-from ..exchange import Exchange
+from ..design.design import Arrays
+from .exchange import Exchange
 
 __all__ = ["network_exchange"]
 

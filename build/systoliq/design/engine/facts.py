@@ -1,0 +1,37 @@
+"""Facts about the configuration of an engine, ready for JSON, and warnings about it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from systoliq.hw.engine import EngineConfig
+
+from ..facts import format_facts
+
+__all__ = ["config_facts", "stream_notes"]
+
+
+def config_facts(config: EngineConfig) -> dict[str, Any]:
+    """Sizes, dataflow and cells, ready for JSON; of float8 also the formats, the bits of sums, and of their flags."""
+    facts = {name: value for name, value in dataclasses.asdict(config).items() if name not in ("a", "b", "y")}
+    if not config.float8:
+        return facts
+    del facts["max_rows"]
+    formats = {name: format_facts(form) for name, form in zip("aby", config.float8, strict=True)}
+    sums = {"accumulator_bits": config.array.accumulator_bits, "flag_bits": config.array.flag_bits}
+    return facts | {"formats": formats} | sums
+
+
+def stream_notes(config: EngineConfig) -> list[str]:
+    """Of each stream whose width ordinary AXI DMAs do not take: powers of two from 8 to 1024."""
+    widths = {
+        "s_axis_a": config.rows * config.depth * 8,
+        "s_axis_b": config.cols * config.depth * 8,
+        "m_axis_y": config.lanes * 32,
+    }
+    return [
+        f"{name} has {bits} bits; AXI DMAs take powers of two from 8 to 1024"
+        for name, bits in widths.items()
+        if bits & (bits - 1) or bits > 1024
+    ]

@@ -1,0 +1,7 @@
+from .testbench_of import (
+    testbench_of,
+)
+
+__all__ = [
+    "testbench_of",
+]
