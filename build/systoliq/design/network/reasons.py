@@ -20,7 +20,7 @@ from .design import NetworkDesign
 from .ends import check_ends
 from .plan import stages_of
 
-__all__ = ["check_stages", "reasons_against"]
+__all__ = ["check_stages", "reasons_against", "refused_stages"]
 
 
 def reasons_against(net: Network) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def reasons_against(net: Network) -> tuple[str, ...]:
         try:
             NetworkDesign(net, origin=net.name)
         except (TypeError, ValueError) as error:
-            return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *_of_stages(net))))
+            return tuple(dict.fromkeys((str(error).removeprefix(f"{net.name}: "), *refused_stages(net).values())))
     return ()
 
 
@@ -50,9 +50,11 @@ def check_stages(net: Network) -> None:
             raise InputError(str(error)) from error
 
 
-def _of_stages(net: Network) -> list[str]:
-    """The reasons against the stages, each by itself and in its smallest form."""
-    return [reason for node in stages_of(net) if (reason := _reason(node)) is not None]
+def refused_stages(net: Network) -> dict[str, str]:
+    """Return the reason against each stage of `net` that has no hardware in its smallest form, by its output."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnusedElaboratable)  # nothing is emitted
+        return {node.output.name: reason for node in stages_of(net) if (reason := _reason(node)) is not None}
 
 
 def _reason(node: Node) -> str | None:

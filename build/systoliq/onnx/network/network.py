@@ -33,7 +33,7 @@ from .verdict import Fate, Verdict
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["Reading", "network_of", "read_network", "read_nodes"]
+__all__ = ["HANDLERS", "Reading", "network_of", "read_network", "read_nodes", "with_batch"]
 
 _LISTED = 5  # reasons in an error; `systoliq layers` has them all
 
@@ -102,7 +102,7 @@ def read_nodes(path: str | Path) -> Reading:
     A first dimension without a number is the batch, and counts as 1.
     """
     path = Path(path)
-    model = _with_batch(read_model(path))
+    model = with_batch(read_model(path))
     graph = Graph(model, path.parent)
     reader = Reader(graph, {}, HANDLERS)
     problems = []
@@ -158,8 +158,8 @@ def network_of(reading: Reading, path: str | Path) -> Network:
     return reading.network
 
 
-def _with_batch(model: ModelProto) -> ModelProto:
-    """`model` with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow."""
+def with_batch(model: ModelProto) -> ModelProto:
+    """Return `model` with a batch of 1 where its inputs' first dimension has no number, and the shapes that follow."""
     initializers = {tensor.name for tensor in model.graph.initializer}
     changed = False
     for info in model.graph.input:

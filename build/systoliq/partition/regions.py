@@ -1,0 +1,147 @@
+"""Regions of a graph between two integer tensors: which nodes compute one from the other and constants alone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from ..onnx.functions import all_nodes
+from ..onnx.graph import Graph
+from ..onnx.network.verdict import multiply_accumulates
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
+
+__all__ = ["Nodes", "Region", "Regions", "inputs_of"]
+
+Nodes = npt.NDArray[np.bool_]
+"""One flag per node of a graph."""
+
+
+def inputs_of(node: NodeProto) -> list[str]:
+    """The tensors that `node` takes, including those that the bodies of If, Loop and Scan take."""
+    bodies = [graph for given in node.attribute for graph in (given.g, *given.graphs)]
+    inner = [each for body in bodies for each in all_nodes(body.node)]
+    return [name for each in (node, *inner) for name in each.input if name]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Region:
+    """The nodes that compute the integer tensor `end` from the integer tensor `start` and constants alone.
+
+    `nodes` are places in the graph, in order. `multiply_accumulates` counts those of the nodes that the rest of the
+    model does not need as well.
+    """
+
+    start: str
+    end: str
+    nodes: tuple[int, ...]
+    multiply_accumulates: int
+
+
+class Regions:
+    """All regions of `graph`."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.nodes: Sequence[NodeProto] = list(graph.graph.node)
+        self.work = np.array([multiply_accumulates(graph, node) or 0 for node in self.nodes], np.int64)
+        self._made = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
+        self._inputs = [inputs_of(node) for node in self.nodes]
+        self._before = [self._makers(names) for names in self._inputs]
+
+    def _makers(self, names: Iterable[str]) -> list[int]:
+        return sorted({self._made[name] for name in names if name in self._made})
+
+    @cached_property
+    def constant(self) -> Nodes:
+        """Nodes that take no computed tensor: the value of their results stands in the model."""
+        initializers = self.graph.initializers
+        found = np.zeros(len(self.nodes), bool)
+        for place, names in enumerate(self._inputs):
+            found[place] = all(
+                found[self._made[name]] if name in self._made else name in initializers for name in names
+            )
+        return found
+
+    @cached_property
+    def cuts(self) -> dict[str, int]:
+        """The tensors of 8-bit integers that are computed or given, and the place of the node that makes each; -1 for
+        inputs of the graph.
+        """
+        names = [each.name for each in self.graph.graph.input if each.name not in self.graph.initializers]
+        found = {name: -1 for name in names if self._is_integer(name)}
+        for name, place in self._made.items():
+            if not self.constant[place] and self._is_integer(name):
+                found[name] = place
+        return found
+
+    def _is_integer(self, name: str) -> bool:
+        kind = self.graph.type_of(name)
+        return kind is not None and kind.name in ("int8", "uint8")
+
+    def ancestors(self, names: Iterable[str], stop: Collection[str] = ()) -> Nodes:
+        """The nodes that compute the tensors `names`, without those that only compute tensors of `stop`."""
+        found = np.zeros(len(self.nodes), bool)
+        todo = self._makers(name for name in names if name not in stop)
+        while todo:
+            place = todo.pop()
+            if not found[place]:
+                found[place] = True
+                todo += self._makers(name for name in self._inputs[place] if name not in stop)
+        return found
+
+    @cached_property
+    def _ends(self) -> list[tuple[str, Nodes, Nodes]]:
+        """Each tensor at which a region may end, the nodes that compute it, and those that the outputs need beside."""
+        outputs = [each.name for each in self.graph.graph.output]
+        made = [name for name, place in self.cuts.items() if place >= 0]
+        return [(name, self.ancestors([name]), self.ancestors(outputs, {name})) for name in made]
+
+    def best(self, blocked: Collection[str], rejected: Collection[tuple[str, str]] = ()) -> Region | None:
+        """The region with the most multiply-accumulates, then with the most nodes; None if no region has any.
+
+        `blocked` are outputs of nodes that no region may have, `rejected` pairs of start and end that it may not be.
+        """
+        found, most = None, (0, 0)
+        for start in self.cuts:
+            inside = self._computed_from(start, blocked)
+            if self.work[inside].sum() < most[0]:
+                continue
+            for end, needed, beside in self._ends:
+                if not inside[self.cuts[end]] or (start, end) in rejected:
+                    continue
+                nodes = needed & inside
+                size = int(self.work[nodes & ~beside].sum()), int(nodes.sum())
+                if size[0] and size > most:
+                    found, most = (start, end, nodes), size
+        if found is None:
+            return None
+        start, end, nodes = found
+        places = tuple(int(place) for place in np.flatnonzero(nodes))
+        return Region(start=start, end=end, nodes=places, multiply_accumulates=most[0])
+
+    def _computed_from(self, start: str, blocked: Collection[str]) -> Nodes:
+        """The nodes whose computed inputs all follow from the tensor `start` without a node of `blocked`."""
+        found = np.zeros(len(self.nodes), bool)
+        for place in self._others(self.cuts[start]):
+            node = self.nodes[place]
+            if any(name in blocked for name in node.output):
+                continue
+            found[place] = all(
+                name == start or self._is_known(name, found) for name in self._inputs[place]
+            ) and not self.constant[place]
+        return found
+
+    def _others(self, first: int) -> Iterator[int]:
+        return iter(range(first + 1, len(self.nodes)))
+
+    def _is_known(self, name: str, found: Nodes) -> bool:
+        """Whether the tensor `name` is a constant or made by a node of `found`."""
+        place = self._made.get(name)
+        return name in self.graph.initializers if place is None else bool(found[place] or self.constant[place])

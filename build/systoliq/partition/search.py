@@ -1,0 +1,175 @@
+"""Search for the largest part of a model that is a network in hardware."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from systoliq.golden.network import Network
+
+from ..design.network.reasons import reasons_against, refused_stages
+from ..errors import InputError, need
+from ..onnx.graph import Graph
+from ..onnx.model import library, read_model
+from ..onnx.network import Fate, Reading, read_nodes
+from ..onnx.network.network import HANDLERS, with_batch
+from ..onnx.node import domain, is_operator, label
+from ..onnx.quantization import unquantized
+from . import models
+from .regions import Region, Regions
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["Cause", "Partition", "partition_of"]
+
+_TRIES = 200  # parts that are read before the search gives up
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """A node that no part may have, and the reason.
+
+    `multiply_accumulates` is how many more the largest part would have if hardware took this node: at most, because
+    behind it other nodes may be refused.
+    """
+
+    node: str
+    reason: str
+    multiply_accumulates: int
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Partition:
+    """The model in the file `path` in three models: `before` and `after` are None if they have no node.
+
+    `network` is a network in hardware from the integer tensor `start` to the integer tensor `end`. `boundary` are the
+    tensors that `before` computes, `start` first. `multiply_accumulates` are those of the network and `all` those of
+    the whole model. `causes` are the nodes in the way, those that would win the most first.
+    """
+
+    path: Path
+    start: str
+    end: str
+    boundary: tuple[str, ...]
+    before: ModelProto | None
+    network: ModelProto
+    after: ModelProto | None
+    nodes: int
+    all_nodes: int
+    multiply_accumulates: int
+    all_multiply_accumulates: int
+    causes: tuple[Cause, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether hardware computes all matrix products and nothing is in the way."""
+        return not self.causes and self.multiply_accumulates == self.all_multiply_accumulates
+
+
+def partition_of(path: str | Path, progress: Progress | None = None) -> Partition:
+    """Return the partition of the ONNX model in the file `path` whose network has the most multiply-accumulates.
+
+    Raises InputError with the reasons if no part with a matrix product is a network.
+    """
+    path = Path(path)
+    model = with_batch(read_model(path))
+    graph = Graph(model, path.parent)
+    if (reason := unquantized(graph)) is not None:
+        raise InputError(f"{path}: {reason}")
+    with library(f"{path}: the data outside of the file must be readable"):
+        need("onnx", "onnx", "reading ONNX models", extra="onnx").load_external_data_for_model(model, str(path.parent))
+    search = _Search(path, model, progress)
+    region = search.run()
+    return Partition(
+        path=path,
+        start=region.start,
+        end=region.end,
+        boundary=tuple(models.boundary(search.regions, region)),
+        before=models.before(model, search.regions, region),
+        network=models.network(model, search.regions, region),
+        after=models.after(model, search.regions, region),
+        nodes=len(region.nodes),
+        all_nodes=int((~search.regions.constant).sum()),
+        multiply_accumulates=region.multiply_accumulates,
+        all_multiply_accumulates=int(search.regions.work.sum()),
+        causes=search.causes(region),
+    )
+
+
+class _Search:
+    """Read the largest region, note what is in its way, and take the next, until one is a network."""
+
+    def __init__(self, path: Path, model: ModelProto, progress: Progress | None) -> None:
+        self.path, self.model, self.progress = path, model, progress
+        self.regions = Regions(Graph(model, path.parent))
+        self.blocked = {
+            name: f"{label(node)}: the operator {node.op_type} is not supported between integers"
+            for place, node in enumerate(self.regions.nodes)
+            if not self.regions.constant[place] and not _is_handled(node)
+            for name in node.output
+        }
+        self.rejected: dict[tuple[str, str], str] = {}
+
+    def run(self) -> Region:
+        for count in range(_TRIES):
+            region = self.regions.best(self.blocked, self.rejected)
+            if region is None:
+                raise InputError(f"{self.path}: no part with a matrix product can be a network{self._reasons()}")
+            if self.progress is not None:
+                self.progress(f"part {count + 1}, {len(region.nodes)} nodes")
+            if self._is_network(region):
+                return region
+        raise InputError(f"{self.path}: none of the {_TRIES} largest parts can be a network{self._reasons()}")
+
+    def causes(self, region: Region) -> tuple[Cause, ...]:
+        """What is in the way of a larger part than `region`, the most promising first."""
+        found = {}
+        for name, reason in self.blocked.items():
+            larger = self.regions.best(self.blocked.keys() - {name}, self.rejected)
+            more = 0 if larger is None else larger.multiply_accumulates - region.multiply_accumulates
+            node = next(node for node in self.regions.nodes if name in node.output)
+            found[label(node)] = Cause(node=label(node), reason=reason, multiply_accumulates=more)
+        return tuple(sorted(found.values(), key=lambda cause: -cause.multiply_accumulates))
+
+    def _reasons(self) -> str:
+        listed = list(dict.fromkeys([*self.blocked.values(), *self.rejected.values()]))[:5]
+        return f": {'; '.join(listed)}" if listed else ""
+
+    def _is_network(self, region: Region) -> bool:
+        """Whether `region` is a network that hardware takes; else notes the nodes in its way, or rejects it."""
+        with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
+            file = Path(folder) / "network.onnx"
+            part = models.network(self.model, self.regions, region)
+            file.write_bytes(part.SerializeToString())
+            reading = read_nodes(file)
+        if reading.network is None:
+            if not self._block_nodes(part, reading):
+                self.rejected[region.start, region.end] = "; ".join(reading.problems)
+            return False
+        reasons = reasons_against(reading.network)
+        if reasons and not self._block_stages(reading.network):
+            self.rejected[region.start, region.end] = reasons[0]
+        return not reasons
+
+    def _block_nodes(self, part: ModelProto, reading: Reading) -> bool:
+        before = len(self.blocked)
+        for node, verdict in zip(part.graph.node, reading.verdicts, strict=True):
+            if verdict.fate is Fate.REFUSED and not verdict.derived:
+                self.blocked |= {name: f"{label(node)}: {verdict.text}" for name in node.output if name}
+        return len(self.blocked) > before
+
+    def _block_stages(self, net: Network) -> bool:
+        before = len(self.blocked)
+        made = {name for node in self.regions.nodes for name in node.output}
+        self.blocked |= {name: text for name, text in refused_stages(net).items() if name in made}
+        return len(self.blocked) > before
+
+
+def _is_handled(node: object) -> bool:
+    return is_operator(node, "QuantizeLinear", "DequantizeLinear") or (domain(node), node.op_type) in HANDLERS
