@@ -27,7 +27,7 @@ DIRECTION = (  # packages and modules of the folder build: each may import those
     {"testbench"},
     {"package", "quantize"},
     {"benchmarks", "board", "demo", "explore", "inference"},
-    {"soc"},
+    {"partition", "soc"},
     {"cli"},
     {"__main__", "api"},
 )

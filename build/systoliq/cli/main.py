@@ -23,6 +23,7 @@ COMMANDS = {
     "explore": "Search array sizes, widths and cells for the best designs",
     "layers": "List the nodes of an ONNX model and what hardware takes",
     "mutants": "Mutate a package's Verilog and run its testbench",
+    "partition": "Cut the largest part for hardware out of an ONNX model",
     "prove": "Prove properties of the hardware's blocks",
     "quantize": "Quantize a float ONNX model to int8 for the hardware",
     "registers": "Write the engine's register map for C and Markdown",

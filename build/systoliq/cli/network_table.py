@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from rich.table import Table
@@ -50,10 +51,12 @@ def network_table(reading: Reading) -> Table:
 
 
 def network_lines(reading: Reading, hardware: Sequence[str]) -> Iterator[str]:
-    """The reasons against the network, and those against its hardware, a line each."""
+    """The reasons against the network, and those against its hardware, a line each; then how to get a part of it."""
     for start, reasons in (("no network", reading.problems), ("no hardware", hardware)):
         for reason in reasons:
             yield " ".join(f"{start}: {reason}".split())
+    if (reading.problems or hardware) and reading.unquantized is None:
+        yield f"the largest part for hardware: systoliq partition {shlex.quote(str(reading.path))} --out DIR"
 
 
 def _becomes(verdict: Verdict) -> str:

@@ -23,6 +23,7 @@ from ..samples import check_labels, hit_share
 from .integer_engine import INTEGER_ENGINE_OPTIONS, integer_engine
 from .labels import show_accuracy
 from .options import PATH, SIMULATOR_OPTION, add_options
+from .run_partition import refuse_engine, run_partition
 from .saturated import SATURATED, note_saturated
 from .shell import debug_option, tell_notes
 from .shown import shown
@@ -42,6 +43,9 @@ nodes, and depthwise convolutions, run in onnxruntime. Each product and the mode
 onnxruntime. Exit status is 1 if anything differs. It is 3 if the hardware is right and onnxruntime's own kernels
 saturate on this processor (docs/onnx.md).
 
+FILE.onnx may also be a directory of systoliq partition: then its network runs as Verilog, and what comes before and
+after it in onnxruntime. The engine's options cannot be used with it.
+
 Input and output are archives with one array per input and output of the model, by name. If the input has labels [M],
 the accuracy of the first output is shown.
 
@@ -51,6 +55,7 @@ Examples
   systoliq run model.onnx --input x.npz --output y.npz --report report.json
   systoliq run model.onnx --input x.npz --only /fc/Gemm --stalls 0.3
   systoliq run model.onnx --input x.npz --rows 16 --cols 16 --bus 128
+  systoliq run out/parts --input x.npz --stalls 0.3
 """
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
@@ -76,6 +81,9 @@ def run(
     """See `help`."""
     for option, path in (("output", output), ("tensors", tensors), ("report", report)):
         check_file(option, path)
+    if model.is_dir():
+        refuse_engine({"only": only or None, "tensors": tensors, "engine": engine, **hardware})
+        return run_partition(model, input_, output=output, report=report, simulator=simulator, stalls=stalls, seed=seed)
     stages = Stages()
     config, bus = integer_engine(engine, hardware)
     feed = read_arrays(input_)

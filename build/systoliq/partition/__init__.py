@@ -5,7 +5,8 @@
 `regions` finds the parts between two integer tensors of a graph.
 """
 
-
+from .files import partition_files
+from .play import Played, is_partition, play
 from .search import Cause, Partition, partition_of
 
-__all__ = ["Cause", "Partition", "partition_of"]
+__all__ = ["Cause", "Partition", "Played", "is_partition", "partition_files", "partition_of", "play"]

@@ -51,7 +51,8 @@ def _later(regions: Regions, region: Region) -> list[int]:
 
 def _made(regions: Regions, nodes: Nodes) -> list[str]:
     """The tensors that `nodes` compute, constants left out."""
-    return [name for place in (nodes & ~regions.constant).nonzero()[0] for name in regions.nodes[place].output if name]
+    computed = (nodes & ~regions.constant).nonzero()[0]
+    return [name for place in computed for name in regions.nodes[int(place)].output if name]
 
 
 def _given(regions: Regions) -> list[str]:

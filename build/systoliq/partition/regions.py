@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -74,12 +74,10 @@ class Regions:
         """The tensors of 8-bit integers that are computed or given, and the place of the node that makes each; -1 for
         inputs of the graph.
         """
-        names = [each.name for each in self.graph.graph.input if each.name not in self.graph.initializers]
-        found = {name: -1 for name in names if self._is_integer(name)}
-        for name, place in self._made.items():
-            if not self.constant[place] and self._is_integer(name):
-                found[name] = place
-        return found
+        inputs = [each.name for each in self.graph.graph.input if each.name not in self.graph.initializers]
+        computed = {name: place for name, place in self._made.items() if not self.constant[place]}
+        places = dict.fromkeys(inputs, -1) | computed
+        return {name: place for name, place in places.items() if self._is_integer(name)}
 
     def _is_integer(self, name: str) -> bool:
         kind = self.graph.type_of(name)
@@ -129,17 +127,15 @@ class Regions:
     def _computed_from(self, start: str, blocked: Collection[str]) -> Nodes:
         """The nodes whose computed inputs all follow from the tensor `start` without a node of `blocked`."""
         found = np.zeros(len(self.nodes), bool)
-        for place in self._others(self.cuts[start]):
+        for place in range(self.cuts[start] + 1, len(self.nodes)):
             node = self.nodes[place]
             if any(name in blocked for name in node.output):
                 continue
-            found[place] = all(
-                name == start or self._is_known(name, found) for name in self._inputs[place]
-            ) and not self.constant[place]
+            found[place] = (
+                all(name == start or self._is_known(name, found) for name in self._inputs[place])
+                and not self.constant[place]
+            )
         return found
-
-    def _others(self, first: int) -> Iterator[int]:
-        return iter(range(first + 1, len(self.nodes)))
 
     def _is_known(self, name: str, found: Nodes) -> bool:
         """Whether the tensor `name` is a constant or made by a node of `found`."""

@@ -22,7 +22,7 @@ from . import models
 from .regions import Region, Regions
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto
 
 __all__ = ["Cause", "Partition", "partition_of"]
 
@@ -46,7 +46,7 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Partition:
-    """The model in the file `path` in three models: `before` and `after` are None if they have no node.
+    """The model in the file `path`, `whole`, in three models: `before` and `after` are None if they have no node.
 
     `network` is a network in hardware from the integer tensor `start` to the integer tensor `end`. `boundary` are the
     tensors that `before` computes, `start` first. `multiply_accumulates` are those of the network and `all` those of
@@ -54,6 +54,7 @@ class Partition:
     """
 
     path: Path
+    whole: ModelProto
     start: str
     end: str
     boundary: tuple[str, ...]
@@ -65,11 +66,6 @@ class Partition:
     multiply_accumulates: int
     all_multiply_accumulates: int
     causes: tuple[Cause, ...]
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether hardware computes all matrix products and nothing is in the way."""
-        return not self.causes and self.multiply_accumulates == self.all_multiply_accumulates
 
 
 def partition_of(path: str | Path, progress: Progress | None = None) -> Partition:
@@ -88,6 +84,7 @@ def partition_of(path: str | Path, progress: Progress | None = None) -> Partitio
     region = search.run()
     return Partition(
         path=path,
+        whole=model,
         start=region.start,
         end=region.end,
         boundary=tuple(models.boundary(search.regions, region)),
@@ -171,5 +168,5 @@ class _Search:
         return len(self.blocked) > before
 
 
-def _is_handled(node: object) -> bool:
+def _is_handled(node: NodeProto) -> bool:
     return is_operator(node, "QuantizeLinear", "DequantizeLinear") or (domain(node), node.op_type) in HANDLERS
