@@ -132,7 +132,8 @@ REFUSED = {
 @pytest.mark.parametrize(("arguments", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(arguments, text, split, images, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    write(tmp_path / "float.onnx", "g (float[1, 3, 6, 7] x, float[4, 3, 3, 3] w) => (float[n] y) { y = Conv(x, w) }", {})
+    text = "g (float[1, 3, 6, 7] x, float[4, 3, 3, 3] w) => (float[n] y) { y = Conv(x, w) }"
+    write(tmp_path / "float.onnx", text, {})
     (tmp_path / "empty").mkdir()
     for name in ("parts", "half"):
         call("partition", split, "--out", name)

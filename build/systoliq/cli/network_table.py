@@ -55,7 +55,7 @@ def network_lines(reading: Reading, hardware: Sequence[str]) -> Iterator[str]:
     for start, reasons in (("no network", reading.problems), ("no hardware", hardware)):
         for reason in reasons:
             yield " ".join(f"{start}: {reason}".split())
-    if (reading.problems or hardware) and reading.unquantized is None:
+    if (reading.problems or hardware) and reading.unquantized is None and reading.multiply_accumulates:
         yield f"the largest part for hardware: systoliq partition {shlex.quote(str(reading.path))} --out DIR"
 
 

@@ -32,7 +32,6 @@ The nodes in the way are listed with their reasons, those whose removal would wi
 Examples
   systoliq partition model.onnx --out out/parts
   systoliq run out/parts --input x.npz
-  systoliq emit out/parts/network.onnx --target ecp5-85k --out out/network
 """
 )
 @click.argument("model", metavar="FILE.onnx", type=PATH)
