@@ -1,4 +1,4 @@
-"""The Python interface in one import: designs from layers, models and presets, and what is made of them.
+"""The Python interface in one import: designs from layers, models and presets, with simulation, synthesis and packages.
 
 >>> from systoliq.api import Design, Hardware, MatMulLayer, read_onnx
 >>> design = Design(layer, Hardware(depth=4, requantizer="auto", cells="ecp5"))

@@ -14,7 +14,7 @@ __all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "
 
 
 class InputError(ValueError):
-    """What was asked for cannot be done; the message names the thing, what was expected and what was given."""
+    """A request cannot be met; the message names the argument, what was expected and what was given."""
 
 
 class LinkError(FailedError):

@@ -15,7 +15,7 @@ __all__ = ["INPUT_BYTES", "check_file", "json_bytes", "read_input", "umask", "wr
 
 
 INPUT_BYTES = 1 << 26
-"""Of a plan, a workload or a library of cells."""
+"""Largest size of a plan, a workload or a library of cells, in bytes."""
 
 
 def check_file(name: str, path: Path | None) -> None:
@@ -48,7 +48,7 @@ _KINDS = {stat.S_IFCHR: "device", stat.S_IFBLK: "device", stat.S_IFIFO: "pipe", 
 
 
 def read_input(path: Path) -> bytes:
-    """What a small input file holds; an InputError where it is no regular file, or one beyond `INPUT_BYTES`."""
+    """The content of a small input file; InputError if it is not a regular file, or larger than `INPUT_BYTES`."""
     if not path.exists():
         raise InputError(f"{path}: there is no such file")
     if not path.is_file():

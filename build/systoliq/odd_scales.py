@@ -13,8 +13,10 @@ _LISTED = 8  # places in a note
 
 
 def odd_scales(scale: npt.ArrayLike, unit: str = "channel") -> str | None:
-    """Which of `scale` are not positive and finite, such as "is NaN in channels 3 and 7, 0 in channel 9"; None if all
-    are. A single scale has no places, and `unit` is what several are for.
+    """Describe elements of `scale` that are not positive and finite, such as "is NaN in channels 3 and 7, 0 in channel
+    9"; None if all are.
+
+    A single scale is described without places; `unit` names the places of several.
     """
     values = np.asarray(scale).astype(np.float64).reshape(-1)
     kinds = {

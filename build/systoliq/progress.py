@@ -13,14 +13,16 @@ __all__ = ["Stages"]
 
 
 class Stages:
-    """What a command is doing, reported on standard error."""
+    """The current work of a command, reported on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = Console(stderr=True) if console is None else console
 
     @contextlib.contextmanager
     def stage(self, text: str) -> Iterator[Callable[[str], None]]:
-        """Show `text` while the block runs, and its time afterwards; the block may call what it gets with details."""
+        """Show `text` while the block runs, and its time afterwards; the block may call the yielded function with
+        details.
+        """
         if not self._console.is_terminal:
             yield lambda detail: None
             return

@@ -74,7 +74,10 @@ def run_child(
 ) -> subprocess.CompletedProcess[str]:
     """Run a program to its end, `text` on its standard input; its outputs are kept.
 
-    Raises ------ subprocess.TimeoutExpired after `timeout` seconds; the program and its children have ended by then.
+    Raises
+    ------
+    subprocess.TimeoutExpired
+        after `timeout` seconds; the program and its children have ended by then.
     """
     stdin = subprocess.DEVNULL if text is None else subprocess.PIPE
     options = {"stdin": stdin, "stdout": subprocess.PIPE, "stderr": stderr, "cwd": cwd, "env": env, "errors": "replace"}

@@ -146,8 +146,8 @@ _ARRAYS = [
     *((12, 12, 1), (4, 4, 8)),  # nearly all of an ecp5-85k's 156 multipliers
 ]
 
-# Engines, rows x cols [x depth] / lanes: change them here. What does not fit is left out of the table. An ecp5-85k has
-# 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 144 products a cycle are the most.
+# Engines, rows x cols [x depth] / lanes: change them here. Designs that do not fit are left out of the table. An
+# ecp5-85k has 156 multipliers, an engine takes rows * cols * depth + 8 * lanes + 1: 144 products a cycle are the most.
 _ENGINES = {
     "engine 4 x 4 / 4": ("ecp5-85k", EngineConfig(rows=4, cols=4, lanes=4, cells="ecp5")),
     "engine 8 x 8 / 4": ("ecp5-85k", EngineConfig(rows=8, cols=8, lanes=4, cells="ecp5")),
@@ -216,7 +216,7 @@ DESIGNS: dict[str, Row] = {
 
 
 def measure(names: Sequence[str], seeds: Sequence[int], say: Callable[[str], None]) -> dict[str, SynthReport]:
-    """The reports of the designs called `names` that fit; `say` is called with a line for each as it comes."""
+    """The reports of the designs called `names` that fit; `say` is called with a line for each."""
     reports = {}
     for name in names:
         row = DESIGNS[name]

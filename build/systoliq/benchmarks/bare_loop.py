@@ -25,7 +25,7 @@ Words = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, kw_only=True)
 class LoopRun:
-    """What the loop gave: a word of all sums [bytes] and one of valid bits for each cycle with a sum."""
+    """Outputs of the loop: a word of all sums [bytes] and one of valid bits for each cycle with a sum."""
 
     sums: Words
     valid: Words

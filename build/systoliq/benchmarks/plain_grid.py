@@ -1,4 +1,4 @@
-"""A grid of processing elements as Amaranth itself writes it, each a module of its own: what emission is held to."""
+"""A grid of processing elements as Amaranth itself writes it, each a separate module: the reference for emission."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["PlainGrid", "emit_plain_grid"]
 
 
 class PlainGrid(wiring.Component):
-    """The processing elements of a `SystolicArray`, each a submodule of its own; without skew and control."""
+    """The processing elements of a `SystolicArray`, each a separate submodule; without skew and control."""
 
     def __init__(self, config: ArrayConfig) -> None:
         self.config = config

@@ -48,9 +48,10 @@ Progress = Callable[[str], None]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Options:
-    """What to measure: square arrays of `sizes`, `repeat` times each; `work` bounds rows x cols x cycles of a job.
+    """Scope of the measurements: square arrays of `sizes`, `repeat` times each; `work` bounds rows x cols x cycles of a
+    job.
 
-    `products` are those of the engine's sections; None: three networks.
+    `products` are the products of the engine's sections; by default, those of three networks.
     """
 
     sizes: tuple[int, ...] = SIZES
@@ -83,7 +84,7 @@ def growth(sizes: Sequence[int], values: Sequence[float]) -> float | None:
 
 
 def emission(options: Options, progress: Progress) -> Section:
-    """Emission: seconds and bytes, beside Amaranth's own for a plain grid of the same elements."""
+    """Emission: seconds and bytes, compared with Amaranth's own emission of a plain grid of the same elements."""
     rows = []
     for size in options.sizes:
         progress(f"emission {size}x{size}")
@@ -222,7 +223,7 @@ def buffers(options: Options, progress: Progress) -> Section:
 
 
 def layers(options: Options, progress: Progress) -> Section:
-    """Packages of large layers; those of more than a 32nd of `work` weights are left out."""
+    """Packages of large layers, without layers of more than a 32nd of `work` weights."""
     cases = [case for case in CASES if 32 * case.k * case.n <= options.work]
     figures = list(layer_figures(cases, progress))
     return Section(table=layer_table(figures), data={"rows": [dataclasses.asdict(each) for each in figures]})

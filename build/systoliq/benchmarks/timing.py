@@ -1,4 +1,4 @@
-"""Wall and processor seconds of what a benchmark calls."""
+"""Wall and processor seconds of a benchmark's calls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _T = TypeVar("_T")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Timed(Generic[_T]):
-    """Medians of wall and processor seconds, those of child processes included, and the last result."""
+    """Medians of wall and processor seconds, including child processes, and the last result."""
 
     seconds: float
     cpu_seconds: float

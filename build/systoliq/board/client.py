@@ -26,7 +26,7 @@ _ON_THE_LINE = 2 * 10  # bits of a byte of a frame at the most: each may be esca
 
 
 class Line(Protocol):
-    """What carries bytes to a board and back."""
+    """A connection that carries bytes to a board and back."""
 
     baud: int
 
@@ -34,7 +34,7 @@ class Line(Protocol):
         """Send all of `content`, in at most `seconds`."""
 
     def read(self, seconds: float) -> bytes:
-        """What has come, as soon as something has; nothing after `seconds`."""
+        """Bytes received, as soon as there are any; empty after `seconds`."""
 
 
 class Client:
@@ -93,7 +93,7 @@ class Client:
         while (left := deadline - time.monotonic()) > 0:
             heard = self._line.read(min(left, self._quiet) if wrong else left)
             if wrong and not heard:
-                break  # the line is at rest: nothing of what was wrong is left on it
+                break  # the line is idle: the wrong answer has ended
             for content in deframer.feed(heard):
                 if isinstance(content, FrameError):
                     wrong = wrong or str(content)

@@ -56,5 +56,5 @@ class Board:
 
     @property
     def family(self) -> str:
-        """Of its part."""
+        """The family of its part."""
         return self.target.family

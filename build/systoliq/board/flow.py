@@ -1,7 +1,8 @@
 """Flow from a design to a board's bitstream: synthesis, place and route for the PLL's best setting, packing.
 
-Place and route is asked for more than most designs reach; what it reached chooses the PLL's setting, and the design
-is made again for that clock, since the serial line divides it: until it reaches its clock, at most `_ROUNDS` times.
+Place and route first requests a frequency above most designs' reach. The frequency reached selects the PLL's setting,
+and the design is rebuilt for that clock, since the serial line divides it, until it reaches its clock, at most
+`_ROUNDS` times.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from .report import BitstreamReport
 
 __all__ = ["Bitstream", "make_bitstream"]
 
-_FORMAT = "1"  # of what is cached
+_FORMAT = "1"  # version of the cached content
 _ROUNDS = 4
-_LINE_TOLERANCE = 0.02  # half of what the receiver bears (tests/hw/link/test_uart_receiver.py): the rest is the host's
+_LINE_TOLERANCE = 0.02  # half of the receiver's tolerance (tests/hw/link/test_uart_receiver.py), the rest for the host
 _SIDECAR = "report.json"
 _NO_SITES = ("GND", "GSR", "VCC")  # constants and the global reset, which himbaechel counts as cells
 _TURN = "smaller --rows, --cols and --depth (a network: --multipliers, --luts), other --cells"
@@ -75,7 +76,7 @@ class _Build:
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Say what is done, and count its time."""
+        """Report the stage, and count its time."""
         self.say(stage)
         began = time.monotonic()
         yield
@@ -171,7 +172,7 @@ def make_bitstream(
 
 
 def _packed(board: Board, folder: Path) -> bytes:
-    """The bitstream of what was placed in `folder`."""
+    """The bitstream of the placed design in `folder`."""
     key = content_key(_FORMAT, str(folder), packer(board).version, *board.pack)
 
     def make(building: Path) -> None:

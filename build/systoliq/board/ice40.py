@@ -21,7 +21,7 @@ __all__ = ["BOARDS", "PLL"]
 _DETECTOR = (10e6, 133e6)
 _VCO = (533e6, 1066e6)
 _OUT = (16e6, 275e6)
-# FPGA-TN-02052: the filter for a detector of less than so many MHz.
+# FPGA-TN-02052: the filter for a detector frequency below each limit in MHz.
 _FILTERS = ((17, 1), (26, 2), (44, 3), (66, 4), (101, 5), (134, 6))
 
 

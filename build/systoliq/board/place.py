@@ -21,7 +21,7 @@ _REPORT = "report.json"
 
 @dataclass(frozen=True, kw_only=True)
 class _Family:
-    """Files and arguments of a family's tools; `{name}` is that of a file without its suffix."""
+    """Files and arguments of a family's tools; `{name}` is a file's name without its suffix."""
 
     constraints: str
     constrain: tuple[str, ...]
@@ -75,7 +75,7 @@ def placer(board: Board) -> Command:
 
 
 def packer(board: Board) -> Command:
-    """What packs its bitstream."""
+    """The tool that packs its bitstream."""
     return find_script(*_FAMILIES[board.family].packer)
 
 

@@ -1,4 +1,4 @@
-"""PLL settings: what a family's PLL makes of an oscillator, and the fastest clock that is not above a frequency."""
+"""PLL settings: the clocks that a family's PLL makes of an oscillator, and the fastest not above a frequency."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ class Setting:
 class Pll:
     """A family's PLL.
 
-    ``settings`` gives all for an oscillator in Hz. ``instance`` makes the cell: from the oscillator's pin or signal, a
-    setting, the clock that comes out and the signal that tells that it is locked. ``pad``: the oscillator's pin itself
-    is its input.
+    ``settings`` gives all for an oscillator in Hz. ``instance`` makes the cell from the oscillator's pin or signal, a
+    setting, the output clock and the lock signal. ``pad``: the oscillator's pin itself is its input.
     """
 
     settings: Callable[[float], Iterable[Setting]]

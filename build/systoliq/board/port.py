@@ -23,9 +23,9 @@ class Port:
     Raises
     ------
     InputError
-        where there is no such port, it is none, or does not know `baud`.
+        if there is no such port, it is not a serial port, or it does not support `baud`.
     LinkError
-        where it went away.
+        if it was disconnected.
     """
 
     def __init__(self, path: Path, baud: int) -> None:
@@ -80,7 +80,7 @@ class Port:
                 raise self._gone() from error
 
     def read(self, seconds: float) -> bytes:
-        """What has come, as soon as something has; nothing after `seconds`."""
+        """Bytes received, as soon as there are any; empty after `seconds`."""
         if not select.select([self._file], [], [], max(seconds, 0))[0]:
             return b""
         try:

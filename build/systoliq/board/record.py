@@ -35,7 +35,7 @@ def keep_record(fingerprint: bytes, record: Record) -> None:
 
 
 def find_record(fingerprint: bytes) -> Record:
-    """What made the design with this fingerprint; InputError where that was not on this machine."""
+    """The record of the design with this fingerprint; InputError if the design was not made on this machine."""
     try:
         return Record(**json.loads(_path(fingerprint).read_text()))
     except (FileNotFoundError, TypeError, ValueError):

@@ -14,9 +14,9 @@ class BitstreamReport:
     """Figures of one design on one board.
 
     ``resources`` has, for each kind of site in use, by nextpnr's name, how many are used and how many there are.
-    ``first_mhz`` is what place and route reached where it was asked for ``asked_mhz``; ``clock_mhz`` the PLL's
-    setting (or the oscillator, where ``pll`` is None), not above that; ``reached_mhz`` what it reached for that clock.
-    Paths to and from cells of the kinds in ``untimed`` are in no MHz.
+    ``first_mhz`` is the frequency that place and route reached for a request of ``asked_mhz``. ``clock_mhz`` is the
+    PLL's output (or the oscillator if ``pll`` is None), not above ``first_mhz``. ``reached_mhz`` is the frequency
+    reached for that clock. Paths to and from cells of the kinds in ``untimed`` are not timed.
     """
 
     name: str

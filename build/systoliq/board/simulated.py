@@ -26,7 +26,7 @@ def simulated_board(
 ) -> Iterator[str]:
     """The path of the simulated board's port, as long as the block lasts.
 
-    Its line is as fast as the link can be, `LEAST_DIVISOR` cycles a bit, whatever the baud rate of the port.
+    Its line runs at the link's maximum, `LEAST_DIVISOR` cycles a bit, for any baud rate of the port.
     """
     verilog = linked_verilog(design, timeout_bits=timeout_bits) + design.models
     simulation = build_serial_line(verilog, LINK_TOP, progress=progress)

@@ -24,7 +24,7 @@ _START = 10  # bits of the count of cycles before the reset ends: iCE40's memori
 
 class BoardTop(Elaboratable):
     """`link`, as a module of other Verilog, at the clock `setting` makes of the oscillator, or at the oscillator's own
-    where it is None. `baud` is that of the line.
+    where it is None. `baud` is the baud rate of the line.
     """
 
     def __init__(self, board: Board, link: Linked, setting: Setting | None, baud: int) -> None:

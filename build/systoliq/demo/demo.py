@@ -27,7 +27,7 @@ ACCURACY = 0.95  # that the float classifiers and their hardware must be above
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DemoResult:
-    """What the demo measured; `passed` where nothing differs anywhere and the accuracies are high enough."""
+    """Measurements of the demo; `passed` if nothing differs and the accuracies are high enough."""
 
     design: LayerDesign
     simulated: Simulated

@@ -23,7 +23,7 @@ __all__ = ["run_network_demo"]
 def run_network_demo(
     out: Path, digits: Digits, simulator: SimulatorName, stages: Stages
 ) -> tuple[NetworkDesign, dict[str, Any]]:
-    """The network of the preset digits-cnn, its package written into `out`, and what was measured of it."""
+    """The network of the preset digits-cnn, with its package written into `out`, and its measurements."""
     network, origin = digits_cnn()
     with stages.stage("write the Verilog package of a convolutional network"):
         design = NetworkDesign(network, origin=origin)

@@ -20,7 +20,7 @@ def luts_by_block(netlist: Path, top: str) -> dict[str, int]:
     """LUT sites before placement of each kind of block (`lane_0` and `lane_1` are both `lane`), the largest first.
 
     Synthesis dissolves the blocks, but signals keep their path: a LUT whose output has a name belongs to the block of
-    that name, and one without to that of the first one that it feeds.
+    that name, and a LUT without a name to the block of the first LUT that it feeds.
     """
     module = json.loads(netlist.read_text())["modules"][top]
     owner = _owners(module)
@@ -37,7 +37,7 @@ def luts_by_block(netlist: Path, top: str) -> dict[str, int]:
 
 
 def _owners(module: dict[str, Any]) -> dict[Any, str]:
-    """Block of each bit that carries a name; the deepest path wins, since outer names are those of wires between."""
+    """Block of each bit that has a name; the deepest path wins, since outer names are those of connecting wires."""
     depth: dict[Any, int] = {}
     owner: dict[Any, str] = {}
     for name, net in module["netnames"].items():

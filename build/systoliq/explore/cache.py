@@ -27,7 +27,7 @@ FORMAT = 1  # of the records; another one is another folder
 
 
 class StoreError(OSError):
-    """The store cannot be written to; what is in it stays."""
+    """The store cannot be written to; its contents stay."""
 
 
 class Store:
@@ -42,7 +42,7 @@ class Store:
             raise StoreError(error.errno, f"the cache cannot be used ({error.strerror})", str(root)) from error
 
     def get(self, key: str) -> Finding | None:
-        """The finding kept under `key`; None where there is none, or none that reads."""
+        """The finding stored under `key`; None if there is none, or it cannot be read."""
         try:
             record = json.loads(self._path(key).read_text())
             return Finding(
@@ -53,7 +53,7 @@ class Store:
             return None
 
     def put(self, key: str, finding: Finding, about: dict[str, Any]) -> None:
-        """Keep a finding, and beside it, for readers, what it is about; failures are not kept."""
+        """Store a finding, with a readable description of its subject; failures are not stored."""
         if finding.status == "failed":
             return
         record = {**vars(finding), "about": about}

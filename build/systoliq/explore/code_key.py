@@ -1,4 +1,4 @@
-"""Key of the code that results come from: another key wherever an edit could change them."""
+"""Key of the code that results come from: it changes with any edit that could change them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _imported(path: Path, source: bytes) -> Iterator[Path]:
                 yield from _files(name.name)
         elif isinstance(node, ast.ImportFrom):
             module = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-            for name in node.names:  # a module, or what a module has
+            for name in node.names:  # a module, or an attribute of a module
                 yield from _files(f"{module}.{name.name}")
 
 

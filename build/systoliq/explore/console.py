@@ -42,7 +42,7 @@ class Bars:
         self._started = time.monotonic()
 
     def start(self, stage: str, total: int, cached: int) -> None:
-        """A stage begins, or goes on with more points."""
+        """Begin a stage, or add points to it."""
         seen = self._seen.setdefault(stage, [0, 0])
         seen[0] += total
         seen[1] += cached
@@ -98,7 +98,7 @@ _SHOWN: tuple[tuple[str, str, Callable[[Mapping[str, Any]], str]], ...] = (
 def show(
     exploration: Exploration, requirements: Mapping[str, float], chosen: Mapping[str, Any] | None, console: Console
 ) -> None:
-    """The front, what was skipped, and the point that the requirements choose."""
+    """Show the front, the skipped points, and the point that the requirements select."""
     rows = exploration.front_rows
     columns = [column for column in _SHOWN if any(row[column[0]] is not None for row in rows)]
     names = ", ".join(f"{name} ({column})" for name, column in exploration.objectives.items())

@@ -25,8 +25,8 @@ class ClusterError(ConnectionError):
 class DaskCluster:
     """Tasks run where the workers of the scheduler at `address` run; they need systoliq and the same tools.
 
-    Memory is what the workers were started with (`--memory-limit`). A worker that goes costs nothing but time: dask
-    gives its tasks to others. They do `work`, by default `evaluate.run_task`.
+    The workers' memory limit is their own (`--memory-limit`). If a worker is lost, dask gives its tasks to other
+    workers. They do `work`, by default `evaluate.run_task`.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class DaskCluster:
 
     @property
     def jobs(self) -> int:
-        """Tasks that run at the same time, as far as is known now."""
+        """Number of tasks that run at the same time, as currently known."""
         return max(1, int(sum(self._client.nthreads().values())))
 
     def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
@@ -73,7 +73,7 @@ class DaskCluster:
             left -= 1
             index = futures.pop(future)
             findings = self._findings(tasks[index], future)
-            future.release()  # else dask would compute it again when the worker that holds it goes
+            future.release()  # else dask would compute it again when the worker that holds it leaves
             yield index, findings
 
     def _findings(self, task: Work, future: Any) -> list[Finding]:
@@ -86,7 +86,9 @@ class DaskCluster:
         return [Finding(status="failed", values={}, reason=f"{task.stage}: {reason}") for _ in task.points]
 
     def _watch(self, since: float) -> float:
-        """Raise where nobody will ever answer; give the time since which there are no workers, 0 where there are."""
+        """Raise an error if there will never be a result; return the time since when there are no workers, or 0 if
+        there are some.
+        """
         if self._client.status != "running":
             raise self._gone()
         if self._client.nthreads():
@@ -99,5 +101,5 @@ class DaskCluster:
         return ClusterError(f"scheduler: {self.address!r} does not answer any more; finished points are kept")
 
     def close(self) -> None:
-        """Take back what is waiting, and say goodbye."""
+        """Cancel waiting tasks, and disconnect."""
         self._client.close(timeout=2)

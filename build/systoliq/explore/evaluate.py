@@ -1,8 +1,8 @@
-"""Evaluation: what a point costs and gives, stage by stage. These functions run in worker processes.
+"""Evaluation: cost and performance of a point, stage by stage. These functions run in worker processes.
 
-model       what the subject knows: cycles, utilization, ...         milliseconds
-synthesis   LUT sites, flip-flops, DSPs, memories; standard cells    seconds
-place       frequency over seeds; of standard cells, before layout   minutes
+model         cycles, utilization, ...: the subject's own model          milliseconds
+synthesis     LUT sites, flip-flops, DSPs, memories; standard cells     seconds
+place         frequency over seeds; of standard cells, before layout    minutes
 cosimulation  the Verilog against golden, its cycles against the model
 """
 
@@ -38,7 +38,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What a stage found for a point.
+    """Result of a stage for a point.
 
     `status` is "done", "impossible" (such a design cannot be: the reason says why) or "failed" (a tool or a process
     did, which another run may not see). Only the first two are worth keeping.
@@ -59,7 +59,7 @@ def run_task(task: Task) -> list[Finding]:
     return [_finding(task, subject, point) for point in task.points]
 
 
-_subjects: dict[str, Subject] = {}  # one object for all tasks of a process, so that what is cached by it is found again
+_subjects: dict[str, Subject] = {}  # one object for all tasks of a process, so that its cached properties are reused
 
 
 def _finding(task: Task, subject: Subject, point: Point) -> Finding:
@@ -70,7 +70,7 @@ def _finding(task: Task, subject: Subject, point: Point) -> Finding:
         return Finding(status="impossible", values={}, reason=_one_line(error), seconds=time.perf_counter() - started)
     except MemoryError:
         return Finding(status="failed", values={}, reason=f"{task.stage}: the memory limit was reached")
-    except Exception as error:  # noqa: BLE001 - whatever a tool does, the other points go on
+    except Exception as error:  # noqa: BLE001 - after any error of a tool, the other points continue
         detail = _one_line(error) or traceback.format_exc(limit=1).splitlines()[-1]
         return Finding(status="failed", values={}, reason=f"{task.stage}: {detail}")
     return Finding(status="done", values=values, seconds=time.perf_counter() - started)

@@ -30,7 +30,7 @@ _PARENT_DIED = 1  # PR_SET_PDEATHSIG
 
 
 class Work(Protocol):
-    """A task, of which the executor only knows its stage, and for how many points there will be findings."""
+    """A task; the executor only knows its stage, and the number of points that it has findings for."""
 
     @property
     def stage(self) -> str:
@@ -42,17 +42,17 @@ class Work(Protocol):
 
 
 class Executor(Protocol):
-    """Where tasks run."""
+    """Place where tasks run."""
 
     def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks in any order; give the index and the findings of each as it is finished."""
 
     def close(self) -> None:
-        """End what is still running."""
+        """End all running tasks."""
 
 
 def default_jobs() -> int:
-    """As many processes as there are processors and as memory allows."""
+    """Default number of processes: as many as processors and memory allow."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(processors, _physical_memory() // _USUAL_MEMORY))
 
@@ -67,8 +67,8 @@ def _physical_memory() -> int:
 class LocalProcesses:
     """`jobs` processes, each with at most `memory` bytes (default: its share of three quarters).
 
-    The limit holds for each process that a tool starts, too. A process that ends (out of memory, killed) costs its task
-    one of two attempts, and nobody else anything. They do `work`, by default `evaluate.run_task`.
+    The limit holds for each process that a tool starts, too. If a process ends (out of memory, killed), its task loses
+    one of two attempts; other tasks are not affected. They do `work`, by default `evaluate.run_task`.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class LocalProcesses:
     def run(self, tasks: Sequence[Work]) -> Iterator[tuple[int, list[Finding]]]:
         """Run the tasks; the first ones first."""
         waiting = list(range(len(tasks)))[::-1]
-        alone: list[int] = []  # were running when a process ended: each is tried again with nobody beside it
+        alone: list[int] = []  # were running when a process ended: each is retried alone
         attempts = [0] * len(tasks)
         running: dict[Future[list[Finding]], int] = {}
         try:
@@ -115,13 +115,13 @@ class LocalProcesses:
             raise
 
     def close(self) -> None:
-        """End the processes, with what they started."""
+        """End the processes and their children."""
         if self._pool is None:
             return
         pool, self._pool = self._pool, None
         children = [child.pid for child in multiprocessing.active_children() if child.name.startswith("Spawn")]
         pool.shutdown(wait=False, cancel_futures=True)
-        for number in (signal.SIGTERM, signal.SIGKILL):  # the first ends what they started, too
+        for number in (signal.SIGTERM, signal.SIGKILL):  # the first ends their children, too
             for pid in children:
                 if pid is not None:
                     with contextlib.suppress(OSError):
@@ -147,7 +147,7 @@ def _ended(task: Work, memory: int) -> list[Finding]:
 
 
 def _begin(memory: int, parent: int) -> None:
-    """A worker's first act: a process group of its own, an end when the parent ends, a limit, one thread."""
+    """Initialize a worker: its own process group, an end when the parent ends, a memory limit, one thread."""
     os.setsid()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's, who ends this group
     signal.signal(signal.SIGTERM, _end)
@@ -155,7 +155,7 @@ def _begin(memory: int, parent: int) -> None:
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource  # not on Windows
 
-        # What is written to counts, not address space: WebAssembly tools reserve a lot of that
+        # Written memory counts, not address space: WebAssembly tools reserve a lot of that
         resource.setrlimit(resource.RLIMIT_DATA, (memory, resource.getrlimit(resource.RLIMIT_DATA)[1]))
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -169,6 +169,6 @@ def _end_with(parent: int) -> None:
 
 
 def _end(*_: object) -> None:
-    """End what this process started, each in a group of its own, and this process."""
+    """End all children of this process, each in its own process group, and this process."""
     end_children()
     os.killpg(0, signal.SIGKILL)

@@ -36,12 +36,11 @@ __all__ = ["Exploration", "explore"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Exploration:
-    """What was found: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
+    """Results of an exploration: `rows` of plain values, one for each point, in the columns of `table.COLUMNS`.
 
-    `objectives` maps each objective to the column that stood for it, of the first device where they differ;
-    `requirements` are what was asked for, by name; `computed` says how many points each stage
-    worked on, the others having been in the cache; `blocks` gives the LUT sites of each kind of block where the
-    synthesizer gives them.
+    `objectives` maps each objective to its column; if devices differ, for the first device. `requirements` are the
+    requested limits by name. `computed` is the number of points that each stage computed; the others were in the cache.
+    `blocks` holds the LUT sites of each kind of block, if the synthesizer reports them.
     """
 
     subject: Subject
@@ -71,7 +70,7 @@ class Exploration:
 
     @property
     def verified(self) -> bool:
-        """Whether every point of the front did in cosimulation what the models say."""
+        """True if every point of the front matched its models in cosimulation."""
         return all(row["cosim"] == "equal" for row in self.front_rows)
 
     @property
@@ -127,15 +126,15 @@ def explore(
 ) -> Exploration:
     """Explore `source` over `space`, or `axes` one by one: ranges as `ranges.parse_range` reads them, or words.
 
-    `source` is a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig (whose values its
-    axes have where nothing else is said), a Network, or a design of one of them; `workload` is an engine's, see
+    `source` is a layer or the engine, as the command line calls it; a MatMulLayer, an EngineConfig (whose values are
+    the defaults of the axes), a Network, or a design of one of them; `workload` is for an engine, see
     `workload.open_workload`; `data` an archive with `inputs` and `labels`, or reference `outputs`. `require`:
     `throughput=1e6,area=2000`, or by name, see `Exploration.chosen`. `objective`: names of `pareto.OBJECTIVES`;
     throughput, area and, with data, accuracy where nothing is said. The best `synthesis` points of each target are
-    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.synth` where none is given), in
-    the cells of `liberty` for the target `generic`, sized for the clock `mhz`. Of more points than `budget` optuna
-    samples. `memory`: bytes for each process; `scheduler`: the address of a dask scheduler, in place of local
-    processes; `cache`: the directory for finished points.
+    synthesized, the best `place` placed and routed, by `synthesizer` (`systoliq.synth` where none is given), in the
+    cells of `liberty` for the target `generic`, sized for the clock `mhz`. Of more points than `budget` optuna samples.
+    `memory`: bytes for each process; `scheduler`: the address of a dask scheduler, in place of local processes;
+    `cache`: the directory for finished points.
     """
     given = {**(space or {}), **axes}
     requirements = parse_requirements([require]) if isinstance(require, str) else dict(require or {})
@@ -191,7 +190,7 @@ def _narrow(
     stages: Mapping[str, int],
     cosimulate_front: bool,
 ) -> Exploration:
-    """Take the best of `points`, as many as `stages` says, through each stage, and the front through cosimulation."""
+    """Pass the best of `points`, as many as `stages` says, through each stage, and the front through cosimulation."""
     chosen = points
     for stage, count in stages.items():
         if count:
@@ -236,7 +235,7 @@ def _row(funnel: Funnel, point: Point) -> dict[str, Any]:
 
 
 def _best(funnel: Funnel, points: Sequence[Point], names: tuple[str, ...], count: int) -> list[Point]:
-    """The `count` best points of each target, by what is known so far."""
+    """The `count` best points of each target, by the results so far."""
     best: list[Point] = []
     for target in dict.fromkeys(point.target for point in points):
         known = [(point, _row(funnel, point)) for point in points if point.target == target]

@@ -1,4 +1,4 @@
-"""The output directory: points.csv, points.json, report.html, front.png, and what the front's points need."""
+"""The output directory: points.csv, points.json, report.html, front.png, and files for the points of the front."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MARKS = {
     "points.json": "points",
     "precision.json": "rows",
     "answer.json": "candidates",
-}  # files, and what they hold, of what explore wrote
+}  # files of an earlier exploration, with text that they contain
 
 
 def check_directory(directory: Path) -> None:

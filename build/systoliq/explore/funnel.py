@@ -25,14 +25,14 @@ class Progress(Protocol):
         """`cached` of `total` points were in the store."""
 
     def advance(self, stage: str, points: int) -> None:
-        """So many more are finished."""
+        """Report `count` more finished points."""
 
     def end(self, stage: str) -> None:
         """The stage is over."""
 
 
 class NoProgress:
-    """Reports to nobody."""
+    """No reports."""
 
     def start(self, stage: str, total: int, cached: int) -> None:
         """Say nothing."""
@@ -46,7 +46,7 @@ class NoProgress:
 
 @dataclass(kw_only=True)
 class Funnel:
-    """Findings of a subject's points by stage; `computed` counts the ones that were not in the store."""
+    """Results of a subject's points by stage; `computed` counts results that were not in the store."""
 
     subject: Subject
     settings: Settings

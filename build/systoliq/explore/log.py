@@ -1,4 +1,4 @@
-"""Log of an exploration: progress point by point with an estimate of the rest, in a file beside what it writes."""
+"""Log of an exploration: progress point by point with an estimate of the remaining time, next to the results."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _FIRST = "systoliq explore"
 
 
 class Log:
-    """Passes progress on to `shown`, and writes it to `LOG` in `directory`, behind what an earlier run wrote there.
+    """Passes progress on to `shown`, and appends it to the file `LOG` in `directory`.
 
-    Without a directory nothing is written. The directory is made with the first line. As a context it is closed behind
-    it; where an InputError leaves that, what this run began goes again: a refused exploration leaves nothing.
+    Without a directory nothing is written. The directory is made with the first line. As a context manager, it closes
+    the file at the end. After an InputError, it deletes the files of this run: a refused exploration leaves no files.
     """
 
     def __init__(self, directory: Path | None, shown: Progress | None = None) -> None:
@@ -82,7 +82,7 @@ class Log:
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is the log of an exploration."""
+    """True if a file is the log of an exploration."""
     try:
         with path.open(encoding="utf-8") as file:
             return path.name == LOG and file.readline().startswith(_FIRST)

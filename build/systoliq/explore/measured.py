@@ -30,9 +30,9 @@ _GATES = "generic"  # the family of targets that are no parts
 class MeasuredSynthesizer:
     """Area from Yosys; frequency, and area again, from nextpnr, for the module that `systoliq emit` writes.
 
-    Of standard cells area is that of the library, those of the Liberty text `liberty` for the target `generic`, and the
-    frequency OpenSTA's, before layout, with gates sized for `mhz` (default: the target's). `libraries` tells the
-    contents of those that are used from others.
+    For standard cells, the area is the library's (for the target `generic`, the Liberty text `liberty`), and the
+    frequency is OpenSTA's, before layout, with gates sized for `mhz` (default: the target's). `libraries` identifies
+    the contents of the libraries.
     """
 
     liberty: bytes | None = None
@@ -59,7 +59,7 @@ class MeasuredSynthesizer:
     def frequency(self, design: Design, target: str, seeds: int) -> dict[str, Any]:
         """Sites and frequency after place and route; an InputError where the tool's frequency leaves cells out.
 
-        Of standard cells there is one frequency, whatever the seeds.
+        For standard cells, there is one frequency, independent of the seeds.
         """
         device = open_target(target)
         report = self._synthesize(design, device, range(1, seeds + 1))
@@ -80,7 +80,7 @@ class MeasuredSynthesizer:
             raise InputError(str(error)) from error
 
     def _file(self, target: Target) -> Path | None:
-        """The Liberty text as a file, on whatever machine this is."""
+        """The Liberty text as a file on this machine."""
         text = self.liberty
         if text is None or target.library is not None or target.family != _GATES:
             return None

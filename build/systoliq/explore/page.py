@@ -1,4 +1,4 @@
-"""Page of a report: the answer first, a plot with its legend beside it, tables, and what can be opened; one file.
+"""Page of a report: the answer first, a plot with its legend, tables, and details that open; one file.
 
 Nothing is loaded: style and plot (SVG) are in the page.
 """

@@ -12,7 +12,9 @@ __all__ = ["OBJECTIVES", "Objective", "best_first", "front_mask", "ranks"]
 
 @dataclass(frozen=True, kw_only=True)
 class Objective:
-    """What is wanted: the first of `columns` that the deepest stage run has filled, `most` or least of it."""
+    """An objective: the first of `columns` that the deepest stage has filled, to be maximized if `most`, else
+    minimized.
+    """
 
     columns: tuple[str, ...]
     most: bool = False
@@ -32,11 +34,13 @@ OBJECTIVES = {
     "bandwidth": Objective(columns=("io_mb_per_s", "io_bits_per_cycle")),
     "error": Objective(columns=("rms_error",)),
 }
-"""By name, as `--objective` takes them."""
+"""Objectives by name, as in `--objective`."""
 
 
 def front_mask(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Which rows of `costs` [points, objectives], least wanted, no other row dominates; equal rows do not."""
+    """Mask of the rows of `costs` [points, objectives], to be minimized, that no other row dominates; equal rows do
+    not.
+    """
     mask = np.ones(len(costs), bool)
     for i, row in enumerate(costs):
         no_worse = np.all(costs <= row, axis=1)
@@ -46,7 +50,7 @@ def front_mask(costs: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
 
 
 def ranks(costs: npt.NDArray[np.float64], enough: int | None = None) -> npt.NDArray[np.int64]:
-    """Layer by layer: 0 for the front, 1 for the front of what is left, and so on; the last for all beyond `enough`."""
+    """Rank by layers: 0 for the front, 1 for the front of the rest, and so on; the last for all beyond `enough`."""
     found = np.full(len(costs), -1)
     rank = 0
     while (found < 0).any():
@@ -60,7 +64,7 @@ def ranks(costs: npt.NDArray[np.float64], enough: int | None = None) -> npt.NDAr
 
 
 def best_first(costs: npt.NDArray[np.float64], count: int) -> list[int]:
-    """`count` rows, by rank; within the last rank that fits in part, those that lie furthest from what is taken."""
+    """The first `count` rows by rank; within the last rank that fits in part, rows farthest from those selected."""
     order: list[int] = []
     found = ranks(costs, enough=count)
     span = np.ptp(costs, axis=0) if len(costs) else np.ones(0)

@@ -28,7 +28,7 @@ _LOG_SPAN = 8
 
 
 def axis_title(column: str) -> str:
-    """What an axis is called."""
+    """Title of an axis."""
     return _TITLES.get(column, column.replace("_", " "))
 
 

@@ -9,7 +9,7 @@ from ..errors import InputError
 
 __all__ = ["LONGEST", "parse_range", "parse_words"]
 
-LONGEST = 10_000  # values of one axis: beyond this somebody has mistyped
+LONGEST = 10_000  # values of one axis: more are probably a typing error
 
 _PART = re.compile(r"(?P<first>\d+)(:(?P<last>\d+)(:(?P<times>x?)(?P<step>\d+))?)?")
 _FORMS = "like 1,2,4 or 4:8 or 8:24:4 or 1:16:x2"

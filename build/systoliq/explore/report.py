@@ -66,5 +66,5 @@ def _data(exploration: Exploration, commands: Sequence[str], chosen: Mapping[str
 
 
 def _script_safe(content: Any) -> str:
-    """JSON that can stand in a script element."""
+    """JSON that is safe inside a script element."""
     return json.dumps(content).replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")

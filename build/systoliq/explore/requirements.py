@@ -22,7 +22,7 @@ _AREAS = tuple(name for name in OBJECTIVES["area"].columns if name != "bit_produ
 
 
 def size(row: Mapping[str, Any]) -> tuple[float, float, float]:
-    """What the smallest is the least of: area, then DSPs, then lack of accuracy."""
+    """Key by which the smallest row is selected: area, then DSPs, then lack of accuracy."""
     area = measured_area(row)
     return row["bit_products"] if area is None else area, row["dsp"] or 0, -(row["accuracy"] or 0)
 
@@ -39,7 +39,7 @@ def area_text(row: Mapping[str, Any]) -> str:
 
 
 def meets(row: Mapping[str, Any], name: str, value: float) -> bool:
-    """Whether a row reaches, or stays within, one requirement; not where that was not measured."""
+    """True if a row meets a requirement; false if the column was not measured."""
     found = measured_area(row) if name == "area" else row[_REQUIREMENTS.get(name) or _LIMITS[name]]
     if found is None:
         return False

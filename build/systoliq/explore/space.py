@@ -36,9 +36,9 @@ TARGET_AXIS = Axis(name="target", default="ecp5-85k", words=tuple(TARGETS))
 
 @dataclass(frozen=True, kw_only=True)
 class Point:
-    """One design on a device; each kind of subject has its own axes beside these two.
+    """One design on a device; each kind of subject adds its own axes.
 
-    `cells` "auto" are those of the device's family where `systoliq.hw` has them.
+    `cells` "auto" selects the cells of the device's family if `systoliq.hw` has them.
     """
 
     cells: str = CELLS_AXIS.default

@@ -1,4 +1,6 @@
-"""Synthesizer: whoever measures area and frequency. The real one is `systoliq.synth`; tests bring a fast one."""
+"""Synthesizer: the interface for measuring area and frequency. The real one is `systoliq.synth`; tests bring a fast
+one.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ __all__ = ["NoSynthesizer", "Synthesizer"]
 
 
 class Synthesizer(Protocol):
-    """Area and frequency of a design on a device; picklable, since it goes to worker processes."""
+    """Area and frequency of a design on a device; picklable, since it is sent to worker processes."""
 
     def identity(self) -> str:
         """Name and versions of the tools: part of every cache key."""
@@ -23,7 +25,7 @@ class Synthesizer(Protocol):
 
 
 class NoSynthesizer:
-    """Where neither synthesis nor place and route is asked for."""
+    """No synthesis, and no place and route."""
 
     def identity(self) -> str:
         """Nothing."""

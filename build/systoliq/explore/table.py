@@ -1,4 +1,4 @@
-"""The table: one row for each point, its axes first, then what every stage has found."""
+"""The table: one row for each point, its axes first, then the results of every stage."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _OF_ALL = frozenset((
 
 
 def columns_of(subject: Subject) -> dict[str, str]:
-    """The columns of a kind of subject, in their order: those of all kinds, and its own."""
+    """The columns of a kind of subject, in order: the columns of all kinds, and its own."""
     return {name: text for name, text in COLUMNS.items() if name in _OF_ALL or name in subject.columns}
 
 
@@ -154,7 +154,7 @@ def _derive(cells: dict[str, Any], work: int) -> None:
 
 
 def objective_columns(names: tuple[str, ...], rows: list[dict[str, Any]]) -> dict[str, str]:
-    """For each objective the column that stands for it: the first that all `rows` have."""
+    """The column of each objective: the first that all `rows` have."""
     columns = {}
     for name in names:
         found = [column for column in OBJECTIVES[name].columns if all(one[column] is not None for one in rows)]
@@ -173,7 +173,7 @@ def costs(rows: list[dict[str, Any]], columns: Mapping[str, str]) -> npt.NDArray
 
 
 def frame(rows: Sequence[Row], columns: Iterable[str]) -> Any:
-    """Those columns of the rows as a polars DataFrame."""
+    """The given columns of the rows as a polars DataFrame."""
     polars = need("polars", "polars", "explore", extra="explore")
     names = list(columns)
     types = {

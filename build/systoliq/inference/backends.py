@@ -25,7 +25,7 @@ __all__ = ["Backend", "MemoryBackend", "Simulated", "StreamBackend"]
 
 @dataclass(frozen=True, kw_only=True)
 class Simulated:
-    """How an engine is simulated; `stalls` is the probability of a pause in a cycle."""
+    """Parameters of an engine's simulation; `stalls` is the probability of a pause in a cycle."""
 
     simulator: SimulatorName
     stalls: float
@@ -40,7 +40,7 @@ class Backend(Protocol):
         """Ready for a run with these inputs, until the block ends; gives the steps for them."""
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
-        """What `step` gives for the operands in `asked`, and what it took."""
+        """The result of `step` for the operands in `asked`, and its figures."""
 
 
 class StreamBackend:
@@ -52,11 +52,11 @@ class StreamBackend:
 
     @contextmanager
     def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
-        """As of `Backend`."""
+        """See `Backend`."""
         yield self._division
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
-        """As of `Backend`."""
+        """See `Backend`."""
         plans = [operation.plan(self._config) for operation in asked.operations]
         results = self._engine.run(plans, stalls=(self._simulated.stalls,) * 3, seed=self._simulated.seed)
         reports = [report for result in results for report in result.reports]
@@ -95,7 +95,7 @@ class MemoryBackend:
 
     @contextmanager
     def ready(self, feed: Mapping[str, Array]) -> Iterator[Division]:
-        """As of `Backend`; the model is compiled again where the shapes of `feed` are not those of the last run."""
+        """See `Backend`; the model is compiled again if the shapes of `feed` differ from the last run's."""
         shapes = {name: (array.dtype.name, array.shape) for name, array in feed.items()}
         if self._compiled is None or self._compiled[0].inputs != shapes:
             self._simulated.progress("compiling")
@@ -110,7 +110,7 @@ class MemoryBackend:
             yield division
 
     def product(self, step: EngineStep, asked: Asked) -> tuple[Array, Figures]:
-        """As of `Backend`."""
+        """See `Backend`."""
         if self._memory is None:
             raise RuntimeError("there is no memory before the engine is ready")
         product, begun = self._products[step], time.monotonic()

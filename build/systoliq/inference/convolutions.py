@@ -61,7 +61,7 @@ def convolution_reason(graph: Graph, node: NodeProto, weights: str) -> str | Non
 
 
 def _of(parameter: Array, channels: slice) -> Array:
-    """Those of some output channels, or the one of all."""
+    """The parameter's values for some output channels, or its only value."""
     return parameter.reshape(-1)[channels] if parameter.size > 1 else parameter.reshape(())
 
 

@@ -1,4 +1,4 @@
-"""Engine file: the configuration of an engine in an emitted package, or a JSON file of its own."""
+"""Engine file: the configuration of an engine in an emitted package, or in a JSON file."""
 
 from __future__ import annotations
 

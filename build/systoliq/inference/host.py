@@ -35,7 +35,7 @@ class HostPiece:
         return self._session.run(self._step.outputs, inputs)
 
     def model(self, inputs: Mapping[str, Array]) -> bytes:
-        """The step as an ONNX model of its own, for `inputs` of these types."""
+        """The step as a separate ONNX model, for `inputs` of these types."""
         helper = need("onnx.helper", "onnx", "reading ONNX models", extra="onnx")
         step, model = self._step, self._model
         names = {name for node in all_nodes(step.nodes) for name in node.input}
@@ -65,6 +65,6 @@ def watched(model: ModelProto, names: Sequence[str]) -> bytes:
 
 
 def constants_of(model: ModelProto, names: Collection[str]) -> dict[str, Array]:
-    """Those of the tensors `names` that the lowered `model` holds."""
+    """The constants among the tensors `names`, from the lowered `model`."""
     to_array = need("onnx.numpy_helper", "onnx", "reading ONNX models", extra="onnx").to_array
     return {tensor.name: to_array(tensor) for tensor in model.graph.initializer if tensor.name in names}

@@ -1,4 +1,4 @@
-"""Products that onnxruntime left in float, and why: what of a QDQ pattern each lacks in the model as it is written."""
+"""Products that onnxruntime left in float, and the reason: the part of a QDQ pattern that is missing in the model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["left_in_float"]
 
 _Kind = Generator[str, None, "np.dtype[Any] | None"]
-"""Faults, and then the type of the integers that were looked at, None where it is unknown."""
+"""Faults, and then the type of the quantized integers, None if it is unknown."""
 
 _FUSED = {"Conv": "Conv", "FusedConv": "Conv", "MatMul": "MatMul", "FusedMatMul": "MatMul", "Gemm": "Gemm",
           "FusedGemm": "Gemm"}  # fmt: skip
-"""What products in float are in the model as it is written, for all that there are patterns of."""
+"""Operators of float products in the lowered graph, and their operator in the model, if it has fused patterns."""
 
 _BIAS_TOLERANCE = 1e-3  # of a scale that is meant to be the product of two others
 
@@ -50,7 +50,7 @@ def _reason(graph: Graph, lowered: NodeProto) -> str:
 
 
 def _written(graph: Graph, lowered: NodeProto) -> NodeProto | None:
-    """The product in the model as it is written that `lowered` is made of, with what follows it at most."""
+    """The product in the original model that `lowered` was made from, possibly with fused operators after it."""
     node = graph.producer(lowered.output[0])
     for _ in range(_FUSED_BEHIND):
         if node is None or is_operator(node, _FUSED[lowered.op_type]):
@@ -60,7 +60,7 @@ def _written(graph: Graph, lowered: NodeProto) -> NodeProto | None:
 
 
 def _faults(graph: Graph, node: NodeProto) -> Iterator[str]:
-    """What keeps onnxruntime from computing `node` on integers; the first is enough."""
+    """Reasons why onnxruntime does not compute `node` on integers; the first is enough."""
     a = yield from _operand(graph, node, 0, "its first input")
     second = "its weight tensor" if _is_stored(graph, node.input[1]) else "its second input"
     b = yield from _operand(graph, node, 1, second)
@@ -72,7 +72,7 @@ def _faults(graph: Graph, node: NodeProto) -> Iterator[str]:
 
 
 def _operand(graph: Graph, node: NodeProto, place: int, role: str) -> _Kind:
-    """The faults of an operand, and the type of the integers that it stands for."""
+    """The faults of an operand, and the type of its quantized integers."""
     name = node.input[place]
     source = graph.producer(name)
     if source is None or not is_operator(source, "DequantizeLinear"):
@@ -84,7 +84,7 @@ def _operand(graph: Graph, node: NodeProto, place: int, role: str) -> _Kind:
 
 
 def _result(graph: Graph, node: NodeProto, a: np.dtype[Any] | None) -> Iterator[str]:
-    """The faults of the result; the first operand stands for integers of the type `a`."""
+    """The faults of the result; the first operand has quantized integers of the type `a`."""
     name, users = node.output[0], graph.consumers(node.output[0])
     if graph.is_output(name):
         yield f"its result {name!r} leaves the model as real numbers, not by a QuantizeLinear"
@@ -123,7 +123,7 @@ def _eight_bits(kind: np.dtype[Any] | None, text: str) -> _Kind:
 
 
 def _is_stored(graph: Graph, name: str) -> bool:
-    """Whether a tensor is a constant, as it is or behind a DequantizeLinear."""
+    """True if a tensor is a constant, directly or through a DequantizeLinear."""
     source = graph.producer(name)
     if source is not None and is_operator(source, "DequantizeLinear"):
         name = source.input[0]

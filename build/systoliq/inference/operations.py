@@ -20,12 +20,12 @@ __all__ = ["Array", "Asked", "Image", "Inputs", "Operation", "Rescaling"]
 
 Array = npt.NDArray[Any]
 Inputs = Sequence[Any]
-"""Arrays of a node, by place: None where one is left out."""
+"""Inputs of a node by position; None for omitted inputs."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rescaling:
-    """What QLinearMatMul has beyond MatMulInteger: scales, and Y's zero point, whose type is Y's."""
+    """Parameters of QLinearMatMul that MatMulInteger lacks: scales, and Y's zero point, which has Y's type."""
 
     a_scale: Array
     b_scale: Array
@@ -52,7 +52,7 @@ class Operation:
 
     @property
     def bytes_of_y(self) -> int:
-        """Of an element."""
+        """Bytes of an element."""
         return 4 if self.rescaling is None else 1
 
     @property
@@ -93,7 +93,7 @@ class Operation:
 
     @property
     def _zero_points(self) -> tuple[Array, Array]:
-        """Of A and B, 0 where there is none."""
+        """Zero points of A and B; 0 by default."""
         given = ((self.a_zero_point, self.a.dtype), (self.b_zero_point, self.b.dtype))
         a, b = (np.zeros((), dtype) if zero_point is None else zero_point for zero_point, dtype in given)
         return a, b
@@ -101,8 +101,10 @@ class Operation:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Image:
-    """What a convolution looks at: `pixels` [images, rows, columns, channels] under a `window`, with `kernels`
-    [N, channels of a group, rows, columns]. Its operations are the groups, in their order.
+    """Inputs of a convolution: `pixels` [images, rows, columns, channels] under a `window`, with `kernels` [N, channels
+    of a group, rows, columns].
+
+    Its operations are the groups, in order.
     """
 
     pixels: Array
@@ -112,9 +114,10 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
-    """What a node asks for: `operations`, and `finish`, which makes its output of their results.
+    """The request of a node: `operations`, and `finish`, which makes its output from their results. `operations`, and
+    `finish`, which makes its output of their results.
 
-    `before` and `after` say in words, ready for JSON, what makes operands of the node's inputs and its output of
+    `before` and `after` describe, ready for JSON, how operands follow from the node's inputs and its output from
     results. The operands A of a convolution are the windows of `image`.
     """
 

@@ -1,4 +1,4 @@
-"""Products of a lowered graph: which nodes the engine takes, why it does not take others, and what each asks of it."""
+"""Products of a lowered graph: the nodes that the engine takes, the reasons against others, and the request of each."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _BYTES = (np.dtype(np.int8), np.dtype(np.uint8))
 
 @dataclass(frozen=True, kw_only=True)
 class _Kind:
-    """An operator with `count` inputs, of which those at `bytes` must be of 8 bits and that at `weights` is B.
+    """An operator with `count` inputs; inputs at `bytes` must have 8 bits, and the input at `weights` is B.
 
-    Those at `constants` go into the tables of jobs; `zero_points` are the places of those of A and B, None where the
-    operator finds it itself.
+    Inputs at `constants` are stored in the tables of jobs. `zero_points` are the positions of the zero points of A and
+    B; None if the operator computes it.
     """
 
     count: int
@@ -72,12 +72,12 @@ _OTHERS = {
 
 
 def is_product(node: NodeProto) -> bool:
-    """Whether `node` computes products, on the engine or not."""
+    """True if `node` computes products, on the engine or not."""
     return (domain(node), node.op_type) in _KINDS or node.op_type in _OTHERS
 
 
 def in_float(node: NodeProto) -> bool:
-    """Whether `node` computes products of what are no integers of 8 bits: `left_in_float` says why."""
+    """True if `node` computes products of other numbers than integers of 8 bits: see `left_in_float`."""
     return is_product(node) and (domain(node), node.op_type) not in _KINDS
 
 
@@ -108,7 +108,7 @@ class Known:
 
 
 def known(node: NodeProto, constants: Collection[str]) -> Known:
-    """What is known of `node`, which the engine takes, where the tensors `constants` are."""
+    """The parameters of `node` that are known before the model runs, given the constant tensors `constants`."""
     kind = _KINDS[domain(node), node.op_type]
     a, b = (place is not None and _is_known(node, place, constants) for place in kind.zero_points)
     return Known(b=_is_known(node, kind.weights, constants), a_zero_point=a, b_zero_point=b)
@@ -121,12 +121,12 @@ def computed_parameter(node: NodeProto, constants: Collection[str]) -> str | Non
 
 
 def _is_known(node: NodeProto, place: int, constants: Collection[str]) -> bool:
-    """Whether that input is constant, or left out."""
+    """True if that input is constant or omitted."""
     return place >= len(node.input) or not node.input[place] or node.input[place] in constants
 
 
 def asked_of_engine(node: NodeProto, tensors: Mapping[str, Array]) -> Asked:
-    """What `node`, which the engine takes, asks of it for the arrays of its inputs."""
+    """The request of `node`, which the engine takes, for the arrays of its inputs."""
     kind = _KINDS[domain(node), node.op_type]
     names = [*node.input, *[""] * (kind.count - len(node.input))]
     return kind.make(node, [tensors[name] if name else None for name in names])

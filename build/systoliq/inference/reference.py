@@ -17,8 +17,9 @@ __all__ = ["Reference"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reference:
-    """Tensors by name. `ends` are the outputs of the model as it is; `own` are the tensors between steps and the
-    outputs, of the lowered model; `exact` are the same where products of uint8 by int8 are stated as uint8 by uint8.
+    """Tensors by name. `ends` are the outputs of the original model. `own` are the tensors between steps and the
+    outputs of the lowered model. `exact` are the same tensors with products of uint8 by int8 rewritten as uint8 by
+    uint8.
     """
 
     ends: Mapping[str, Array]
@@ -29,7 +30,7 @@ class Reference:
     def of(
         cls, division: Division, feed: Mapping[str, Array], ends: Mapping[str, Array], found: Mapping[str, Array]
     ) -> Reference:
-        """Return what the tensors `found` are compared with. `exact` is computed where something differs from `own`."""
+        """Return the reference for the tensors `found`. `exact` is computed only if something differs from `own`."""
         own = exact = division.expected(feed)
         if any(differing(found[name], array) for name, array in [*own.items(), *ends.items()]):
             with contextlib.suppress(InputError):  # onnxruntime has no such kernel: nothing shows that it saturates

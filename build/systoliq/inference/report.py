@@ -1,4 +1,4 @@
-"""Report of an inference: what each step took, and what differs from golden and from onnxruntime."""
+"""Report of an inference: figures of each step, and differences from golden and from onnxruntime."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Figures", "InferenceReport", "OutputReport", "StepReport", "differin
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Figures:
-    """What an engine took for a product: see `StepReport`."""
+    """Figures of a product on an engine: see `StepReport`."""
 
     jobs: int
     cycles: int
@@ -29,15 +29,16 @@ class Figures:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StepReport(Figures):
-    """A product on the engine. `shapes` are M, K and N of its operations, `bytes` those of A, B and Y: of the streams,
-    or in memory, beside those of lists and those that the host fills. `seconds` is the simulator's time.
+    """A product on the engine. `shapes` are M, K and N of its operations. `bytes` counts the bytes of A, B and Y on the
+    streams; with memory, also the bytes of lists, and the bytes that the host writes. `seconds` is the simulator's
+    time.
 
     With streams, `cycles` is the engine's own count for each job and `model_cycles` its cycle model's. For a DMA engine
     both run from the start of a list to its interrupt, and `beats` counts the beats of each memory port.
 
-    `golden_mismatches` are outputs that differ from golden for the same operands, `onnxruntime_mismatches` those that
-    differ from what onnxruntime has there when it runs the whole model. `onnxruntime_saturated` are outputs in which
-    its own kernels differ from its exact ones; then the exact ones are those that count for mismatches.
+    `golden_mismatches` are outputs that differ from golden for the same operands, `onnxruntime_mismatches` are outputs
+    that differ from onnxruntime's when it runs the whole model. `onnxruntime_saturated` are outputs in which
+    onnxruntime's own kernels differ from its exact ones; mismatches are then counted against the exact ones.
     """
 
     name: str
@@ -52,7 +53,9 @@ class StepReport(Figures):
 
     @classmethod
     def of(cls, name: str, operator: str, asked: Asked, config: EngineConfig, figures: Figures, y: Array) -> StepReport:
-        """Of the node `name` with the output `y`, compared with golden; `Reference` compares it with onnxruntime."""
+        """The report of the node `name` with the output `y`, compared with golden; `Reference` compares it with
+        onnxruntime.
+        """
         macs = sum(operation.multiply_accumulates for operation in asked.operations)
         whole = figures.cycles * config.rows * config.cols * config.depth
         return cls(
@@ -90,7 +93,7 @@ class InferenceReport:
 
     @property
     def passed(self) -> bool:
-        """Whether nothing differs, neither from golden nor from onnxruntime's exact result."""
+        """True if nothing differs, neither from golden nor from onnxruntime's exact result."""
         inside = any(step.golden_mismatches or step.onnxruntime_mismatches for step in self.steps)
         return not inside and not any(end.mismatches for end in self.outputs.values())
 
@@ -98,19 +101,19 @@ class InferenceReport:
     def saturated(self) -> tuple[StepReport, ...]:
         """The steps in which onnxruntime's own result differs from its exact one.
 
-        In the first of them its kernel saturates, since its operands are those of the exact run. The others saturate
-        too, or take what such a step gives.
+        In the first of them the kernel saturates, since its operands equal the exact run's. The others saturate too, or
+        have inputs from such a step.
         """
         return tuple(step for step in self.steps if step.onnxruntime_saturated)
 
     @property
     def multiply_accumulates(self) -> int:
-        """Of all products on the engine."""
+        """Multiply-accumulates of all products on the engine."""
         return sum(step.multiply_accumulates for step in self.steps)
 
     @property
     def cycles(self) -> int:
-        """Of all jobs, each by itself, or of all lists: what passes between them is not counted."""
+        """Cycles of all jobs, or of all lists; the time between them is not counted."""
         return sum(step.cycles for step in self.steps)
 
     @property
@@ -120,14 +123,14 @@ class InferenceReport:
         return self.multiply_accumulates / whole if whole else 0.0
 
     def check(self) -> InferenceReport:
-        """Give this back, or raise `SimulationError` naming what differs."""
+        """Return this report, or raise `SimulationError` with the differences."""
         if self.passed:
             return self
         raise SimulationError("\n".join(self.mismatches))
 
     @property
     def mismatches(self) -> list[str]:
-        """What differs, a line for each step and output."""
+        """The differences, a line for each step and output."""
         lines = [
             f"{step.operator} {step.name!r}: {count} of {step.outputs} outputs differ from {judge}"
             for step in self.steps

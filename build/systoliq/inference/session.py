@@ -125,7 +125,7 @@ class EngineSession:
         return [tensors[name] for name in names]
 
     def _product(self, step: EngineStep, tensors: dict[str, Array]) -> StepReport:
-        """Run a step on the engine; its output goes to `tensors`."""
+        """Run a step on the engine, and store its output in `tensors`."""
         asked = asked_of_engine(step.node, tensors)
         y, figures = self._engine.product(step, asked)
         tensors[step.node.output[0]] = y

@@ -34,7 +34,7 @@ class EngineStep:
 class HostStep:
     """Nodes that onnxruntime runs at once, from the tensors `inputs` to `outputs`.
 
-    `products` are those of them that compute products, by their names, with the reason why the engine does not.
+    `products` are the nodes that compute products, by name, with the reason why the engine does not take them.
     """
 
     nodes: tuple[NodeProto, ...]

@@ -14,7 +14,7 @@ from .environment import modules_of
 __all__ = ["WRITTEN", "with_any_data"]
 
 WRITTEN = "systoliq_written"
-"""Nets whose names begin so are to be seen: what is written to a memory, where and whether."""
+"""Prefix of nets that count as observable: the data, address and enable of writes to a memory."""
 
 _MEMORY = re.compile(r"^  reg \[(\d+):0\] memory \[(\d+):0\];\n", re.M)
 _CONTENTS = re.compile(r"^  initial begin\n(?:    memory\[\d+\] = .*;\n)+  end\n", re.M)
@@ -24,14 +24,16 @@ _REGISTER = re.compile(r"^  (output )?reg \[(\d+):0\] (\w+)(?: = [^;,\n]*)?([;,]
 
 
 def with_any_data(verilog: str, *, wider: int) -> str:
-    """`verilog`, in which data have any value at any time: all that is in memories, and in registers of more bits."""
+    """`verilog` with free data: all words of memories, and registers of more than `wider` bits, have any value at any
+    time.
+    """
     for body in modules_of(verilog).values():
         verilog = verilog.replace(body, _of_registers(_of_memory(body), wider))
     return verilog
 
 
 def _of_memory(body: str) -> str:
-    """A module without its memory; as it is where that is used in another way than those of hw are."""
+    """A module without its memory; unchanged if the memory is used in another way than in `systoliq.hw`."""
     memory = _MEMORY.search(body)
     if memory is None:
         return body
@@ -54,7 +56,7 @@ def _of_memory(body: str) -> str:
 
 
 def _of_registers(body: str, wider: int) -> str:
-    """A module in which a bit alone says of each wide register whether it is unknown."""
+    """A module in which each wide register is reduced to one bit: whether it is unknown."""
     for found in _REGISTER.finditer(body):
         output, name, width = found[1] or "", found[3], int(found[2]) + 1
         written = re.compile(rf"^  always @\(posedge clk\)\n    {name} <= (.*);\n", re.M)
@@ -73,7 +75,7 @@ def _of_registers(body: str, wider: int) -> str:
 
 
 def _any(width: int, asked: int, name: str) -> str:
-    """Nets of any value: a word, and the bits `asked`, one of which shows whether it is unknown."""
+    """Nets of any value: a word, and as many bits as `asked`; one of these shows whether the word is unknown."""
     return (
         f"  (* keep *) wire [{width - 1}:0] systoliq_word_{name};\n"
         f"  (* keep *) wire [{asked - 1}:0] systoliq_bits_{name};\n"
@@ -81,5 +83,5 @@ def _any(width: int, asked: int, name: str) -> str:
 
 
 def _word(width: int, name: str, told: str) -> str:
-    """Any word, all of it unknown where `told` is."""
+    """Any word; all of it is unknown if `told` is."""
     return f"systoliq_word_{name} ^ {{{width}{{{told}}}}}"

@@ -30,11 +30,11 @@ __all__ = ["Campaign", "Result", "Verdict", "by_block"]
 
 _CERTIFICATE = "certificate.json"
 _VERIFY_SECONDS = 300
-_CYCLES = 100_000  # of random traffic, beside the original
+_CYCLES = 100_000  # of random traffic, together with the original
 
 
 class Verdict(enum.Enum):
-    """How a mutant ended."""
+    """Result of a mutant."""
 
     TESTBENCH = "testbench"  # it printed no PASS
     EQUIVALENT = "equivalent"  # proven, or every sum that can be reached was evaluated
@@ -113,7 +113,7 @@ class Campaign:
         return [results[number] for number in sorted(results)]
 
     def _judge(self, mutant: Mutant) -> Result | None:
-        """None where the mutant is no Verilog."""
+        """Judge a mutant; None if it is not valid Verilog."""
         start = time.monotonic()
         text = mutant.applied(self._text.splitlines())
         with tempfile.TemporaryDirectory(prefix="systoliq-mutants-") as place:
@@ -155,12 +155,12 @@ class Campaign:
         return Verdict.DIFFERENT, f"after {cycle} cycles of random traffic", refused
 
     def _wrong_sum(self, meanings: list[str], folder: Path) -> str | None:
-        """See `wrong_sum`, for whatever a mutant's text may mean."""
+        """See `wrong_sum`, over all meanings of a mutant's text."""
         found = [wrong_sum(self._folder, self._package(text, folder)) for text in meanings]
         return None if None in found else next(filter(None, found), "")
 
     def _simulate(self, text: str, folder: Path) -> str | None:
-        """Return what the testbench prints for the Verilog `text`; None if `text` does not compile."""
+        """Return the testbench's output for the Verilog `text`; None if `text` does not compile."""
         (folder / "design.v").write_text(text)
         for memory in self._folder.glob("*.mem"):
             shutil.copy(memory, folder)

@@ -24,7 +24,7 @@ class Port:
 
     @property
     def declared(self) -> str:
-        """As in a module's header, a net."""
+        """The port as in a module's header, a net."""
         return f"{'input' if self.is_input else 'output'} wire {self.range}{self.name}"
 
     @property
@@ -49,7 +49,7 @@ def ports_of(verilog: str, module: str) -> list[Port]:
 def environment(verilog: str, top: str, name: str) -> str:
     """Return the Verilog of a module `name` around `top`, with the same ports.
 
-    Its inputs hold what they offer until it is taken, except in a reset; its outputs are observed while they are valid.
+    Its inputs hold an offer until it is taken, except in a reset; its outputs are observed while they are valid.
     """
     ports = ports_of(verilog, top)
     lines = [f"module {name}(", ",\n".join(f"  {port.declared}" for port in ports), ");"]

@@ -26,7 +26,7 @@ from .rounder import around_rounder, is_rounder
 __all__ = ["holders", "never", "none_seen", "same_state"]
 
 _YOSYS = "import sys\nfrom pyosys import libyosys\nlibyosys.run_pass('tee -q script ' + sys.argv[1])\n"
-# a bit that nobody looks at leaves the same netlist; yosys makes names of a file's name, and of how many it has made
+# unused bits leave the same netlist; Yosys makes names from a file's name and a counter
 _PLAIN = """\
 read_verilog asked.v
 hierarchy -top {module}
@@ -40,8 +40,8 @@ splitnets -driver
 opt_clean -purge
 write_verilog -noattr plain.v
 """
-_ITEM = re.compile(r"^  \S.*\n(?: {4,}.*\n|  end.*\n)*", re.M)  # of a module: they are written in any order
-_LOW_PART = re.compile(r"\\(\S+)\[\d+:0\] ")  # of a net of which nobody reads the rest
+_ITEM = re.compile(r"^  \S.*\n(?: {4,}.*\n|  end.*\n)*", re.M)  # items of a module, which Yosys writes in any order
+_LOW_PART = re.compile(r"\\(\S+)\[\d+:0\] ")  # of a net whose other bits are not used
 _READ = """\
 read_verilog -formal asked.v
 hierarchy -top {top}
@@ -49,7 +49,7 @@ proc
 flatten
 """
 _SEEN = f"expose w:*{WRITTEN}*\n"
-# inputs are known, but for the one that is not, which keeps its name as a port; an output is wrong where it is unknown
+# all inputs are known except the unknown one, which keeps its name as a port; an unknown output is an error
 _MERGED = """\
 expose -input w:*{unknown}
 memory_map
@@ -86,8 +86,8 @@ aigmap
 write_aiger -zinit asked.aig
 """
 _FREE = "delete t:$mul t:$add %u r:Y_WIDTH>{wider} %i\n"  # subtractions are xprop's own, too
-_OF_LAYER, _OF_ENGINE = 9, 16  # bits that what counts has at the most: what is wider, is data
-# scorr merges registers that are equal in all reachable states: all of them, where nothing is wrong
+_OF_LAYER, _OF_ENGINE = 9, 16  # largest widths of control; wider registers are data
+# scorr merges registers that are equal in all reachable states; without an error, these are all registers
 _ABC = "read_aiger asked.aig; strash; scleanup; scorr; dc2; write_aiger left.aig; pdr -T {seconds}"
 _SAT = "read_aiger asked.aig; strash; dc2; iprove"
 _AROUND = "systoliq_environment"
@@ -95,12 +95,12 @@ _READING = 2  # times as many seconds as ABC may have
 
 
 def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
-    """Whether `mutant` is proven to have the same netlist as `original` (the whole Verilog of a design, its top first),
+    """True if `mutant` is proven to have the same netlist as `original` (the whole Verilog of a design, its top first),
     or always the same state, from power-up on, in an environment that obeys AXI's rules.
 
     `seconds` limits a proof about the design with its data; a proof with any data gets a quarter of it. Without
     `whole`, only the latter is tried, of the changed module for any inputs, and of a rounder for products only: an
-    engine takes seconds. Files go to `folder`.
+    engine takes seconds. Files are written to `folder`.
     """
     text, top = mutant.applied(original.splitlines()), next(iter(modules_of(original)))
     if any(_plainly_same(original, text, each, folder, seconds) for each in (mutant.module, *[top] * whole)):
@@ -122,10 +122,10 @@ def same_state(original: str, mutant: Mutant, folder: Path, *, seconds: int, who
 
 
 def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whole: bool = True) -> bool:
-    """Whether it is proven that no bit which `mutant` drives differently is ever seen; the rest as of `same_state`.
+    """True if it is proven that no bit that `mutant` drives differently can be observed; parameters as in `same_state`.
 
-    Without `whole` the changed module is asked about alone, for any inputs, a rounder for products, in a quarter of the
-    time.
+    Without `whole`, the proof covers the changed module alone, for any inputs, or a rounder for products, in a quarter
+    of the time.
     """
     text = mutant.applied(original.splitlines())
     line, module = merged_line(original, mutant), merged_modules(original, text, mutant.module)
@@ -145,7 +145,7 @@ def none_seen(original: str, mutant: Mutant, folder: Path, *, seconds: int, whol
 
 
 def never(verilog: str, top: str, folder: Path, *, seconds: int) -> bool:
-    """Whether it is proven that no input makes an output of `top`, which has no registers, 1."""
+    """True if it is proven that no input sets an output of `top`, which has no registers, to 1."""
     return "UNSATISFIABLE" in _asked(verilog, top, "", _SAT, folder, seconds)
 
 
@@ -161,7 +161,7 @@ def holders(verilog: str, module: str) -> list[str]:
 
 
 def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds: int) -> bool:
-    """Whether both become the same netlist of `module`, name for name, in whatever order."""
+    """True if both become the same netlist of `module`, name for name, in any order."""
     netlists = []
     for name, text in (("original", original), ("mutant", mutant)):
         place = folder / name
@@ -177,18 +177,18 @@ def _plainly_same(original: str, mutant: str, module: str, folder: Path, seconds
 
 
 def _none_seen(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
-    """Whether it is proven that no unknown bit is ever seen at the module `top` of the merged `verilog`."""
+    """True if it is proven that no unknown bit can be observed at the module `top` of the merged `verilog`."""
     seen = _SEEN if WRITTEN in verilog else ""
     return _proven(verilog, top, _MERGED.format(unknown=UNKNOWN, seen=seen, free=free), folder, seconds)
 
 
 def _always(verilog: str, top: str, folder: Path, free: str, seconds: int) -> bool:
-    """Whether it is proven that the assertions of `verilog` always hold."""
+    """True if it is proven that the assertions of `verilog` always hold."""
     return _proven(verilog, top, _ASSERTED.format(free=free), folder, seconds)
 
 
 def _proven(verilog: str, top: str, question: str, folder: Path, seconds: int) -> bool:
-    """Whether no output, and no assertion, is ever wrong once the steps of a `question` have made them."""
+    """True if no output, and no assertion, made by the steps of a `question` can ever be wrong."""
     (folder / "left.aig").unlink(missing_ok=True)
     said = _asked(verilog, top, question, _ABC.format(seconds=seconds), folder, 3 * seconds)
     return "Property proved" in said or _nothing_left(folder / "left.aig")
@@ -205,7 +205,7 @@ def _asked(verilog: str, top: str, question: str, commands: str, folder: Path, s
 
 
 def _nothing_left(file: Path) -> bool:
-    """Whether all that is left are constants 0: then ABC's PDR has nothing to decide, and does not."""
+    """True if only constants 0 are left: then ABC's PDR has nothing to decide, and gives no answer."""
     if not file.exists():
         return False
     head, *rest = file.read_bytes().split(b"\n")
@@ -220,7 +220,7 @@ def _abc() -> str:
 
 
 def _run(command: Sequence[str], folder: Path, seconds: float) -> str:
-    """What a program prints, or nothing where it takes longer."""
+    """The output of a program; empty after a timeout."""
     try:
         done = subprocess.run(
             command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=seconds, check=False

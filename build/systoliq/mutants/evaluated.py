@@ -27,7 +27,7 @@ _KINDS = ("operator", "constant", "bit select", "condition", "width")
 
 
 def is_evaluated(blocks: Sequence[str], kind: str) -> bool:
-    """Whether `verify` evaluates a mutant of this kind, in the first of `blocks`; the others hold it."""
+    """True if `verify` evaluates a mutant of this kind, in the first of `blocks`; the other blocks contain it."""
     return kind in _KINDS and any(block.endswith(_ROOTS) for block in blocks)
 
 
@@ -58,7 +58,7 @@ def wrong_sum(original: Path, mutant: Path) -> str | None:
     with noted([]):
         was, now = (_derived(folder) for folder in (original, mutant))
         found = None if was is None or now is None else _first_unlike(was, now)
-    return found  # noqa: RET504  # what is refused is noted, and leaves None
+    return found  # noqa: RET504  # refusals are noted, and leave None
 
 
 def _first_unlike(was: IntegerLayer, now: IntegerLayer) -> str | None:

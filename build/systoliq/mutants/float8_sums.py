@@ -29,12 +29,12 @@ _TOP = "systoliq_sums"
 
 
 def is_in_requantizer(modules: Sequence[str]) -> bool:
-    """Whether the first of `modules`, each of which contains the previous one, is part of a float8 requantizer."""
+    """True if the first of `modules`, each of which contains the previous one, is part of a float8 requantizer."""
     return any(module.endswith(_ROOT) for module in modules)
 
 
 def same_results(package: Path, meanings: Sequence[str], folder: Path, *, seconds: int) -> bool:
-    """Whether it is proven that every sum of every column of the layer in `package` gives the same result in each of
+    """True if it is proven that every sum of every column of the layer in `package` gives the same result in each of
     the texts `meanings` as in its Verilog; `seconds` is the limit for a column. Files go to `folder`.
     """
     with noted([]):

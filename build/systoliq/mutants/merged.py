@@ -1,9 +1,8 @@
 """A mutant merged with its original: one design in which every bit that the two drive differently is unknown.
 
 If no unknown bit can be observed at the merged design, the mutant is equivalent: an unknown bit stands for both values,
-in every register that it reaches. What a change leaves behind (a token that a reset would have cleared, a word that
-nobody requested) stays unknown until known data replaces it. Two designs side by side would have to be shown to forget
-it.
+in every register that it reaches. Leftovers of a change (a token that a reset would have cleared, an unrequested word)
+stay unknown until known data replaces them. Two designs side by side would have to be shown to forget it.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ def merged_modules(original: str, mutant: str, module: str) -> str:
 
 
 class _Places:
-    """Lines of a text, around the one that a mutant changes."""
+    """The lines of a text around the line that a mutant changes."""
 
     def __init__(self, text: str, lines: list[str], mutant: Mutant) -> None:
         self._lines = lines

@@ -62,7 +62,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Place:
-    """A line, and what is known of the module that it is in."""
+    """A line, and facts about its module."""
 
     text: str
     widths: dict[str, int]
@@ -190,7 +190,7 @@ def _constants(text: str, start: int) -> Iterator[tuple[str, str]]:
 
 
 def _selects(place: _Place, start: int) -> Iterator[tuple[str, str]]:
-    """Bit selects moved by one, within the width of what they select from."""
+    """Bit selects moved by one, within the width of the net."""
     for found in _SELECT.finditer(place.text, start):
         high, low = int(found[2]), int(found[3] or found[2])
         width = place.widths.get(found[1], 0)

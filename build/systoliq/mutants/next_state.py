@@ -38,8 +38,8 @@ def asserted(text: str, mutant: Mutant) -> str | None:
 
 
 class _Module:
-    """The lines of a module, one of which a mutant changes: how many assertions were made, and whether a line was met
-    that is `unknown`.
+    """The lines of a module, one of which a mutant changes; `asserts` counts the assertions, and `unknown` is set if a
+    line is not understood.
     """
 
     def __init__(self, text: str, lines: list[str], mutant: Mutant, at: int) -> None:
@@ -54,7 +54,7 @@ class _Module:
         self.unknown = lines[at] != mutant.before
 
     def copies(self) -> Iterator[str]:
-        """Nets that depend on the changed line, as the mutant has them, and what is asserted of them."""
+        """Copies, as in the mutant, of nets that depend on the changed line, and assertions about them."""
         narrowed = NET.match(self._after)
         if narrowed:
             yield from self._narrowed(narrowed[3], int(narrowed[2] or 0) + 1)
@@ -70,14 +70,14 @@ class _Module:
                 yield from self._of_line(number, self._now(self._lines[number]))
 
     def _narrowed(self, net: str, width: int) -> Iterator[str]:
-        """A net that the mutant declares with fewer bits, none of which may be selected."""
+        """A net that the mutant declares with fewer bits; unknown if one of the removed bits is selected."""
         uses = "\n".join(self._lines)
         self.unknown |= bool(re.search(rf"\b{net}\[{width}[\]:]", uses)) or f"output reg [{width}:0] {net}" in uses
         self._changed.add(net)
         yield f"  wire [{width - 1}:0] {net}{_NOW} = {net}[{width - 1}:0];"
 
     def _depends(self, line: str) -> bool:
-        """Whether a line reads a changed net."""
+        """True if a line reads a changed net."""
         if NET.match(line):
             return False
         match = ASSIGN.match(line) or _REGISTER.match(line) or _PORT.match(line)

@@ -16,7 +16,7 @@ _VALUE = _SUM + _MANTISSA
 
 
 def is_rounder(verilog: str, module: str) -> bool:
-    """Whether `module` is the near-tie rounder of products of an engine's float32 sums and multipliers."""
+    """True if `module` is the near-tie rounder of products of an engine's float32 sums and multipliers."""
     if not module.endswith(_KIND):
         return False
     return any(port.name == "value" and port.width == _VALUE for port in ports_of(verilog, module))

@@ -23,10 +23,11 @@ _SUMMED = {("int8", "int8", "int32"), ("uint8", "int8", "int32"), ("uint8", "uin
 def onnxruntime_output(
     layer: MatMulLayer, a: npt.NDArray[Any], a_zero_point: npt.NDArray[Any] | None = None, *, exact: bool = False
 ) -> npt.NDArray[Any]:
-    """What onnxruntime gives for `a` [M, K]: QGemm where the layer has a bias, QLinearMatMul where it has none.
+    """onnxruntime's result for `a` [M, K]: QGemm if the layer has a bias, else QLinearMatMul.
 
-    Of a layer of int32 sums, MatMulInteger, and Add where it has a bias; rows of one zero point [M, 1] at a time where
-    they come with A, as onnxruntime takes no more. With `exact`, by kernels that do not saturate: see `unsaturated`.
+    For a layer of int32 sums: MatMulInteger, and Add if it has a bias. Zero points [M, 1] that come with A take a call
+    for each value, since onnxruntime supports one per call. With `exact`, the kernels do not saturate: see
+    `unsaturated`.
     """
     types = (layer.a_format.name, layer.b_format.name, layer.y_format.name)
     if types not in _TYPES | _SUMMED:

@@ -1,4 +1,4 @@
-"""The comment at the head of an emitted Verilog file: what it is, its parameters, how to check it, whose it is."""
+"""The comment at the head of an emitted Verilog file: contents, parameters, how to check it, and rights."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _wrapped(text: str, indent: str = "  ") -> list[str]:
 
 
 def _parameters(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Each number and name of what was asked for, a few words each."""
+    """The requested parameters, a few words each."""
     for fmt, value in facts.get("formats", {}).items():
         yield f"{fmt}={value['name']}"
     for group in ("shape", "parameters", "engine"):

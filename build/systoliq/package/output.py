@@ -1,4 +1,4 @@
-"""The output directory: it appears whole or not at all, and only what systoliq wrote is ever replaced."""
+"""The output directory: it is written completely or not at all, and only files of systoliq are ever replaced."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ __all__ = ["check_output", "write_output"]
 def check_output(directory: Path) -> set[str]:
     """Names of the files in `directory` that an earlier emission wrote; an InputError where it may not be written to.
 
-    It may be new, empty, or one that systoliq wrote (its sidecar lists the files). Nobody puts another in its place
-    meanwhile.
+    It may be new, empty, or one that systoliq wrote (its sidecar lists the files). A lock prevents other processes from
+    replacing it meanwhile.
     """
     parent = Path(os.path.realpath(directory)).parent
     with _turn(parent) if parent.is_dir() else contextlib.nullcontext():
@@ -47,10 +47,10 @@ def _written(directory: Path) -> set[str]:
 
 
 def write_output(directory: Path, files: Mapping[str, bytes], *, replace: bool = False) -> None:
-    """Make `directory` hold `files`: written beside it and put in its place by renaming, one process after the other.
+    """Write `files` to `directory`: into a temporary directory that is then renamed, one process at a time.
 
-    Files of an earlier emission go; those of others, such as what a simulator compiled there, stay. The emission of
-    another package goes only with `replace`.
+    Files of an earlier emission are deleted. Other files, such as a simulator's, stay. The emission of a different
+    package is deleted only with `replace`.
     """
     check_output(directory)
     parent = Path(os.path.realpath(directory)).parent
@@ -91,7 +91,7 @@ def _write(directory: Path, files: Mapping[str, bytes], *, replace: bool) -> Non
 
 @contextlib.contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """A lock on `folder` itself, so that nothing is left of it; where there are no locks, renaming must do."""
+    """A lock on `folder` itself, which leaves no file; on systems without locks, renaming must suffice."""
     try:
         import fcntl  # not on every system
     except ImportError:

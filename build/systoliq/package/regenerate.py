@@ -1,9 +1,9 @@
-"""A package made once more, from what it says of itself, and compared byte by byte with what is there.
+"""A package regenerated from its own description, and compared byte by byte with the existing one.
 
 NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design  ->  Package  ->  Comparison
 
-Nothing says again where the layer or network came from (`origin`), and by which `versions` the package was written:
-these words must be there, and are left alone.
+The origin of the layer or network (`origin`) and the `versions` of the tools that wrote the package cannot be
+regenerated: these fields must be present, and are not compared.
 """
 
 from __future__ import annotations
@@ -29,27 +29,24 @@ __all__ = ["Comparison", "compare_regenerated", "read_sidecar"]
 _OF_ITS_AUTHOR = ("origin", "versions")
 _TEXTS, _OBJECTS = ("name", "kind", "origin"), ("hardware", "versions")  # fields that are read before comparing
 _WRITTEN_BY = re.compile(rb"^// Written by systoliq [\w.+-]+, with Amaranth [\w.+-]+ and [\w.+ -]+\.\n", re.MULTILINE)
-_SOURCES = (".v", ".sv", ".vh", ".vlt", ".mem")  # what a tool that is given DIR/* would take in
-_LONGEST = 100  # characters of a line that is shown
+_SOURCES = (".v", ".sv", ".vh", ".vlt", ".mem")  # files that a tool would read from DIR/*
+_LONGEST = 100  # characters shown of a line
 _UNDESCRIBED = (InputError, OSError, ValueError, TypeError, LookupError, AttributeError, ArithmeticError,
                 AssertionError, MemoryError, RecursionError)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """What comparing a package with one that `generator` writes of the same layer or network has found.
+    """Result of comparing a package with the one that `generator` writes of the same layer or network.
 
     name, kind
         of the package, as NAME.json has them.
 
-    files
-        how many files are equal, where there are no `reasons`.
-    source
-        the layer or network beside which that of the package was held, and equal; None where none was given.
+    files number of equal files, if there are no `reasons`. source the layer or network that equals the package's; None
+    if none was given.
     left
         the fields of NAME.json that were not compared.
-    reasons
-        where the package differs; it is accepted where there are none.
+    reasons where the package differs; it is accepted if this is empty.
     """
 
     generator: str
@@ -62,9 +59,9 @@ class Comparison:
 
 
 def compare_regenerated(directory: Path, source: str | None = None) -> Comparison:
-    """Compare the package in `directory` with one that is made now, of the layer or network that it has.
+    """Compare the package in `directory` with a new package of the layer or network that it contains.
 
-    That must be the one of `source`, where it is given.
+    If `source` is given, it must be the same layer or network.
     """
     used = versions()
     generator = f"{GENERATOR} {used['systoliq']}"
@@ -116,7 +113,7 @@ def _is_text(value: object) -> bool:
 
 
 def read_sidecar(directory: Path) -> dict[str, Any] | None:
-    """The sidecar of the only package in `directory`; None where there is none."""
+    """The sidecar of the only package in `directory`; None if there is none or more than one."""
     found = sidecars(directory)
     return found[0] if len(found) == 1 else None
 
@@ -157,7 +154,7 @@ def _differences(directory: Path, files: Mapping[str, bytes], generator: str, pu
 
 
 def _claims(content: bytes) -> bytes:
-    """What a certificate says, but for digests: those of files that are compared, and its own."""
+    """The claims of a certificate without digests: the digests of compared files, and its own."""
     claims = {key: value for key, value in json.loads(content).items() if key != "sha256"}
     return json_bytes({**claims, "files": list(claims["files"])})
 

@@ -1,4 +1,4 @@
-"""The JSON sidecar: what stands beside the Verilog for those who connect it, and for tools."""
+"""The JSON sidecar: facts about the Verilog for users and for tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FORMAT = 1
 
 
 def sidecar(design: Design, files: Mapping[str, str]) -> dict[str, Any]:
-    """What is known about `design`, ready for JSON; `files` gives each file of the package its description."""
+    """All facts about `design`, ready for JSON; `files` maps each file of the package to its description."""
     return {
         "generator": GENERATOR,
         "format": FORMAT,

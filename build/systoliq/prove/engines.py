@@ -54,13 +54,13 @@ def decide(prop: Property, folder: Path) -> Decision:
     else:
         decision = _unrolled(prop.method, cycles, unrolling, clock)
     if decision.verdict is Verdict.PROVEN:
-        # What must be reachable must be so with the products that there are.
+        # Covers must be reachable with real products.
         decision = _reach_covers(prop.method, cycles, Unrolling(text), clock) or decision
     return decision
 
 
 def _cycles(method: Method, harness: Any) -> int:
-    """How many cycles follow the first one."""
+    """Number of cycles after the first."""
     if isinstance(method, FromAnyState):
         return int(harness.latency)
     return method.cover_cycles if isinstance(method, Unbounded) else method.cycles
@@ -91,7 +91,7 @@ def _refute(unrolling: Unrolling, text: str, claims: Sequence[str], cycles: int,
 
 
 def _reach_covers(method: Method, cycles: int, unrolling: Unrolling, clock: _Clock) -> Decision | None:
-    """None if each cover can be reached, and with it the conditions be met."""
+    """Check that each cover is reachable together with the conditions; None if all are."""
     anywhere = isinstance(method, FromAnyState)
     text = unrolling.cycles(cycles) + ("" if anywhere else unrolling.initial())
     if not unrolling.covers:
@@ -134,7 +134,9 @@ def _short(value: str) -> str:
 
 
 def _pdr(aiger: Path, folder: Path, clock: _Clock) -> Decision:
-    """ABC's answer; where merging registers leaves it nothing to decide it says so, and is asked again without."""
+    """ABC's answer. If merging registers leaves nothing to decide, ABC reports no answer, and runs again without
+    merging.
+    """
     decision = Decision(Verdict.TIMEOUT)
     for merge in ("scleanup; scorr; dc2; ", ""):
         decision = _abc(aiger, merge, folder, clock)

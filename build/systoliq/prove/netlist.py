@@ -10,7 +10,7 @@ __all__ = ["CELLS", "TOP", "Netlist", "definition"]
 
 TOP = "harness"
 CELLS = "cells.v"
-"""The file of the cells' models; Yosys notes it as the origin of what they claim."""
+"""The file of the cells' models; Yosys notes it as the origin of their assertions."""
 
 # Memories become registers; every register a plain one with its enable and reset as logic before it.
 _FLATTEN = (
@@ -19,7 +19,7 @@ _FLATTEN = (
     "flatten",
     "memory_map",
     "async2sync",
-    "setundef -undriven -anyseq",  # what is undefined may be anything, in every cycle anew
+    "setundef -undriven -anyseq",  # undefined values may differ from cycle to cycle
     "opt_expr",  # memories of one word leave comparisons of no bits, which the back ends refuse
     "opt_clean",  # no more: `opt` trips over registers that hold constants, and the solvers simplify by themselves
 )

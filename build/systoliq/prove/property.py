@@ -35,7 +35,7 @@ class Induction:
 
     @property
     def bound(self) -> str:
-        """What the proof covers, in words."""
+        """Coverage of the proof, in words."""
         return f"all time (k = {self.cycles})"
 
 
@@ -50,7 +50,7 @@ class Bounded:
 
     @property
     def bound(self) -> str:
-        """What the proof covers, in words."""
+        """Coverage of the proof, in words."""
         return f"{self.cycles} cycles"
 
 
@@ -87,7 +87,7 @@ class Property:
 
     ``harness`` makes the component to prove: its ports are free inputs, its ``Assert`` statements are the claim, its
     ``Assume`` statements the conditions, and each ``Cover`` must be reachable. The optional attribute ``formulas`` has
-    further claims in SMT-LIB, for what hardware cannot express, such as IEEE 754 arithmetic; ``{port}`` stands for a
+    further claims in SMT-LIB, for arithmetic that hardware cannot express, such as IEEE 754; ``{port}`` stands for a
     port of the harness (anything else may be optimized away). With its attribute ``free_products``, the claim is proven
     for any multiplication that meets the conditions, which a separate property proves for real multiplication. See
     `.unroll.Unrolling`.
@@ -105,7 +105,7 @@ class Property:
 
 
 class Verdict(enum.Enum):
-    """How a proof ended; only PROVEN is a success."""
+    """Result of a proof; only PROVEN is a success."""
 
     PROVEN = "proven"
     FAILED = "failed"

@@ -1,4 +1,4 @@
-"""Runs of proofs: each in its own process, several at a time, with a time limit for each."""
+"""Runs of proofs: each in a separate process with a time limit, several at a time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ProofRun:
 
 @dataclass(frozen=True)
 class ProofResult:
-    """How a proof ended."""
+    """Result of a proof."""
 
     proof: ProofRun
     verdict: Verdict
@@ -71,7 +71,9 @@ def _run_worker(arguments: list[str], seconds: float, folder: Path) -> tuple[Ver
 def run(
     runs: Sequence[ProofRun], *, processes: int = 2, on_result: Callable[[ProofResult], None] | None = None
 ) -> list[ProofResult]:
-    """Run all ``runs``, ``processes`` at a time; ``on_result`` hears of each as it ends. Results in the runs' order."""
+    """Run all ``runs``, ``processes`` at a time; ``on_result`` is called with each result when its proof ends. Results
+    in the runs' order.
+    """
     with ThreadPoolExecutor(processes) as pool:
         futures = [pool.submit(run_one, proof) for proof in runs]
         for future in as_completed(futures):

@@ -14,7 +14,7 @@ _PACKAGES = {"pyosys": "proofs (Yosys and ABC)", "bitwuzla": "proofs (the SMT so
 
 
 def proof_tools() -> tuple[Tool, ...]:
-    """What `systoliq prove` runs, found or not."""
+    """The tools of `systoliq prove`, found or not."""
     return tuple(_package(name, purpose) for name, purpose in _PACKAGES.items())
 
 

@@ -92,7 +92,7 @@ class Unrolling:
         return "".join(f"(assert {self.expression(line, 0)})\n" for line in self._initial)
 
     def claims_at(self, t: int, *, of_cells: bool = True) -> list[str]:
-        """What must be true in cycle ``t``: the assertions, and the formulas over the harness' ports.
+        """The claims in cycle ``t``: the assertions, and the formulas over the harness' ports.
 
         ``of_cells``: also that cells are in modes that their models have.
         """

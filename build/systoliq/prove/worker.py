@@ -25,7 +25,7 @@ def main(folder: Path, name: str, bug: SeededBug | None) -> None:
 
     try:
         decision = decide(find(name), folder)
-    except Exception as error:  # noqa: BLE001 - whatever goes wrong in a tool is the decision of this proof
+    except Exception as error:  # noqa: BLE001 - any error of a tool becomes the decision of this proof
         decision = Decision(Verdict.ERROR, f"{type(error).__name__}: {error}")
     content = {**asdict(decision), "verdict": decision.verdict.value}
     (folder / "decision.json").write_text(json.dumps(content))

@@ -27,7 +27,7 @@ ULX3S = Board(
     tx="L4",
     leds=("B2", "C2", "C1", "D2", "D1", "E2", "E1", "H3"),
 )
-"""Sites as amaranth-boards 0.0.21 has them; its clock is of 25 MHz, that of `SocConfig`."""
+"""Sites as in amaranth-boards 0.0.21; the clock has 25 MHz, as in `SocConfig`."""
 
 
 def board_top(name: str) -> str:
@@ -58,6 +58,6 @@ def constraints(board: Board, config: SocConfig) -> str:
     sites |= {f"leds[{index}]": site for index, site in enumerate(board.leds)}
     lines = [f"# {board.title}"]
     for port, site in sites.items():
-        pull = " PULLMODE=DOWN" if port == "button" else ""  # it is open while nobody presses
+        pull = " PULLMODE=DOWN" if port == "button" else ""  # it is open while the button is not pressed
         lines += [f'LOCATE COMP "{port}" SITE "{site}";', f'IOBUF PORT "{port}" IO_TYPE=LVCMOS33{pull};']
     return "\n".join([*lines, f'FREQUENCY PORT "clock" {config.clock_hz / 1e6:g} MHZ;', ""])

@@ -31,7 +31,7 @@ class TooLargeError(ValueError):
 
 
 def has_compiler() -> bool:
-    """Whether firmware can be compiled here."""
+    """True if firmware can be compiled on this machine."""
     return importlib.util.find_spec("ziglang") is not None
 
 
@@ -63,7 +63,7 @@ def compile_firmware(sources: Mapping[str, str], program: Sequence[str]) -> byte
 
 
 def _raise(said: str) -> None:
-    """The error that the tools' words tell."""
+    """Raise the error that the tools' output describes."""
     if overflows := re.findall(r"overflowed by (\d+) bytes", said):
         raise TooLargeError(f"it needs {max(map(int, overflows))} bytes more than there are")
     if "memory is too small" in said:

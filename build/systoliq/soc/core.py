@@ -15,8 +15,8 @@ SYSTEMS = "systems"
 def soc_core(name: str, memory: str, verilog: Sequence[str], constraints: str) -> str:
     """The text of the core `systoliq:systems:NAME`.
 
-    `verilog` are the files of the system, which reads `memory` by its name where the tool runs; `constraints` are those
-    of the board, whose top is NAME_ulx3s.
+    `verilog` are the files of the system, which reads `memory` from the tool's working directory; `constraints` is the
+    file of the board, whose top is NAME_ulx3s.
     """
     core = f"{VENDOR}:{SYSTEMS}:{name}"
     sources = ", ".join(f"{file}: {{file_type: verilogSource-2005}}" for file in verilog)

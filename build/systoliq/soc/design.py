@@ -1,4 +1,6 @@
-"""The system as files: Verilog, testbench, firmware with its contents of memory, and what a board needs."""
+"""The system as files: Verilog, testbench, firmware with its memory contents, and files for a board. Verilog,
+testbench, firmware with its contents of memory, and what a board needs.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ __all__ = ["MEMORY", "NAME", "SocDesign", "memory_file", "picorv32"]
 
 NAME = "soc"
 MEMORY = CONTENTS + SUFFIX
-"""The file with what memory holds at first."""
+"""The file with the initial contents of memory."""
 
 
 def picorv32() -> str:
@@ -41,7 +43,7 @@ def picorv32() -> str:
 
 
 def memory_file(program: bytes, config: SocConfig) -> bytes:
-    """The memory of a system, from address 0 on, as the file that its Verilog reads; what is not given is 0."""
+    """The memory of a system, from address 0 on, as the file that its Verilog reads; bytes beyond `program` are 0."""
     if len(program) > config.ram_bytes:
         raise InputError(f"memory must have {len(program)} bytes at least for this program, not {config.ram_bytes}")
     words: Words = np.zeros(config.ram_bytes, np.uint8)
@@ -81,7 +83,7 @@ class SocDesign:
             raise InputError(f"ram_kib must be larger than {ram} for this firmware: {error}") from error
 
     def compile(self) -> None:
-        """Compile the program now: what comes then raises none of its errors."""
+        """Compile the program now, so that errors are raised here and not later."""
         _ = self.firmware
 
     @property

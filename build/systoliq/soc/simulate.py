@@ -14,8 +14,8 @@ PASSED = "PASS"
 """The line by which the firmware says that all is right."""
 
 
-_CYCLES, _CYCLES_OF_IMAGE = 10_000_000, 100_000  # twice what picorv32 takes for an image
-_UART_BITS = 10_000  # twice what it sends
+_CYCLES, _CYCLES_OF_IMAGE = 10_000_000, 100_000  # twice the cycles of picorv32 for an image
+_UART_BITS = 10_000  # twice the bits that it sends
 
 
 def simulate_system(

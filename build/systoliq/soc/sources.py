@@ -1,4 +1,4 @@
-"""Sources of a system's firmware: the files beside this module, and headers made from the hardware's descriptions."""
+"""Sources of a system's firmware: the files next to this module, and headers made from the hardware's descriptions."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["JOBS_ADDRESS", "LIBRARY", "PROGRAMS", "firmware_sources", "soc_heade
 PROGRAMS = ("digits.c", "jobs.c")
 """Handwritten digits, by the engine and by the processor alone; a table of jobs that lies in memory."""
 LIBRARY = ("start.S", "board.c", "engine_driver.c", "engine_lists.c", "product.c")
-"""What each program is linked with."""
+"""Files that each program is linked with."""
 _HEADERS = ("board.h", "engine_driver.h", "engine_lists.h", "product.h")
 JOBS_ADDRESS = 0x8000
-"""Where the table of jobs begins, behind the program that reads it."""
+"""Address of the table of jobs, after the program that reads it."""
 
 
 def firmware_sources(config: SocConfig) -> dict[str, str]:

@@ -16,11 +16,11 @@ _STAGES = (
     (r"packer|bus|registers", "the engine's edge", "--lanes"),
     (r"array|column|pe_|mac", "the array", "--cells, --accumulator-bits auto, fewer --rows * --cols"),
 )
-"""Where a path lies, by the first of these that one of its ends' names has; what moves it."""
+"""Stages, each with a pattern for the names of a path's ends and advice; the first match is used."""
 
 
 def clock_verdict(report: SynthReport) -> str:
-    """Whether the frequency asked for was met by the median of the seeds; if not, where, and what to turn."""
+    """Whether the median of the seeds met the requested frequency; if not, the slowest stage, and options to change."""
     if report.met:
         return "met"
     path = report.critical_path

@@ -1,9 +1,9 @@
-"""Floorplan: which multiplier of an array lies on which of the part's, for a placer that would scatter them.
+"""Floorplan: assigns an array's multipliers to sites of the part, for a placer that would scatter them.
 
-A part's multipliers lie in a few rows, far apart. nextpnr's placers take little care of who is whose neighbour, and
-the wires from one column's multipliers to the next one's become the longest of a large array. Here columns of an array
-are strips from left to right, each as wide as it needs to be over all of the part's rows; the elements of a column fill
-its strip row by row. A goes to the next strip, B down its own. Multipliers of other blocks follow to the right.
+A part's multipliers lie in a few rows, far apart. nextpnr's placers do not keep neighbours together, and the wires from
+one column's multipliers to the next column's become the longest of a large array. In the floorplan, columns of an array
+are strips from left to right, each over all of the part's rows and as wide as needed; the elements of a column fill its
+strip row by row. A moves to the next strip, B down its own. Multipliers of other blocks follow to the right.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ _COLUMN = re.compile(r"(?P<array>.*)\.column_(?P<column>\d+)\.")
 
 
 def floorplan(multipliers: Iterable[str], sites: MultiplierSites | None) -> dict[str, str]:
-    """The site of each of `multipliers`, which are named hierarchically; empty where the placer does as well alone.
+    """The site of each of `multipliers`, which are hierarchical names; empty where the placer does as well alone.
 
-    That is where the array has no more multipliers than one row of the part, where there are several arrays or none,
-    and where the strips do not fit beside each other.
+    This is the case if the array has no more multipliers than one row of the part, if there are several arrays or none,
+    and if the strips do not fit side by side.
     """
     names = sorted(multipliers, key=_natural)
     found = {name: match for name in names if (match := _COLUMN.match(name))}
@@ -41,7 +41,7 @@ def floorplan(multipliers: Iterable[str], sites: MultiplierSites | None) -> dict
         for index, strip in enumerate(strips.values())
         for place, name in enumerate(strip)
     }
-    # those to the right of the array first, then what it left open
+    # sites to the right of the array first, then sites that it left free
     behind = width * len(strips)
     columns = [*range(behind, len(sites.columns)), *range(behind)]
     free = (site for site in product(columns, range(rows)) if site not in set(taken.values()))

@@ -29,7 +29,7 @@ from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run
 
 __all__ = ["DoesNotFitError", "SynthesisError", "check_fit", "synthesize", "synthesized"]
 
-_FORMAT = "10"  # of what is cached
+_FORMAT = "10"  # version of the cached content
 _RESOURCES = [("lut_sites", "LUTs"), ("ff", "registers"), ("dsp", "DSP blocks"), ("ram", "memory blocks")]
 
 
@@ -52,24 +52,24 @@ def synthesize(
     Parameters
     ----------
     seeds
-        for nextpnr's placer; each is a run of its own.
+        for nextpnr's placer; each is a separate run.
     macs_per_cycle, cells
         of the design, for the report.
     mhz
-        the frequency to ask nextpnr, or the mapping to standard cells, for (default: the target's).
+        the frequency to request from nextpnr, or from the mapping to standard cells (default: the target's).
     liberty
-        a Liberty file whose cells to use; for the target `generic` only.
+        a Liberty file with the cells to use; for the target `generic` only.
     part_of
         the part of the design that a cell of this name lies in, for the report's `parts`.
     blocks
-        whether standard cells are also counted module by module, which takes about as long again.
+        whether standard cells are also counted module by module, which takes about the same time again.
     progress
         called with the name of each stage that takes time.
 
     Raises
     ------
     DoesNotFitError
-        where the part has too little of something.
+        if the part has too few resources of a kind.
     """
     target = open_target(target) if isinstance(target, str) else target
     file = library_of(target, liberty)
@@ -123,7 +123,7 @@ def synthesized(
 
 @dataclass(frozen=True, kw_only=True)
 class _Placement:
-    """What place and route reported: a report of nextpnr for each seed, none where nothing was placed."""
+    """Results of place and route: a report of nextpnr for each seed; empty if nothing was placed."""
 
     mhz: float
     open_ports: int = 0
@@ -200,7 +200,7 @@ def _blocks(
 
 
 def _timed(folder: Path, name: str, mhz: float, say: Callable[[str], None]) -> _Placement:
-    """What OpenSTA finds in a netlist of standard cells; nothing where it is not installed."""
+    """OpenSTA's results for a netlist of standard cells; empty if OpenSTA is not installed."""
     sta = find_sta()
     if sta is None:
         return _Placement(mhz=mhz)

@@ -25,13 +25,13 @@ NETLISTS = {
     "xc7": "xilinx-xc7",
     "xcup": "xilinx-xcup",
 }
-"""Families, and the target that stands for each."""
+"""Families, and the target that represents each."""
 
-# Yosys' own models, which go before ours: those stand in for the cells that Yosys has as black boxes only. (Its DP16KD
-# is one that is not marked as such.)
+# Yosys' own models, which precede the project's: the latter replace the cells that Yosys only has as black boxes. (Its
+# DP16KD is one, although it is not marked as a black box.)
 _MODELS = ("cells_sim.v", "common_sim.vh", "ccu2c_sim.vh")
 _MODULE = re.compile(r"^module\s+\\?(\w+).*?^[ \t]*endmodule", re.MULTILINE | re.DOTALL)
-# What the head of Yosys' iCE40 models defines for Verilog-2005: no defaults of inputs, registers that begin at 0.
+# Definitions of the head of Yosys' iCE40 models for Verilog-2005: no defaults of inputs, registers start at 0.
 _MACROS = """\
 `define SB_DFF_INIT initial Q = 0;
 `define SB_DFF_REG reg Q = 0
@@ -50,7 +50,7 @@ def netlist_sources(
 
     `design` is a component or its Verilog; the top module is called `name` and has the same ports as before.
 
-    Raises InputError where the netlist has memory blocks that nobody has a model of.
+    Raises InputError if the netlist has memory blocks without a model.
     """
     if family not in NETLISTS:
         raise ValueError(f"netlist must be one of {', '.join(NETLISTS)}, not {family!r}")

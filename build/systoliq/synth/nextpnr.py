@@ -1,4 +1,4 @@
-"""nextpnr: place and route of a netlist with one seed, and what its report says."""
+"""nextpnr: place and route of a netlist with one seed, and the contents of its report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
     "untimed_cells",
 ]
 
-# What a site of each kind counts. Memory in LUTs of a Gowin takes the eight of its block.
+# Unit of each kind of site. Memory in LUTs of a Gowin takes the eight of its block.
 _SITES: dict[str, dict[str, dict[str, int]]] = {
     "ecp5": {
         "lut_sites": {"TRELLIS_COMB": 1},
@@ -51,7 +51,7 @@ _NO_ROOM = re.compile(
 
 
 class DoesNotFitError(FailedError):
-    """The part has too little of something; the message says what is needed and what there is."""
+    """The part has too few resources of a kind; the message says what is needed and available."""
 
 
 def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder:
 
 
 def is_lack_of_room(message: str) -> bool:
-    """Whether an error of nextpnr's says that the part has too little of something."""
+    """True if an error of nextpnr says that the part has too few resources."""
     return bool(_NO_ROOM.search(message))
 
 
@@ -129,7 +129,7 @@ _TAIL = re.compile(r"(_TRELLIS_FF|_LUT[1-7]|_PFUMX|_L6MUX21|_CCU2C|_SB_|_DFF|_AL
 
 
 def _signal(cell: str) -> str:
-    """Our own name of what a cell computes: Yosys and nextpnr name cells after signals, with suffixes."""
+    """The design's name of the signal that a cell computes: Yosys and nextpnr add suffixes."""
     return _TAIL.sub("", cell)
 
 

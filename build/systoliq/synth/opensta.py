@@ -51,7 +51,7 @@ def find_sta() -> Command | None:
 
 
 def slowest_path(sta: Command, name: str, folder: Path) -> CriticalPath:
-    """Of the netlist `TIMED` with the cells `CELLS` in `folder`; the clock comes everywhere at once.
+    """The slowest path of the netlist `TIMED` with the cells `CELLS` in `folder`; the clock has no skew.
 
     Raises
     ------

@@ -1,6 +1,7 @@
-"""Modules that stand many times in a design: mapped once each, they spare synthesis most of its work.
+"""Modules with many instances in a design: mapped once each, they save synthesis most of its work.
 
-A processing element is the same wherever it stands. Flattened first, each of its copies is optimized on its own.
+All instances of a processing element are equal. In a design that is flattened first, each instance is optimized
+separately.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ _INSTANCE = re.compile(r"^ +(\w+) \w+ \($", re.MULTILINE)
 
 
 def repeated_modules(verilog: str, top: str) -> list[str]:
-    """The modules of an emitted design of which there are many below `top`, but for those within one of them."""
+    """The modules of an emitted design with many instances below `top`, except modules within one of them."""
     inside = {name: Counter(_INSTANCE.findall(body)) for name, body in _MODULE.findall(verilog)}
     found: dict[str, None] = {}
 
     def descend(name: str, copies: int) -> Counter[str]:
-        """How often each module stands in `copies` of `name`, without a look into those that were found."""
+        """Number of instances of each module in `copies` of `name`, without instances inside modules in `found`."""
         total = Counter({kind: count * copies for kind, count in inside[name].items() if kind in inside})
         for kind, count in list(total.items()):
             if kind not in found:

@@ -74,7 +74,7 @@ class SynthReport:
 
     @property
     def met(self) -> bool | None:
-        """Whether the median reaches the frequency that was asked for; None without place and route."""
+        """True if the median reaches the requested frequency; None without place and route."""
         return None if self.fmax_mhz is None else self.fmax_mhz >= self.target_mhz
 
     @property

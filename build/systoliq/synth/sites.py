@@ -9,7 +9,7 @@ __all__ = ["sites_of_cells"]
 
 _Cell = dict[str, Any]
 
-# What a cell holds by itself. Memory in LUTs of an ECP5 takes 4, and its write port the inputs of 2 more; of a Gowin it
+# LUT sites of a cell by itself. On ECP5, memory in LUTs takes 4, and its write port the inputs of 2 more; on Gowin, it
 # takes the eight of its block.
 _SITES = dict.fromkeys([*(f"LUT{size}" for size in range(1, 7)), "SB_LUT4", "SRL16E", "SRLC32E"], 1)
 _SITES |= {"CCU2C": 2, "TRELLIS_DPR16X4": 6, "ALU": 1, "RAM16SDP4": 8}
@@ -17,14 +17,14 @@ _SITES |= {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8
 
 
 def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
-    """How many LUT sites each cell of a module of Yosys' JSON takes, by the cell's name, where it takes any.
+    """Number of LUT sites of each cell in a module of Yosys' JSON, by the cell's name; without cells that take none.
 
-    Beyond lookup tables these are, on ECP5, both halves of a CCU2C, memory in LUTs, and two sites for each carry that
-    comes from or goes to the fabric; on iCE40, whose sites are logic cells, those of registers that no lookup table of
-    their own feeds, of carries without a lookup table that reads the same, and of carries that come from the fabric.
-    nextpnr then adds those of constants, two, and on iCE40 one for each carry that goes to the fabric. On Gowin, whose
-    registers have no other way in than their lookup table or carry, they are those of registers that none of these
-    feeds alone, and those that carries enter and leave chains by; nextpnr takes up to a tenth more.
+    Besides lookup tables, these are: on ECP5, both halves of a CCU2C, memory in LUTs, and two sites for each carry
+    between a chain and the fabric. On iCE40, whose sites are logic cells, they are registers not fed by a lookup table
+    of their own, carries without a lookup table of the same inputs, and carries that come from the fabric. nextpnr then
+    adds two for constants, and on iCE40 one for each carry to the fabric. On Gowin, whose registers are fed only
+    through their lookup table or carry, they are registers that no lookup table or carry feeds exclusively, and the
+    sites by which carries enter and leave chains; nextpnr takes up to a tenth more.
     """
     cells: dict[str, _Cell] = module["cells"]
     readers: defaultdict[Any, list[tuple[str, str]]] = defaultdict(list)  # type and pin of who reads a bit
@@ -40,7 +40,7 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
     carried = {_bit(cell, pin) for cell in cells.values() for pin in ("COUT", "CO")}
     looked_up = {_bit(cell, "O") for cell in cells.values() if cell["type"] == "SB_LUT4"}
     added = {_bits(cell, "I1", "I2", "I3") for cell in cells.values() if cell["type"] == "SB_LUT4"}
-    held: dict[Any, str] = {}  # a bit that a Gowin's logic makes, and the register beside that logic
+    held: dict[Any, str] = {}  # a bit that a Gowin's logic makes, and the register next to that logic
     for name, cell in cells.items():
         if cell["type"].startswith("DFF"):
             held.setdefault(_bit(cell, "D"), name)
@@ -70,7 +70,7 @@ def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:
 
 
 def _bit(cell: _Cell, pin: str) -> Any:
-    """What a pin of one bit is connected to; "x" where it is open."""
+    """The net at a pin of one bit; "x" if it is open."""
     return next(iter(cell["connections"].get(pin, ())), "x")
 
 

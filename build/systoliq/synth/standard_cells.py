@@ -35,10 +35,10 @@ __all__ = [
 
 CELLS = "cells.lib"
 MEMORY_BITS = 1 << 14
-"""Of a design's memories: each becomes a flip-flop and the gates to write and read it."""
+"""Largest number of memory bits in a design: each becomes a flip-flop with gates to write and read it."""
 
 CONSTANT_BITS = 1 << 17
-"""Of memories that are never written, weights above all: gates by ABC."""
+"""Largest number of bits in memories that are never written, mostly weights: ABC makes gates of them."""
 
 LARGE = 80_000
 """Gates of a design beyond which ABC does not look for equal signals: an hour for an engine, for some MHz."""
@@ -47,7 +47,7 @@ _CONSTRAINTS = "cells.constr"
 _QUICK = "+strash;dc2;&get,-n;&dch,-f;&nf{0};&put;buffer;upsize{0};dnsize{0}"  # a script for ABC: commas are spaces
 _LOAD = 10.0  # fF at each output
 _SECONDS = 120  # for Yosys to read a library
-_TIME_UNITS = ("1ps", "10ps", "100ps", "1ns")  # those of the Liberty reference manual; 1ns where none is said
+_TIME_UNITS = ("1ps", "10ps", "100ps", "1ns")  # as in the Liberty reference manual, where 1ns is the default
 _REGISTERS = ("$_DFF_P_", "$_SDFF_P", "$_DFFE_P")
 
 
@@ -61,7 +61,7 @@ class Library:
 
 
 def library_of(target: Target, liberty: Path | None) -> Path | None:
-    """The Liberty file to use: the target's own, or the one that was given for the target generic."""
+    """The Liberty file to use: the target's, or `liberty` for the target generic."""
     if liberty is not None and target.name != "generic":
         raise ValueError(f"liberty cannot be used with {target.name}: only the target generic uses it")
     if target.library is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 __all__ = ["CLOCK_PIN_FILE", "TARGETS", "Cells", "MultiplierSites", "Target", "open_target"]
 
 CLOCK_PIN_FILE = "clock.cst"
-"""Of a Gowin part: the file with the place of its clock's pin."""
+"""For Gowin parts: the file with the place of the clock's pin."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,7 +21,7 @@ class Cells:
 
 @dataclass(frozen=True, kw_only=True)
 class MultiplierSites:
-    """Where a part's multipliers lie: in ``rows`` (Y), four in each of ``groups`` (X of a group's first tile).
+    """Sites of a part's multipliers: in ``rows`` (Y), four in each of ``groups`` (X of a group's first tile).
 
     Measured: nextpnr's own names of all of them, in a design that takes them all (tests/synth/test_floorplan.py).
     """
@@ -35,7 +35,7 @@ class MultiplierSites:
         return tuple((left + index, index) for left in self.groups for index in (0, 1, 4, 5))
 
     def name(self, column: int, row: int) -> str:
-        """What nextpnr calls the site in this column of this row, both counted from 0."""
+        """nextpnr's name of the site in this column of this row, both counted from 0."""
         x, index = self.columns[column]
         return f"X{x}/Y{self.rows[row]}/MULT18_{index}"
 
@@ -44,14 +44,13 @@ class MultiplierSites:
 class Target:
     """One part.
 
-    ``synth`` is Yosys' command; ``place`` the arguments of nextpnr-``family``, empty where there is no place and route,
-    and ``placer`` the placer that it is asked to take.
-    ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best, ``other_cells`` more that do. ``capacity``
-    has the keys of a report: lut_sites, ff, dsp, ram; and pins, where ports are placed that fit them.
-    ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the frequency asked for, which sets how
-    hard nextpnr tries, and how gates are sized and buffered. ``library`` are the standard cells of a process; ``after``
-    are commands of Yosys behind `synth`. ``clock_pin`` is the pin of the package that the clock comes in at, where
-    nextpnr places nothing that has ports elsewhere: all others are left out.
+    ``synth`` is Yosys' command; ``place`` are the arguments of nextpnr-``family``, empty if there is no place and
+    route, and ``placer`` is the placer to use. ``cells`` are the vendor cells (`systoliq.hw.cells`) that suit it best,
+    ``other_cells`` are other suitable cells. ``capacity`` has the keys of a report: lut_sites, ff, dsp, ram; and pins,
+    where ports are placed that fit them. ``multiplier_sites`` are those that a floorplan may give away. ``mhz`` is the
+    frequency asked for, which sets how hard nextpnr tries, and how gates are sized and buffered. ``library`` are the
+    standard cells of a process; ``after`` are commands of Yosys behind `synth`. ``clock_pin`` is the pin of the package
+    that the clock comes in at, where nextpnr places nothing that has ports elsewhere: all others are left out.
     """
 
     name: str
@@ -110,7 +109,9 @@ def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
 
 
 def _gowin(name: str, title: str, family: str, device: str, clock_pin: str, capacity: Mapping[str, int]) -> Target:
-    """Capacities: what nextpnr reports to be there. Multipliers are those of 9 x 9 bits: one of 18 x 18 takes two."""
+    """A Gowin part; capacities as nextpnr reports them. Multipliers are counted in units of 9 x 9 bits: one of 18 x 18
+    takes two.
+    """
     return Target(
         name=name,
         family="gowin",
@@ -208,7 +209,7 @@ TARGETS: Mapping[str, Target] = {target.name: target for target in _ALL}
 
 
 def open_target(name: str, what: str = "target") -> Target:
-    """The target called `name`; a ValueError, which calls the argument `what`, where there is none."""
+    """The target called `name`; ValueError, naming the argument `what`, if there is none."""
     if name not in TARGETS:
         raise ValueError(f"{what} must be one of {', '.join(TARGETS)}, not {name!r}")
     return TARGETS[name]

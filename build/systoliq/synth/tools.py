@@ -1,4 +1,4 @@
-"""Yosys and nextpnr: where they are and how they are run, always the packages from PyPI, whatever else is installed."""
+"""Yosys and nextpnr: where they are and how they are run; always the packages from PyPI."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from ..errors import MissingPackageError
 __all__ = ["FAMILIES", "Command", "find_nextpnr", "find_script", "find_yosys", "synthesis_tools", "yosys_share"]
 
 FAMILIES = {"ecp5": "ECP5", "ice40": "iCE40", "gowin": "Gowin"}
-"""Those with place and route, and their titles."""
+"""Families with place and route, and their titles."""
 
 _HINT = "pip install 'systoliq[synth]'"
 
-# pyosys runs Yosys inside Python; a process of its own keeps a crash, and Yosys' memory, out of ours.
+# pyosys runs Yosys inside Python; a separate process isolates crashes and memory.
 _PYOSYS = "import sys; from pyosys import libyosys as ys; ys.run_pass('script ' + sys.argv[1], ys.Design())"
 
 
@@ -55,7 +55,7 @@ def find_nextpnr(family: str) -> Command:
 
 
 def synthesis_tools() -> tuple[Tool, ...]:
-    """What synthesis runs, found or not, for `systoliq doctor`."""
+    """The tools of synthesis, found or not, for `systoliq doctor`."""
     return (
         _tool("yosys", "synthesis (synth, explore, --netlist)", find_yosys),
         *(

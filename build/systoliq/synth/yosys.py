@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8, "ALU": 1}  # bits each
-# What each counts: of a Gowin in multipliers of 9 x 9 bits.
+# Multipliers of each cell: for Gowin, in units of 9 x 9 bits.
 DSPS = dict.fromkeys(("MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"), 1)
 DSPS |= {"MULT9X9": 1, "MULT18X18": 2, "MULT36X36": 8}
 RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
@@ -75,8 +75,8 @@ def run_yosys(
 def run_blocks(
     yosys: Command, verilog: str, name: str, target: Target, folder: Path, *, library: Library, mhz: float
 ) -> dict[str, dict[str, float]]:
-    """The modules of a design, each mapped by itself, the largest first: how often it stands there (`instances`), and
-    the `area` of one with all that stands within.
+    """The modules of a design, each mapped separately, by decreasing area: its number of `instances`, and the `area` of
+    one, including the modules within.
     """
     _bring(verilog, folder)
     apart = target.synth.replace(" -flatten", "")
@@ -104,14 +104,14 @@ def memory_bits(yosys: Command, name: str, folder: Path) -> tuple[int, int]:
 
 
 def _instances(name: str, found: Mapping[str, Any]) -> Counter[str]:
-    """How often each module stands in the design `name`, by Yosys' statistics of the modules."""
+    """Number of instances of each module in the design `name`, from Yosys' statistics of the modules."""
     modules = {key.lstrip("\\"): module for key, module in found.items()}
     within = {
         above: {kind.lstrip("\\"): n for kind, n in module["num_cells_by_type"].items() if kind.lstrip("\\") in modules}
         for above, module in modules.items()
     }
     counts = Counter({name: 1})
-    for above in reversed([*TopologicalSorter(within).static_order()]):  # what it stands in comes before it
+    for above in reversed([*TopologicalSorter(within).static_order()]):  # parents come before their children
         for kind, number in within[above].items():
             counts[kind] += number * counts[above]
     return counts
@@ -188,7 +188,7 @@ def _top(netlist: dict[str, Any]) -> dict[str, Any]:
 def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, str], clock_pad: bool = False) -> bytes:
     """`netlist.json` for nextpnr, with cells kept to `sites`, by their names.
 
-    ``without_ports``: with no port but the clock: those of a part of a design need no pins of the package's.
+    ``without_ports`` removes all ports but the clock: the ports of a part of a design need no pins of the package.
     ``clock_pad``: with the input buffer that Gowin's parts want between a pin and the clock.
     """
     content = (folder / "netlist.json").read_bytes()
@@ -222,7 +222,7 @@ def _pad_clock(top: dict[str, Any]) -> None:
 
 
 def is_register(kind: str) -> bool:
-    """Whether a cell of this kind holds a bit."""
+    """True if a cell of this kind holds a bit."""
     return kind == "TRELLIS_FF" or kind.startswith(
         ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "DFF", "$_DFF", "$_SDFF", "$_DLATCH")
     )
@@ -232,8 +232,8 @@ def _free_carries(folder: Path) -> None:
     """Cut unused ends of ECP5's carry chains out of the netlist.
 
     nextpnr brings every carry out of a chain's end into the fabric, and every constant into its beginning, with a cell
-    of two LUT sites each. The first is cut where nothing reads it; the second where the first half of the cell looks up
-    0 whatever its inputs are, and so never passes its carry on (D tied to 1, upper half of INIT zero).
+    of two LUT sites each. A carry out is cut if nothing reads it. A constant is cut if the first half of the cell looks
+    up 0 for all inputs, and so never passes its carry on (D tied to 1, upper half of INIT zero).
     """
     path = folder / "netlist.json"
     netlist = json.loads(path.read_text())

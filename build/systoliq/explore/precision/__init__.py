@@ -1,1 +1,1 @@
-"""Precision: bits of weights and activations through a whole network, what they cost and what they save."""
+"""Precision: bits of weights and activations through a whole network, their cost in accuracy, and hardware savings."""

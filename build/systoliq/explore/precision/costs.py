@@ -23,12 +23,12 @@ COSTS = {
     "dsp": ("dsp", "multiplier cells"),
     "weights": ("weight_bits", "bits of weights"),
 }
-"""What narrower operands save, by the objective's name: column and title."""
+"""Savings from narrower operands, by the objective's name: column and title."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Costs:
-    """What a network costs by the plan of `design`; where there is none, its weights alone, and `reason` says why."""
+    """Costs of a network by the plan of `design`; without a plan, its weights only, and `reason` says why."""
 
     target: str
     design: NetworkDesign | None
@@ -36,7 +36,7 @@ class Costs:
 
     @classmethod
     def on(cls, net: Network, target: str, throughput: float | None = None) -> Costs:
-        """Return the costs on a part: of the plan for so many images a second, or for all its multiplier cells."""
+        """Return the costs on a part: of the plan for `per_second` images a second, or for all its multiplier cells."""
         part = TARGETS[target]
         try:
             multipliers = None if throughput is not None else part.capacity.get("dsp") or None
@@ -49,7 +49,7 @@ class Costs:
 
     @property
     def image_cycles(self) -> int | None:
-        """Of the plan, the same for all widths."""
+        """Cycles per image of the plan, the same for all widths."""
         return None if self.design is None else self.design.plan.image_cycles
 
     def of(self, net: Network) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def read_network_data(path: Path, net: Network) -> NetworkData:
     """The data of the archive `path`: an array for each input of `net`, under its name (or `inputs`, of the only one),
     and `labels` [M] or reference `outputs` [M, classes] of the network's output.
 
-    Raises InputError, which names the array, for what does not fit.
+    Raises InputError, which names the array, if an array does not fit.
     """
     arrays = read_arrays(path)
     classes = outputs_of(net)
@@ -64,7 +64,7 @@ def read_network_data(path: Path, net: Network) -> NetworkData:
 
 
 def network_inputs(path: Path, arrays: Mapping[str, npt.NDArray[Any]], net: Network) -> dict[str, npt.NDArray[Any]]:
-    """Of the `arrays` of the archive `path` those that are inputs of `net`, as `Network.golden` takes them."""
+    """Those of the `arrays` of the archive `path` that are inputs of `net`, as `Network.golden` takes them."""
     inputs = {}
     for source in net.sources:
         names = [source.tensor.name, source.name, *(ONE_INPUT if len(net.sources) == 1 else ())]

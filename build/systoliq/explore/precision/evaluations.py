@@ -1,4 +1,4 @@
-"""Evaluations of widths: each kept by its content, and several at a time where there are processes or a cluster."""
+"""Evaluations of widths: each stored by its content; several in parallel with processes or a cluster."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def _text(widths: Widths) -> str:
 
 
 def _content(study: Study) -> str:
-    """Of all that figures depend on but the widths: the network, its data, the plan, our code."""
+    """Content of everything that figures depend on except the widths: the network, its data, the plan, the code."""
     design = study.costs.design
     plan = [] if design is None else design.plan.as_json()
     data = npz_bytes({**study.data.inputs, "systoliq classes": study.data.classes})

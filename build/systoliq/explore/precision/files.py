@@ -19,7 +19,7 @@ __all__ = ["write_study"]
 
 
 def write_study(study: Study, directory: Path) -> list[Path]:
-    """Write all files into `directory`, each whole or not at all; precision.json first, which says whose it is."""
+    """Write all files into `directory`, each whole or not at all; precision.json first, which marks the directory."""
     networks = {f"networks/{name}.npz": row for name, row in _named(study).items()}
     files = {
         "precision.json": json_bytes(_content(study, {id(row): name for name, row in networks.items()})),

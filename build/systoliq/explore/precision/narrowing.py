@@ -53,8 +53,8 @@ def products_of(net: Network) -> list[network.Convolution | network.Dense]:
 def activations_of(net: Network) -> list[tuple[str, ...]]:
     """Tensors that can be narrowed, those that must share a width together, in the network's order.
 
-    Operators that are tables of all bytes (sums, functions, averages, ...) take and give 8 bits, and so do the
-    network's outputs; a MaxPool or a move gives what it takes.
+    Operators that are tables of all bytes (sums, functions, averages, ...) have inputs and outputs of 8 bits, and so
+    have the network's outputs; a MaxPool or a move has the width of its input.
     """
     group = {tensor.name: tensor.name for tensor in net.inputs}
     fixed = {tensor.name for tensor in net.outputs}

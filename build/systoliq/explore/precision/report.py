@@ -1,4 +1,4 @@
-"""Report of a precision study: the answer, accuracy by width, what each layer bears, and accuracy against cost."""
+"""Report of a precision study: the answer, accuracy by width, the widths that each layer allows, and costs."""
 
 from __future__ import annotations
 

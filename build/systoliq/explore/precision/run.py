@@ -41,15 +41,16 @@ def precision(
     executor: Executor | None = None,
     progress: Progress | None = None,
 ) -> Study:
-    """What fewer bits cost the network `source` in accuracy on `data`, and save in hardware on `target`.
+    """Measure the accuracy of the network `source` with fewer bits on `data`, and the savings in hardware on `target`.
 
-    `bits`: widths as `study.parse_bits` reads them. The plan is that which `design` gives the network, that for
-    `throughput` images a second, or that for all multiplier cells of the part. `mixed` candidates of mixed widths are
-    tried (0 where nothing is said; 200 with `accuracy`, for which the least `objective`, one of `costs.COSTS`, is
-    chosen), within `seconds`. What was evaluated is kept in `store`; `executor` does `evaluations.evaluate_widths`, but
-    for mixed widths, which follow each other.
+    `bits`: widths as `study.parse_bits` reads them. The plan is `design`'s, the smallest for `throughput` images a
+    second, or the plan for all multiplier cells of the part. Up to `mixed` candidates of mixed widths are tried within
+    `seconds` (default: 0, or 200 with `accuracy`). With `accuracy`, the candidate with the least `objective`, one of
+    `costs.COSTS`, is selected. Evaluations are stored in `store`. `executor` runs `evaluations.evaluate_widths`, except
+    for mixed widths, which are evaluated one after the other.
 
-    Raises InputError for what is no network, for data that do not fit it, and for an accuracy that no candidate has.
+    Raises InputError if `source` is not a network, if the data do not fit it, or if no candidate has the requested
+    accuracy.
     """
     widths = parse_bits(bits)
     candidates = (0 if accuracy is None else _CANDIDATES) if mixed is None else mixed
@@ -86,7 +87,7 @@ def precision(
 
 
 def _check(candidates: int, accuracy: float | None, seconds: float | None) -> None:
-    """Whether these can be: an InputError says which cannot."""
+    """Raise InputError for invalid arguments."""
     if candidates < 0:
         raise InputError(f"mixed must be at least 0, not {candidates}")
     if accuracy is not None and not 0 <= accuracy <= 1:

@@ -1,4 +1,4 @@
-"""Search for mixed widths: optuna's NSGA-II between accuracy and a cost, from what each layer bears by itself."""
+"""Search for mixed widths: optuna's NSGA-II between accuracy and a cost, starting from each layer's own limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def search(
     seconds: float | None = None,
     advance: Callable[[], None] = lambda: None,
 ) -> Searched:
-    """Add rows of mixed widths to `study`, which has those of `uniform` and `each`, and mark the front.
+    """Add rows of mixed widths to `study`, which has the rows of `uniform` and `each`, and mark the front.
 
     At most `candidates` are evaluated, within `seconds`; equal arguments give equal rows. `objective` is one of
     `COSTS`.
@@ -64,7 +64,7 @@ def search(
 
 
 def check_objective(objective: str) -> None:
-    """An InputError for what is none of `COSTS`."""
+    """Raise InputError if the objective is not one of `COSTS`."""
     if objective not in COSTS:
         raise InputError(f"objective must be among {', '.join(COSTS)} with --bits, not {objective!r}")
 
@@ -102,7 +102,7 @@ def choose(study: Study, accuracy: float, objective: str) -> dict[str, Any]:
 
 
 def _variables(study: Study) -> list[str]:
-    """Layers' weights, then groups of activations, each under a name of its own."""
+    """Layers' weights, then groups of activations, each under a unique name."""
     return [*(f"w {name}" for name in study.layers), *(f"a {group[0]}" for group in study.groups)]
 
 

@@ -1,4 +1,4 @@
-"""Console of a precision study: the answer, then accuracy and cost by width, then what each layer costs."""
+"""Console of a precision study: the answer, then accuracy and cost by width, then the cost of each layer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def show_study(study: Study, console: Console) -> None:
 
 
 def answer(study: Study) -> list[str]:
-    """What narrower operands cost, in words: one line for each width, and where it is measured."""
+    """The cost of narrower operands, in words: one line for each width, and the data of the measurement."""
     base = study.row("all", study.bits[0])
     if base is None:
         return []

@@ -53,7 +53,7 @@ def parse_bits(text: str) -> tuple[int, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class Searched:
-    """How a search for mixed widths ended: `tried` of `asked` candidates, the rest known already, or out of time."""
+    """Result of a search for mixed widths: `tried` of `asked` candidates, the rest known already, or out of time."""
 
     asked: int
     tried: int
@@ -62,7 +62,7 @@ class Searched:
 
 @dataclass(kw_only=True, eq=False)
 class Study:
-    """Rows of `COLUMNS` for `network` on `data`, with what each costs; `chosen` is the one that was asked for."""
+    """Rows of `COLUMNS` for `network` on `data`, with the costs of each; `chosen` is the row that meets the request."""
 
     network: Network
     data: NetworkData
@@ -81,7 +81,7 @@ class Study:
 
     @functools.cached_property
     def groups(self) -> list[tuple[str, ...]]:
-        """Tensors that can be narrowed, those of one width together."""
+        """Tensors that can be narrowed; tensors that must have the same width form a group."""
         return activations_of(self.network)
 
     @functools.cached_property
@@ -136,7 +136,7 @@ class Study:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many rows `uniform` and `each` make."""
+        """Number of rows that `uniform` and `each` make."""
         narrow = len(self._narrow)
         return {"uniform": 1 + len(_SCOPES) * narrow, "each": narrow * (len(self.layers) + len(self.groups))}
 

@@ -52,7 +52,7 @@ class Candidate:
 
     @property
     def untried(self) -> bool:
-        """Whether place and route has said nothing of it."""
+        """True if place and route has not been tried."""
         return self.placed is None and not self.failed
 
     @property
@@ -76,7 +76,7 @@ class Candidate:
 
 @dataclass(kw_only=True, eq=False)
 class Answer:
-    """What was found: `candidates`, the smallest first; `chosen` of them, and whether it is `proven` the smallest
+    """Result of a question: `candidates`, the smallest first; `chosen` of them, and whether it is `proven` the smallest
     within the models' errors. `stopped` says why the search ended before that; `checked` what cosimulation of the
     chosen one found, where it was asked for.
     """

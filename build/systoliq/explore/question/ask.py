@@ -45,23 +45,24 @@ def ask(
     advance: Callable[[str], None] = lambda text: None,
     progress: Progress | None = None,
 ) -> Answer:
-    """The smallest plan of the network or layer `net` on `target` for so many images a second; without them the front.
+    """The smallest plan of the network or layer `net` on `target` for a number of images a second; without it, the
+    front.
 
     Parameters
     ----------
     objective
-        what is least: one of `options.OBJECTIVES`.
+        the quantity to minimize: one of `options.OBJECTIVES`.
     place, seeds, seconds
-        plans that may be placed and routed, with how many seeds each, and no more begun after so much time.
+        number of plans that may be placed and routed, seeds for each, and the time after which no more are begun.
     limits
-        the most LUT sites, multiplier cells or memory blocks, where that is less than the part has.
+        the most LUT sites, multiplier cells or memory blocks; by default, all of the part.
     synthesize
-        who places; `Design.synthesize` by default.
+        callable that runs place and route; `Design.synthesize` by default.
     executor, store
-        where plans are placed, as many at a time as its `jobs`, and where what was found is kept; here, and nowhere, by
-        default. An executor does `placing.place_task`.
+        where plans are placed, up to `jobs` in parallel, and where results are stored; by default, in this process, and
+        nowhere. An executor runs `placing.place_task`.
 
-    Raises InputError where the throughput is beyond what the part can reach, with what it can.
+    Raises InputError, with the reachable throughput, if the part cannot reach the requested one.
     """
     if objective not in OBJECTIVES:
         raise InputError(f"objective must be among {', '.join(OBJECTIVES)} for a network, not {objective!r}")
@@ -132,7 +133,7 @@ def _options(net: Network | MatMulLayer, part: Target) -> list[list[Option]]:
 
 
 def _front(candidates: Sequence[Candidate], column: str) -> list[Candidate]:
-    """Those for which no other is as quick and smaller."""
+    """Candidates for which no other is as quick and smaller."""
     front: list[Candidate] = []
     for each in sorted(candidates, key=lambda one: (-one.throughput, one.sized.total(column))):
         if not front or each.sized.total(column) < front[-1].sized.total(column):

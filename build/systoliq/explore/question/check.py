@@ -38,9 +38,9 @@ _GIVEN = 32  # of the user's, the first ones
 
 @dataclass(frozen=True, kw_only=True)
 class Checked:
-    """What cosimulation found: images that ran, `given` of them the user's, integers compared and those that differ.
+    """Result of cosimulation: images that ran, `given` of them the user's, integers compared and integers that differ.
 
-    `image_cycles` are from one image to the next as they were seen, `planned_cycles` those of the plan: the least where
+    `image_cycles` are the measured cycles from one image to the next, and `planned_cycles` the plan's, a lower bound if
     they are not `exact`.
     """
 
@@ -56,7 +56,7 @@ class Checked:
 
     @property
     def passed(self) -> bool:
-        """Whether all outputs are golden's, no rule of the streams was broken, and an image takes what is planned."""
+        """True if outputs are golden's, no rule of the streams was violated, and an image takes the planned cycles."""
         late = self.image_cycles - self.planned_cycles
         return not self.mismatches and not self.faults and (late == 0 or (late > 0 and not self.exact))
 
@@ -110,7 +110,7 @@ def check_design(
 
 
 def random_inputs(subject: Network | MatMulLayer, count: int) -> Inputs:
-    """So many inputs of all integers that there can be, seeded."""
+    """`count` inputs, uniform over all integers of their type, seeded."""
     generator = np.random.default_rng(_SEED)
     if isinstance(subject, MatMulLayer):
         shapes: list[_Shape] = [("a", integer_format("a_format", subject.a_format), (subject.k,))]
@@ -125,7 +125,7 @@ def random_inputs(subject: Network | MatMulLayer, count: int) -> Inputs:
 def given_inputs(path: Path, subject: Network | MatMulLayer) -> Inputs:
     """The inputs that the archive `path` has for `subject`; labels and outputs in it are left alone.
 
-    Raises InputError, which names the array, for what does not fit.
+    Raises InputError, which names the array, if an array does not fit.
     """
     if isinstance(subject, Network):
         return network_inputs(path, read_arrays(path), subject)

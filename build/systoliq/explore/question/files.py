@@ -16,7 +16,7 @@ __all__ = ["write_answer"]
 
 
 def write_answer(answer: Answer, directory: Path) -> list[Path]:
-    """Write answer.json first, which says whose the directory is; each file whole or not at all."""
+    """Write answer.json first, which marks the directory; each file whole or not at all."""
     front = {id(each) for each in answer.front}
     rows = [
         each.row | {"front": id(each) in front, "chosen": each is answer.chosen, "plan": each.sized.plan.as_json()}

@@ -35,7 +35,7 @@ _FILE = "frequency.json"
 _FIT_FROM = 8  # points
 _RIDGE = 0.01  # of the slopes, in units of one point: few points must not make steep ones
 _FAMILIES = {"ecp5-25k": "ecp5", "ecp5-45k": "ecp5", "ecp5-85k": "ecp5", "ice40-up5k": "ice40-up5k"}
-"""Targets whose frequencies one model tells, where there are estimates of sizes, too: of ECP5 the speed grade 6."""
+"""Targets with a common frequency model and estimates of sizes: of ECP5, the speed grade 6."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +58,15 @@ class Placed:
 
     @property
     def features(self) -> list[float]:
-        """Of the model."""
+        """The features of the model."""
         return _features(self.lut_sites, self.dsp, self.ram, windows=self.windows, row_sums=self.row_sums)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Frequency:
-    """A fitted model of one family: `coefficients` of `features`; its errors, each point left out of its own fit:
-    `median` and `worst`, as shares of what was measured, over `points`; `above`: the most that one was quicker, as a
-    share of what was expected.
+    """A fitted model of one family: `coefficients` are for `features`. Errors are cross-validated, each point left out
+    of its own fit: `median` and `worst`, as shares of the measured value, over `points`; `above` is the largest excess
+    of a point over its expected value, as a share of the latter.
     """
 
     coefficients: Sequence[float]
@@ -119,12 +119,12 @@ def fit(points: Iterable[Placed]) -> Frequency:
 
 
 def _ratio(model: Frequency, point: Placed) -> float:
-    """What was measured, of what `model` expects."""
+    """Ratio of the measured to the expected frequency."""
     return point.mhz / math.exp(float(np.dot(model.coefficients, point.features)))
 
 
 def _errors(ratios: Sequence[float]) -> dict[str, float]:
-    """Shares of what was measured."""
+    """Errors as shares of the measured frequency."""
     shares = [abs(1 / ratio - 1) for ratio in ratios]
     return {"median": round(float(np.median(shares)), 4), "worst": round(max(shares), 4)}
 

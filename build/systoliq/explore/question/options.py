@@ -1,7 +1,7 @@
-"""Options of each stage of a network, with what they cost, and the smallest plan of them for a time an image.
+"""Options of each stage of a network, with their costs, and the smallest plan for a given time per image.
 
-Costs add up over stages, and the time is that of the slowest, so that for a given time the smallest plan of all is
-found without looking at each.
+Costs add up over stages, and the time is the slowest stage's. The smallest plan for a given time is therefore found
+without trying all plans.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["OBJECTIVES", "Option", "Sized", "options_of", "options_of_layer", "s
 OBJECTIVES = {
     "area": ("lut_sites", "dsp", "ram"), "dsp": ("dsp", "lut_sites", "ram"), "ram": ("ram", "lut_sites", "dsp")
 }  # fmt: skip
-"""What is made least, by name, and what decides between equal ones."""
+"""Quantities to minimize, by name, and the quantity that decides between equal plans."""
 
 _PRICES = (0, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 512, 1024, 8192)  # LUT sites of a memory block
 
@@ -56,7 +56,7 @@ class Sized:
 
     @property
     def plan(self) -> Plan:
-        """As the hardware is made of."""
+        """The plan, as the hardware is built from it."""
         return Plan(stages=tuple(option.stage for option in self.options))
 
     @property
@@ -66,7 +66,7 @@ class Sized:
 
     @property
     def traits(self) -> dict[str, bool]:
-        """What the frequency model knows beside sizes."""
+        """Inputs of the frequency model besides sizes."""
         stages = [option.stage for option in self.options]
         return {
             "windows": any(operator_of(stage.node).window_memory(stage.parallelism) for stage in stages),
@@ -102,7 +102,7 @@ def _all_of(node: Node, cells: str) -> list[Option]:
 
 
 def _unbeaten(options: Iterable[Option], *, timed: bool = True) -> list[Option]:
-    """Those that no other beats in all of `costs`; not `timed`: in all but cycles."""
+    """Options that no other beats in all of `costs`; without `timed`, in all but cycles."""
     kept: list[Option] = []
     first = 0 if timed else 1
     for option in sorted(options, key=lambda each: each.costs[first:]):

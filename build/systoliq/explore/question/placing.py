@@ -57,7 +57,7 @@ class PlaceTask:
 
 
 def place_task(task: PlaceTask) -> list[Finding]:
-    """What place and route finds: sizes and MHz, or why there is nothing; no error of a tool gets out."""
+    """Result of place and route: sizes and MHz, or the reason why there is none; no error of a tool is raised."""
     from .designs import design_of_json
 
     make = task.synthesize or _synthesize
@@ -81,7 +81,7 @@ def _one_line(error: Exception) -> str:
 
 
 class Placing:
-    """Places plans of `subject`: several at a time where `executor` does, what `store` has not at all.
+    """Places plans of `subject` that are not in `store`, several in parallel if `executor` allows.
 
     Without an executor tasks run in this process, one by one.
     """
@@ -102,7 +102,7 @@ class Placing:
 
     @property
     def width(self) -> int:
-        """Plans that are placed at a time."""
+        """Number of plans that are placed in parallel."""
         return max(1, int(getattr(self._executor, "jobs", 1)))
 
     def place(self, plans: Sequence[list[dict[str, Any]]]) -> Iterator[tuple[int, Finding]]:

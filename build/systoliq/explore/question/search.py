@@ -1,4 +1,4 @@
-"""Search of a question: what is too slow is ruled out, the rest placed until one is known to be the smallest."""
+"""Search of a question: plans that are too slow are ruled out, the others placed until the smallest is known."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def search(
     advance: Callable[[str], None],
     progress: Progress,
 ) -> None:
-    """Choose among the candidates, which begin with the smallest: at most `place` are placed, in each round as many as
-    can be at once, and none begun after the `deadline`.
+    """Choose among the candidates, in order of increasing size: at most `place` are placed, in each round as many as
+    run in parallel, and none begun after the `deadline`.
 
     Raises InputError where all that may be quick enough are too large after synthesis.
     """
@@ -73,15 +73,15 @@ def search(
 
 
 def _below(able: Sequence[Candidate], best: Candidate | None) -> Sequence[Candidate]:
-    """Those that are smaller, or all."""
+    """Smaller candidates, or all."""
     return able if best is None else able[: able.index(best)]
 
 
 def _following(
     open_: Sequence[Candidate], expected: Candidate, best: Candidate | None, throughput: float
 ) -> list[Candidate]:
-    """The order to place them in, as far as is known. While none reached it: the one that is expected to, and larger
-    ones; then, and after one did, the smaller ones, the quickest of them first.
+    """The order in which to place them, as far as is known. Until one reached the throughput: the one that is expected
+    to, and larger ones. Then, and after one did: the smaller ones, the quickest first.
     """
     smaller = [each for each in open_ if each.throughput < throughput] if best is None else list(open_)
     larger = [each for each in open_ if each.throughput >= throughput] if best is None else []
@@ -91,7 +91,7 @@ def _following(
 
 
 def _found(answer: Answer, candidate: Candidate, finding: Finding, throughput: float) -> None:
-    """What place and route said of one."""
+    """The result of place and route for one candidate."""
     if finding.status == "impossible":
         candidate.verdict, candidate.most_mhz, candidate.mhz = "does not fit after synthesis", 0.0, 0.0
         return

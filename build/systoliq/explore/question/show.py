@@ -1,4 +1,4 @@
-"""Console of a question: the answer first, what was ruled out and why, and the front of size against throughput."""
+"""Console of a question: the answer first, the plans ruled out and why, and the front of size against throughput."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show_answer(answer: Answer, console: Console) -> None:
 
 
 def answer_lines(answer: Answer) -> list[str]:
-    """In words: what is the smallest, how sure that is, what was ruled out, how good the models are."""
+    """The answer in words: the smallest plan, its certainty, the plans ruled out, and the errors of the models."""
     lines = []
     if answer.chosen is not None:
         row = answer.chosen.row

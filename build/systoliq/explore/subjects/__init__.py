@@ -1,1 +1,1 @@
-"""Subjects: what can be explored, each kind with its axes, designs, models, and the commands that emit its points."""
+"""Subjects of exploration, each kind with its axes, designs, models, and the commands that emit its points."""

@@ -80,7 +80,7 @@ class EngineSubject(Subject):
         "rows": "2:16:x2", "cols": "2:16:x2", "depth": "1:4:x2", "lanes": "0", "a_words": "256:4096:x4",
         "b_words": "1024:4096:x4", "max_columns": "256", "max_rows": "256", "dataflow": ",".join(DATAFLOWS), "bus": "0",
     }  # fmt: skip
-    """Of its axes, where there is no `config`."""
+    """Default values of its axes, without `config`."""
 
     workload: Workload
     config: EngineConfig | None = None
@@ -101,7 +101,7 @@ class EngineSubject(Subject):
 
     @property
     def work(self) -> int:
-        """See `Subject.work`: those of a pass."""
+        """Work of a pass; see `Subject.work`."""
         return self.workload.macs
 
     @property
@@ -181,7 +181,8 @@ class EngineSubject(Subject):
     def cosimulate(self, point: Point, settings: Settings) -> dict[str, Any]:
         """See `Subject.cosimulate`: the product that takes longest, as many rows and columns as take some seconds.
 
-        Outputs must equal golden; cycles those of the model job by job, but where masters feed it, from memory.
+        Outputs must equal golden. Cycles must equal the model's, job by job, unless masters feed the engine from
+        memory.
         """
         assert isinstance(point, EnginePoint)  # noqa: S101 - of this space
         design = self.design(point)
@@ -223,7 +224,7 @@ def _config(point: EnginePoint) -> EngineConfig:
 
 
 def _check_room(point: EnginePoint, config: EngineConfig, memory: int) -> None:
-    """An InputError where the device cannot hold it, whatever synthesis does: so that none is wasted on it."""
+    """Raise InputError if the device cannot hold the engine with any synthesis, so that none is started in vain."""
     target, cells = TARGETS[point.target], point.hardware_cells
     if target.family == "generic":
         check_memory("engine", memory)

@@ -56,7 +56,7 @@ class LayerPoint(Point):
 
 class _RequantizerBits(Axis):
     def parse(self, given: Any) -> tuple[Any, ...]:
-        """Within what a multiplier can have."""
+        """A value within the limits of a multiplier."""
         values = super().parse(given)
         if values[0] < 1 or values[-1] > MANTISSA_BITS:
             raise InputError(f"{self.name} must be within 1 to {MANTISSA_BITS}, not {given!r}")
@@ -78,7 +78,7 @@ _AXES = (
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class FloatModel:
-    """What was trained: weights [K, N], bias [N], and the range of the inputs."""
+    """A trained model: weights [K, N], bias [N], and the range of the inputs."""
 
     weights: npt.NDArray[np.float64]
     bias: npt.NDArray[np.float64]
@@ -89,7 +89,7 @@ class FloatModel:
 class LayerSubject(Subject):
     """A layer as it was given, real inputs [M, K], and labels [M] or real reference outputs [M, N] if there are any.
 
-    `source` (with the file `weights`) is what the command line calls it, empty where it cannot. With `trained`, every
+    `source` (with the file `weights`) is its name on the command line, empty if it has none. With `trained`, every
     width is quantized from the float model; without, narrower widths are re-quantized from the layer.
     """
 
@@ -117,12 +117,12 @@ class LayerSubject(Subject):
 
     @property
     def work(self) -> int:
-        """See `Subject.work`: those of a row."""
+        """Work of a row; see `Subject.work`."""
         return self.layer.k * self.layer.n
 
     @property
     def scored(self) -> bool:
-        """Whether there is an accuracy."""
+        """True if there is an accuracy."""
         return self.labels is not None or self.reference is not None
 
     @property
@@ -158,7 +158,7 @@ class LayerSubject(Subject):
         return LayerPoint.of(values)
 
     def own_widths(self, a_bits: int, b_bits: int) -> bool:
-        """Whether these are the widths that the layer came with."""
+        """True if these are the layer's original widths."""
         return (a_bits, b_bits) == (self.layer.a_format.bits, self.layer.b_format.bits)
 
     def at(self, a_bits: int, b_bits: int) -> MatMulLayer:
@@ -174,7 +174,7 @@ class LayerSubject(Subject):
         return quantize_inputs(chosen.astype(np.float64), layer)
 
     def score(self, layer: MatMulLayer, y: npt.NDArray[Any]) -> dict[str, float | None]:
-        """How good the outputs `y` [M, N] are.
+        """Score of the outputs `y` [M, N].
 
         `accuracy` is the share of rows whose greatest output is the label's, or the reference's; `rms_error` is in real
         units, against the reference.
@@ -285,7 +285,7 @@ def _hardware(point: LayerPoint) -> Hardware:
 
 
 def _rounding(point: LayerPoint) -> tuple[int, int, str, int]:
-    """What the requantizer of a point depends on."""
+    """Parameters that the requantizer of a point depends on."""
     return point.a_bits, point.b_bits, point.requantizer, point.requantizer_bits
 
 

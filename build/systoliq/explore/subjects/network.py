@@ -1,7 +1,7 @@
 """Network as a subject: budgets of multipliers, each the plan with the fewest cycles an image within it.
 
-Where a part is meant, and its smallest plan for a throughput, `question` finds it by estimates; this measures whatever
-target, standard cells among them.
+To find the smallest plan for a throughput on a given part, use `question`, which works with estimates; this module
+measures any target, including standard cells.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NetworkPoint", "NetworkSubject"]
 
-_IMAGES = 2  # of a cosimulation, and one more: what that takes longer is the time of an image
+_IMAGES = 2  # images of a cosimulation, and one more: the difference in cycles is the time of an image
 
 
 @dataclass(frozen=True, kw_only=True, order=True)
@@ -59,7 +59,7 @@ class NetworkSubject(Subject):
 
     @property
     def work(self) -> int:
-        """See `Subject.work`: those of an image."""
+        """Work of an image; see `Subject.work`."""
         return self.network.multiply_accumulates
 
     @property

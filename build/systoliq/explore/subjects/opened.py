@@ -30,7 +30,7 @@ def open_subject(
     weights: Path | None = None,
     workload: str | Path | Sequence[Product] | None = None,
 ) -> Subject:
-    """The subject that `source` is; see `exploration.explore` for what it may be."""
+    """The subject for `source`; see `exploration.explore` for its possible values."""
     given = getattr(source, "explored", source)  # a design says what of it can be explored
     if isinstance(given, Subject):
         return given

@@ -1,4 +1,4 @@
-"""Subject: base class of what is explored. Stages, cache, front and report know no more of a kind than is here."""
+"""Subject: base class of subjects of exploration. Stages, cache, front and report use only this interface."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ __all__ = ["Subject"]
 
 
 class Subject:
-    """What is explored; picklable, since it goes to worker processes.
+    """Subject of an exploration; picklable, since it is sent to worker processes.
 
-    `source` is what the command line calls it, `origin` where it comes from. `work` are the multiply-accumulates of one
-    inference, which is a row of a layer, an image of a network, a pass of an engine through its workload.
+    `source` is its name on the command line, `origin` its origin. `work` are the multiply-accumulates of one inference,
+    which is a row of a layer, an image of a network, a pass of an engine through its workload.
     """
 
     columns: ClassVar[tuple[str, ...]]
-    """Columns of `table.COLUMNS` that are its alone: axes, and what its model finds."""
+    """Columns of `table.COLUMNS` that only this kind has: axes, and results of its model."""
     model_knows_target: ClassVar[bool] = False
-    """Whether `model` depends on the device beyond its cells."""
+    """True if `model` depends on more of the device than its cells."""
 
     source: str
     origin: str
@@ -34,7 +34,7 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """Of the reports' titles."""
+        """Name for the reports' titles."""
         raise NotImplementedError
 
     @property
@@ -49,7 +49,7 @@ class Subject:
 
     @property
     def objectives(self) -> tuple[str, ...]:
-        """What the front is about where nothing is said: names of `pareto.OBJECTIVES`."""
+        """Default objectives of the front: names of `pareto.OBJECTIVES`."""
         raise NotImplementedError
 
     @property
@@ -59,11 +59,11 @@ class Subject:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What reports say of it, ready for JSON."""
+        """Facts for reports, ready for JSON."""
         raise NotImplementedError
 
     def subtitle(self, settings: Settings) -> list[str]:
-        """What the report says below its title, in short pieces."""
+        """Subtitle of the report, in short pieces."""
         raise NotImplementedError
 
     def point(self, values: Mapping[str, Any]) -> Point:
@@ -75,15 +75,15 @@ class Subject:
         raise NotImplementedError
 
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
-        """What is known of a point without any tool, by column; a ValueError where there can be no such design."""
+        """Figures of a point from models alone, by column; ValueError if there is no such design."""
         raise NotImplementedError
 
     def cosimulate(self, point: Point, settings: Settings) -> dict[str, Any]:
-        """What a simulation of its Verilog shows, by column: `cosim` is "equal" or "differs"."""
+        """Results of a simulation of its Verilog, by column: `cosim` is "equal" or "differs"."""
         raise NotImplementedError
 
     def label(self, row: Row) -> tuple[str, str]:
-        """What tells a row's design from others: its size, and the rest."""
+        """Label that distinguishes a row's design: its size, and the rest."""
         raise NotImplementedError
 
     def emit_arguments(self, row: Row, out: Path) -> list[str]:

@@ -58,7 +58,7 @@ typedef struct {
 
 
 def c_header(program: Program) -> str:
-    """Sizes and addresses as macros, those of each buffer among them, and the types of the tables."""
+    """Sizes and addresses as macros, including each buffer's, and the types of the tables."""
     config = program.config
     macros: list[tuple[str, int]] = [
         ("BASE", program.base),

@@ -192,7 +192,7 @@ class _Placed:
         )  # fmt: skip
 
     def _flat(self, name: str, role: Role, data: bytes, number: int) -> Buffer:
-        """A buffer for `data` that is kept; what is there already has no second place, but for lists."""
+        """A buffer for `data` that is kept; equal data share a place, except lists."""
         at = self._kept.get(data) if role == "b" else None
         if at is None:
             self.image += bytes(aligned(len(self.image)) - len(self.image))

@@ -1,4 +1,4 @@
-"""Facts of a program, ready for JSON: memory, steps in order, buffers, lists, and what the host computes."""
+"""Facts of a program, ready for JSON: memory, steps in order, buffers, lists, and computations of the host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ IMAGE = "program.bin"
 
 
 def model_file(number: int) -> str:
-    """The file of a host's step as a model of its own."""
+    """The file of a host's step as a separate model."""
     return f"host_{number:02}.onnx"
 
 

@@ -1,4 +1,4 @@
-"""Listing of a program for readers: memory, then each step, what the host does and what the engine."""
+"""Listing of a program for readers: memory, then the work of host and engine in each step."""
 
 from __future__ import annotations
 

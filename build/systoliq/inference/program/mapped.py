@@ -1,6 +1,6 @@
 """Convolutions by address: the image as it is in memory, its windows read by the engine, no copy of them.
 
-A pixel's channels lie together, those of all groups; a group's operation sees its own.
+A pixel's channels are stored together, for all groups; a group's operation reads the group's channels.
 """
 
 from __future__ import annotations

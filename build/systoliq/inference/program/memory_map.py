@@ -1,6 +1,7 @@
-"""Map of memory of a compiled model: buffers that steps work on, then what is kept: weights and lists.
+"""Map of memory of a compiled model: working buffers of steps, then constant data: weights and lists.
 
-A working buffer has its place from the step that fills it to the last one that needs it; then others may have it.
+A working buffer has its place from the step that fills it to the last step that needs it; then other buffers may use
+it.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ _ADDRESSES = 1 << 32
 class Buffer:
     """Bytes of memory: `rows` of `row_bytes` each, `stride` apart; for A, B or Y of a product, or its list.
 
-    It is in use from step `first` to step `last`; one that is `kept` always is, and what it holds never changes.
+    A buffer is in use from step `first` to step `last`; a `kept` buffer is always in use, and its contents never
+    change.
     """
 
     name: str
@@ -55,7 +57,7 @@ class Room:
     last: int
 
     def meets(self, other: Room) -> bool:
-        """Whether both are in use in some step."""
+        """True if both are in use in a common step."""
         return self.first <= other.last and other.first <= self.last
 
 

@@ -1,4 +1,4 @@
-"""Playing of a product: what the host writes for its operands, and what it takes of the results."""
+"""Playing of a product: the bytes that the host writes for its operands, and its results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ _PER_WORD = 40  # cycles of a word of a list at the most
 
 
 def play(product: Product, asked: Asked, memory: EngineMemory, config: EngineConfig) -> tuple[Array, list[Played]]:
-    """Run `product` for the operands of `asked`, the same shapes as compiled; what its node gives, and how it went."""
+    """Run `product` for the operands of `asked`, with the compiled shapes; returns the node's result, and a report per
+    list.
+    """
     reads = [(operation.y.address, operation.y.size) for operation in product.operations]
     played: list[Played] = []
     for place, each in enumerate(product.lists):
@@ -39,7 +41,7 @@ def play(product: Product, asked: Asked, memory: EngineMemory, config: EngineCon
 
 
 def writes(product: Product, asked: Asked, config: EngineConfig) -> list[tuple[int, bytes]]:
-    """What goes to memory before the lists of `product` are played: (address, bytes)."""
+    """Bytes to write to memory before the lists of `product` are played: (address, bytes)."""
     found: list[tuple[int, bytes]] = []
     for place, (operation, given) in enumerate(zip(product.operations, asked.operations, strict=True)):
         if product.fills_a(place):
@@ -64,7 +66,7 @@ def taken(operation: OperationInMemory, data: bytes) -> Array:
 
 
 def rows_of_a(product: Product, asked: Asked, place: int) -> Array:
-    """The rows that go into A of operation number `place`: pixels of an image, or those of all batches."""
+    """The rows of A of operation number `place`: pixels of an image, or rows of all batches."""
     if product.sketch.image and asked.image is not None:
         return np.ascontiguousarray(asked.image.pixels).reshape(-1, asked.image.pixels.shape[-1])
     batches = Batches(asked.operations[place].a, asked.operations[place].b)

@@ -1,4 +1,4 @@
-"""Products in memory: the buffers of a product, the lists that run its jobs, and what the host writes into these."""
+"""Products in memory: the buffers of a product, the lists that run its jobs, and the bytes that the host writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 _LIST_BYTES = 1 << 24  # LIST_EXTENT has 24 bits
-_PAD = 0x5A  # between rows: never looked at
+_PAD = 0x5A  # between rows: never used
 _JOBS = (1 << JOBS_BITS) - 1  # STATUS.jobs counts them
 
 
@@ -82,17 +82,17 @@ class Product:
 
     @property
     def name(self) -> str:
-        """As the model has it."""
+        """Name in the model."""
         return self.sketch.step.name
 
     @property
     def operator(self) -> str:
-        """Of the lowered graph's node."""
+        """Operator of the lowered graph's node."""
         return self.sketch.step.node.op_type
 
     @property
     def jobs(self) -> int:
-        """Of all lists."""
+        """Jobs of all lists."""
         return sum(len(each.pieces) for each in self.lists)
 
     @property
@@ -102,12 +102,14 @@ class Product:
         return tuple(dict.fromkeys((*of_operations, *(each.buffer for each in self.lists))))
 
     def fills_a(self, place: int) -> bool:
-        """Whether the host fills A of operation number `place`: not where it is there, or filled with the first's."""
+        """True if the host fills A of operation number `place`: not if it is another product's Y, or shared with the
+        first.
+        """
         return self.a_from is None and (place == 0 or not self.sketch.image)
 
     @property
     def bytes(self) -> dict[str, int]:
-        """Bytes that its jobs read of A and B, write of Y, and read of lists; and those that the `host` puts there."""
+        """Bytes that its jobs read of A, B and lists, and write of Y; and bytes that the `host` writes."""
         parts = [piece.bytes for each in self.lists for piece in each.pieces]
         total = {name: sum(part[name] for part in parts) for name in ("a", "b", "y")}
         operations = [operation.sketch for operation in self.operations]
@@ -118,7 +120,7 @@ class Product:
 
 
 def b_size(operation: OperationSketch) -> Rows:
-    """How B lies in its buffer: as rows, or all tiles as one."""
+    """Layout of B in its buffer: as rows, or all tiles as one row."""
     if operation.tiles is None:
         return operation.b
     size = operation.tiles[-1].offset + operation.tiles[-1].size
@@ -143,7 +145,7 @@ def bytes_of_b(operation: OperationSketch, b: Array, config: EngineConfig) -> by
 
 
 def placements(operation: OperationSketch, a: int, b: int, y: int) -> list[Placement]:
-    """Where the matrices of each job lie, whose operation's begin at these addresses."""
+    """Placement of the matrices of each job, for an operation with matrices at these addresses."""
     tiles = {(each.batch, each.columns.start, each.columns.stop): each.offset for each in operation.tiles or ()}
     places = []
     for piece in operation.pieces:
@@ -191,7 +193,7 @@ def patches_of(
     config: EngineConfig,
     bus_bytes: int,
 ) -> tuple[Patch, ...]:
-    """Where the zero points that are computed go, in `lists` at `addresses`: the lists for another one differ there."""
+    """Places of computed zero points in `lists` at `addresses`, found by comparing lists for two zero points."""
     patches = []
     for operand in ("a", "b"):
         if getattr(sketch.known, f"{operand}_zero_point"):

@@ -53,7 +53,7 @@ class Program:
 
     @property
     def image_address(self) -> int:
-        """Where `image` goes."""
+        """Address of `image`."""
         return self.base + self.working
 
     def totals(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from .pieces import NotCompiledError, Piece, blank, pieces_of
 __all__ = ["BLANK", "OperationSketch", "ProductSketch", "Rows", "Tile", "sketch", "with_zero_points"]
 
 BLANK = (0, 0xFF)
-"""Bytes of a zero point that is computed: lists are made for the first, and differ for the second where it goes."""
+"""Two bytes for a computed zero point: lists are made for the first, and differ for the second where it is stored."""
 _ROWS_IN = ("QLinearMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QGemm")  # A as the tensor has it
 _ROWS_OUT = ("QLinearMatMul", "QGemm")  # Y as the tensor has it
 _BEAT = 16  # bytes, of the widest bus
@@ -62,10 +62,10 @@ class Rows:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class OperationSketch:
-    """An operation with its jobs, and how A, B and Y lie. `tiles` say how B does; where it is None, row by row.
+    """An operation with its jobs, and the layout of A, B and Y. B is stored in `tiles`, or row by row if that is None.
 
-    With `image` the rows of `a` are the pixels of all channels of a convolution, of which this operation sees those
-    from `channel` on. `result` is the shape of what comes out.
+    With `image`, the rows of `a` are the pixels of a convolution with all channels; this operation reads channels from
+    `channel` on. `result` is the shape of the result.
     """
 
     operation: Operation
@@ -91,7 +91,9 @@ class OperationSketch:
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class ProductSketch:
-    """A product's operations; `known` is what of them is before the model runs. `before`, `after`: as of `Asked`."""
+    """A product's operations; `known` says which parameters are known before the model runs. For `before` and `after`,
+    see `Asked`.
+    """
 
     step: EngineStep
     known: Known
@@ -101,11 +103,11 @@ class ProductSketch:
 
     @property
     def image(self) -> bool:
-        """Whether A is the image of a convolution."""
+        """True if A is the image of a convolution."""
         return self.operations[0].image
 
     def takes(self, other: ProductSketch) -> bool:
-        """Whether Y of `other` is this product's A as it lies in memory."""
+        """True if Y of `other` can be used in place as this product's A."""
         mine, theirs = self.step.node, other.step.node
         if (
             mine.input[0] != theirs.output[0]
@@ -114,7 +116,7 @@ class ProductSketch:
         ):
             return False
         if self.image:
-            fits = "Conv" in theirs.op_type  # whose rows are pixels, whatever the order of the tensor's dimensions
+            fits = "Conv" in theirs.op_type  # its rows are pixels, for any order of the tensor's dimensions
         else:
             fits = mine.op_type in _ROWS_IN and not attribute(mine, "transA", 0) and theirs.op_type in _ROWS_OUT
             a = self.operations[0]

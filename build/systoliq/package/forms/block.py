@@ -12,7 +12,7 @@ __all__ = ["LIBRARY", "VENDOR", "VERSION", "Block", "Interface", "Port"]
 
 VENDOR, LIBRARY = "systoliq", "blocks"
 VERSION = "1.0"
-"""Of a block, in the catalogs of others: its ports and files are those of no other version of it."""
+"""Version of a block in the catalogs of other tools, which require one."""
 
 _OF_AN_INTERFACE = re.compile(r"(?P<name>(?P<role>[sm])_(?P<bus>axis|axi)_[a-z]+)_(?P<signal>[a-z]+)")
 _PROTOCOLS = {"s_axis": "axi4-stream", "m_axis": "axi4-stream", "s_axi": "axi4-lite", "m_axi": "axi4"}
@@ -43,7 +43,7 @@ class Interface:
 
 
 class Block:
-    """The block that `sidecar` describes. What only its author can say, and versions of tools, are not looked at."""
+    """The block that `sidecar` describes. Facts from its author, and versions of tools, are not used."""
 
     def __init__(self, sidecar: Mapping[str, Any]) -> None:
         self.sidecar = sidecar

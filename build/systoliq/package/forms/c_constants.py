@@ -1,4 +1,4 @@
-"""The form for C and C++: macros, so that nothing is left of those that nobody uses."""
+"""The form for C and C++: macros, so that unused numbers take no memory."""
 
 from __future__ import annotations
 

@@ -9,10 +9,10 @@ from .block import Block, Port
 __all__ = ["PERIOD_NS", "sdc", "xdc"]
 
 PERIOD_NS = 10.0
-"""The clock period where nobody sets another."""
+"""The default clock period."""
 
 EDGE_SHARE = 0.2
-"""Of the period that the surroundings take, before an input and after an output."""
+"""Share of the period for logic outside of the block, before an input and after an output."""
 
 
 def sdc(block: Block) -> str:

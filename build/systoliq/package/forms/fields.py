@@ -9,12 +9,12 @@ __all__ = ["field_text", "reset_value"]
 
 
 def field_text(field: Mapping[str, Any]) -> str:
-    """What `field` means, in a line; may be empty, where its register says it all."""
+    """The meaning of `field`, in a line; may be empty if its register's description suffices."""
     return " ".join([*(["Signed."] if field["signed"] else []), *([field["doc"]] if field["doc"] else [])])
 
 
 def reset_value(register: Mapping[str, Any], field: Mapping[str, Any]) -> int | None:
-    """What `field` of `register` holds after reset; None where that is not said."""
+    """The value of `field` of `register` after reset; None if it is not specified."""
     if "value" in field:
         return int(field["value"])
     return 0 if register["access"] == "rw" else None

@@ -18,7 +18,7 @@ _RTL, _SIMULATION = "rtl", "simulation"
 
 
 def ipxact_component(block: Block) -> str:
-    """The text of the XML file. Buses are those of Arm's AMBA 4 catalog; the clock belongs to each.
+    """The text of the XML file. Buses are of Arm's AMBA 4 catalog; the clock belongs to each.
 
     Its reset is active high, and AMBA's ARESETn is not: it is a port alone.
     """
@@ -83,7 +83,7 @@ def _ports(parent: Element, ports: Iterable[Port]) -> None:
 
 
 def _files(parent: Element, block: Block) -> None:
-    """What is synthesized, and what is for simulation alone."""
+    """The files for synthesis, and the files for simulation only."""
     verilog, other = "verilogSource", "user"  # 1685-2014 has no name for Verilog-2005
     sets = {
         _RTL: [(block.rtl, verilog), *((file, other) for file in block.memories)],

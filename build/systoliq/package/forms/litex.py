@@ -169,7 +169,7 @@ def _interface(each: Interface) -> str:
 
 
 def _field(each: Interface, signal: str, port: Port) -> str:
-    """What in LiteX' object a port of the interface is."""
+    """The name of an interface's port in LiteX' object."""
     if each.protocol == "axi4-stream":
         return signal.lower().removeprefix("t")
     found = _CHANNEL.fullmatch(signal.lower())

@@ -1,4 +1,4 @@
-"""Numbers of the sidecar, each with a name of its own: what the headers for Python and C hold."""
+"""Numbers of the sidecar, each with a unique name: the contents of the headers for Python and C."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _LEFT_OUT = (
 def numbers(block: Block) -> Iterator[tuple[str, Number | list[Number]]]:
     """Names in capitals, and a number or a flat list of numbers each, in the order of the sidecar.
 
-    A port's width is PORT_WIDTH; all else is named after its place, such as LATENCY_CYCLES. What is no finite number
-    is left out.
+    A port's width is PORT_WIDTH; all else is named after its place, such as LATENCY_CYCLES. Values that are not finite
+    numbers are left out.
     """
     for port in block.ports:
         yield f"{port.name}_width".upper(), port.width

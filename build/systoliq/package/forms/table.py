@@ -1,4 +1,4 @@
-"""The table of the forms in which other people's flows read a block: a file of the package each, by one writer each."""
+"""The table of forms for other tools: each is a file of the package with a function that writes it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ __all__ = ["FORMS", "Form", "described_forms", "write_forms"]
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """A file of the package: `file` with {name} for the block's, what it is, and what writes its text.
+    """A file of the package: `file` with {name} for the block's name, its title, and the function that writes its text.
+    `file` with {name} for the block's, what it is, and what writes its text.
 
-    With `registers` it is one of blocks that have some, and of no others.
+    With `registers`, only blocks that have registers get the file.
     """
 
     file: str
@@ -48,7 +49,7 @@ FORMS = (
 
 
 def described_forms(sidecar: Mapping[str, Any]) -> dict[str, str]:
-    """What each of the forms is of the block that `sidecar` describes, by its file."""
+    """The title of each form of the block that `sidecar` describes, by its file."""
     return {form.file.format(name=sidecar["top"]): form.title for form in _of(sidecar)}
 
 

@@ -17,7 +17,9 @@ _DEPTH = 4
 
 
 class BlockRamHarness(wiring.Component):
-    """One word, which the solver chooses: each read of it gives what was last written there, until the next read."""
+    """One word, at an address that the solver selects: each read returns the last word written there, until the next
+    read.
+    """
 
     def __init__(self, *, registered: bool) -> None:
         self._registered = registered
@@ -47,7 +49,7 @@ class BlockRamHarness(wiring.Component):
             m.d.sync += here.eq(self.watched)
         with m.If(started & self.write & (self.write_address == here)):
             m.d.sync += [written.eq(1), word.eq(self.write_data)]
-        fetched = Signal(_BITS + 1)  # what the last read gives, and whether that is known
+        fetched = Signal(_BITS + 1)  # result of the last read, and whether it is known
         with m.If(self.read):
             m.d.sync += fetched.eq(Mux(written & (self.read_address == here), word << 1 | 1, 0))
         shown = fetched

@@ -14,7 +14,7 @@ from .input_blind import blind
 
 __all__ = ["PROPERTIES"]
 
-_ADDRESS_BITS = 4  # of the bus: addresses are moved, and looked at by the surroundings alone
+_ADDRESS_BITS = 4  # of the bus: the slave only moves addresses
 
 
 class _BusHarness(wiring.Component):
@@ -59,7 +59,7 @@ class BusWriteHarness(_BusHarness):
         check_held(m, dut.s_bvalid, dut.s_bready, dut.s_bresp)
         got_address, got_data = dut.s_awvalid & dut.s_awready, dut.s_wvalid & dut.s_wready
         answered = dut.s_bvalid & dut.s_bready
-        # What was taken and is not answered: one address and one data at the most.
+        # Taken but not answered: at most one address and one data word.
         address, data, whole = Signal(_ADDRESS_BITS - 2), Signal(32), Signal()
         has_address, has_data, acted = Signal(), Signal(), Signal()
         with m.If(got_address):

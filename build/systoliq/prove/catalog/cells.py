@@ -47,8 +47,9 @@ class ProductHarness(wiring.Component):
 class LimbsHarness(wiring.Component):
     """A `WideMultiplier` that cuts both operands, in two steps that a solver can take at full width.
 
-    Multipliers beside it give the products of the limbs, and are checked. Its product is what these add up to, each at
-    its weight. What is left to trust is that multiplication is distributive: limbs at their weights are the operands.
+    Separate multipliers compute the products of the limbs, and are checked. The product must be the weighted sum of
+    these. The proof assumes only that multiplication is distributive: the operands are the weighted sums of their
+    limbs.
     """
 
     def __init__(self, a_bits: int, b_bits: int, *, cells: str) -> None:

@@ -17,7 +17,7 @@ from ..property import Property, SeededBug, Unbounded
 __all__ = ["LENGTH_BITS", "PROPERTIES", "PromptDrainControl", "check_drain", "small_engine"]
 
 LENGTH_BITS = 2
-"""Of a job's M, K and N that are free: 1 to 3."""
+"""Width of a job's M, K and N, which are free: 1 to 3."""
 
 
 def small_engine(dataflow: str, *, rows: int, cols: int, lanes: int) -> EngineConfig:
@@ -28,7 +28,9 @@ def small_engine(dataflow: str, *, rows: int, cols: int, lanes: int) -> EngineCo
 
 
 class PromptDrainControl(DrainControl):
-    """Drain control that reports a cycle after a token what the real one reports later, with the row's context."""
+    """Drain control that reports, a cycle after a token, the steps that the real one reports later; with the row's
+    context.
+    """
 
     @staticmethod
     def latency_of(config: EngineConfig) -> int:
@@ -42,8 +44,8 @@ class PromptDrainControl(DrainControl):
 class _Walk:
     """A walk over tiles of ``rows``, slots and steps that begins anew with every job.
 
-    Every tile has a slot for column sums and one for each row that it may have. A token begins it a cycle later, or
-    with ``per_slot`` each slot; there are none for rows that it has not, then.
+    Every tile has a slot for column sums and one for each row that it may have. A token starts the tile a cycle later;
+    with ``per_slot``, a token starts each slot, and rows that the tile lacks have no token.
     """
 
     def __init__(
@@ -67,7 +69,9 @@ class _Walk:
         self.push, self.last = Signal(name="walk_push"), Signal(name="walk_last")
 
     def advance(self, m: Module, begins: Value, token: Value) -> None:
-        """Go on: ``begins`` comes between jobs, and a ``token`` when the walk of the one before is over."""
+        """Advance by a cycle: ``begins`` comes between jobs, and a ``token`` when the previous walk has ended.
+        ``begins`` comes between jobs, and a ``token`` when the walk of the one before is over.
+        """
         rows_of_job, columns_of_job, cols = self._rows_of_job, self._columns_of_job, self._config.cols
         m.d.comb += [
             self.now.eq(self.walks | token),
@@ -98,16 +102,16 @@ class _Walk:
 
     @property
     def _last_row(self) -> Value:
-        """Of the job."""
+        """True in the last row of the job."""
         return self.row == self._rows_of_job - 1
 
     @property
     def _last_column(self) -> Value:
-        """Whether the job's last column is among the step's."""
+        """True if the job's last column is among the step's columns."""
         return self.column + self._config.lanes >= self._columns_of_job
 
     def check(self, m: Module, step: Any) -> None:
-        """Hold ``step`` against this place of the walk."""
+        """Check ``step`` against this place of the walk."""
         lanes, at = self._config.lanes, self.at
         entry = (self._first_column + self.column // lanes)[: len(step.entry)]
         row_ends = self._last_column | (at == self._config.interval - 1)

@@ -26,10 +26,11 @@ def small_engine_top(kind: str) -> AxiEngine:
 
 
 class EngineHarness(TopHarness):
-    """What is offered stays until it is taken, on all channels that the engine gives. An answer comes for a request
-    only, once; a write's address and data come in any order, and only the next one's wait for its answer.
+    """Claims for all channels that the engine drives: an offer stays until it is taken. Each request is answered
+    exactly once. A write's address and data are taken in any order, and only those of the next write wait for the
+    answer.
 
-    The covers are those of the bus: a job is longer than they look.
+    The covers concern the bus only: a job takes more cycles than covers explore.
     """
 
     def check(self, m: Module, dut: wiring.Component) -> None:

@@ -60,7 +60,7 @@ class ProductHarness(wiring.Component):
 
 
 class SumHarness(wiring.Component):
-    """The sum and the flags of the products since ``first``, which `Float8Product` gives beside it."""
+    """The sum and the flags of all products since ``first``, as computed from a separate `Float8Product`."""
 
     def __init__(self, config: ArrayConfig, a: Format, b: Format) -> None:
         self.config = config

@@ -16,7 +16,7 @@ EXACT = "15 113"
 """Sizes of exponent and significand of binary128."""
 EXACT_BIAS = (1 << 14) - 1
 WIDE_BIAS = 127
-"""Of binary32."""
+"""The exponent bias of binary32."""
 
 
 def bits(number: int, width: int) -> str:

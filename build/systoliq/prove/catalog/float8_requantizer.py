@@ -78,7 +78,7 @@ class DigitsHarness(_DigitsHarness):
 
 
 class LimitHarness(wiring.Component):
-    """That no product of a digit and a factor is above the product of the greatest."""
+    """Claim that no product of a digit and a factor exceeds the product of the greatest digit and factor."""
 
     def __init__(self, factor_bits: int) -> None:
         self.dut = WideMultiplier(DIGIT_BITS + 1, factor_bits, cells="portable")
@@ -95,7 +95,7 @@ class LimitHarness(wiring.Component):
 
 
 def _within_limit(product: Value, factor_bits: int) -> tuple[Value, int]:
-    """Whether the product of a digit and a factor is in its range, and the greatest of it."""
+    """Whether the product of a digit and a factor is in its range, and the greatest value of the range."""
     most = ((1 << DIGIT_BITS) - 1) * ((1 << factor_bits) - 1)
     return (product >= 0) & (product <= most), most
 

@@ -20,8 +20,8 @@ __all__ = ["Codes", "Integers"]
 class Codes:
     """Codes of float8.
 
-    ``fields``: an exponent field of which nothing is left, and one that is beyond all results. ``specials``: what
-    +infinity, -infinity and NaN become. ``power``: of two, by which `nearest` wants a number that is 1.0 at field 0.
+    ``fields``: an exponent field whose numbers round to 0, and one beyond all results. ``specials``: the results for
+    +infinity, -infinity and NaN. ``power``: the power of two of a number 1.0 at field 0, as `nearest` expects it.
     """
 
     output: Float8Format
@@ -37,11 +37,11 @@ class Codes:
 
     @property
     def inputs(self) -> dict[str, Shape]:
-        """What else the result depends on."""
+        """Further inputs that the result depends on."""
         return {}
 
     def nearest(self, real: str, negative: str) -> str:
-        """That ``y`` lies between the ties below and above ``real``, which are even codes'."""
+        """Formula: ``y`` lies between the ties below and above ``real``; ties round to even codes."""
         output = self.output
         code, size = "((_ extract 6 0) {y})", f"(fp.abs {real})"
         even = "(= ((_ extract 0 0) {y}) #b0)"
@@ -64,7 +64,7 @@ class Integers:
 
     @property
     def power(self) -> int:
-        """For the number twice, since then ties are whole."""
+        """One more than for the number itself: for twice the number, ties are integers."""
         return 1 - IntegerRounding.bias_of(self.output)
 
     @property
@@ -81,9 +81,10 @@ class Integers:
         return {"zero_point": operand_shape(self.output)}
 
     def nearest(self, real: str, negative: str) -> str:
-        """That ``y`` less the zero point lies between the ties below and above half of ``real``, which are even ones'.
+        """Formula: ``y`` less the zero point lies between the ties below and above half of ``real``; ties round to
+        even.
 
-        The least and the greatest integer lie below and above all.
+        There is no limit below the least and above the greatest integer.
         """
         width, (least, most) = self.output.bits + 3, self.output.ends
         wide = f"(_ {'sign' if self.output.signed else 'zero'}_extend 3)"

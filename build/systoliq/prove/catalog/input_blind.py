@@ -17,9 +17,10 @@ __all__ = ["blind"]
 
 
 class InputBlindHarness(wiring.Component):
-    """Two copies of a block that have seen the same: whatever they see in this cycle, their outputs are equal.
+    """Two copies of a block with the same past inputs: their outputs are equal for any inputs in this cycle.
 
-    Outputs on the inner side of the bus are left out. Registers without reset begin as they like, but alike.
+    Outputs on the inner side of the bus are not compared. Registers without reset start with any values, the same in
+    both copies.
     """
 
     def __init__(self, make: Callable[[], Any]) -> None:

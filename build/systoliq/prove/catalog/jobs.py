@@ -21,16 +21,16 @@ _FREE = ("a_there", "b_there", "credit", "leaves", "wrong")
 
 
 class _AnyOperands:
-    """What the core asks of a loader besides words: whether its stream ended wrongly. It may whenever it likes."""
+    """A loader's outputs besides words: whether its stream ended wrongly, which may happen at any time."""
 
     def __init__(self, wrong: Value) -> None:
         self.early, self.late = wrong, Const(0)
 
 
 class _LastResult(wiring.Component):
-    """A result buffer reduced to what the job's end hangs on: its last result leaves some cycle after it came.
+    """A result buffer reduced to the end of a job: its last result leaves some cycle after it came.
 
-    There is credit whenever the solver likes: more than any real buffer gives, as results stay longer.
+    The solver selects when there is credit, and how long results stay: any real buffer is a special case.
     """
 
     kind = "last_result"

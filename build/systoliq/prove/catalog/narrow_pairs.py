@@ -13,7 +13,7 @@ __all__ = ["PROPERTIES"]
 def _pair(
     a: str, b: str, bug: SeededBug, *, depth: int = 1, accumulator_bits: int = 32, quick: bool = False
 ) -> Property:
-    """With the products multiplied out, both by the cell and by what it is compared with."""
+    """A property in which both the cell and the reference multiply bit by bit."""
     formats = {"a": IntFormat.parse(a), "b": IntFormat.parse(b)}
     config = config_of(bits=2, depth=depth, accumulator_bits=accumulator_bits, cells="ecp5-pair").replace(**formats)
     return mac(config, bug, quick=quick)

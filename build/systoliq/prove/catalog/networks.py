@@ -23,7 +23,7 @@ _BITS = 2  # of a payload: the blocks move payloads and never look into them
 
 
 class ForkHarness(wiring.Component):
-    """A fork whose source holds what it offers, against a note for each way of whether it has the beat at hand."""
+    """A fork whose source holds its offers, and a flag per way: whether the way has taken the current beat."""
 
     def __init__(self, ways: int) -> None:
         self.ways = ways
@@ -145,7 +145,7 @@ class WindowHarness(wiring.Component):
         return m
 
     def _place(self, m: Module, take: Value) -> tuple[Value, Value, Value]:
-        """Of the beat that leaves: its word of the image, whether it has one, and whether it is the image's last."""
+        """The beat that leaves: index of its word in the image, whether it has one, whether it is the image's last."""
         windows, window = self.windows, self.windows.window
         rounds = {"channel": windows.channels, "column": window.kernel[1], "row": window.kernel[0]}
         inner = ("channel", "column", "row") if windows.groups == 1 else ("column", "row", "channel")

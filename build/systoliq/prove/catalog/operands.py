@@ -47,10 +47,10 @@ class CreditHarness(wiring.Component):
 
 
 class OperandBufferHarness(wiring.Component):
-    """The operand buffer against counts of what is inside, unread and kept, and one word that the solver marks.
+    """The operand buffer against counts of its words, unread and kept, and one word that the solver marks.
 
-    Reads are fresh ones, of the word after the last one that was read so, where one is there; or of any word that was
-    read and not released. The oldest is released when it was read, or in the cycle in which it is.
+    A read is fresh, of the next word that was never read, if there is one; or it is of any word that was read and not
+    released. The oldest word is released after it was read, or in the cycle of its read.
     """
 
     def __init__(self, depth: int) -> None:

@@ -30,12 +30,13 @@ __all__ = ["PROPERTIES"]
 
 
 def _a_lane_apart(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether the cell's product of ``a`` and both others, packed, was their two products at their places a cycle ago.
+    """Whether the cell's product of ``a`` and both packed operands was the sum of two products at their places, a cycle
+    ago.
 
-    The cell's operands come from registers, as in its model: Yosys would cut off what it sees to be 0.
+    The cell's operands come from registers, as in its model: otherwise Yosys would remove bits that are constantly 0.
     """
     form = Ecp5OverlapForm(config)
-    operand, whole = signed(WIDTH + 1), signed(2 * WIDTH + 2)  # as wide as those of the cell's model
+    operand, whole = signed(WIDTH + 1), signed(2 * WIDTH + 2)  # the widths of the cell's model
     factor, packed = Signal(operand, reset_less=True), Signal(operand, reset_less=True)
     product, expected = Signal(whole), Signal(whole, reset_less=True)
     below_a = WIDTH - len(as_signed(a))  # zeros below the operands
@@ -51,12 +52,12 @@ def _a_lane_apart(m: Module, config: ArrayConfig, a: Value, first: Value, second
 
 
 def _raised(config: ArrayConfig, a: Value) -> Value:
-    """What the first product has more than ``a * first``."""
+    """The difference between the first product and ``a * first``."""
     return a << config.b.bits - 1 if config.b.signed else Const(0)
 
 
 def _in_range(m: Module, config: ArrayConfig, a: Value, first: Value, second: Value) -> Value:
-    """Whether both products, the first one raised, are between those of the operands' ends."""
+    """Whether both products, the first one with its addend, lie between the products of the operands' extremes."""
     ends, raised = (config.a.min, config.a.max), -config.b.min
 
     def between(product: Value, least: int, most: int) -> Value:
@@ -68,7 +69,7 @@ def _in_range(m: Module, config: ArrayConfig, a: Value, first: Value, second: Va
 
 
 def _low(m: Module, a: Value, b: Value, bits: int) -> Value:
-    """Whether the lookup tables give the lowest ``bits`` of the product of some cycles ago."""
+    """Whether the lookup tables return the lowest ``bits`` of the product, some cycles later."""
     product = Signal(bits)
     m.d.comb += product.eq(a * b)
     return low_product(m, a, b, bits, name="low") == delay(m, product, low_product_latency(bits), name="past")

@@ -17,30 +17,30 @@ __all__ = ["PROPERTIES"]
 
 
 class _Model:
-    """What is inside a packer and where the next result belongs, in plain counts."""
+    """Counts of the contents of a packer, and the position of the next result."""
 
     def __init__(self, dut: YPacker) -> None:
         lanes = dut.lanes
         self.put, self.take = dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready
         self.columns = Signal(range(lanes + 1))  # results of the beat that is put
-        self.size = Signal(range(4 * lanes + 1))  # what a beat holds
-        self.slot = Signal(range(4 * lanes))  # where the next result goes
-        self.total = Signal(range(5 * lanes))  # and the one after this beat's, were there no end
+        self.size = Signal(range(4 * lanes + 1))  # results in a beat
+        self.slot = Signal(range(4 * lanes))  # position of the next result
+        self.total = Signal(range(5 * lanes))  # position after this beat, without a job's end
         self.full = Signal()
         self.left = Signal.like(self.slot)
         self.completes = Signal(2)  # number of complete beats
         self.level = Signal(range(dut.latency + 3))  # beats that are complete and have not left
         self.ended = Signal()
         self.rest = Signal(range(4 * lanes))  # results of a job's last beat, 0 for all
-        self.dropping = Signal()  # what is inside, after an abort
+        self.dropping = Signal()  # the contents, after an abort
 
 
 class PackerHarness(wiring.Component):
     """`YPacker` against the place that each result must have: number j of a job in beat j div S, at j mod S.
 
-    S is what a beat holds. Every beat but a job's last is full, the last holds what is left and nothing else has
-    ``last``; what is complete comes out in time, and beats are taken at full rate. After an abort offers stay, jobs
-    that had begun end, and then everything is as new.
+    S is the number of results in a beat. Every beat but a job's last is full; the last holds the rest, and only it has
+    ``last``. Complete beats leave in time, and beats are taken at full rate. After an abort, offers stay and jobs that
+    had begun end; then the packer is as after reset.
     """
 
     def __init__(self, lanes: int, bits: int) -> None:
@@ -75,7 +75,9 @@ class PackerHarness(wiring.Component):
         return m
 
     def _connect(self, m: Module, dut: YPacker, model: _Model) -> None:
-        """The packer's inputs: as they like, but what is dropped is not put, and ``wide`` changes between jobs."""
+        """Connect the packer's inputs: any values, but nothing is put while it drops, and ``wide`` changes only between
+        jobs.
+        """
         m.d.comb += [
             *(getattr(dut, name).eq(getattr(self, name)) for name in ("wide", "abort")),
             *(getattr(dut.i.payload, name).eq(getattr(self, name)) for name in ("data", "last")),
@@ -90,7 +92,7 @@ class PackerHarness(wiring.Component):
         m.d.comb += Assume(may_change | (self.wide == wide_before))
 
     def _count(self, m: Module, dut: YPacker, model: _Model) -> None:
-        """The model's counts go on; an abort makes them as new."""
+        """Update the model's counts; an abort resets them."""
         put, take, slot, left, level, ended = model.put, model.take, model.slot, model.left, model.level, model.ended
         m.d.comb += [
             model.size.eq(Mux(self.wide, self.lanes, 4 * self.lanes)),
@@ -145,7 +147,7 @@ class PackerHarness(wiring.Component):
         m.d.comb += Cover(marked & take & (before == 0) & ~self.wide)
 
     def _check_time(self, m: Module, dut: YPacker, model: _Model) -> None:
-        """What is complete comes out in time, and beats are taken at full rate."""
+        """Complete beats leave in time, and beats are taken at full rate."""
         ended = model.ended
         over = Signal()  # `YPacker.extra`
         modulo = model.total % self.lanes
@@ -162,7 +164,7 @@ class PackerHarness(wiring.Component):
             m.d.comb += Assert(dut.i.ready)
 
     def _check_abort(self, m: Module, dut: YPacker, model: _Model) -> None:
-        """What was offered must go, and a job that had begun must end; that takes three beats at the most."""
+        """After an abort, an offered beat leaves and a job that had begun ends, within three beats."""
         take, dropping = model.take, model.dropping
         begun = Signal()
         went = Signal(range(4))

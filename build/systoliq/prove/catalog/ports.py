@@ -42,14 +42,14 @@ class TopHarness(wiring.Component):
 
 
 def offered_y(dut: wiring.Component) -> Value:
-    """All that goes with ``m_axis_y_tvalid``."""
+    """Everything that is valid with ``m_axis_y_tvalid``."""
     handshake = ("m_axis_y_tvalid", "m_axis_y_tready")
     names = (name for name in dut.signature.members if name.startswith("m_axis_y_") and name not in handshake)
     return Cat(getattr(dut, name) for name in names)
 
 
 class MasterHarness(TopHarness):
-    """What ``m_axis_y`` offers stays, whatever comes; it is offered to a receiver that was never ready, too."""
+    """An offer on ``m_axis_y`` stays until it is taken; there are offers without ``tready``, too."""
 
     def check(self, m: Module, dut: wiring.Component) -> None:
         """See the class."""

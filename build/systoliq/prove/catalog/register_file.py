@@ -27,7 +27,7 @@ _CONFIG = EngineConfig(rows=1, cols=3, lanes=3, a_words=4, b_words=4, max_column
 
 
 class _AnyCore(wiring.Component):
-    """What has the ports of ``core``, and gives anything at them."""
+    """A component with the ports of ``core`` and any values at its outputs."""
 
     kind = "any_core"
 
@@ -85,7 +85,9 @@ class RegisterFileHarness(wiring.Component):
         m.d.comb += Assume(runs | ~(core.y.valid | core.done | (core.error != 0)))
 
     def _check_writes(self, m: Module, dut: AxiEngine, core: Any) -> dict[str, Signal]:
-        """Answers, registers and tables are what was written to them; the registers that keep what is written."""
+        """Check that answers, registers and tables follow the writes; returns the registers that keep the written
+        value.
+        """
         address, data, whole = Signal(19), Signal(32), Signal()
         with m.If(dut.s_axi_ctrl_awvalid & dut.s_axi_ctrl_awready):
             m.d.sync += address.eq(dut.s_axi_ctrl_awaddr[2:])
@@ -125,7 +127,7 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _check_job(m: Module, dut: AxiEngine, core: Any, kept: dict[str, Signal]) -> None:
-        """The core's job is what the registers held when it was loaded, while it runs and after; the interrupt is as
+        """Check that the core's job holds the registers' values at its load until the next; the interrupt is as
         documented.
         """
         held = Cat(value for name, value in kept.items() if name not in _ALWAYS)
@@ -152,7 +154,7 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _in_rows(dut: AxiEngine, address: Value) -> Value:
-        """Whether the word ``address`` is one of the row table."""
+        """Whether the word ``address`` is in the row table."""
         table = dut.map.row_table
         if table is None:
             return Const(0)
@@ -161,7 +163,7 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _in_columns(dut: AxiEngine, address: Value) -> Value:
-        """Whether the word ``address`` is one of the column table."""
+        """Whether the word ``address`` is in the column table."""
         config, table = dut.config, dut.map.column_table
         slots, words = lane_slots(config), table.stride >> 2
         place = address - (table.base >> 2)
@@ -200,7 +202,9 @@ class RegisterFileHarness(wiring.Component):
 
     @staticmethod
     def _check_reads(m: Module, dut: AxiEngine, kept: dict[str, Signal]) -> None:
-        """Registers give what they hold, in the bits that they have; nothing else gives anything."""
+        """Check that reads return the registers' values, in the bits that they have, and that other addresses read as
+        0.
+        """
         address, waits = Signal(19), Signal()
         with m.If(dut.s_axi_ctrl_arvalid & dut.s_axi_ctrl_arready):
             m.d.sync += address.eq(dut.s_axi_ctrl_araddr[2:])
@@ -227,7 +231,7 @@ class RegisterFileHarness(wiring.Component):
 
 
 def _constant(dut: AxiEngine, register: Register) -> Value:
-    """What a register reads as that nobody writes: 0 where it is write-only."""
+    """The constant value of a register that is not writable, or 0 if it is write-only."""
     constants = dut.constants()
     return Const(sum(constants.get((register.name, field.name), 0) << field.lsb for field in register.fields), 32)
 

@@ -15,7 +15,7 @@ from ..property import FromAnyState, Property, SeededBug
 
 __all__ = ["PROPERTIES"]
 
-_FRACTION_BITS = 30  # more than a float32 has below the integer part, whatever that is
+_FRACTION_BITS = 30  # more bits than float32 has below the integer part, for any integer part
 
 
 class RoundingHarness(wiring.Component):
@@ -46,7 +46,7 @@ class RoundingHarness(wiring.Component):
 
     @property
     def formulas(self) -> tuple[str]:
-        """What IEEE 754 makes of ``value``: a binary32 (or exact binary64), then the nearest integer, ties to even."""
+        """IEEE 754's result for ``value``: a binary32 (or exact binary64), then the nearest integer, ties to even."""
         exponent, mantissa = (8, 24) if self.rounding is Rounding.NEAR_TIE else (11, 53)
         number = f"((_ to_fp {exponent} {mantissa}) RNE {{value_then}})"
         scale = f"((_ to_fp {exponent} {mantissa}) RNE {2.0**-_FRACTION_BITS:.40f})"

@@ -20,15 +20,15 @@ _QUEUE_FULL = ERRORS["QUEUE_FULL"][0]
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class _Around:
-    """What is around the status: commands, a cycle after they were written, and the core."""
+    """The surroundings of the status: commands, a cycle after they were written, and the core."""
 
     start: Signal
     clear: Signal
     acknowledge: Signal
     core_busy: Signal
-    leaving: Signal  # results of a job that ended may be on their way
-    cleared: Signal  # what a clear left of a frame may be
-    fatal: Signal  # the first since the last clear
+    leaving: Signal  # results of an ended job may be leaving
+    cleared: Signal  # the rest of a frame after a clear may be leaving
+    fatal: Signal  # first fatal code since the last clear
     started: Signal  # not the first cycle
 
 
@@ -101,7 +101,7 @@ class StatusHarness(wiring.Component):
             Assume(~self.core_done | (core_busy & (fatal == 0) & (self.core_error == 0) & ~leaving)),
             Assume((self.core_error == 0) | core_busy | dut.core_start),
             Assume(self.core_error != _QUEUE_FULL),
-            # Nothing begins to leave but what the core gave, or a beat that a clear makes.
+            # New results start to leave only after the core gave some, or a clear completes a frame.
             Assume(self.drained | ~drained_before | flows_before),
         ]
         with m.If(~around.started):
@@ -148,7 +148,7 @@ class StatusHarness(wiring.Component):
         m.d.comb += [Cover(dut.core_start & around.leaving), Cover(start & around.cleared & ~self.drained)]
 
     def _check_busy(self, m: Module, dut: Status, around: _Around) -> None:
-        """When the status is busy, and when it says that a job follows the one whose results leave."""
+        """Check ``busy``, and that ``more`` is set if a job follows the one whose results leave."""
         clear, core_busy, leaving = around.clear, around.core_busy, around.leaving
         something = dut.queued | dut.core_start | core_busy | leaving | ~self.drained | clear | (around.fatal != 0)
         m.d.comb += Assert(~something | dut.busy)
@@ -170,7 +170,7 @@ class StatusHarness(wiring.Component):
         m.d.comb += [Cover(dut.core_clear & core_busy), Cover(leaving & core_busy), Cover(rests & dut.done)]
 
     def _check_done(self, m: Module, dut: Status, around: _Around) -> None:
-        """When done comes, and when it goes; and each job that ended counts once."""
+        """Check when ``done`` is set and cleared, and that each job that ended is counted once."""
         clear = around.clear
         ended, forgotten, done_before = Signal(), Signal(), Signal()
         jobs = Signal.like(dut.jobs)

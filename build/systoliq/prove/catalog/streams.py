@@ -32,7 +32,7 @@ class _StreamHarness(wiring.Component):
         super().__init__({"valid": In(1), "payload": In(_BITS), "ready": In(1), "mark": In(1)})
 
     def between(self, m: Module, dut: wiring.Component) -> tuple[Value, Value]:
-        """Connect ``dut``, check that it holds what it offers; returns (a payload enters, a payload leaves)."""
+        """Connect ``dut`` and check that it holds its offers; returns (a payload enters, a payload leaves)."""
         m.submodules.dut = dut
         m.d.comb += [dut.i.valid.eq(self.valid), dut.i.payload.eq(self.payload), dut.o.ready.eq(self.ready)]
         check_held(m, dut.o.valid, dut.o.ready, dut.o.payload)
@@ -91,10 +91,10 @@ class ReplayHarness(_StreamHarness):
 
 
 class ResultBufferHarness(wiring.Component):
-    """The result buffer in its world: tiles are booked on credit only, and their results come whenever they like.
+    """The result buffer in its world: tiles are reserved only with credit, and their results come at any time.
 
-    The last lane's part of a result never comes before the others'. No push may find its memory full: what was pushed
-    comes out, complete and in order, and a reserved tile's credit comes back when its last beat leaves.
+    The last lane's part of a result never comes before the others'. No push may find its memory full: pushed results
+    leave, complete and in order, and a reserved tile's credit returns when its last beat leaves.
     """
 
     def __init__(self, tile_beats: int, tiles: int, cells: str) -> None:
@@ -119,8 +119,8 @@ class ResultBufferHarness(wiring.Component):
         most = self.tile_beats * self.tiles
         booked = Signal(range(self.tiles + 1))  # tiles whose last result has not been pushed by the last lane
         beats = [Signal(range(self.tile_beats + 1), name=f"beats_{lane}") for lane in range(2)]
-        lead = Signal(range(most + 1))  # results of which lane 0 has pushed its part and lane 1 has not
-        ahead = Signal(range(self.tiles + 1))  # tiles that lane 0 has finished and lane 1 has not
+        lead = Signal(range(most + 1))  # results pushed by lane 0 and not yet by lane 1
+        ahead = Signal(range(self.tiles + 1))  # tiles finished by lane 0 and not yet by lane 1
         m.d.comb += [dut.reserve.eq(self.want & dut.credit), dut.y.eq(self.y), dut.o.ready.eq(self.ready)]
         allowed = (booked != ahead, (lead != 0) | dut.push[0])
         # Lane 0 decides whether a tile is a short one (a ragged last tile); lane 1 follows: all tiles of one length.
@@ -220,7 +220,7 @@ class SequencerHarness(wiring.Component):
 
 
 class LastCheckHarness(wiring.Component):
-    """The check of last against a count of what is to come: an error after a misplaced one, and never else."""
+    """`LastCheck` against a count of the beats to come: an error after a misplaced last, and never otherwise."""
 
     def __init__(self, beats: int) -> None:
         self.beats = beats

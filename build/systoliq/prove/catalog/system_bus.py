@@ -16,7 +16,7 @@ from .checkers import check_held, check_order
 __all__ = ["PROPERTIES"]
 
 _BUS_BYTES = 4
-_PAYLOAD = 1  # bits that are looked at: payloads are moved, and never looked into
+_PAYLOAD = 1  # bits: payloads are moved, not interpreted
 
 
 class _ArbiterHarness(wiring.Component):
@@ -87,7 +87,7 @@ class _ArbiterHarness(wiring.Component):
 
 
 def _holds(m: Module, valid: Value, ready: Value, payload: Value, name: str) -> None:
-    """The assumption that a master keeps to: what it offers stays until it is taken."""
+    """Assume that a master obeys the protocol: an offer stays until it is taken."""
     waiting, offered = Signal(name=f"{name}_waits"), Signal(len(payload), name=f"{name}_offered")
     m.d.sync += [waiting.eq(valid & ~ready), offered.eq(payload)]
     with m.If(waiting):
@@ -95,7 +95,7 @@ def _holds(m: Module, valid: Value, ready: Value, payload: Value, name: str) -> 
 
 
 def _number(m: Module, bits: list[Value], name: str) -> Signal:
-    """Which of ``bits`` is 1."""
+    """Index of the one of ``bits`` that is 1."""
     number = Signal(range(len(bits)), name=name)
     for index, bit in enumerate(bits):
         with m.If(bit):
@@ -123,7 +123,7 @@ class ReadArbiterHarness(_ArbiterHarness):
 
 
 class WriteArbiterHarness(_ArbiterHarness):
-    """Each burst is requested once, only its beats follow it, its answer goes to its master, and masters take turns."""
+    """Each burst is requested once, only its beats follow, its answer returns to its master, and masters take turns."""
 
     def __init__(self, masters: int) -> None:
         super().__init__(masters, "write")

@@ -17,8 +17,9 @@ from .checkers import check_held
 __all__ = ["PROPERTIES"]
 
 _STEP, _PIXEL, _LINE, _IMAGE = 1, 1 << 2, 1 << 6, 1 << 10
-"""Bytes from step to step at a tap, pixel to pixel, line to line and image to image: addresses are sums of them and are
-never looked at, so they show each move in digits of its own, below those of where the walk begins."""
+"""Bytes from step to step at a tap, pixel to pixel, line to line and image to image. Addresses are sums of these, so
+each kind of move uses its own digits, below the digits of the walk's start; the walk does not interpret addresses.
+"""
 _DIGITS = 14
 
 
@@ -38,7 +39,7 @@ class _Shape:
 
     @property
     def rounds(self) -> dict[str, int]:
-        """How many there are of each part of `_WHICH`."""
+        """Number of rounds of each part of `_WHICH`."""
         return {
             "image": self.images, "y": self.out[0], "x": self.out[1], "v": self.taps[0], "u": self.taps[1],
             "step": self.steps,
@@ -51,7 +52,7 @@ class _Shape:
 
     @property
     def all_steps(self) -> int:
-        """Of a window."""
+        """Steps of a window."""
         return self.taps[0] * self.taps[1] * self.steps
 
     def plain(self) -> dict[str, int]:
@@ -76,16 +77,16 @@ class _Shape:
 
 
 _FREE = data.StructLayout({"address": 3, "extent": 2, "last_extent": 2, "fill": 2})
-"""What the walk moves and never looks at, in a few bits."""
+"""Values that the walk moves without interpreting them, in a few bits."""
 _WHICH = data.StructLayout(dict.fromkeys(_Shape().rounds, 3))
 """One run of a walk, that the solver chooses."""
 
 
 class WalkHarness(wiring.Component):
-    """Walks of two shapes by turns, each against the formula of any one of its runs, that the solver chooses.
+    """Walks of two shapes in turn; the solver selects a run, which is checked against its formula.
 
-    That run is the one that as many come before as there are in groups, steps and rows before it; when a walk is over
-    all its runs were taken. What is offered stays; of a `MapWalk` a run is offered in each cycle from the first one on.
+    The number of runs before it follows from its group, step and row; at the end of a walk, all its runs were taken.
+    Offers stay until taken; a `MapWalk` offers a run in each cycle from the first run on.
     """
 
     def __init__(self, *shapes: _Shape, group: int | None) -> None:
