@@ -1,0 +1,96 @@
+"""A zoo of architectures, quantized by onnxruntime: each becomes hardware whole, or is refused by name."""
+
+from __future__ import annotations
+
+import functools
+import logging
+
+import numpy as np
+import pytest
+
+from systoliq.design import NetworkDesign
+from systoliq.design.network.reasons import reasons_against
+from systoliq.onnx.network import network_of, read_nodes
+
+from ..onnx.network.networks import TYPES, images, quantized
+from ..onnx.network.oracle import check
+from .architectures import ARCHITECTURES
+
+REFUSED = {
+    "densenet, average": "an average of windows whose result depends on the order of pixels",
+    "unet, linear": "mode must be nearest, not linear",
+    "unet, transposed": "the operator ConvTranspose is not supported",
+}
+OPSET = {"mobilenet_v3": 14}
+OPTIONS = {
+    "s8s8 by channel": {"per_channel": True},
+    "s8s8 by tensor": {},
+    "u8s8": {"types": "u8s8", "per_channel": True},
+    "QOperator": {"form": "QOperator", "per_channel": True},
+    "symmetric": {"per_channel": True, "extra_options": {"ActivationSymmetric": True}},
+    "weights with Q": {"extra_options": {"AddQDQPairToWeight": True}},
+}
+
+
+@pytest.fixture(autouse=True)
+def _quiet():
+    logging.disable(logging.WARNING)  # the quantizer advises to preprocess
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.fixture(scope="module")
+def read(tmp_path_factory):
+    """The file of an architecture quantized with options, how it reads, and images for it."""
+
+    @functools.cache
+    def reading(name, options):
+        net = ARCHITECTURES[name]()
+        folder = tmp_path_factory.mktemp("zoo")
+        path = quantized(folder, net, **{"opset": OPSET.get(name, 13), **OPTIONS[options]})
+        return path, read_nodes(path), images(net.shape, 4, 9)
+
+    return reading
+
+
+def test_the_options_are_those_of_the_quantizer():
+    assert {options.get("types", "s8s8") for options in OPTIONS.values()} <= set(TYPES)
+
+
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+def test_integers_are_onnxruntimes(name, read):
+    path, reading, x = read(name, "s8s8 by channel")
+    network = network_of(reading, path)
+    compared, _ = check(path, network, {"x": x})
+    assert compared >= len(x) * sum(np.prod(node.output.shape) for node in network.nodes if node.multiply_accumulates)
+    assert reasons_against(network) == ()
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("options", [name for name in OPTIONS if name != "s8s8 by channel"])
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+def test_every_option_of_the_quantizer(name, options, read):
+    path, reading, x = read(name, options)
+    compared, _ = check(path, network_of(reading, path), {"x": x})
+    assert compared > 0
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused_is_named(name, read):
+    _, reading, _ = read(name, "s8s8 by channel")
+    reasons = reading.problems if reading.network is None else reasons_against(reading.network)
+    assert any(REFUSED[name] in reason for reason in reasons), reasons
+
+
+@pytest.mark.slow
+@pytest.mark.simulator
+@pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
+def test_in_verilog(name, read):
+    path, reading, x = read(name, "s8s8 by channel")
+    network = network_of(reading, path)
+    design = NetworkDesign(network)
+    for stalls in (0.0, 0.3):
+        found = design.simulate(inputs=network.quantized({"x": x[:2]}), stalls=stalls)
+        found.check()
+        if not stalls:
+            assert found.report["cycles"] == found.report["model_cycles"]
