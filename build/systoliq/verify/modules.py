@@ -24,11 +24,11 @@ class Wire:
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """`target` takes `value`: at all times, or at each clock edge, or at those at which a condition holds."""
+    """`target` takes `value`: at all times, or at each clock edge, or at those at which the `condition` holds."""
 
     target: Expression
     value: Expression
-    conditional: bool = False
+    condition: Expression | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,8 @@ class Function:
 class Module:
     """One module: `assignments` are continuous, `clocked` ones take effect at a clock edge.
 
-    `memories` have their words by address: an array of all words if they come from a file.
+    `memories` have their words by address: an array of all words if they come from a file. `initial` has what
+    registers hold at power-up.
     """
 
     name: str
@@ -68,11 +69,12 @@ class Module:
     instances: dict[str, Instance] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
     memories: dict[str, dict[int, int] | npt.NDArray[Any]] = field(default_factory=dict)
+    initial: dict[str, int] = field(default_factory=dict)
 
     @property
     def followed(self) -> list[Assignment]:
         """Assignments of values that nets have at all times, registers taken for wires."""
-        return self.assignments + [each for each in self.clocked if not each.conditional]
+        return self.assignments + [each for each in self.clocked if each.condition is None]
 
     @property
     def output_widths(self) -> dict[str, int]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .boundary import TESTED, Ground, of_network
 from .compare import unlike
+from .model import Model
 from .one_layer import read_modules
 from .package import CERTIFICATE, RefusedError, limited, read_arrays
 from .report import StageReport, noted
@@ -61,6 +62,7 @@ def verify_network(
     verilog, source = f"{name}.v", f"{name}_stages.npz"
     modules = read_modules(directory, verilog)
     arrays = read_arrays(directory / source)
+    model = Model.of(read_arrays(directory / f"{name}_network.npz"), f"{name}_network.npz")
     found = NetworkFound()
     streams: Mapping[str, list[str]] | None = None
     with noted(found.reasons):
@@ -74,6 +76,7 @@ def verify_network(
             claimed=part,
             arrays=_of(arrays, str(part["module"]).removeprefix(f"{name}_")),
             modules=modules,
+            model=model,
             module=part["module"],
             verilog=verilog,
             source=source,

@@ -113,6 +113,8 @@ def _drive_memory(name: str, driven: dict[str, int]) -> None:
 def _check_assignment(module: Module, assignment: Assignment) -> None:
     _check_expression(module, assignment.target)
     _check_expression(module, assignment.value)
+    if assignment.condition is not None:
+        _check_expression(module, assignment.condition)
 
 
 def _check_function(function: Function) -> None:

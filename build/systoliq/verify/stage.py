@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .model import Model
 from .modules import Module
 
 __all__ = ["Found", "Stage", "signed"]
@@ -13,11 +14,15 @@ __all__ = ["Found", "Stage", "signed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """What is there of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`."""
+    """What is there of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`.
+
+    `model` is the network whose node the stage computes.
+    """
 
     claimed: dict[str, Any]
     arrays: Mapping[str, Any]
     modules: Mapping[str, Module]
+    model: Model
     module: str
     verilog: str
     source: str

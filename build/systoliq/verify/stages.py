@@ -17,6 +17,7 @@ from .hardware import Hardware
 from .integer_layer import IntegerLayer, format_of
 from .one_layer import dense_shape
 from .package import Layer, layer_of, limited
+from .reorder import move
 from .stage import Found, Stage, signed
 
 __all__ = ["OPERATORS"]
@@ -114,6 +115,7 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "Constant": constant,
     "Multiplication": multiplication,
     "Concatenation": concatenation,
+    "Move": move,
 }
 """What derives the claims of a stage, by the operator's name in the certificate.
 

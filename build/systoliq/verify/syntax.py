@@ -125,7 +125,7 @@ class _ModuleReader(ExpressionParser):
         width, name = self._range(), self._new()
         words = 0 if port or kind == "wire" or not self.tokens.accept("[") else self._memory(name, width)
         if kind == "reg" and not words and self.tokens.accept("="):
-            self._constant_of(width, name)  # what a register holds at power-up
+            self.module.initial[name] = self._constant_of(width, name)
         if name == CLOCK and (not port or width != 1):
             raise self.tokens.error(f"{CLOCK} must be an input of one bit")
         self.module.wires[name] = Wire(width, signed, words, kind == "reg")
@@ -175,26 +175,26 @@ class _ModuleReader(ExpressionParser):
         if (clock := self.tokens.name()) != CLOCK or CLOCK not in self.module.inputs:
             raise self.tokens.error(f"the clock must be the input {CLOCK}, not {clock}")
         self.tokens.expect(")")
-        self._statement(conditional=False)
+        self._statement(None)
 
-    def _statement(self, *, conditional: bool) -> None:
+    def _statement(self, condition: Expression | None) -> None:
         if self.tokens.accept("begin"):
             while not self.tokens.accept("end"):
-                self._statement(conditional=conditional)
-        elif not conditional and self.tokens.accept("if"):
+                self._statement(condition)
+        elif condition is None and self.tokens.accept("if"):
             self.tokens.expect("(")
-            self.expression()
+            condition = self.expression()
             self.tokens.expect(")")
-            self._statement(conditional=True)
+            self._statement(condition)
         else:
             target = self._target()
-            if not conditional and isinstance(target, Name) and self.module.wires[target.name].words:
+            if condition is None and isinstance(target, Name) and self.module.wires[target.name].words:
                 raise self.tokens.error(f"the memory {target.name} is written to at every clock edge")
             self.tokens.expect("<=")
             value = self.expression()
             self.tokens.expect(";")
-            self.module.clocked.append(Assignment(target, value, conditional))
-            if conditional:
+            self.module.clocked.append(Assignment(target, value, condition))
+            if condition is not None:
                 parts = target.parts if isinstance(target, Concat) else (target,)
                 self.module.held |= {part.name for part in parts if isinstance(part, Name)}
 

@@ -39,7 +39,7 @@ class Upsampling(wiring.Component):
     def __init__(
         self, shape: Shape, *, lanes: int, line: int, down: int, pixel: int, across: int, cells: str, kind: str
     ) -> None:
-        self.kind = kind
+        self.lanes, self.kind = lanes, kind
         sizes = [(line, down), (pixel, across)]
         self.replays = [
             Replay(shape, lanes=lanes, beats=beats, times=times, cells=cells) for beats, times in sizes if times > 1

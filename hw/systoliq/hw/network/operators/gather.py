@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..operator import Arrays, Operator
 from ..parallelism import Parallelism
 from ..recipe import Recipe
 from ..upsampling import upsampling_times
+from .move import move_claims, move_proof
 
 __all__ = ["GatherOperator"]
 
@@ -83,3 +85,10 @@ class GatherOperator(Operator[network.Move]):
     def arrays(self, stage: Gather) -> Arrays:
         """Return none: no element changes."""
         return {}
+
+    @property
+    def proof(self) -> str:
+        return move_proof(self.node)
+
+    def claims(self, stage: Gather) -> dict[str, Any]:
+        return move_claims(self.node, stage.lanes)

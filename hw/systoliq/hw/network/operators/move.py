@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +18,7 @@ from ..parallelism import Parallelism
 from ..recipe import Order, Recipe
 from ..upsampling import Upsampling, upsampling_times
 
-__all__ = ["MoveOperator"]
+__all__ = ["MoveOperator", "move_claims", "move_proof"]
 
 
 class MoveOperator(Operator[network.Move]):
@@ -76,3 +78,21 @@ class MoveOperator(Operator[network.Move]):
     def arrays(self, stage: Upsampling) -> Arrays:
         """Return none: no element changes."""
         return {}
+
+    @property
+    def proof(self) -> str:
+        return move_proof(self.node)
+
+    def claims(self, stage: Upsampling) -> dict[str, Any]:
+        return move_claims(self.node, stage.lanes)
+
+
+def move_proof(node: network.Move) -> str:
+    """The cases that prove the claims of a move."""
+    return f"{node.order.size} places"
+
+
+def move_claims(node: network.Move, lanes: int) -> dict[str, Any]:
+    """What the certificate says of a move in ``lanes``: which element of its input's stream each of its output's is."""
+    picks = hashlib.sha256(node.order.astype("<i8").tobytes()).hexdigest()
+    return {"verdict": "exact", "lanes": lanes, "picks_sha256": picks}
