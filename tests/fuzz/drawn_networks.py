@@ -27,8 +27,8 @@ from tests.hw.network.small_networks import Builder
 __all__ = ["OPERATORS", "draw_network", "network_design"]
 
 OPERATORS = (
-    "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "concat", "resize", "gate",
-    "split", "shuffle", "turn", "depth to space",
+    "convolution", "grouped", "depthwise", "maximum", "mean", "table", "add", "multiply", "pair", "concat", "resize",
+    "gate", "split", "shuffle", "turn", "depth to space",
 )  # fmt: skip
 _MOST_OPERATORS = 3
 _MOST_CELL_PRODUCTS = 4  # a stage's, where Icarus simulates the models of cells
@@ -113,6 +113,9 @@ def _add(net: Builder, operator: str) -> None:
         net.table()
     elif operator in ("add", "multiply"):
         getattr(net, operator)(net.table(), x)
+    elif operator == "pair":
+        function = ("difference", "minimum", "maximum")[len(net.nodes) % 3]
+        net.pair(function, net.table(), x)
     elif operator == "concat":
         side = net.table()
         net.concat(side, x)

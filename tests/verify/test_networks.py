@@ -51,6 +51,7 @@ WIDE = {  # cols and depth of the stages: more than one lane where there may be
     "joined": {"multiplication2": (2, 1), "convolution3": (1, 2), "concatenation4": (2, 1)},
     "hourglass": {"concatenation4": (2, 1)},
     "gated": {"multiplication5": (2, 1)},
+    "compared": {"realpair3": (2, 1)},
 }  # fmt: skip
 
 
@@ -192,6 +193,12 @@ IN_VERILOG = {
     "sign of a maximum": (
         "residual", r"_maximum_4_of_\w+\(.*?(\$signed\(i__payload\[7:0\]\)) > ", "i__payload[7:0]",
         "maxpool3 (MaxPool)", "not the maximum: lane 0 gives"),
+    "table of a difference": (
+        "compared", r"_s2_realpair2_lane_b_table\(.*?memory\[7\] = \d+'h(\w\w)", None,
+        "realpair2 (RealPair)", "not exact: lane 0 gives"),
+    "comparison of a minimum": (
+        "compared", r"_s3_realpair3_lane\(.*?a_code ([<]) b_code", ">",
+        "realpair3 (RealPair)", "not exact: lane 0 gives"),
     "entry of a table": (
         "separable", r"_s2_table2_table\(.*?memory\[9\] = \d+'h(\w+);", None,
         "table2 (Table)", "not the table in net_stages.npz: lane 0 gives 1 wrong results, first"),

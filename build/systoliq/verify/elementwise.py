@@ -12,6 +12,7 @@ from typing import Any
 
 from .elements import Constants, Elementwise, Maximum
 from .float32 import Format
+from .float32_pair import float32_pairs
 from .float32_product import float32_products
 from .float32_sum import float32_sums
 from .integer_layer import format_of
@@ -19,7 +20,7 @@ from .package import RefusedError, limited
 from .parts import Parts
 from .stage import Found, Stage, signed
 
-__all__ = ["addition", "concatenation", "constant", "maximum", "multiplication", "table"]
+__all__ = ["addition", "concatenation", "constant", "maximum", "multiplication", "real_pair", "table"]
 
 _BYTE = 0xFF
 
@@ -33,6 +34,12 @@ def addition(stage: Stage) -> Found:
 def multiplication(stage: Stage) -> Found:
     """All pairs of a multiplication."""
     return _pairs(stage, float32_products, {})
+
+
+def real_pair(stage: Stage) -> Found:
+    """All pairs of a difference, minimum or maximum in float32."""
+    function = bytes(stage.arrays["function"].item()).decode()
+    return _pairs(stage, functools.partial(float32_pairs, function=function), {"function": function})
 
 
 def _pairs(stage: Stage, formula: Callable[..., list[list[int]]], more: dict[str, Any]) -> Found:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from .depthwise import Depthwise
-from .elementwise import addition, concatenation, constant, maximum, multiplication, table
+from .elementwise import addition, concatenation, constant, maximum, multiplication, real_pair, table
 from .float32 import combined_scale, float32
 from .float32_average import uncertain_average
 from .hardware import Hardware
@@ -114,6 +114,7 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "MaxPool": maximum,
     "Constant": constant,
     "Multiplication": multiplication,
+    "RealPair": real_pair,
     "Concatenation": concatenation,
     "Move": move,
 }

@@ -19,6 +19,7 @@ from systoliq.golden.network import (
     Multiplication,
     Nearest,
     Network,
+    RealPair,
     Reshape,
     Source,
     Table,
@@ -99,6 +100,10 @@ class Builder:
 
     def multiply(self, a, b):
         return self._add(Multiplication, (a, b), self._tensor(np.broadcast_shapes(a.shape, b.shape), a.format))
+
+    def pair(self, function, a, b):
+        shape = np.broadcast_shapes(a.shape, b.shape)
+        return self._add(RealPair, (a, b), self._tensor(shape, a.format), function=function)
 
     def resize(self, down, across, *, of=None):
         image = (of or self.last).shape[2:]
@@ -200,6 +205,16 @@ def averaged(seed=0, form=INT8):
     return net.network()
 
 
+def compared(seed=0, form=UINT8):
+    """Edges as the difference of a map and its maxima; the lesser and the greater of two maps."""
+    net = Builder((2, 4, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    edges = net.pair("difference", net.maximum((3, 3), pads=(1, 1, 1, 1)), trunk)
+    lesser = net.pair("minimum", edges, trunk)
+    net.pair("maximum", lesser, net.table(of=trunk))
+    return net.network()
+
+
 def hourglass(seed=0, form=INT8):
     """Smaller maps by a pool, and larger ones again beside what they were made of."""
     net = Builder((2, 6, 4), seed=seed, form=form)
@@ -247,6 +262,7 @@ NETWORKS = {
     "gated": gated,
     "shuffled": shuffled,
     "averaged": averaged,
+    "compared": compared,
 }
 
 

@@ -19,6 +19,7 @@ from systoliq.golden.network import (
     Move,
     Multiplication,
     Nearest,
+    RealPair,
     Reshape,
     Table,
     Tensor,
@@ -209,6 +210,16 @@ def multiplication(rng):
     return Multiplication(name="mul", inputs=(a, b), output=y)
 
 
+def real_pair(rng):
+    """Of one format, with an output of any."""
+    channels = rng.choice([1, 2, 6])
+    shape = rng.choice([(1, channels, *image_of(rng)), (1, channels)])
+    a = tensor("a", shape, rng)
+    b, y = tensor("b", shape, rng, a.format), tensor("y", shape, rng)
+    function = rng.choice(["difference", "minimum", "maximum"])
+    return RealPair(name="pair", inputs=(a, b), output=y, function=function)
+
+
 def gating(rng):
     """A sum or a product with one pixel for all of the image."""
     channels, image = rng.choice([1, 2, 6]), (rng.randint(1, 5), rng.randint(2, 5))
@@ -252,6 +263,7 @@ NODES = (
     addition,
     concatenation,
     multiplication,
+    real_pair,
     gating,
     upsampling,
     gathering,

@@ -75,6 +75,29 @@ def test_all_pairs(draws, operator, form, kind, tmp_path):
         assert operators == {f"QLinear{operator}"}
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("operator", ["Sub", "Min", "Max"])
+def test_all_pairs_in_float(operator, kind, tmp_path):
+    """Also behind a Relu or Clip, with an output of the other type, and where both are the same tensor."""
+    rng = np.random.default_rng(4)
+    a, b = (x.reshape(1, -1) for x in np.meshgrid(codes(kind), codes(kind)))
+    for draw in range(2 * SCALES):
+        constants = parameters(rng, kind, "a", "b", "y") | {"low": np.float32(-0.3), "high": np.float32(0.4)}
+        made = kind
+        if draw % 3 == 0:
+            made = "uint8" if kind == "int8" else "int8"
+            constants["yz"] = rng.choice(codes(made)).astype(made).reshape(())
+        behind = ["f = Identity(r)", "f = Relu(r)", "f = Clip(r, low, high)"][draw % 3]
+        second = "fa" if draw % 5 == 4 else "fb"
+        head = f"g ({kind}[1, 65536] a, {kind}[1, 65536] b) => ({made}[1, 65536] y)"
+        if second == "fa":
+            head = head.replace(f", {kind}[1, 65536] b", "")
+        body = between(f"r = {operator}(fa, {second}) {behind}", *("a" if second == "fa" else "ab"))
+        inputs = {"a": a} | ({} if second == "fa" else {"b": b})
+        _, operators = compare(tmp_path, head, body, constants, inputs)
+        assert operator in operators
+
+
 SHAPES = [((4, 3, 3), (4, 1, 1)), ((4, 3, 3), ()), ((4, 3, 3), (3,)), ((4, 3, 3), (1, 4, 3, 1)), ((12,), (12,)),
           ((4, 3, 3), (4, 3, 3)), ((4, 1, 1), (1, 4, 1, 1)), ((1, 3, 3), (1, 1, 1))]  # fmt: skip
 

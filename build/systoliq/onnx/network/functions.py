@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FUNCTIONS",
-    "arithmetic",
     "batch_normalization",
     "function",
     "given_alone",
@@ -108,9 +107,6 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Graph, NodeProto], Mapp
 _ARITHMETIC = {"Add": functions.add, "Sub": functions.subtract, "Mul": functions.multiply, "Div": functions.divide}
 
 
-_INSTEAD = {"Sub": "add the negative, Mul by -1, instead", "Div": "multiply by the Reciprocal instead"}
-
-
 def function(reader: Reader, node: NodeProto) -> Value:
     """A function of what a DequantizeLinear, or another function, gives: a table; a Relu or Clip also behind sums, and
     of integers.
@@ -166,20 +162,6 @@ def batch_normalization(reader: Reader, node: NodeProto) -> Value:
     )
     gain, shift = functions.batch_normalization(scale, bias, mean, variance, float(attribute(node, "epsilon", 1e-5)))
     return _applied(reader, node, node.input[0], partial(functions.affine, gain=gain, shift=shift))
-
-
-def arithmetic(reader: Reader, node: NodeProto) -> Value:
-    """Sub and Div, of which one operand is a constant number, or one for each channel: a table, too."""
-    values = [reader.value(name) for name in node.input]
-    found = given_alone(values) or with_number(reader, node)
-    if found is None:
-        text = (
-            "one of its inputs must be a constant number, float32, or one for each channel, and the other be computed"
-        )
-        if not any(isinstance(value, Constant) for value in values):
-            text += f", not both, which onnxruntime computes in float: before you quantize, {_INSTEAD[node.op_type]}"
-        raise NotTakenError(text)
-    return found
 
 
 def given_alone(values: Sequence[Value]) -> Given | None:

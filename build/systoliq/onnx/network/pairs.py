@@ -1,12 +1,14 @@
-"""Add and Mul of two tensors, in QDQ form and of com.microsoft; one of both may be constant."""
+"""Add, Mul, Sub, Min and Max of two tensors, in QDQ form and Add and Mul of com.microsoft; one may be constant."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from systoliq.golden.network import Addition, Multiplication, Node, Tensor
+from systoliq.golden.network import Addition, Multiplication, Node, RealPair, Tensor
 
 from ..node import NotTakenError
 from .functions import given_alone, with_number
@@ -17,7 +19,9 @@ from .values import Constant, Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["add", "mul", "qlinear_add", "qlinear_mul"]
+Pairing = Callable[..., Node]
+
+__all__ = ["add", "div", "extremum", "mul", "qlinear_add", "qlinear_mul", "sub"]
 
 
 def add(reader: Reader, node: NodeProto) -> Value:
@@ -38,7 +42,46 @@ def mul(reader: Reader, node: NodeProto) -> Value:
     return found or _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
 
 
-def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: type[Addition] | type[Multiplication]) -> Value:
+def sub(reader: Reader, node: NodeProto) -> Value:
+    """Of two tensors, one of which may be constant; onnxruntime computes the difference in float32."""
+    found = with_number(reader, node)
+    make = partial(RealPair, function="difference")
+    return found or _binary(reader, node, [reader.value(name) for name in node.input], make)
+
+
+def div(reader: Reader, node: NodeProto) -> Value:
+    """Of a tensor and a constant number, or one for each channel: a table."""
+    values = [reader.value(name) for name in node.input]
+    found = given_alone(values) or with_number(reader, node)
+    if found is None:
+        text = (
+            "one of its inputs must be a constant number, float32, or one for each channel, and the other be computed"
+        )
+        if not any(isinstance(value, Constant) for value in values):
+            text += ", not both, which onnxruntime computes in float: before you quantize, multiply by the Reciprocal "
+            text += "instead"
+        raise NotTakenError(text)
+    return found
+
+
+def extremum(reader: Reader, node: NodeProto) -> Value:
+    """Min and Max of two tensors, one of which may be constant."""
+    if len(node.input) != 2:
+        raise NotTakenError(f"it must have two inputs, not {len(node.input)}: join them two by two")
+    values = [reader.value(name) for name in node.input]
+    for value, name in zip(values, node.input, strict=True):
+        if isinstance(value, Constant) and _is_number(reader, name):
+            raise NotTakenError(f"its constant {name!r} must stand behind a DequantizeLinear; use Clip for one number")
+    make = partial(RealPair, function="minimum" if node.op_type == "Min" else "maximum")
+    return _binary(reader, node, values, make)
+
+
+def _is_number(reader: Reader, name: str) -> bool:
+    source = reader.graph.producer(name)
+    return source is None or source.op_type != "DequantizeLinear"
+
+
+def _binary(reader: Reader, node: NodeProto, values: list[Value], kind: Pairing) -> Value:
     if (given := given_alone(values)) is not None:
         return given
     a, b = (
@@ -59,7 +102,7 @@ def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
     return _qlinear_binary(reader, node, Multiplication)
 
 
-def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type[Multiplication]) -> Value:
+def _qlinear_binary(reader: Reader, node: NodeProto, kind: Pairing) -> Value:
     a, b = operand(reader, node, 0, "a"), operand(reader, node, 3, "b")
     make, shape = _of_two(node, a, b, kind)
     y = result(reader, node, shape, 6)
@@ -67,9 +110,7 @@ def _qlinear_binary(reader: Reader, node: NodeProto, kind: type[Addition] | type
     return y
 
 
-def _of_two(
-    node: NodeProto, a: Tensor, b: Tensor, kind: type[Addition] | type[Multiplication]
-) -> tuple[Make, tuple[int, ...]]:
+def _of_two(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> tuple[Make, tuple[int, ...]]:
     exchanged = {"exchanged": True} if kind is Addition and _repeats(a.shape, b.shape) else {}
     try:
         shape = tuple(np.broadcast_shapes(a.shape, b.shape))

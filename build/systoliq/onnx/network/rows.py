@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from systoliq.golden.network import Addition, Concatenation, Move, Multiplication, Node, Reshape, Tensor
+from systoliq.golden.network import Addition, Concatenation, Move, Multiplication, Node, RealPair, Reshape, Tensor
 
 from ..node import NotTakenError
 from .quantizers import named
@@ -76,7 +76,7 @@ def _differ(node: Node) -> bool:
         return True
     shapes = {x.shape for x in node.inputs}
     constant = any(x.value is not None for x in node.inputs)
-    return isinstance(node, Addition | Multiplication) and (constant or len(shapes) > 1)
+    return isinstance(node, Addition | Multiplication | RealPair) and (constant or len(shapes) > 1)
 
 
 def _lifted(x: Tensor) -> Tensor:

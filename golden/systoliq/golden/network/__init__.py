@@ -16,6 +16,7 @@ from .network import Network, Source
 from .network_file import is_network_file, load_network, network_arrays
 from .node import Node
 from .pools import MaxPool, WholeAverage, WindowedAverage
+from .real_pair import RealPair
 from .table import Table
 from .tensor import Tensor
 from .window import Window
@@ -33,6 +34,7 @@ __all__ = [
     "Nearest",
     "Network",
     "Node",
+    "RealPair",
     "Reshape",
     "Source",
     "Table",

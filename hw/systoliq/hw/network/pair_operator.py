@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 from amaranth.lib import wiring
 
 from systoliq.golden import network
+from systoliq.golden.network.sum_tables import SumTables
 from systoliq.golden.network.tensor import BYTE
 
 from .addition import SumOfTables
+from .extremum import ExtremumOfTables
 from .memory import Memory
 from .multiplication import SteppedProduct
 from .operator import N_co, Operator, digest
@@ -22,6 +26,9 @@ from .recipe import Recipe
 from .repeated import Repeated
 
 __all__ = ["PairOperator", "channel_axis"]
+
+
+Lane = SumOfTables | ExtremumOfTables | SteppedProduct
 
 
 class PairOperator(Operator[N_co]):
@@ -45,7 +52,7 @@ class PairOperator(Operator[N_co]):
             f"{list(b.shape)}"
         )
 
-    def build_pairwise(self, lane: Callable[[str], SumOfTables | SteppedProduct], recipe: Recipe) -> wiring.Component:
+    def build_pairwise(self, lane: Callable[[str], Lane], recipe: Recipe) -> wiring.Component:
         """Return the recipe's lanes, each made by ``lane`` from its kind; a single pixel is repeated before them."""
         index, node = self.single_pixel, self.node
         kind = recipe.kind if index is None else "join"
@@ -55,6 +62,23 @@ class PairOperator(Operator[N_co]):
             return core
         beats = node.output.channels // len(lanes)
         return Repeated(core, index=index, beats=beats, times=node.output.pixels, cells=recipe.cells, kind=recipe.kind)
+
+    def all_pairs(self) -> npt.NDArray[Any]:
+        """Return the results for all pairs of codes, [256, 256]."""
+        node = self.node
+        tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
+        codes = tensors[0].codes
+        a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
+        pairs = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2])
+        found: npt.NDArray[Any] = pairs.apply(a, b)[0]
+        return found
+
+    def sum_tables(self, results: str) -> SumTables:
+        """Return two tables whose sums give all ``results``, which an error names. Raises ValueError without any."""
+        tables = SumTables.of(self.all_pairs(), self.node.output.format)
+        if tables is None:
+            raise ValueError(f"no two tables give its {results} exactly")
+        return tables
 
     @property
     def proof(self) -> str:

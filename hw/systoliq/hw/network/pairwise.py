@@ -16,6 +16,7 @@ from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from .addition import SumOfTables
 from .credit_pipeline import credit_pipeline
+from .extremum import ExtremumOfTables
 from .fifo import Fifo
 from .multiplication import SteppedProduct
 
@@ -30,7 +31,7 @@ class Pairwise(wiring.Component):
 
     def __init__(
         self,
-        lanes: Sequence[SumOfTables | SteppedProduct],
+        lanes: Sequence[SumOfTables | ExtremumOfTables | SteppedProduct],
         operand: IntFormat,
         output: IntFormat,
         *,

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from amaranth.lib import wiring
 
 from systoliq.golden import network
-from systoliq.golden.network.sum_tables import SumTables
 
 from ..addition import SumOfTables
 from ..memory import Memory
@@ -30,29 +27,13 @@ class AdditionOperator(PairOperator[network.Addition]):
 
     def build(self, recipe: Recipe) -> wiring.Component:
         """Lanes of two tables and a sum. Raises ValueError if no two tables give all sums exactly."""
-        tables = self._tables()
+        tables = self.sum_tables("sums")
         operand = self.node.inputs[0].format
 
         def lane(kind: str) -> SumOfTables:
             return SumOfTables(tables, operand, cells=recipe.cells, kind=kind)
 
         return self.build_pairwise(lane, recipe)
-
-    def _tables(self) -> SumTables:
-        tables = SumTables.of(self._all_pairs(), self.node.output.format)
-        if tables is None:
-            raise ValueError("no two tables give its sums exactly")
-        return tables
-
-    def _all_pairs(self) -> npt.NDArray[Any]:
-        """The sums of all pairs of codes, [256, 256]."""
-        node = self.node
-        tensors = [tensor.replace(shape=(1, 256, 256), value=None) for tensor in (*node.inputs, node.output)]
-        codes = tensors[0].codes
-        a, b = np.broadcast_arrays(codes[None, :, None], codes[None, None, :])
-        pairs = dataclasses.replace(node, inputs=tuple(tensors[:2]), output=tensors[2])
-        found: npt.NDArray[Any] = pairs.apply(a, b)[0]
-        return found
 
     def table_memory(self, lanes: int) -> Memory:
         return Memory(256, 16, constant=True, count=2 * lanes)
