@@ -7,6 +7,7 @@ greater of f(a_scale (a - za)) and f(b_scale (b - zb)), or their difference, rou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 
 from .float32 import Format, float32
@@ -14,7 +15,11 @@ from .package import RefusedError
 
 __all__ = ["float32_pairs"]
 
-_FUNCTIONS = {"difference": lambda a, b: float32(a - b), "minimum": min, "maximum": max}
+_FUNCTIONS: dict[str, Callable[[Fraction, Fraction], Fraction]] = {
+    "difference": lambda a, b: float32(a - b),
+    "minimum": min,
+    "maximum": max,
+}
 
 
 def float32_pairs(
