@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from systoliq.api import Design, Hardware, MatMulLayer, verify_package
+from systoliq.api import Hardware, LayerDesign, MatMulLayer, verify_package, write_package
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out/examples/fc")
 
@@ -31,7 +31,7 @@ layer = MatMulLayer(
 )
 
 # How much hardware: 2 rows x 5 columns x 4 multipliers, the smallest requantizer that is exact for these weights.
-design = Design(layer, Hardware(rows=2, cols=5, depth=4, requantizer="auto", accumulator_bits="auto"))
+design = LayerDesign(layer, Hardware(rows=2, cols=5, depth=4, requantizer="auto", accumulator_bits="auto"))
 for choice in design.choices:
     print(choice)
 
@@ -40,7 +40,7 @@ run = design.simulate(a, simulator="icarus").check()  # raises where an output d
 print(f"{run.report['outputs']} outputs, {run.report['mismatches']} mismatches")
 print(f"{run.report['cycles']} cycles, {design.cycles(len(a))} by the cycle model")
 
-design.write(folder)
+write_package(design, folder)
 verified = verify_package(folder)  # reads the Verilog again, with none of the code that wrote it
 verdict = "exact" if verified.passed else f"refused: {verified.reasons}"
 print(

@@ -37,6 +37,9 @@ from .onnx import (
     read_onnx,
     read_products,
 )
+from .package import (
+    write_package,
+)
 from .sim import (
     SimulationError,
     ToolError,
@@ -80,4 +83,5 @@ __all__ = [
     "read_onnx",
     "read_products",
     "verify_package",
+    "write_package",
 ]

@@ -15,6 +15,7 @@ from systoliq.demo.demo import ACCURACY
 from systoliq.design import Hardware, open_source
 from systoliq.design.digits import split_digits
 from systoliq.design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
+from systoliq.package import write_package
 from systoliq.synth import netlist_sources, open_target
 
 
@@ -93,7 +94,7 @@ def test_it_fits_an_ice40_up5k(call):
 def test_its_netlist_passes_its_testbench(tmp_path):
     design = on_up5k()
     package = tmp_path / "package"
-    design.write(package)
+    write_package(design, package)
     files = [package / "digits_cnn_tb.v"]
     for index, text in enumerate(netlist_sources(design.top, design.name, "ice40")):
         files.append(tmp_path / f"netlist_{index}.v")

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.api import Design, InputError, MatMulLayer
+from systoliq.api import InputError, LayerDesign, MatMulLayer
 from systoliq.design import Hardware, open_source
 from systoliq.design.names import RESERVED, module_name
 from systoliq.onnx import onnx_layer, read_products
@@ -23,20 +23,20 @@ LAYER = MatMulLayer(b=np.ones((2, 1), np.int8), a_zero_point=np.uint8(0), b_zero
 
 @pytest.mark.parametrize("name", ["const", "or", "final", "table", "/fc/MatMul", "7", "new", "bool", "TOP"])
 def test_a_default_that_is_no_name_is_made_one(name):
-    design = Design(LAYER.replace(name=name))
+    design = LayerDesign(LAYER.replace(name=name))
     assert design.name.startswith("layer_")
     assert f"module {design.name}(" in design.verilog
 
 
 def test_a_name_that_was_asked_for_must_be_one():
     with pytest.raises(InputError, match="name must be a Verilog identifier .* no keyword, not 'const'"):
-        Design(LAYER, name="const")
+        LayerDesign(LAYER, name="const")
 
 
 def test_a_name_has_a_limit():
-    assert Design(LAYER.replace(name="n" * 5000)).name == "n" * 100
+    assert LayerDesign(LAYER.replace(name="n" * 5000)).name == "n" * 100
     with pytest.raises(InputError, match="name must have at most 100 characters, not 101"):
-        Design(LAYER, name="n" * 101)
+        LayerDesign(LAYER, name="n" * 101)
 
 
 COMMANDS = {
@@ -99,7 +99,7 @@ def test_two_products_of_one_name(tmp_path):
     for name, more in {"p": 0, "q": 1, "r": 2, "s": 0}.items():
         layer, _ = onnx_layer(f"{path}#{name}")
         np.testing.assert_array_equal(layer.b, CONSTANTS["W"] + more)
-        assert f"module {name}(" in Design(layer).verilog
+        assert f"module {name}(" in LayerDesign(layer).verilog
 
 
 @pytest.mark.simulator

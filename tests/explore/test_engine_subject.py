@@ -22,6 +22,7 @@ from systoliq.explore.settings import Settings
 from systoliq.explore.synthesizer import NoSynthesizer
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
+from systoliq.package import write_package
 
 SMALL = [Product(network="x", m=9, k=20, n=6, count=2), Product(network="x", m=1, k=33, n=5)]
 AXES = {"rows": "2", "cols": "2,4", "depth": "1,2", "a_words": "16", "b_words": "32", "max_columns": 8, "max_rows": 8}
@@ -175,7 +176,7 @@ def test_a_row_of_the_table_is_a_design_that_can_be_written(run, tmp_path):
     row = exploration.front.row(0, named=True)
     design = exploration.design(row)
     assert (design.config.rows, design.config.cols, design.config.a_words) == (row["rows"], 2, 16)
-    design.write(tmp_path / "package")
+    write_package(design, tmp_path / "package")
     assert (tmp_path / "package" / "engine.v").exists()
     kinds = {row["bus"]: type(exploration.design(row)) for row in exploration.rows}
     assert kinds == {0: EngineDesign, 64: DmaEngineDesign}

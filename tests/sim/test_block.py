@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from block_layers import LAYERS, layer, operands
 
-from systoliq.api import ArrayDesign, Design, EngineDesign, Hardware
+from systoliq.api import ArrayDesign, EngineDesign, Hardware, LayerDesign, write_package
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.packing import ArrayPacking, LayerPacking, to_integers
 from systoliq.sim import ArrayBlock, Block, LayerBlock, Scoreboard, SumsScoreboard
@@ -21,8 +21,8 @@ from systoliq.sim import ArrayBlock, Block, LayerBlock, Scoreboard, SumsScoreboa
 def designed(request, tmp_path_factory):
     fields, hardware = LAYERS[request.param]
     folder = tmp_path_factory.mktemp("layer")
-    design = Design(layer(**fields), Hardware(**hardware), name="fc")
-    design.write(folder / "out")
+    design = LayerDesign(layer(**fields), Hardware(**hardware), name="fc")
+    write_package(design, folder / "out")
     return design, Block.open(folder / "out")
 
 
@@ -51,7 +51,7 @@ def test_beats_of_a_layer_are_those_of_its_packing(designed):
 
 def test_a_block_that_is_not_exact_expects_what_its_constants_make(tmp_path):
     fields, hardware = LAYERS["not exact"]
-    Design(layer(**fields), Hardware(**hardware), name="fc").write(tmp_path / "out")
+    write_package(LayerDesign(layer(**fields), Hardware(**hardware), name="fc"), tmp_path / "out")
     block = Block.open(tmp_path / "out")
     a, _ = operands(block, 200)
     assert np.count_nonzero(block.golden(a) != block.layer.golden(a)) > 10
@@ -61,7 +61,7 @@ def test_a_block_that_is_not_exact_expects_what_its_constants_make(tmp_path):
 def test_beats_of_an_array_are_those_of_its_packing(tmp_path, shape):
     m, k, n = shape
     design = ArrayDesign(Hardware(rows=2, cols=3, depth=2, b_bits=4, accumulator_bits=14))
-    design.write(tmp_path / "out")
+    write_package(design, tmp_path / "out")
     block = Block.open(tmp_path / "out")
     assert isinstance(block, ArrayBlock)
     generator = np.random.default_rng(m)
@@ -80,7 +80,7 @@ def test_beats_of_an_array_are_those_of_its_packing(tmp_path, shape):
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package") / "out"
-    Design(layer(), Hardware(rows=2, cols=3, depth=2), name="fc").write(folder)
+    write_package(LayerDesign(layer(), Hardware(rows=2, cols=3, depth=2), name="fc"), folder)
     return folder
 
 
@@ -101,7 +101,7 @@ def test_two_packages_in_a_folder(package, tmp_path):
 
 
 def test_a_sidecar_of_another_kind(tmp_path):
-    EngineDesign(EngineConfig(rows=2, cols=2, lanes=2)).write(tmp_path / "out")
+    write_package(EngineDesign(EngineConfig(rows=2, cols=2, lanes=2)), tmp_path / "out")
     with pytest.raises(ValueError, match="out/engine.json: kind must be layer or array, not engine$"):
         Block.open(tmp_path / "out")
 
@@ -124,7 +124,7 @@ def test_a_sidecar_that_does_not_fit(package, tmp_path, change, message):
 
 
 def test_an_array_of_float8(tmp_path):
-    ArrayDesign(Hardware(rows=2, cols=2, a_format="e4m3fn", b_format="e5m2")).write(tmp_path / "out")
+    write_package(ArrayDesign(Hardware(rows=2, cols=2, a_format="e4m3fn", b_format="e5m2")), tmp_path / "out")
     with pytest.raises(ValueError, match="A and B of an array must be integers, not float8_e4m3fn and float8_e5m2$"):
         Block.open(tmp_path / "out")
 
@@ -154,7 +154,7 @@ def test_beats_of_another_count(package):
 
 
 def test_operands_that_do_not_fit_an_array(tmp_path):
-    ArrayDesign(Hardware(rows=2, cols=2)).write(tmp_path / "out")
+    write_package(ArrayDesign(Hardware(rows=2, cols=2)), tmp_path / "out")
     block = Block.open(tmp_path / "out")
     with pytest.raises(ValueError, match=r"shapes \[M, K\] and \[K, N\], none of them 0, not \[2, 3\] and \[2, 3\]"):
         block.pack(np.zeros((2, 3), np.int8), np.zeros((2, 3), np.int8))

@@ -17,6 +17,7 @@ from systoliq.design.network import NetworkDesign
 from systoliq.golden import INT8
 from systoliq.golden.network import Tensor, Window, WindowedAverage
 from systoliq.hw.network.operators import operator_of
+from systoliq.package import write_package
 from systoliq.verify import verify_package
 from systoliq.verify.float32_average import uncertain_average
 from systoliq.verify.float32_product import float32_products
@@ -62,7 +63,7 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
         plan = folder / "plan.json"
         content = [{"node": name, "cols": cols, "depth": depth} for name, (cols, depth) in parallelism.items()]
         plan.write_text(json.dumps(content))
-    NetworkDesign(net, Hardware(cells=cells, plan=plan), name="net").write(folder / "net")
+    write_package(NetworkDesign(net, Hardware(cells=cells, plan=plan), name="net"), folder / "net")
     return folder / "net"
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source
+from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source, write_package
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
@@ -78,8 +78,8 @@ NOT_READ = {  # what the derivation alone accepts
 def packages(tmp_path_factory):
     """A package of plain logic, and one of vendor cells."""
     folder = tmp_path_factory.mktemp("packages")
-    open_source("resnet8-fc", Hardware(), name=NAME).write(folder / "layer")
-    open_source("resnet8-fc", Hardware(cells="ecp5", cols=1), name=NAME).write(folder / "ecp5")
+    write_package(open_source("resnet8-fc", Hardware(), name=NAME), folder / "layer")
+    write_package(open_source("resnet8-fc", Hardware(cells="ecp5", cols=1), name=NAME), folder / "ecp5")
     return folder
 
 
@@ -107,7 +107,7 @@ def test_a_layer_that_was_replaced_all_over_is_refused_beside_the_right_one(call
     np.savez(tmp_path / "right.npz", **layer.arrays())
     np.savez(tmp_path / "other.npz", **{**layer.arrays(), "b": b})
     for name in ("right", "other"):
-        open_source(str(tmp_path / f"{name}.npz"), Hardware(), name=NAME).write(tmp_path / name)
+        write_package(open_source(str(tmp_path / f"{name}.npz"), Hardware(), name=NAME), tmp_path / name)
     said = [call("verify", tmp_path / name) for name in ("right", "other")]
     assert [each.exit_code for each in said] == [0, 0]
     digests = [line for each in said for line in each.output.splitlines() if line.startswith("layer: sha256 ")]
@@ -133,7 +133,7 @@ VARIANTS = {
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", VARIANTS)
 def test_what_emit_wrote_is_written_once_more(what, tmp_path):
-    open_source("resnet8-fc", Hardware(**VARIANTS[what])).write(tmp_path / "out")
+    write_package(open_source("resnet8-fc", Hardware(**VARIANTS[what])), tmp_path / "out")
     for source in (None, "resnet8-fc"):
         compared = compare_regenerated(tmp_path / "out", source)
         assert compared.reasons == ()
@@ -142,7 +142,7 @@ def test_what_emit_wrote_is_written_once_more(what, tmp_path):
 
 def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
     source = save("sums.npz", b=arrays["b"], a_zero_point=arrays["a_zero_point"], b_zero_point=arrays["b_zero_point"])
-    open_source(str(source), Hardware(), name=NAME).write(tmp_path / "out")
+    write_package(open_source(str(source), Hardware(), name=NAME), tmp_path / "out")
     result = call("verify", tmp_path / "out", "--layer", source)
     assert result.exit_code == 0, result.output
     assert "compared: 15 files are what systoliq" in result.output
@@ -164,7 +164,7 @@ def networks(tmp_path_factory):
     weights.CopyFrom(onnx.numpy_helper.from_array(content, weights.name))
     onnx.save(model, folder / "other.onnx")
     for name in ("right", "other"):
-        open_source(str(folder / f"{name}.onnx"), Hardware(multipliers=8), name="net").write(folder / name)
+        write_package(open_source(str(folder / f"{name}.onnx"), Hardware(multipliers=8), name="net"), folder / name)
     return folder
 
 
@@ -310,7 +310,7 @@ def dynamic(path, bias):
 
 def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, tmp_path):
     right, other = (dynamic(tmp_path / f"{name}.onnx", bias) for name, bias in (("right", [1, 2]), ("other", [1, 3])))
-    open_source(str(right), Hardware(), name=NAME).write(tmp_path / "out")
+    write_package(open_source(str(right), Hardware(), name=NAME), tmp_path / "out")
     result = call("verify", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "\nnot compared: origin, versions and host in fc.json, which only its author knows\n" in result.output
@@ -324,7 +324,7 @@ def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, t
 
 
 def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
-    open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME).write(tmp_path / "out")
+    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME), tmp_path / "out")
     file = tmp_path / "out" / "fc.json"
     right = json.loads(file.read_text())
     scales, bias = right["host"]["after"][1:]
@@ -342,7 +342,7 @@ def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
 
 def test_how_the_host_quantizes_a_follows_from_the_layer(call, tmp_path):
     """A by its own scale exactly where the layer has one: neither left out nor invented."""
-    open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME).write(tmp_path / "out")
+    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME), tmp_path / "out")
     file = tmp_path / "out" / "fc.json"
     right = json.loads(file.read_text())
     file.write_text(json.dumps(right | {"host": right["host"] | {"before": STATIC}}, indent=2) + "\n")
@@ -361,7 +361,7 @@ def test_operands_narrower_than_their_types_are_written_again(y, tmp_path):
         fields |= {"a_zero_point": 3, "y_zero_point": 1, "y_format": IntFormat(3, True)}
     elif y == "sums":
         fields |= {"a_zero_point": 3}
-    LayerDesign(MatMulLayer(**fields), name="narrow").write(tmp_path / "out")
+    write_package(LayerDesign(MatMulLayer(**fields), name="narrow"), tmp_path / "out")
     compared = compare_regenerated(tmp_path / "out")
     assert not compared.reasons
     assert compared.files >= 6

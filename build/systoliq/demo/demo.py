@@ -16,6 +16,7 @@ from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
 from ..onnx.judge import onnxruntime_output
+from ..package import write_package
 from ..progress import Stages
 from .network import run_network_demo
 from .picture import draw
@@ -47,7 +48,7 @@ def run_demo(out: Path, hardware: Hardware, simulator: SimulatorName, stages: St
         digits = train_digits()
     with stages.stage("write its Verilog package"):
         design = LayerDesign(digits.layer, hardware, origin=digits.origin)
-        design.write(out / design.name)
+        write_package(design, out / design.name)
     runs: dict[str, tuple[LayerDesign, str]] = {
         "with bias": (design, "QGemm"),
         "without bias": (

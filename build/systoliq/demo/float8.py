@@ -16,6 +16,7 @@ from ..design import Hardware, LayerDesign
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
+from ..package import write_package
 from ..progress import Stages
 
 __all__ = ["float8_digits", "parse_formats", "run_float8_demo"]
@@ -69,7 +70,7 @@ def run_float8_demo(
         layer, x = float8_digits(digits, form)
         design = LayerDesign(layer, hardware, origin=f"the preset digits in {form}")
         with stages.stage(f"write its Verilog package in {form}"):
-            design.write(out / design.name)
+            write_package(design, out / design.name)
         with stages.stage(f"run all {len(x)} test images through the hardware in {form}") as detail:
             a = layer.quantize(x)
             run = design.simulate(a, simulator=simulator, progress=detail)

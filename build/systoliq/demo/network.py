@@ -15,6 +15,7 @@ from ..design.digits import Digits
 from ..design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
 from ..design.network import NetworkDesign
 from ..onnx.judge import onnxruntime_run
+from ..package import write_package
 from ..progress import Stages
 
 __all__ = ["run_network_demo"]
@@ -27,7 +28,7 @@ def run_network_demo(
     network, origin = digits_cnn()
     with stages.stage("write the Verilog package of a convolutional network"):
         design = NetworkDesign(network, origin=origin)
-        design.write(out / design.name)
+        write_package(design, out / design.name)
     images = {"image": digits.images[:, None].astype(np.float32)}
     with stages.stage(f"run all {len(digits.images)} test images through the network's hardware") as detail:
         run = design.simulate(images, simulator=simulator, progress=detail)

@@ -6,6 +6,7 @@ synthesis and exploration know `Design` alone, and never ask which kind it is.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,13 +16,10 @@ import numpy.typing as npt
 from amaranth.hdl import Shape
 from amaranth.lib import wiring
 
-from systoliq.golden.layer import MatMulLayer
-from systoliq.golden.network import Network
 from systoliq.hw.cells import models_verilog
-from systoliq.hw.engine import EngineConfig
 from systoliq.hw.verilog import Verilog, emit_verilog
 
-from ..errors import InputError, expect, path_of
+from ..errors import InputError
 from .simulated import Simulated
 
 if TYPE_CHECKING:
@@ -48,11 +46,10 @@ _MEANINGS = {
 }
 
 
-class Design:
+class Design(ABC):
     """A named hardware block with its bit-exact `model`, cycle count and package contents.
 
-    ``Design(layer, hardware)`` creates a `LayerDesign`, ``Design(network, hardware)`` a `NetworkDesign`, and
-    ``Design(config)`` with an `EngineConfig` an `EngineDesign`.
+    Abstract: create a `LayerDesign`, `NetworkDesign`, `ArrayDesign`, `EngineDesign` or `DmaEngineDesign`.
     """
 
     kind: ClassVar[str]
@@ -61,33 +58,22 @@ class Design:
 
     name: str
 
-    def __new__(cls, *arguments: object, **options: object) -> Design:
-        """Create the subclass for the kind of the first argument, as `pathlib.Path` does."""
-        if cls is not Design:
-            return object.__new__(cls)
-        subject = next(iter((*arguments, *(options[name] for name in ("layer", "network") if name in options))), None)
-        return object.__new__(_kind_of(subject))
-
-    if TYPE_CHECKING:
-
-        def __init__(self, *arguments: Any, **options: Any) -> None: ...
-
     # What each kind has of its own.
 
     @property
+    @abstractmethod
     def top(self) -> wiring.Component:
         """Component with AXI ports, which becomes the Verilog."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def cells(self) -> str:
         """Cells that multiply and accumulate; see `systoliq.hw.cells`."""
-        raise NotImplementedError
 
     @property
+    @abstractmethod
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates per cycle."""
-        raise NotImplementedError
 
     @property
     def choices(self) -> Sequence[str]:
@@ -124,20 +110,20 @@ class Design:
         """Source for `systoliq.explore.explore`: the layer, the network or the engine's configuration."""
         raise InputError(f"source must be a layer, a network or an engine to be explored, not {self.kind}")
 
+    @abstractmethod
     def model(self, *operands: Any, **more: Any) -> npt.NDArray[Any]:
         """Return the outputs of the hardware, bit for bit."""
-        raise NotImplementedError
 
+    @abstractmethod
     def cycles(self, *shape: Any, **more: Any) -> int:
         """Return the cycles from the first input beat to the last output beat, both included, without stalls."""
-        raise NotImplementedError
 
+    @abstractmethod
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """Read and check operands for `model` and `simulate`, by name, from an .npz archive; ignore its other arrays.
 
         If `quantize` is true, the archive has real numbers, which are quantized with the layer's scale and zero point.
         """
-        raise NotImplementedError
 
     def onnxruntime(self, **operands: npt.NDArray[Any]) -> Arrays:
         """Return onnxruntime's outputs under the names of `Simulated.outputs`.
@@ -150,6 +136,7 @@ class Design:
         """Return onnxruntime's outputs from kernels that do not saturate; see `systoliq.onnx.unsaturated`."""
         return self.onnxruntime(**operands)
 
+    @abstractmethod
     def simulate(self, *operands: Any, **options: Any) -> Simulated:
         """Simulate the Verilog on operands and compare every output with golden.
 
@@ -166,7 +153,6 @@ class Design:
         progress
             callable that receives the name of each slow stage.
         """
-        raise NotImplementedError
 
     @property
     def unit_beats(self) -> int:
@@ -227,25 +213,3 @@ class Design:
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, cells={self.cells!r}, macs_per_cycle={self.macs_per_cycle})"
-
-    def write(self, directory: Path | str, *, replace: bool = False) -> Path:
-        """Write the package to `directory`, completely or not at all, and return the directory as a Path.
-
-        The directory must be new, be empty or contain this package. If `replace` is true, a different systoliq package
-        in it is overwritten.
-        """
-        from ..package import make_package
-
-        directory = path_of("directory", directory)
-        return make_package(self).write(directory, replace=replace)
-
-
-def _kind_of(subject: object) -> type[Design]:
-    """Return the class of the design that ``Design(subject)`` creates."""
-    from .engine import EngineDesign
-    from .layer import LayerDesign
-    from .network import NetworkDesign
-
-    kinds: dict[type, type[Design]] = {MatMulLayer: LayerDesign, Network: NetworkDesign, EngineConfig: EngineDesign}
-    expect("the first argument of Design", subject, *kinds)
-    return next(design for kind, design in kinds.items() if isinstance(subject, kind))

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from .exploration import Exploration
-from .table import Row
+from .row import Row
 
 __all__ = ["emit_command"]
 

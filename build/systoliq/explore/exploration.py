@@ -94,7 +94,7 @@ class Exploration:
         return STAGES[max(reached)] if reached else None
 
     def design(self, row: table.Row) -> Design:
-        """The design of a row, also of one of the table (`row(..., named=True)`): `.write(DIR)` writes its package."""
+        """Return the design of a row, also of a row of the table (`row(..., named=True)`)."""
         return self.subject.design(self.subject.point(row))
 
 

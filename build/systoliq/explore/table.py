@@ -11,13 +11,11 @@ import numpy.typing as npt
 from ..errors import InputError, need
 from .evaluate import STAGES, Finding
 from .pareto import OBJECTIVES
+from .row import Row
 from .space import Point
 from .subjects.subject import Subject
 
 __all__ = ["COLUMNS", "TEXTS", "Row", "columns_of", "costs", "frame", "objective_columns", "row"]
-
-Row = Mapping[str, Any]
-"""The row of a point: a value, or None, for each column of `COLUMNS`."""
 
 # Column -> unit and meaning; the order is that of the files. A kind of subject has some of them: see `columns_of`.
 COLUMNS = {

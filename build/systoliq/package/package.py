@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..design.design import Design
-from ..errors import InputError
+from ..errors import InputError, expect, path_of
 from ..files import json_bytes
 from ..generator import CERTIFICATE
 from ..testbench.testbench_of import testbench_of
@@ -21,7 +21,7 @@ from .output import write_output
 from .sidecar import sidecar
 from .waivers import verilator_waivers
 
-__all__ = ["Package", "make_package"]
+__all__ = ["Package", "make_package", "write_package"]
 
 _TESTBENCH = "self-checking testbench: iverilog -g2005 -o t DIR/*.v && vvp t"
 _TESTBENCH_IN_PLACE = "self-checking testbench, to be run in this folder: iverilog -g2005 -o t *.v && vvp t"
@@ -77,6 +77,17 @@ def make_package(design: Design) -> Package:
     if claims:
         files[CERTIFICATE] = json_bytes(claims)
     return Package(design=design, files=files, sidecar=content, certificate=claims)
+
+
+def write_package(design: Design, directory: Path | str, *, replace: bool = False) -> Path:
+    """Write the package of `design` to `directory`, completely or not at all, and return the directory as a Path.
+
+    The directory must be new, be empty or contain this package. If `replace` is true, a different systoliq package
+    in it is overwritten.
+    """
+    expect("design", design, Design)
+    directory = path_of("directory", directory)
+    return make_package(design).write(directory, replace=replace)
 
 
 def _memories(design: Design) -> dict[str, File]:

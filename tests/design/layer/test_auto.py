@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from systoliq.api import Design, Hardware, MatMulLayer
+from systoliq.api import Hardware, LayerDesign, MatMulLayer
 from systoliq.design.layer.auto import fitted
 from systoliq.errors import InputError
 from systoliq.golden import IntFormat
@@ -48,7 +48,7 @@ def test_no_array_within_the_budget_is_quicker(multipliers, luts):
     found = fitted(given, auto(multipliers=multipliers, luts=luts))
     chosen = found.hardware
     assert (found.stage.dsp <= multipliers, found.estimate.lut_sites <= luts) == (True, True)
-    design = Design(given, chosen)
+    design = LayerDesign(given, chosen)
     assert design.dense.schedule.tile_cycles * design.dense.schedule.column_tiles == found.stage.image_cycles
     assert design.config.cells == chosen.cells
     for cols, depth in ((1, 1), (2, 8), (4, 4), (6, 8), (12, 2), (12, 32)):
@@ -65,7 +65,7 @@ def test_pairs_where_multipliers_are_short_and_tables_where_there_are_none():
 
 
 def test_a_design_says_what_was_chosen():
-    design = Design(layer(), auto(multipliers=20, luts=2000))
+    design = LayerDesign(layer(), auto(multipliers=20, luts=2000))
     assert design.cells == design.config.cells
     assert design.choices[0].startswith(f"cells: {design.cells}, array 1 x {design.config.cols} x ")
 
@@ -77,7 +77,7 @@ def test_a_design_says_what_was_chosen():
     (ECP5, {"multipliers": 0, "luts": 2500}), (UP5K, {}),
 ])  # fmt: skip
 def test_what_it_takes(part, asked):
-    design = Design(layer(), auto(part, **asked))
+    design = LayerDesign(layer(), auto(part, **asked))
     found = fitted(layer(), auto(part, **asked))
     figures = cell_figures(synthesized(design.verilog, design.name, part))
     if part is UP5K:  # two products share a cell where depth is more than 1, which plans do not count on
@@ -104,4 +104,4 @@ def test_what_it_takes(part, asked):
 )
 def test_what_cannot_be(given, asked, message):
     with pytest.raises(InputError, match=message):
-        Design(given, auto(**asked))
+        LayerDesign(given, auto(**asked))

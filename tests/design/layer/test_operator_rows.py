@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from systoliq.api import Design, Hardware, MatMulLayer
+from systoliq.api import Hardware, LayerDesign, MatMulLayer
 
 from ...golden.test_operators import reference
 
@@ -44,7 +44,7 @@ def parameters(rng, types, n):
 
 
 def run(layer, a):
-    result = Design(layer, Hardware(cols=layer.n)).simulate(a, simulator="icarus")
+    result = LayerDesign(layer, Hardware(cols=layer.n)).simulate(a, simulator="icarus")
     result.check()
     return result.y
 
@@ -137,7 +137,7 @@ def test_rows_of_a():
     np.testing.assert_array_equal(y, reference(batches, *given.values())[1], strict=True)
     assert layer.golden(a[:0]).shape == (0, 3)
     with pytest.raises(ValueError, match=r"a must have the shape \[M, 4\] with M at least 1, not \[0, 4\]"):
-        Design(layer).simulate(a[:0])
+        LayerDesign(layer).simulate(a[:0])
 
 
 @pytest.mark.simulator
@@ -155,7 +155,7 @@ def test_k_beyond_65535():
         y_scale=ONE,
         y_zero_point=zero,
     )
-    result = Design(layer, Hardware(depth=64)).simulate(a, simulator="icarus")
+    result = LayerDesign(layer, Hardware(depth=64)).simulate(a, simulator="icarus")
     result.check()
     _, y = reference(a, ONE, zero, b, layer.b_scale, zero, ONE, zero)
     np.testing.assert_array_equal(result.y, y, strict=True)

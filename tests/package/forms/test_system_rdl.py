@@ -12,7 +12,7 @@ import systemrdl
 from peakrdl_cheader.exporter import CHeaderExporter
 from peakrdl_ipxact import IPXACTExporter
 
-from systoliq.api import EngineDesign
+from systoliq.api import EngineDesign, write_package
 from systoliq.golden import E4M3FN, E5M2
 from systoliq.hw.engine import EngineConfig, lane_slots
 
@@ -37,7 +37,7 @@ def compiled(path):
 @pytest.fixture(params=CONFIGS)
 def engine(request, tmp_path):
     design = EngineDesign(CONFIGS[request.param])
-    design.write(tmp_path / "package")
+    write_package(design, tmp_path / "package")
     return design, tmp_path / "package/engine.rdl"
 
 

@@ -139,9 +139,11 @@ def test_registers_and_interrupt_of_an_engine(tmp_path):
 
 
 def test_files_and_folder(tmp_path):
+    from systoliq.package import write_package
+
     from ..big import FILES, big_design
 
-    big_design().write(tmp_path / "with spaces")
+    write_package(big_design(), tmp_path / "with spaces")
     calls, found = packaged(tmp_path / "with spaces", "big", str(tmp_path / "elsewhere"))
     added = [call[-1] for call in calls if call[0] == "add_files"]
     assert added == [str(tmp_path / "with spaces" / file) for file in ("big.v", *FILES)]

@@ -73,4 +73,13 @@ class DmaEngineDesign(EngineDesign):
     ) -> Simulated:
         """Run an operation from memory to memory; inputs as for `model`; see `Design.simulate`."""
         self.refuse_traces(simulator, stalls, waves, netlist)
-        return run_dma_engine(self, operation, self.model(**operation), simulator=simulator, stalls=stalls, seed=seed)
+        return run_dma_engine(
+            self.name,
+            self.config,
+            self.bus,
+            operation,
+            self.model(**operation),
+            simulator=simulator,
+            stalls=stalls,
+            seed=seed,
+        )

@@ -21,7 +21,7 @@ from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .configuration import engine_config
-from .facts import stream_notes
+from .facts import macs_per_cycle, stream_notes
 from .meanings import MEANINGS
 from .simulate import read_operation, run_engine
 
@@ -66,7 +66,7 @@ class EngineDesign(Design):
     @property
     def macs_per_cycle(self) -> int:
         """Multiply-accumulates of the array per cycle, without the row and column of ones."""
-        return self.config.rows * self.config.cols * self.config.depth
+        return macs_per_cycle(self.config)
 
     @property
     def choices(self) -> list[str]:
@@ -109,7 +109,8 @@ class EngineDesign(Design):
         self.refuse_traces(simulator, stalls, waves, netlist)
         expected = self.model(**operation)
         return run_engine(
-            self, operation, expected, simulator=simulator, stalls=stalls, seed=seed, progress=progress
+            self.name, self.config, operation, expected, simulator=simulator, stalls=stalls, seed=seed,
+            progress=progress,
         )  # fmt: skip
 
     def refuse_traces(self, simulator: SimulatorName, stalls: float, waves: Path | None, netlist: str | None) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from systoliq.golden.float8 import Float8Format
+from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import Plan
 from systoliq.sim.engine import Engine
 from systoliq.sim.runner import SimulatorName
@@ -17,10 +18,7 @@ from systoliq.sim.runner import SimulatorName
 from ...errors import InputError
 from ..operands import read_operand_file
 from ..simulated import Simulated
-from .facts import config_facts
-
-if TYPE_CHECKING:
-    from .design import EngineDesign
+from .facts import config_facts, macs_per_cycle
 
 __all__ = ["compared", "plan_of", "read_operation", "run_engine"]
 
@@ -43,7 +41,8 @@ def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
 
 
 def run_engine(
-    design: EngineDesign,
+    name: str,
+    config: EngineConfig,
     operation: dict[str, npt.NDArray[Any]],
     expected: npt.NDArray[Any],
     *,
@@ -52,17 +51,20 @@ def run_engine(
     seed: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Simulated:
-    """Run the operation that `operation` has the inputs of; `stalls` is the probability of a pause on each stream."""
-    engine = Engine(design.config, simulator=simulator, progress=progress)
+    """Run `operation`, its inputs by name, on the engine `name`.
+
+    `stalls` is the probability of a pause on each stream.
+    """
+    engine = Engine(config, simulator=simulator, progress=progress)
     (result,) = engine.run([plan_of(engine, operation)], stalls=(stalls,) * 3, seed=seed)
     reports = result.reports
     cycles, macs = sum(each.cycles for each in reports), sum(each.shape.macs for each in reports)
-    report = compared(design.name, operation, result.y, expected) | {
+    report = compared(name, operation, result.y, expected) | {
         "simulator": simulator,
         "cycles": cycles,
         "model_cycles": sum(each.model_cycles for each in reports),
         "macs": macs,
-        "utilization": macs / (cycles * design.macs_per_cycle) if cycles else 0.0,
+        "utilization": macs / (cycles * macs_per_cycle(config)) if cycles else 0.0,
         "seconds": round(sum(each.seconds for each in reports), 3),
         "simulated_cycles": sum(each.simulated_cycles for each in reports),
         "stalls": stalls,
@@ -79,7 +81,7 @@ def run_engine(
             }
             for each in reports
         ],
-        "engine": config_facts(design.config),
+        "engine": config_facts(config),
     }
     return Simulated(y=result.y, report=report, passed=not report["mismatches"])
 

@@ -29,7 +29,7 @@ from .subject import Subject
 from .workload import Workload
 
 if TYPE_CHECKING:
-    from ..table import Row
+    from ..row import Row
 
 __all__ = ["EnginePoint", "EngineSubject"]
 

@@ -26,7 +26,7 @@ from ..space import CELLS_AXIS, TARGET_AXIS, Axis, Point
 from .subject import Subject
 
 if TYPE_CHECKING:
-    from ..table import Row
+    from ..row import Row
 
 __all__ = ["NetworkPoint", "NetworkSubject"]
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ...design import Design
+from ..row import Row
 from ..settings import Settings
 from ..space import Axis, Point
-
-if TYPE_CHECKING:
-    from ..table import Row
 
 __all__ = ["Subject"]
 
