@@ -61,7 +61,6 @@ def arguments(model):
     """Of each callable."""
     return {
         "ArrayDesign": {},
-        "Design": {"layer": LAYER},
         "Engine": {},
         "EngineConfig": {},
         "EngineDesign": {},
@@ -79,13 +78,14 @@ def arguments(model):
         "read_onnx": {"path": model},
         "read_products": {"path": model},
         "verify_package": {"directory": model.parent},
+        "write_package": {"design": api.LayerDesign(LAYER), "directory": model.parent / "out"},
     }
 
 
-# made by others alone, and errors
+# made by others alone or abstract, and errors
 MADE = {
-    "CompiledModel", "InputError", "MissingPackageError", "Network", "Product", "Simulated", "SimulationError",
-    "SynthReport", "ToolError",
+    "CompiledModel", "Design", "InputError", "MissingPackageError", "Network", "Product", "Simulated",
+    "SimulationError", "SynthReport", "ToolError",
 }  # fmt: skip
 
 
@@ -94,11 +94,12 @@ def test_all_names_are_tried(arguments):
 
 
 @pytest.mark.parametrize("name", sorted(set(api.__all__) - MADE))
-def test_wrong_arguments_are_refused_by_name(name, arguments):
+def test_wrong_arguments_are_refused_by_name(name, arguments, tmp_path, monkeypatch):
     """Every parameter with every wrong value: taken, or refused on purpose, and never by an accident further in."""
+    monkeypatch.chdir(tmp_path)  # where a package is written to "nonsense"
     made = getattr(api, name)
     given = arguments[name]
-    parameters = inspect.signature(made.__init__ if name == "Design" else made).parameters
+    parameters = inspect.signature(made).parameters
     names = {each for each in parameters if parameters[each].kind not in (2, 4)} - {"self", "progress"}
     tried = [(each, wrong) for each in sorted(names | set(given)) for wrong in WRONG]
     accidents = [told for each, wrong in tried if (told := accident(made, {**given, each: wrong}, f"{each}={wrong!r}"))]
