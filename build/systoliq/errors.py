@@ -10,11 +10,24 @@ from types import ModuleType
 
 from systoliq.failed import FailedError
 
-__all__ = ["InputError", "LinkError", "MissingPackageError", "SynthesisError", "expect", "need", "path_of"]
+__all__ = [
+    "InputError",
+    "LinkError",
+    "MissingPackageError",
+    "SynthesisError",
+    "TooLargeError",
+    "expect",
+    "need",
+    "path_of",
+]
 
 
 class InputError(ValueError):
     """A request cannot be met; the message names the argument, what was expected and what was given."""
+
+
+class TooLargeError(InputError):
+    """No plan, or not the one that was asked for, fits the part."""
 
 
 class LinkError(FailedError):

@@ -35,7 +35,7 @@ from .platform import prepared
 from .pll import Setting
 from .report import BitstreamReport
 
-__all__ = ["Bitstream", "make_bitstream"]
+__all__ = ["Bitstream", "check_tools", "make_bitstream", "synthesize_for_board"]
 
 _FORMAT = "1"  # version of the cached content
 _ROUNDS = 4
@@ -96,14 +96,22 @@ class _Build:
             )
         return divisor
 
+    def netlist(self, setting: Setting) -> tuple[Path, str]:
+        """Return the folder with the synthesized design for the PLL at `setting`, and the constraints of its pins.
+
+        Raises DoesNotFitError.
+        """
+        with self.timed("synthesis"):
+            top, constraints = prepared(self.board, self.link, setting, self.baud)
+            folder = synthesized(self.verilog + top, "top", self.board.target)
+            check_fit(cell_figures(folder), self.board.target)
+        return folder, constraints
+
     def placed(self, setting: Setting, mhz: float) -> Path:
         """The folder with the design placed and routed with the PLL at `setting`, for a clock of `mhz`."""
         board = self.board
-        with self.timed("synthesis"):
-            top, constraints = prepared(board, self.link, setting, self.baud)
-            folder = synthesized(self.verilog + top, "top", board.target)
-            netlist = netlist_to_place(folder, without_ports=False, sites={})
-            check_fit(cell_figures(folder), board.target)
+        folder, constraints = self.netlist(setting)
+        netlist = netlist_to_place(folder, without_ports=False, sites={})
         nextpnr = placer(board)
         key = content_key(
             _FORMAT, netlist, constraints, " ".join(board.place), f"{mhz}", str(self.seed), nextpnr.version
@@ -146,6 +154,49 @@ def make_bitstream(
     SynthesisError
         where no setting of the PLL is slow enough for what place and route reached, or `mhz` is not.
     """
+    build, asked = _begun(design, board, mhz, baud, seed, progress)
+    with _advised():
+        setting, folder, first = _settled(build, asked, fixed=mhz is not None)
+    with build.timed("packing"):
+        content = _packed(board, folder)
+    return Bitstream(content=content, report=_report(build, setting, folder, asked=asked, first=first))
+
+
+def synthesize_for_board(
+    design: Design,
+    board: Board,
+    *,
+    mhz: float | None = None,
+    baud: int = 115200,
+    progress: Callable[[str], None] | None = None,
+) -> dict[str, tuple[int, int]]:
+    """Synthesize `design` behind its link, as `make_bitstream` does first, and return how much of each kind it takes
+    before place and route, and how much the part has, by the keys of `Target.capacity`.
+
+    Raises
+    ------
+    DoesNotFitError
+        if the part has too little of something.
+    """
+    build, asked = _begun(design, board, mhz, baud, 1, progress)
+    with _advised():
+        folder, _ = build.netlist(_setting(build, asked))
+    figures = cell_figures(folder)
+    return {kind: (int(figures[kind]), room) for kind, room in board.target.capacity.items() if kind in figures}
+
+
+def check_tools(board: Board) -> None:
+    """Raise an error that says what to install if a tool or package for bitstreams of `board` is missing."""
+    find_yosys()
+    placer(board)
+    packer(board)
+    board.platform()
+
+
+def _begun(
+    design: Design, board: Board, mhz: float | None, baud: int, seed: int, progress: Callable[[str], None] | None
+) -> tuple[_Build, float]:
+    """Return the build of `design`, and the clock that place and route is first asked for."""
     link = linked(design)
     build = _Build(
         board=board,
@@ -162,13 +213,16 @@ def make_bitstream(
     slowest, fastest = min(clocks) / 1e6, max(clocks) / 1e6
     if not slowest <= asked <= fastest:
         raise InputError(f"mhz must be {slowest:g} to {fastest:g} on {board.title}, not {asked:g}")
+    return build, asked
+
+
+@contextmanager
+def _advised() -> Iterator[None]:
+    """Add to a DoesNotFitError what to reduce."""
     try:
-        setting, folder, first = _settled(build, asked, fixed=mhz is not None)
+        yield
     except DoesNotFitError as error:
         raise DoesNotFitError(f"{error}; what may help: {_TURN}") from error
-    with build.timed("packing"):
-        content = _packed(board, folder)
-    return Bitstream(content=content, report=_report(build, setting, folder, asked=asked, first=first))
 
 
 def _packed(board: Board, folder: Path) -> bytes:

@@ -16,6 +16,7 @@ COMMANDS = {
     "bench-requantizers": "Compare the cost of each form of requantizer",
     "bitstream": "Build a bitstream of a layer or network for a board",
     "board": "List boards, send rows to one, or simulate one",
+    "build": "Go the whole way from a model to a board, with one report",
     "compile": "Compile an ONNX model for the engine with DMA",
     "demo": "Train, quantize, emit and simulate a classifier of digits",
     "doctor": "List the tools found, and how to install missing ones",

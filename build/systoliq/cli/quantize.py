@@ -14,9 +14,26 @@ from .rows import show_rows
 from .shell import debug_option, tell_notes
 from .shown import shown
 
-__all__ = ["quantize"]
+__all__ = ["QUANTIZE_OPTIONS", "quantize"]
 
 _CALIBRATIONS = ("minmax", "entropy", "percentile")  # of systoliq.quantize, which --help does not need
+
+
+QUANTIZE_OPTIONS = (
+    click.option(
+        "--calibration", type=click.Choice(_CALIBRATIONS), default="minmax", show_default=True,
+        help="How the ranges of activations follow from the samples.",
+    ),
+    click.option(
+        "--calibrate-with", type=click.IntRange(min=1), metavar="N",
+        help="Calibrate with the first N samples; the accuracy is that of all.  [all]",
+    ),
+    click.option(
+        "--weight-bits", type=click.Choice(["8", "4"]), default="8", show_default=True, metavar="8|4",
+        help="Width of weights; 4 makes a model of opset 21 or later.",
+    ),
+)  # fmt: skip
+"""How a float model is quantized."""
 
 
 @click.command(
@@ -41,19 +58,7 @@ Examples
 @click.argument("model", metavar="FILE.onnx", type=PATH)
 @click.option("--data", type=PATH, metavar="C.npz", help="Archive of samples.  [random numbers]")
 @click.option("--out", required=True, type=PATH, metavar="INT8.onnx", help="File for the quantized model.")
-@click.option(
-    "--calibration", type=click.Choice(_CALIBRATIONS), default="minmax", show_default=True,
-    help="How the ranges of activations follow from the samples.",
-)  # fmt: skip
-@click.option(
-    "--calibrate-with", type=click.IntRange(min=1), metavar="N",
-    help="Calibrate with the first N samples; the accuracy is that of all.  [all]",
-)  # fmt: skip
-@click.option(
-    "--weight-bits", type=click.Choice(["8", "4"]), default="8", show_default=True, metavar="8|4",
-    help="Width of weights; 4 makes a model of opset 21 or later.",
-)  # fmt: skip
-@add_options(SHAPE_OPTION, debug_option)
+@add_options(*QUANTIZE_OPTIONS, SHAPE_OPTION, debug_option)
 def quantize(
     model: Path, data: Path | None, out: Path, calibration: str, calibrate_with: int | None, weight_bits: str,
     shapes: tuple[tuple[str, tuple[int, ...]], ...],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from systoliq.hw.cells import PACKED_BITS
 
-from ...errors import InputError
+from ...errors import TooLargeError
 from ..hardware import Hardware
 from .estimate import LUT_ERROR, RAM_ERROR, Estimate
 from .plan import Plan
@@ -22,10 +22,10 @@ def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked
     """Refuse, in one line, a plan that `part` cannot hold: in multiplier cells, or in the others by more than the
     error of estimates.
 
-    Raises InputError.
+    Raises TooLargeError.
     """
     if short := list(_short(plan, estimates, part, asked.cells)):
-        raise InputError(f"the plan does not fit {part.title}: it needs {', and '.join(short)}; {_advice(asked)}")
+        raise TooLargeError(f"the plan does not fit {part.title}: it needs {', and '.join(short)}; {_advice(asked)}")
 
 
 def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: str) -> Iterator[str]:

@@ -15,26 +15,26 @@ from ...design.network.estimate import Estimate
 from ...design.network.plan import StagePlan
 from .stages import claims_of
 
-__all__ = ["network_report"]
+__all__ = ["PIPELINE_STYLE", "network_report", "pipeline_html"]
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><title>{title}</title><style>
 body {{ font: 15px/1.45 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
-.stage {{ border: 1px solid #bbb; border-radius: 6px; padding: .6rem .9rem; margin: 0 }}
-.slowest {{ border-color: #b33 }}
-.wire {{ margin: .2rem 0 .2rem 1.5rem; color: #666; font-size: 13px }}
-h2 {{ font-size: 1rem; margin: 0 }} h2 small {{ font-weight: normal; color: #666 }}
-.bar {{ background: #e6e6e6; height: .55rem; border-radius: 3px; margin: .35rem 0 }}
-.bar div {{ background: #3a78b0; height: 100%; border-radius: 3px }} .slowest .bar div {{ background: #b33 }}
-dl {{ display: grid; grid-template-columns: repeat(4, auto 1fr); gap: .1rem .6rem; margin: .2rem 0; font-size: 13px }}
-dt {{ color: #666 }} dd {{ margin: 0 }}
-</style></head><body>
+{style}</style></head><body>
 <h1>{title}</h1>
-<p>{summary}</p>
-{stages}
-<p class="wire">&darr; m_axis_y: {output}</p>
-</body></html>
+{pipeline}</body></html>
 """
+
+PIPELINE_STYLE = """.stage { border: 1px solid #bbb; border-radius: 6px; padding: .6rem .9rem; margin: 0 }
+.slowest { border-color: #b33 }
+.wire { margin: .2rem 0 .2rem 1.5rem; color: #666; font-size: 13px }
+.stage h2 { font-size: 1rem; margin: 0 } .stage small { font-weight: normal; color: #666 }
+.bar { background: #e6e6e6; height: .55rem; border-radius: 3px; margin: .35rem 0 }
+.bar div { background: #3a78b0; height: 100%; border-radius: 3px } .slowest .bar div { background: #b33 }
+dl { display: grid; grid-template-columns: repeat(4, auto 1fr); gap: .1rem .6rem; margin: .2rem 0; font-size: 13px }
+dt { color: #666 } dd { margin: 0 }
+"""
+"""Style of `pipeline_html`."""
 
 _STAGE = """<p class="wire">{inputs}</p>
 <section class="stage{slowest}"><h2>{name} <small>{operator} &middot; {verdict}</small></h2>
@@ -44,7 +44,12 @@ _STAGE = """<p class="wire">{inputs}</p>
 
 
 def network_report(design: NetworkDesign) -> str:
-    """The page: in what order stages stand, what each makes of what, and how busy it is."""
+    """Return the page around `pipeline_html`."""
+    return _PAGE.format(title=html.escape(design.name), style=PIPELINE_STYLE, pipeline=pipeline_html(design))
+
+
+def pipeline_html(design: NetworkDesign) -> str:
+    """Return the stages in their order, what each makes of what, and how busy it is."""
     plan, assembly = design.plan, design.assembly
     slowest = plan.image_cycles
     summary = (
@@ -66,12 +71,8 @@ def network_report(design: NetworkDesign) -> str:
         for stage in plan.stages
     )
     output = design.network.outputs[0]
-    return _PAGE.format(
-        title=html.escape(design.name),
-        summary=html.escape(summary),
-        stages=stages,
-        output=html.escape(f"{output.name} {list(output.shape)}"),
-    )
+    end = html.escape(f"{output.name} {list(output.shape)}")
+    return f'<p>{html.escape(summary)}</p>\n{stages}\n<p class="wire">&darr; m_axis_y: {end}</p>\n'
 
 
 def _certified(operator: Operator[Node], claim: Mapping[str, Any]) -> str:

@@ -1,0 +1,309 @@
+"""Build of a model for a board: quantize, plan, emit, simulate, verify, synthesize, and make the bitstream."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from systoliq.failed import FailedError
+from systoliq.sim.cache import content_key
+from systoliq.sim.runner import SimulatorName
+
+from ..board.boards import BOARDS
+from ..board.description import Board
+from ..board.exchange_of import exchange_of
+from ..board.flow import check_tools, make_bitstream, synthesize_for_board
+from ..design import Design
+from ..errors import InputError, TooLargeError
+from ..explore.code_key import code_key
+from ..files import json_bytes, write_file
+from ..package import make_package
+from ..package.drawing import drawing_of
+from ..package.output import write_output
+from ..progress import Stages
+from ..quantize.calibration import Samples, random_samples, read_samples
+from ..quantize.float_model import FloatModel, is_float_model, open_float_model
+from ..quantize.quantizer import calibration_of, quantize_model
+from ..samples import hit_share
+from .images import Images, images_of
+from .kept import KeptSteps
+from .source import content_of
+from .verification import check_package
+
+__all__ = ["STEPS", "Build", "Finished", "RefusedPackageError", "Wanted"]
+
+STEPS = ("quantize", "plan", "emit", "simulate", "verify", "synthesize", "bitstream")
+"""The steps in their order."""
+
+PACKAGE, BITSTREAM, SAMPLES = "package", "bitstream", "samples.npz"
+_IMAGES = 16
+
+
+class RefusedPackageError(FailedError):
+    """The package does not match its certificate, or its hardware differs from golden."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """What is asked of a build.
+
+    Parameters
+    ----------
+    source
+        preset, layer file, network file, or model; a float model is quantized first.
+    data
+        archive with inputs, and optionally labels: calibration and images to simulate.
+    until
+        the last of `STEPS` to do.
+    images
+        images to simulate. Default: 16, or all if there are fewer.
+    settings
+        options that make the design, ready for JSON.
+    """
+
+    source: str
+    board: Board
+    out: Path
+    data: Path | None = None
+    until: str = STEPS[-1]
+    images: int | None = None
+    simulator: SimulatorName = "verilator"
+    calibration: str = "minmax"
+    weight_bits: int = 8
+    calibrate_with: int | None = None
+    shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    mhz: float | None = None
+    baud: int = 115200
+    seed: int = 1
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    replace: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished:
+    """A step that is done: its figures, its time, and whether it was kept from an earlier build."""
+
+    step: str
+    figures: Mapping[str, Any]
+    seconds: float
+    kept: bool
+
+
+@dataclass(kw_only=True)
+class Build:
+    """A build on its way.
+
+    `make_design` returns the design of a SOURCE for the board with a name, `record` notes what was made for
+    `systoliq board run`, and `tell` is called after each step.
+    """
+
+    wanted: Wanted
+    make_design: Callable[[str, str], Design]
+    record: Callable[[str, Design], None] = lambda source, design: None
+    tell: Callable[[Finished], None] = lambda step: None
+    stages: Stages = field(default_factory=Stages)
+    done: dict[str, Finished] = field(default_factory=dict)
+    failure: tuple[str, str] | None = None
+    _kept: KeptSteps = field(init=False)
+    _design_key: str = ""
+
+    def run(self) -> None:
+        """Do all steps up to `Wanted.until`; a step whose inputs and files are unchanged is kept.
+
+        Raises InputError for bad input, and FailedError if a tool fails, outputs differ or the part is too small.
+        """
+        wanted = self.wanted
+        if wanted.until not in STEPS:
+            raise InputError(f"until must be one of {', '.join(STEPS)}, not {wanted.until!r}")
+        if STEPS.index(wanted.until) >= STEPS.index("synthesize"):
+            check_tools(wanted.board)
+        self._kept = KeptSteps.open(wanted.out, wanted.source, replace=wanted.replace)
+        _ = self.float_model, self.samples  # bad input is refused before anything is made
+        for step in STEPS[: STEPS.index(wanted.until) + 1]:
+            if step == "quantize" and self.float_model is None:
+                continue
+            self._run(step)
+
+    # what the steps share
+
+    @functools.cached_property
+    def float_model(self) -> FloatModel | None:
+        """The float model that the source is, None if it is something else."""
+        wanted = self.wanted
+        return open_float_model(Path(wanted.source), wanted.shapes) if is_float_model(wanted.source) else None
+
+    @functools.cached_property
+    def samples(self) -> Samples | None:
+        """Samples of the float model."""
+        if self.float_model is None:
+            return None
+        data = self.wanted.data
+        return random_samples(self.float_model) if data is None else read_samples(data, self.float_model)
+
+    @property
+    def source(self) -> str:
+        """What the hardware is made from: the source, or the quantized model."""
+        return self.wanted.source if self.float_model is None else str(self.wanted.out / self.quantized_file)
+
+    @property
+    def quantized_file(self) -> str:
+        """Name of the quantized model's file."""
+        return f"{Path(self.wanted.source).stem}_int8.onnx"
+
+    @functools.cached_property
+    def design(self) -> Design:
+        """The design, with its plan."""
+        board = self.wanted.board
+        try:
+            return self.make_design(self.source, board.name)
+        except TooLargeError as error:
+            fits = [name for name in BOARDS if name != board.name and self._fits(name)]
+            others = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
+            raise TooLargeError(f"{error}; by the same estimates, {others}") from error
+
+    def _fits(self, board: str) -> bool:
+        """Return whether a plan fits this board, by the planner's estimates."""
+        try:
+            self.make_design(self.source, board)
+        except InputError:
+            return False
+        return True
+
+    @functools.cached_property
+    def images(self) -> Images:
+        """Images to simulate."""
+        wanted = self.wanted
+        found = images_of(wanted.source, self.design, wanted.data, self.samples)
+        if wanted.images is not None and not 1 <= wanted.images <= found.count:
+            raise InputError(f"images must be 1 to {found.count}, those of {found.origin}, not {wanted.images}")
+        return found.first(wanted.images or _IMAGES)
+
+    # the steps
+
+    def _run(self, step: str) -> None:
+        key, files, make = getattr(self, f"_{step}")()
+        began = time.monotonic()
+        with self.stages.stage(step) as detail:
+            try:
+                figures, kept = self._kept.run(step, key, files, lambda: make(detail))
+            except (InputError, FailedError) as error:
+                self.failure = step, str(error)
+                raise
+        self.done[step] = Finished(step=step, figures=figures, seconds=time.monotonic() - began, kept=kept)
+        self.tell(self.done[step])
+
+    def _quantize(self) -> Any:
+        wanted, model, samples = self.wanted, self.float_model, self.samples
+        assert model is not None  # noqa: S101 - else the step is left out
+        assert samples is not None  # noqa: S101 - likewise
+        asked = (wanted.calibration, str(wanted.weight_bits), str(wanted.calibrate_with), str(dict(wanted.shapes)))
+        key = content_key(_code(), content_of(wanted.source), content_of(wanted.data), *asked)
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            made = quantize_model(
+                model, samples, calibration=wanted.calibration, weight_bits=wanted.weight_bits,
+                calibration_samples=wanted.calibrate_with, name=Path(self.quantized_file).stem, progress=detail,
+            )  # fmt: skip
+            wanted.out.mkdir(parents=True, exist_ok=True)
+            write_file(wanted.out / self.quantized_file, made.content)
+            self._kept.save()
+            if made.hardware.reasons:
+                raise InputError(
+                    f"{wanted.source} cannot be one network in hardware: {'; '.join(made.hardware.reasons)}"
+                )
+            accuracy = None if made.accuracy is None else made.accuracy.as_json()
+            return {"calibration": made.calibration, "random": made.random, "accuracy": accuracy,
+                    "hardware": made.hardware.whole}  # fmt: skip
+
+        return key, [self.quantized_file], make
+
+    def _plan(self) -> Any:
+        settings = json_bytes(dict(self.wanted.settings))
+        self._design_key = content_key(_code(), content_of(self.source), self.wanted.board.name, settings)
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            design, _ = self.design, self.images  # data that do not fit are refused here
+            calibration = calibration_of(Path(self.source)) if self.source.endswith(".onnx") else None
+            return {
+                "name": design.name, "kind": design.kind, "choices": list(design.choices), "notes": list(design.notes),
+                "stages": list(design.stages), "calibration": calibration, "drawing": list(drawing_of(design)),
+            }  # fmt: skip
+
+        return self._design_key, [], make
+
+    def _emit(self) -> Any:
+        def make(_: Callable[[str], None]) -> dict[str, Any]:
+            package = make_package(self.design)
+            write_output(self.wanted.out / PACKAGE, package.files, replace=True)
+            return {"files": len(package.files), "bytes": sum(map(len, package.files.values()))}
+
+        return self._design_key, [PACKAGE], make
+
+    def _simulate(self) -> Any:
+        wanted = self.wanted
+        content = (content_of(wanted.data), str(wanted.images), wanted.simulator)
+        key = content_key(self._design_key, *content)
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            images = self.images
+            run = self.design.simulate(**images.operands, simulator=wanted.simulator, progress=detail)
+            run.check()
+            one = self.design.simulate(**images.first(1).operands, simulator=wanted.simulator, progress=detail)
+            exchange = exchange_of(self.design, **images.first(1).operands)
+            write_file(wanted.out / SAMPLES, images.archive())
+            accuracy = None
+            if images.labels is not None:
+                accuracy = hit_share(wanted.data or Path(images.origin), images.labels, run.y)
+            return {
+                "images": images.count, "origin": images.origin, "simulator": wanted.simulator, "accuracy": accuracy,
+                "outputs": run.report["outputs"], "cycles": run.report["cycles"],
+                "latency_cycles": one.report["cycles"],
+                "line_bytes": len(exchange.requests[0]) + exchange.answer_bytes, "macs": run.report["macs"],
+            }  # fmt: skip
+
+        return key, [SAMPLES], make
+
+    def _verify(self) -> Any:
+        folder = self.wanted.out / PACKAGE
+        digests = [content_of(path) for path in sorted(folder.iterdir()) if path.is_file()]
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            found = check_package(folder, progress=detail)
+            if found.reasons:
+                raise RefusedPackageError(f"{folder}: verify refuses the package: {'; '.join(found.reasons)}")
+            return {"summary": found.summary(), "boundary": [each.as_json() for each in found.boundary]}
+
+        return content_key(_code(), *digests), [], make
+
+    def _synthesize(self) -> Any:
+        wanted = self.wanted
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            sizes = synthesize_for_board(
+                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, progress=detail
+            )  # fmt: skip
+            return {"sizes": {kind: list(pair) for kind, pair in sizes.items()}}
+
+        return content_key(self._design_key, str(wanted.mhz), str(wanted.baud)), [], make
+
+    def _bitstream(self) -> Any:
+        wanted = self.wanted
+
+        def make(detail: Callable[[str], None]) -> dict[str, Any]:
+            made = make_bitstream(
+                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, seed=wanted.seed, progress=detail
+            )  # fmt: skip
+            write_output(wanted.out / BITSTREAM, made.files, replace=True)
+            self.record(self.source, self.design)
+            return {**made.report.as_json(), "rows": made.report.rows()}
+
+        return content_key(self._design_key, str(wanted.mhz), str(wanted.baud), str(wanted.seed)), [BITSTREAM], make
+
+
+def _code() -> str:
+    """Return the key of the code that all steps run."""
+    return code_key("systoliq.accelerate.build")
