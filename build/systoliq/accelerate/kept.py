@@ -102,7 +102,7 @@ def _read(path: Path) -> dict[str, Any] | None:
     steps = held.get("steps")
     if not isinstance(held.get("source"), str) or not isinstance(steps, dict):
         return None
-    return held if all(isinstance(each, dict) and _FIELDS <= set(each) for each in steps.values()) else None
+    return held if all(isinstance(each, dict) and set(each) >= _FIELDS for each in steps.values()) else None
 
 
 def _digest(path: Path) -> str | None:
