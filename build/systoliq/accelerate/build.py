@@ -121,7 +121,7 @@ class Build:
             raise InputError(f"until must be one of {', '.join(STEPS)}, not {wanted.until!r}")
         if STEPS.index(wanted.until) >= STEPS.index("synthesize"):
             check_tools(wanted.board)
-        self._kept = KeptSteps.open(wanted.out, wanted.source, replace=wanted.replace)
+        self._kept = KeptSteps.open(wanted.out, Path(wanted.source).name, replace=wanted.replace)
         _ = self.float_model, self.samples  # bad input is refused before anything is made
         for step in STEPS[: STEPS.index(wanted.until) + 1]:
             if step == "quantize" and self.float_model is None:
