@@ -1,4 +1,4 @@
-"""The network of the preset digits-cnn: trained in numpy, written as ONNX, quantized by onnxruntime.
+"""The network of the preset digits-cnn: trained in numpy, written as ONNX, quantized by systoliq.
 
     python examples/train_digits_cnn.py [DIR]
 
@@ -11,7 +11,6 @@ smallest parts. systoliq takes any scales.
 
 from __future__ import annotations
 
-import logging
 import sys
 from itertools import pairwise
 from pathlib import Path
@@ -19,10 +18,12 @@ from pathlib import Path
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 
 from systoliq.design.digits import split_digits
 from systoliq.onnx.judge import onnxruntime_run
+from systoliq.quantize.calibration import Samples
+from systoliq.quantize.float_model import open_float_model
+from systoliq.quantize.quantizer import quantize_model
 
 CHANNELS = (1, 4, 8)
 CLASSES, CORNERS = 10, 4 * 4  # pixels of the second convolution's results
@@ -136,51 +137,17 @@ def float_model(network: Network) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
 
 
-class Images(CalibrationDataReader):
-    """All images in one batch."""
-
-    def __init__(self, images: np.ndarray) -> None:
-        self._batches = iter([{"image": images}])
-
-    def get_next(self):
-        """The batch, once."""
-        return next(self._batches, None)
-
-
-def quantize(source: Path, path: Path, images: np.ndarray) -> None:
-    """Write the int8 model `path`: calibrated, then again with each scale rounded up to a power of two."""
-    options: dict[str, object] = {}
-    for _ in range(2):
-        quantize_static(
-            source, path, Images(images), quant_format=QuantFormat.QDQ, per_channel=True,
-            activation_type=QuantType.QInt8, weight_type=QuantType.QInt8, extra_options=options,
-        )  # fmt: skip
-        held = {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer}
-        options["TensorQuantOverrides"] = {
-            name.removesuffix("_scale"): overrides(scale, held[name.removesuffix("scale") + "zero_point"])
-            for name, scale in held.items()
-            if name.endswith("_scale") and "bias" not in name
-        }
-
-
-def overrides(scale: np.ndarray, zero_point: np.ndarray) -> list[dict[str, object]]:
-    """Of one tensor: for each channel the next power of two, and its zero point, of which the range is only wider."""
-    rounded = np.exp2(np.ceil(np.log2(scale))).astype(np.float32)
-    axis = {"axis": 0} if scale.ndim else {}
-    pairs = zip(np.ravel(rounded), np.ravel(zero_point), strict=True)
-    return [{"scale": np.asarray(s), "zero_point": np.asarray(z), **axis} for s, z in pairs]
-
-
 def main() -> None:
     """Train, write both models, and say how well they do."""
-    logging.getLogger().setLevel(logging.ERROR)  # the quantizer asks for a preparation that changes nothing here
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out/examples/digits_cnn")
     folder.mkdir(parents=True, exist_ok=True)
     train_x, test_x, train_labels, test_labels = split_digits()
     network = train(train_x.reshape(-1, 8, 8, 1) / 16, train_labels)
     files = folder / "digits_cnn_float.onnx", folder / "digits_cnn.onnx"
     onnx.save(float_model(network), files[0])
-    quantize(*files, train_x.reshape(-1, 1, 8, 8).astype(np.float32))
+    images = {"image": train_x.reshape(-1, 1, 8, 8).astype(np.float32)}
+    samples = Samples(inputs=images, labels=train_labels, path=Path("the training images"))
+    files[1].write_bytes(quantize_model(open_float_model(files[0]), samples, power_of_two=True).content)
     for path in files:
         scores = onnxruntime_run(path.read_bytes(), {"image": test_x.reshape(-1, 1, 8, 8).astype(np.float32)})
         right = np.mean(scores.argmax(axis=1) == test_labels)

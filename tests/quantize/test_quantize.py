@@ -14,6 +14,8 @@ from onnxruntime.quantization import CalibrationDataReader, CalibrationMethod, Q
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
 from systoliq.design import open_source
+from systoliq.design.digits import split_digits
+from systoliq.design.digits_cnn import FLOAT_MODEL, INT8_MODEL
 
 from ..cli.refused import assert_refused
 from .float_models import CNN, float_model, images
@@ -180,3 +182,13 @@ def test_models_that_are_refused(call, model, data, tmp_path):
     refused = call("quantize", model, "--data", data, "--out", out, "--calibrate-with", 13)
     assert_refused(refused, "calibration samples must be 1 to 12, not 13")
     assert not (tmp_path / "again.onnx").exists()
+
+
+def test_the_preset_digits_cnn_is_what_the_command_makes_of_its_float_model(call, save, tmp_path):
+    """Powers of two: every integer and scale of the model in the package."""
+    pytest.importorskip("sklearn")
+    train, _, labels, _ = split_digits()
+    data = save("c.npz", image=train.reshape(-1, 1, 8, 8).astype(np.float32), labels=labels)
+    result = call("quantize", FLOAT_MODEL, "--data", data, "--out", tmp_path / "q.onnx", "--power-of-two")
+    assert result.exit_code == 0, result.output
+    assert onnx.load(tmp_path / "q.onnx").graph == onnx.load(INT8_MODEL).graph

@@ -74,6 +74,7 @@ class Wanted:
     simulator: SimulatorName = "verilator"
     calibration: str = "minmax"
     weight_bits: int = 8
+    power_of_two: bool = False
     calibrate_with: int | None = None
     shapes: Mapping[str, Sequence[int]] = field(default_factory=dict)
     mhz: float | None = None
@@ -165,6 +166,18 @@ class Build:
             others = f"the boards that it fits: {', '.join(fits)}" if fits else "it fits no other board"
             raise TooLargeError(f"{error}; by the same estimates, {others}") from error
 
+    @property
+    def _advice(self) -> str:
+        """What to change if the part turns out to be too small after its plan fitted."""
+        turns, room = [], self.wanted.board.target.capacity.get("lut_sites", 0)
+        if self.float_model is not None:
+            turns += ["--power-of-two"] if not self.wanted.power_of_two else []
+            turns += ["--weight-bits 4"] if self.wanted.weight_bits > 4 else []
+        larger = [name for name, board in BOARDS.items() if board.target.capacity.get("lut_sites", 0) > room]
+        if larger := [name for name in larger if self._fits(name)]:
+            turns.append(f"a larger board ({', '.join(larger)})")
+        return ", ".join([*turns, "fewer --multipliers, or a lower --throughput"])
+
     def _fits(self, board: str) -> bool:
         """Return whether a plan fits this board, by the planner's estimates."""
         try:
@@ -200,13 +213,20 @@ class Build:
         wanted, model, samples = self.wanted, self.float_model, self.samples
         assert model is not None  # noqa: S101 - else the step is left out
         assert samples is not None  # noqa: S101 - likewise
-        asked = (wanted.calibration, str(wanted.weight_bits), str(wanted.calibrate_with), str(dict(wanted.shapes)))
+        asked = (
+            wanted.calibration,
+            str(wanted.weight_bits),
+            str(wanted.calibrate_with),
+            str(wanted.power_of_two),
+            str(dict(wanted.shapes)),
+        )
         key = content_key(_code(), content_of(wanted.source), content_of(wanted.data), *asked)
 
         def make(detail: Callable[[str], None]) -> dict[str, Any]:
             made = quantize_model(
                 model, samples, calibration=wanted.calibration, weight_bits=wanted.weight_bits,
-                calibration_samples=wanted.calibrate_with, name=Path(self.quantized_file).stem, progress=detail,
+                power_of_two=wanted.power_of_two, calibration_samples=wanted.calibrate_with,
+                name=Path(self.quantized_file).stem, progress=detail,
             )  # fmt: skip
             wanted.out.mkdir(parents=True, exist_ok=True)
             write_file(wanted.out / self.quantized_file, made.content)
@@ -284,7 +304,8 @@ class Build:
 
         def make(detail: Callable[[str], None]) -> dict[str, Any]:
             sizes = synthesize_for_board(
-                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, progress=detail
+                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, advice=self._advice,
+                progress=detail,
             )  # fmt: skip
             return {"sizes": {kind: list(pair) for kind, pair in sizes.items()}}
 
@@ -295,7 +316,8 @@ class Build:
 
         def make(detail: Callable[[str], None]) -> dict[str, Any]:
             made = make_bitstream(
-                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, seed=wanted.seed, progress=detail
+                self.design, wanted.board, mhz=wanted.mhz, baud=wanted.baud, seed=wanted.seed, advice=self._advice,
+                progress=detail,
             )  # fmt: skip
             write_output(wanted.out / BITSTREAM, made.files, replace=True)
             self.record(self.source, self.design)

@@ -134,6 +134,7 @@ def make_bitstream(
     mhz: float | None = None,
     baud: int = 115200,
     seed: int = 1,
+    advice: str = _TURN,
     progress: Callable[[str], None] | None = None,
 ) -> Bitstream:
     """The bitstream of `design` behind a link of `baud` on `board`.
@@ -144,6 +145,8 @@ def make_bitstream(
         the clock that it must have, at most; where it is left out, as fast as place and route reaches.
     seed
         of nextpnr's placer.
+    advice
+        what to change if the part has too little of something.
     progress
         called with the name of each stage that takes time.
 
@@ -155,7 +158,7 @@ def make_bitstream(
         where no setting of the PLL is slow enough for what place and route reached, or `mhz` is not.
     """
     build, asked = _begun(design, board, mhz, baud, seed, progress)
-    with _advised():
+    with _advised(advice):
         setting, folder, first = _settled(build, asked, fixed=mhz is not None)
     with build.timed("packing"):
         content = _packed(board, folder)
@@ -168,10 +171,12 @@ def synthesize_for_board(
     *,
     mhz: float | None = None,
     baud: int = 115200,
+    advice: str = _TURN,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, tuple[int, int]]:
     """Synthesize `design` behind its link, as `make_bitstream` does first, and return how much of each kind it takes
-    before place and route, and how much the part has, by the keys of `Target.capacity`.
+    before place and route, and how much the part has, by the keys of `Target.capacity`. `advice` says what to change if
+    the part has too little of something.
 
     Raises
     ------
@@ -179,7 +184,7 @@ def synthesize_for_board(
         if the part has too little of something.
     """
     build, asked = _begun(design, board, mhz, baud, 1, progress)
-    with _advised():
+    with _advised(advice):
         folder, _ = build.netlist(_setting(build, asked))
     figures = cell_figures(folder)
     return {kind: (int(figures[kind]), room) for kind, room in board.target.capacity.items() if kind in figures}
@@ -217,12 +222,12 @@ def _begun(
 
 
 @contextmanager
-def _advised() -> Iterator[None]:
-    """Add to a DoesNotFitError what to reduce."""
+def _advised(advice: str) -> Iterator[None]:
+    """Add `advice` to a DoesNotFitError."""
     try:
         yield
     except DoesNotFitError as error:
-        raise DoesNotFitError(f"{error}; what may help: {_TURN}") from error
+        raise DoesNotFitError(f"{error}; what may help: {advice}") from error
 
 
 def _packed(board: Board, folder: Path) -> bytes:

@@ -79,7 +79,7 @@ Examples
 def build(
     source: str, name_of_board: str, out: Path, data: Path | None, until: str, replace: bool, images: int | None,
     mhz: float | None, baud: int, seed: int, simulator: SimulatorName, calibration: str, calibrate_with: int | None,
-    weight_bits: str, shapes: tuple[tuple[str, tuple[int, ...]], ...], **network: Any,
+    weight_bits: str, power_of_two: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...], **network: Any,
 ) -> None:  # fmt: skip
     """See `help`."""
     from ..accelerate.build import Build, Finished, Wanted
@@ -87,7 +87,15 @@ def build(
 
     board = open_board(name_of_board)
     warn_symlink(out)
-    options = {"cells": None, "weights": None, "no_bias": False, "name": None, **network, "baud": baud}
+    options = {
+        "cells": None,
+        "requantizer": "auto",
+        "weights": None,
+        "no_bias": False,
+        "name": None,
+        **network,
+        "baud": baud,
+    }
 
     def make_design(of: str, on: str) -> Design:
         return board_design(of, on, options)
@@ -100,7 +108,8 @@ def build(
 
     wanted = Wanted(
         source=source, board=board, out=out, data=data, until=until, images=images, simulator=simulator,
-        calibration=calibration, weight_bits=int(weight_bits), calibrate_with=calibrate_with, shapes=dict(shapes),
+        calibration=calibration, weight_bits=int(weight_bits), power_of_two=power_of_two,
+        calibrate_with=calibrate_with, shapes=dict(shapes),
         mhz=mhz, baud=baud, seed=seed, settings=_settings(options), replace=replace,
     )  # fmt: skip
     made = Build(wanted=wanted, make_design=make_design, record=record, tell=tell)

@@ -32,6 +32,10 @@ QUANTIZE_OPTIONS = (
         "--weight-bits", type=click.Choice(["8", "4"]), default="8", show_default=True, metavar="8|4",
         help="Width of weights; 4 makes a model of opset 21 or later.",
     ),
+    click.option(
+        "--power-of-two", is_flag=True,
+        help="Round scales up to powers of two: smaller hardware, and slightly less accurate.",
+    ),
 )  # fmt: skip
 """How a float model is quantized."""
 
@@ -61,7 +65,7 @@ Examples
 @add_options(*QUANTIZE_OPTIONS, SHAPE_OPTION, debug_option)
 def quantize(
     model: Path, data: Path | None, out: Path, calibration: str, calibrate_with: int | None, weight_bits: str,
-    shapes: tuple[tuple[str, tuple[int, ...]], ...],
+    power_of_two: bool, shapes: tuple[tuple[str, tuple[int, ...]], ...],
 ) -> int:  # fmt: skip
     """See `help`."""
     from ..quantize.calibration import random_samples, read_samples
@@ -77,8 +81,8 @@ def quantize(
     samples = random_samples(opened) if data is None else read_samples(data, opened)
     with Stages().stage(f"quantize {model}") as detail:
         made = quantize_model(
-            opened, samples, calibration=calibration, weight_bits=int(weight_bits), calibration_samples=calibrate_with,
-            name=out.stem, progress=detail,
+            opened, samples, calibration=calibration, weight_bits=int(weight_bits), power_of_two=power_of_two,
+            calibration_samples=calibrate_with, name=out.stem, progress=detail,
         )  # fmt: skip
     write_file(out, made.content)
     rows = [("wrote", f"{out}, {len(made.content)} bytes"), ("calibration", made.calibration)]

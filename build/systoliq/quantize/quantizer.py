@@ -18,6 +18,7 @@ from .accuracy import Accuracy, compare_accuracy
 from .calibration import Samples, batches
 from .float_model import FloatModel
 from .hardware_check import HardwareCheck, check_hardware
+from .power_of_two import power_of_two_overrides
 from .settings import CALIBRATIONS, WEIGHT_BITS, quantizer_settings
 
 __all__ = ["CALIBRATION_KEY", "Quantized", "calibration_of", "quantize_model"]
@@ -48,6 +49,7 @@ def quantize_model(
     *,
     calibration: str = "minmax",
     weight_bits: int = 8,
+    power_of_two: bool = False,
     calibration_samples: int | None = None,
     name: str = "model_int8",
     progress: Callable[[str], None] = lambda stage: None,
@@ -58,6 +60,8 @@ def quantize_model(
     ----------
     calibration
         "minmax", "entropy" or "percentile".
+    power_of_two
+        round scales up to powers of two, for smaller hardware.
     calibration_samples
         number of samples that choose the ranges; the accuracy is that of all samples. Default: all.
     name
@@ -75,11 +79,15 @@ def quantize_model(
         raise InputError(f"calibration samples must be 1 to {samples.count}, not {calibration_samples}")
     used = samples.first(calibration_samples or samples.count)
     origin = _RANDOM if samples.path is None else samples.path.name
-    text = f"{calibration} of {used.count} samples of {origin}"
+    text = f"{calibration} of {used.count} samples of {origin}{', scales are powers of two' * power_of_two}"
     with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
         path = Path(folder) / f"{name}.onnx"
         progress("calibrate")
-        _quantize(model, used, quantizer_settings(calibration, weight_bits), path)
+        settings = quantizer_settings(calibration, weight_bits)
+        _quantize(model, used, settings, path)
+        if power_of_two:
+            settings["extra_options"]["TensorQuantOverrides"] = power_of_two_overrides(path)
+            _quantize(model, used, settings, path)
         _describe(path, {CALIBRATION_KEY: text, _SOURCE_KEY: _source(model.path)})
         progress("compare with the float model")
         accuracy = None if samples.random else compare_accuracy(model, path, samples)
