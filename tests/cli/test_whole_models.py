@@ -44,9 +44,9 @@ REFUSED = {
     ),
     "one without a Gemm": (
         IMAGE, "uint8[1, 4, 5, 5] y",
-        (f"{CONV} t = Softmax(fb) e = QuantizeLinear(t, s, z) fe = DequantizeLinear(e, s, z) r = Sigmoid(fe) "
+        (f"{CONV} t = LogSoftmax(fb) e = QuantizeLinear(t, s, z) fe = DequantizeLinear(e, s, z) r = Sigmoid(fe) "
         "y = QuantizeLinear(r, s, z)"),
-        f"Softmax 't': the operator Softmax {UNREAD}",
+        f"LogSoftmax 't': the operator LogSoftmax {UNREAD}",
     ),
     "one on integers": (
         IMAGE, "uint8[1, 4, 5, 5] y",

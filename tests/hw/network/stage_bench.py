@@ -21,6 +21,7 @@ from systoliq.golden.network import (
     Nearest,
     RealPair,
     Reshape,
+    Softmax,
     Table,
     Tensor,
     Transpose,
@@ -247,6 +248,20 @@ def concatenation(rng):
     return Concatenation(name="concat", inputs=tuple(parts), output=y, axis=1)
 
 
+def softmax(rng):
+    """With scales for which shares are near or far, and results few or many."""
+    channels = rng.choice([1, 2, 3, 5])
+    shape = rng.choice([(1, channels, 2, 2), (1, channels), (1, 3, channels)])
+    x, y = tensor("x", shape, rng), tensor("y", shape, rng)
+    x = x.replace(scale=np.float32(10 ** rng.uniform(-3, 0.3)))
+    y = x.replace(
+        name="y",
+        zero_point=y.zero_point if y.format == x.format else x.format.min,
+        scale=np.float32(rng.choice([1 / 256, 10 ** rng.uniform(-3, 0.2)])),
+    )
+    return Softmax(name="softmax", inputs=(x,), output=y)
+
+
 def separable(rng):
     return convolution(rng, depthwise=True)
 
@@ -267,6 +282,7 @@ NODES = (
     gating,
     upsampling,
     gathering,
+    softmax,
 )
 
 
@@ -319,7 +335,7 @@ class Bench:
                     await ctx.tick()
                     ctx.set(reset, 0)
 
-        simulate(self.component, bench, reset=reset, limit=100_000)
+        simulate(self.component, bench, reset=reset, limit=200_000)
         return self.taken
 
     async def _phase(self, ctx, *, given, wanted, comes=1.0, goes=1.0, cycles=None, limit=20_000):

@@ -45,8 +45,8 @@ REFUSED = {
     "no shape": ("uint8 a", "y = Identity(a)", "input 'a' must have a shape with a batch first, not "),
     "float in the middle": (
         f"{ROW} a",
-        f"{A} {D} t = Softmax(fa) b = QuantizeLinear(t, s, z) {LAST}",
-        "Softmax 't': the operator Softmax is not supported between integers, only behind the last QuantizeLinear",
+        f"{A} {D} t = LogSoftmax(fa) b = QuantizeLinear(t, s, z) {LAST}",
+        "LogSoftmax 't': the operator LogSoftmax is not supported between integers, only behind the last Quan",
     ),
     "another domain": (
         f"{ROW} a",
@@ -211,21 +211,21 @@ def test_what_is_refused(inputs, nodes, text, tmp_path):
 
 def test_all_reasons_are_told_and_what_follows_from_them_is_not(tmp_path, call):
     """Seven reasons: the error has five; `layers` has all, and a node behind one that is not taken is no reason."""
-    step = "fN = DequantizeLinear(aN, s, z) tN = Softmax(fN) aM = QuantizeLinear(tN, s, z)"
+    step = "fN = DequantizeLinear(aN, s, z) tN = LogSoftmax(fN) aM = QuantizeLinear(tN, s, z)"
     middle = " ".join(step.replace("N", str(i)).replace("M", str(i + 1)) for i in range(7))
     text = f"g ({ROW} a0) => (uint8[1, 4] y) {{ {middle} f = DequantizeLinear(a7, s, z) {D} "
     path = write(tmp_path / "model.onnx", text + f"g = MatMul(f, fd) {Q.replace('(f,', '(g,')} }}", CONSTANTS)
     with pytest.raises(InputError) as caught:
         read_network(path)
-    assert str(caught.value).count("the operator Softmax") == 5
+    assert str(caught.value).count("the operator LogSoftmax") == 5
     assert str(caught.value).endswith(f"; and 2 more: systoliq layers {path}")
     reading = read_nodes(path)
-    assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.REFUSED] == ["Softmax"] * 7
+    assert [verdict.operator for verdict in reading.verdicts if verdict.fate is Fate.REFUSED] == ["LogSoftmax"] * 7
     assert len(reading.problems) == 7
     result = call("layers", path)
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()
-    assert sum(line.startswith("no network: Softmax 't") for line in lines) == 7
+    assert sum(line.startswith("no network: LogSoftmax 't") for line in lines) == 7
     assert "as a network: not taken, see the end; its 25 nodes:" in lines
 
 
@@ -291,11 +291,11 @@ def test_a_node_whose_result_is_not_taken(tmp_path):
 
 def test_a_node_behind_one_that_is_not_taken(tmp_path):
     """It says so, and is no reason of its own, whatever else is wrong with it."""
-    nodes = f"{A} {W} t = Softmax(fa) b = Reshape(t, flat) f = Conv(b, fw, bias) {Q}"
+    nodes = f"{A} {W} t = LogSoftmax(fa) b = Reshape(t, flat) f = Conv(b, fw, bias) {Q}"
     reading = read_nodes(write(tmp_path / "model.onnx", f"g ({IMAGE} a) => (uint8[n] y) {{ {nodes} }}", CONSTANTS))
     found = {verdict.name: (verdict.text, verdict.derived) for verdict in reading.verdicts}
     assert found["f"] == ("its input 'b' comes from Reshape 'b', which is not taken", True)
-    assert [problem[:12] for problem in reading.problems] == ["Softmax 't':"]
+    assert [problem[:15] for problem in reading.problems] == ["LogSoftmax 't':"]
 
 
 def test_a_product_that_stays_real(tmp_path):

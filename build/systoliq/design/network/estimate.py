@@ -74,6 +74,7 @@ _PARTS = {
     "repeater": 75,  # flow control of pixels or lines that come again
     "pool_window": 100,
     "whole_window": 340,
+    "softmax": 900,  # its sum and its division
 }
 """LUT sites of the parts that cost the same in all families."""
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Tensor
+from systoliq.golden.network import Dense, Move, Network, Node, Reshape, Softmax, Tensor
 
 from .reorders import stays
 from .rows import joins_of_images
@@ -17,6 +17,7 @@ from .rows import joins_of_images
 __all__ = ["with_layout"]
 
 _Places = npt.NDArray[Any]
+_OF_ROWS = (Dense, Softmax)
 
 
 def with_layout(net: Network) -> Network:
@@ -60,12 +61,13 @@ def _laid_out(net: Network, names: set[str], layout: str) -> Network:
 
 def _rows(net: Network) -> set[str]:
     """Tensors [batch, channels, length] whose elements come in the order of an image that they are reshaped to or from,
-    and those that operators on each element make of them or take with them. A dense layer takes and makes no such.
+    and those that operators on each element make of them or take with them. Operators on whole rows, whose elements are
+    the last dimension, take and make no such.
     """
     reshaped = {name for node in net.nodes if isinstance(node, Move) for name in _reshaped_row(node)}
-    dense = {name for node in net.nodes if isinstance(node, Dense) for name in _of_three(node)}
-    joined = [_of_three(node) for node in net.nodes if not isinstance(node, Move | Dense)]
-    return _spread(reshaped, joined) - _spread(dense, joined)
+    whole = {name for node in net.nodes if isinstance(node, _OF_ROWS) for name in _of_three(node)}
+    joined = [_of_three(node) for node in net.nodes if not isinstance(node, (Move, *_OF_ROWS))]
+    return _spread(reshaped, joined) - _spread(whole, joined)
 
 
 def _of_three(node: Node) -> set[str]:

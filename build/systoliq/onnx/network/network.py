@@ -20,7 +20,7 @@ from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import unquantized
-from . import functions, moves, pads, pairs, pools, quantizers, sums
+from . import functions, moves, pads, pairs, pools, quantizers, rowwise, sums
 from .late import QUANTIZERS
 from .layout import with_layout
 from .picks import PICKS
@@ -69,6 +69,8 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "ReduceMean"): pools.reduce_mean,
     ("com.microsoft", "QLinearAveragePool"): pools.qlinear_average_pool,
     ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
+    ("", "Softmax"): rowwise.softmax,
+    ("com.microsoft", "QLinearSoftmax"): rowwise.qlinear_softmax,
     ("", "Concat"): moves.concat,
     ("com.microsoft", "QLinearConcat"): moves.qlinear_concat,
     **{("", name): moves.move for name in (*MOVES, "Resize", *PICKS)},

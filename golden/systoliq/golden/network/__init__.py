@@ -17,6 +17,7 @@ from .network_file import is_network_file, load_network, network_arrays
 from .node import Node
 from .pools import MaxPool, WholeAverage, WindowedAverage
 from .real_pair import RealPair
+from .softmax import Softmax
 from .table import Table
 from .tensor import Tensor
 from .window import Window
@@ -36,6 +37,7 @@ __all__ = [
     "Node",
     "RealPair",
     "Reshape",
+    "Softmax",
     "Source",
     "Table",
     "Tensor",

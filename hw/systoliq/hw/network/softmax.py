@@ -1,0 +1,347 @@
+"""Softmax: rows of elements, each as its share of the row's exponentials, with the roundings of golden's `Softmax`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden import network
+from systoliq.golden.formats import IntFormat
+
+from ..block_ram import SMALL, BlockRam
+from ..counter import count
+from ..credit import Credit
+from ..delay import delay
+from ..float32 import FLOAT32_BITS
+from ..hierarchy import place
+from ..operand_shape import operand_shape
+from ..result_buffer import y_beat
+from ..rom import Rom
+from .fifo import Fifo
+
+__all__ = ["SoftmaxRows", "SoftmaxTables"]
+
+_ADD = 5  # cycles of an addition of float32
+_FINISH = 3  # cycles from the last bit of a quotient to its result
+_BIAS = 127 + FLOAT32_BITS - 1  # of the exponent of a float32 whose mantissa is an integer
+
+
+@dataclass(frozen=True, kw_only=True)
+class SoftmaxTables:
+    """What a row's elements contribute, by how far each is below the greatest: 256 entries.
+
+    An exponential is ``mantissas * 2^exponents`` in the unit of the smallest; ``most_exponent`` is that of the greatest
+    sum of a row, and ``exponents[0]`` the least that a sum can have. ``numerators`` are exponentials times ``levels``
+    in the unit of the greatest one's mantissa divided by 2^``fraction``; they are 0 where every result is.
+    """
+
+    mantissas: tuple[int, ...]
+    exponents: tuple[int, ...]
+    most_exponent: int
+    numerators: tuple[int, ...]
+    fraction: int
+    levels: int
+
+    @classmethod
+    def of(cls, node: network.Softmax) -> SoftmaxTables:
+        """Return the tables of ``node``."""
+        greatest = node.totals(np.zeros(node.length, np.int64))
+        *split, (_, most) = map(_split, (*node.exponentials, greatest))
+        least = min(exponent for mantissa, exponent in split if mantissa)
+        mantissas = tuple(mantissa for mantissa, _ in split)
+        exponents = tuple(max(exponent, least) - least for _, exponent in split)
+        first, levels = exponents[0], node.levels
+        # At most half of a level even for the least sum, the greatest exponential alone, is a result of 0.
+        counted = [
+            mantissa * levels << exponent if 2 * mantissa * levels << exponent > mantissas[0] << first else 0
+            for mantissa, exponent in zip(mantissas, exponents, strict=True)
+        ]
+        zeros = min([first, *((each & -each).bit_length() - 1 for each in counted if each)])
+        return cls(
+            mantissas=mantissas,
+            exponents=exponents,
+            most_exponent=most - least,
+            numerators=tuple(each >> zeros for each in counted),
+            fraction=first - zeros,
+            levels=levels,
+        )
+
+    @property
+    def quotient_bits(self) -> int:
+        """Bits of a quotient before it is rounded."""
+        return max(self.levels.bit_length(), 1)
+
+    @property
+    def exponent_bits(self) -> int:
+        """Bits of an exponent."""
+        return max(self.most_exponent.bit_length(), 1)
+
+    @property
+    def total_bits(self) -> int:
+        """Bits of a row's sum in the unit of the greatest exponential's mantissa."""
+        return FLOAT32_BITS + self.most_exponent - self.exponents[0]
+
+    @property
+    def numerator_bits(self) -> int:
+        """Bits of the greatest numerator."""
+        return max(max(self.numerators).bit_length(), 1)
+
+    @property
+    def word_bits(self) -> int:
+        """Bits of a word of the memory: an exponential, or a numerator."""
+        return max(FLOAT32_BITS + self.exponent_bits, self.numerator_bits)
+
+    @property
+    def words(self) -> list[int]:
+        """The 256 exponentials, then the 256 numerators."""
+        pairs = zip(self.mantissas, self.exponents, strict=True)
+        return [mantissa | exponent << FLOAT32_BITS for mantissa, exponent in pairs] + list(self.numerators)
+
+    def row_cycles(self, length: int) -> int:
+        """Cycles from one row of ``length`` elements to the next."""
+        return length * (_ADD + self.divide_cycles) + 1
+
+    @property
+    def divide_cycles(self) -> int:
+        """Cycles of one division: a bit in each, and one of half a level."""
+        return self.quotient_bits + 2
+
+
+def _split(value: np.float32) -> tuple[int, int]:
+    """Mantissa and exponent: value = mantissa * 2^exponent."""
+    bits = int(np.float32(value).view(np.uint32))
+    exponent, fraction = bits >> FLOAT32_BITS - 1, bits & (1 << FLOAT32_BITS - 1) - 1
+    return fraction | (exponent > 0) << FLOAT32_BITS - 1, max(exponent, 1) - _BIAS
+
+
+class SoftmaxRows(wiring.Component):
+    """Gives the softmax of each row of ``length`` elements of ``i``; ``last`` comes with the last of a row's that ended
+    with it.
+
+    Elements are codes of ``form``, one to a beat. While a row comes, one unit adds up the exponentials of the row
+    before, element by element, and then divides each by their sum, bit by bit: a row takes ``tables.row_cycles``.
+    There is room for two rows on either side.
+    """
+
+    namespace = True
+
+    def __init__(
+        self, tables: SoftmaxTables, form: IntFormat, *, length: int, zero_point: int, cells: str, kind: str
+    ) -> None:
+        self.tables = tables
+        self.length = length
+        self.kind = kind
+        self.lanes = 1
+        self._form = form
+        self._zero_point = zero_point
+        self._place_bits = (length - 1).bit_length()
+        depth = self.depth_of(length)
+        self.ram = BlockRam(form.bits, depth=depth, cells=cells, registered=depth > SMALL)
+        self.rom = Rom(tables.words, tables.word_bits, cells=cells, kind=f"{kind}_exponentials")
+        beat = y_beat(operand_shape(form), 1)
+        self.fifo = Fifo(beat, depth=self.fifo_depth_of(length), cells=cells)
+        super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    @staticmethod
+    def depth_of(length: int) -> int:
+        """Elements in the memory of two rows."""
+        return 2 << (length - 1).bit_length()
+
+    @staticmethod
+    def fifo_depth_of(length: int) -> int:
+        """Results in the FIFO of two rows."""
+        return max(16, 2 << (length - 1).bit_length())
+
+    @property
+    def _look_up(self) -> int:
+        """Cycles from reading an element to its word of the table."""
+        return self.ram.latency + 1 + self.rom.latency
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for name in ("ram", "rom", "fifo"):
+            m.submodules[name] = place(getattr(self, name), platform)
+        filled, starts, done = (Signal(name=name) for name in ("filled", "starts", "done"))
+        complete = Credit(m, 2, name="complete", full=False, give=filled, take=starts)
+        room = Credit(m, 2, name="room", full=True, give=done, take=filled)
+        left = self._leave(m)
+        vacant = Credit(m, 2, name="vacant", full=True, give=left, take=starts)
+        greatest, ends = self._write(m, room, filled)
+
+        slot = Signal(name="read_slot")
+        reads, first, final, dividing = self._walk(m, complete.any & vacant.any, starts, done)
+        with m.If(done):
+            m.d.sync += slot.eq(~slot)
+        m.d.comb += [self.ram.read.eq(reads), self.ram.read_address.eq(self._address(place_of=self._at, slot=slot))]
+        below = Signal(8, reset_less=True)
+        code = self._signed(self.ram.read_data)
+        m.d.sync += below.eq(Array(greatest)[slot] - code)
+
+        def at_word(value: Value, name: str, *, reset_less: bool = True) -> Value:
+            return delay(m, value, self._look_up, name=name, reset_less=reset_less)
+
+        divides = delay(m, dividing, self.ram.latency + 1, name="divides")
+        m.d.comb += self.rom.address.eq(Cat(below, divides))
+        comes = at_word(reads, "comes", reset_less=False)
+        divided = at_word(dividing, "divided")
+        total = self._sum(m, comes & ~divided, at_word(first, "first"))
+        last = at_word(final & Array(ends)[slot], "ends_row")
+        self._divide(m, comes & divided, total, last)
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        return m
+
+    def _signed(self, code: Value) -> Value:
+        return code.as_signed() if self._form.signed else code
+
+    def _address(self, *, place_of: Signal, slot: Signal) -> Value:
+        return Cat(place_of[: self._place_bits], slot)
+
+    def _leave(self, m: Module) -> Value:
+        """Whether the last result of a row leaves."""
+        leaves = Signal(name="leaves")
+        m.d.comb += leaves.eq(self.fifo.o.valid & self.fifo.o.ready)
+        return leaves & count(m, self.length, when=leaves, name="gone").last
+
+    def _write(self, m: Module, room: Credit, filled: Signal) -> tuple[list[Signal], list[Signal]]:
+        """Put rows into one slot after the other; return each slot's greatest element, and whether an image ends."""
+        comes = Signal(name="taken")
+        put = count(m, self.length, when=comes, name="put")
+        first, slot = Signal(init=1, name="first_of_row"), Signal(name="write_slot")
+        shape = self.i.payload.data[0].shape()
+        most = [Signal(shape, name=f"greatest_{index}", reset_less=True) for index in range(2)]
+        ends = [Signal(name=f"ends_{index}", reset_less=True) for index in range(2)]
+        given, so_far = self.i.payload.data[0], Signal(shape, name="so_far", reset_less=True)
+        greater = Signal(shape)
+        m.d.comb += [
+            self.i.ready.eq(room.any),
+            comes.eq(self.i.valid & room.any),
+            filled.eq(comes & put.last),
+            greater.eq(Mux(first | (given > so_far), given, so_far)),
+            self.ram.write.eq(comes),
+            self.ram.write_address.eq(self._address(place_of=put.value, slot=slot)),
+            self.ram.write_data.eq(Value.cast(given)),
+        ]
+        with m.If(comes):
+            m.d.sync += [so_far.eq(greater), first.eq(put.last)]
+        with m.If(filled):
+            m.d.sync += [slot.eq(~slot), Array(most)[slot].eq(greater), Array(ends)[slot].eq(self.i.payload.last)]
+        return most, ends
+
+    def _walk(self, m: Module, may_start: Value, starts: Signal, done: Signal) -> tuple[Signal, Signal, Value, Signal]:
+        """Read the elements of a row to be added up, then to be divided; return whether one is read, whether it is the
+        first and the last of the row, and whether to be divided.
+        """
+        busy, dividing, reads = Signal(name="busy"), Signal(name="dividing"), Signal(name="reads")
+        m.d.comb += [starts.eq(~busy & may_start), done.eq(busy & dividing & self._over(m, busy, dividing, reads))]
+        with m.If(starts):
+            m.d.sync += busy.eq(1)
+        with m.If(done):
+            m.d.sync += busy.eq(0)
+        first = Signal(name="first")
+        m.d.comb += first.eq(self._at == 0)
+        return reads, first, self._at_last, dividing
+
+    def _over(self, m: Module, busy: Signal, dividing: Signal, reads: Signal) -> Value:
+        """Count the cycles of an element, and elements; whether those of a row end."""
+        cycles = self.tables.divide_cycles
+        step = Signal(range(max(cycles, _ADD)), name="step")
+        ends = Signal(name="element_ends")
+        at = count(m, self.length, when=ends, name="at")
+        self._at, self._at_last = at.value, at.last
+        m.d.comb += [
+            reads.eq(busy & (step == 0)),
+            ends.eq(busy & (step == Mux(dividing, cycles - 1, _ADD - 1))),
+        ]
+        with m.If(busy):
+            m.d.sync += step.eq(Mux(ends, 0, step + 1))
+        with m.If(ends & at.last):
+            m.d.sync += dividing.eq(~dividing)
+        return ends & at.last
+
+    def _sum(self, m: Module, comes: Value, first: Value) -> Value:
+        """Add up exponentials as float32; return the sum in the unit of the greatest one's mantissa."""
+        bits = FLOAT32_BITS
+        word = delay(m, self.rom.word, 1, name="exponential")
+        mantissa, exponent = word[:bits], word[bits : bits + self.tables.exponent_bits]
+        total = Signal(bits, name="total", reset_less=True)
+        scale = Signal(self.tables.exponent_bits, name="total_exponent", reset_less=True)
+
+        # the one of the smaller exponent is moved to the right, by all of its bits at most
+        far = Signal(signed(self.tables.exponent_bits + 1), name="far", reset_less=True)
+        larger = Signal(name="larger")  # the exponential is
+        m.d.sync += far.eq(self.rom.word[bits : bits + self.tables.exponent_bits] - scale)
+        first = delay(m, first, 1, name="first_then")
+        m.d.comb += larger.eq(first | (far > 0))
+        distance = Signal(range(bits + 3), name="distance", reset_less=True)
+        great, small = Signal(bits, name="great", reset_less=True), Signal(bits, name="small", reset_less=True)
+        common = Signal(self.tables.exponent_bits, name="common", reset_less=True)
+        apart = Signal(self.tables.exponent_bits + 1)
+        m.d.comb += apart.eq(Mux(far > 0, far, -far))
+        m.d.sync += [
+            great.eq(Mux(larger, mantissa, total)),
+            small.eq(Mux(first, 0, Mux(larger, total, mantissa))),
+            common.eq(Mux(larger, exponent, scale)),
+            distance.eq(Mux(apart > bits + 1, bits + 2, apart)),
+        ]
+        moved = Cat(Const(0, bits + 2), small) >> distance
+        kept, lost = Signal(bits + 1, name="kept", reset_less=True), Signal(name="lost", reset_less=True)
+        m.d.sync += [kept.eq(moved[bits + 1 :]), lost.eq(moved[: bits + 1].any())]
+
+        added = Signal(bits + 2, reset_less=True)
+        m.d.sync += added.eq((delay(m, great, 1, name="great_then") << 1) + kept)
+        lost = delay(m, lost, 1, name="lost_then")
+        carry = added[-1]
+        cut = Mux(carry, added[2:], added[1:-1])
+        up = Mux(carry, added[1] & (added[2] | added[0] | lost), added[0] & (added[1] | lost))
+        rounded = Signal(bits + 1)
+        m.d.comb += rounded.eq(cut + up)
+        common = delay(m, common, 2, name="common_then")
+        with m.If(delay(m, comes, _ADD - 1, name="added_now", reset_less=False)):
+            m.d.sync += [
+                total.eq(Mux(rounded[-1], rounded[1:], rounded)),
+                scale.eq(common + (carry | rounded[-1])),
+            ]
+        most = self.tables.most_exponent - self.tables.exponents[0]
+        shift = Signal(range(most + 1) if most else 1, name="shift")
+        m.d.comb += shift.eq(scale - self.tables.exponents[0])
+        return (total << shift)[: self.tables.total_bits]
+
+    def _divide(self, m: Module, comes: Value, total: Value, last: Value) -> None:
+        """Divide numerators by the ``total`` that is there when they come, and round to results."""
+        tables = self.tables
+        bits, below = tables.total_bits, tables.fraction + tables.quotient_bits - 1
+        divisor = Signal(bits, reset_less=True)
+        rest = Signal(below + bits + 1, reset_less=True)
+        quotient = Signal(tables.quotient_bits + 1, reset_less=True)
+        top = rest[below:]
+        difference = Signal(signed(bits + 2))
+        fits = Signal()
+        m.d.comb += [difference.eq(top - divisor), fits.eq(~difference[-1])]
+        m.d.sync += [
+            rest.eq(Cat(Const(0, 1), rest[:below], Mux(fits, difference[:bits], top[:bits]))),
+            quotient.eq(Cat(fits, quotient)),
+        ]
+        ends = Signal(name="ends_image", reset_less=True)
+        with m.If(comes):
+            m.d.sync += [rest.eq(self.rom.word[: tables.numerator_bits]), divisor.eq(total), ends.eq(last)]
+
+        form, zero = self._form, self._zero_point
+        halves = delay(m, quotient, 1, name="halves")
+        more = delay(m, rest.any(), 1, name="more")
+        level = Signal(tables.quotient_bits + 1, reset_less=True)
+        result = Signal(operand_shape(form), reset_less=True)
+        most = form.max - zero
+        m.d.sync += [
+            level.eq(halves[1:] + (halves[0] & (halves[1] | more))),
+            result.eq(Mux(level > most, form.max, level + zero)),
+        ]
+        valid = delay(m, comes, tables.divide_cycles + _FINISH, name="divided_now", reset_less=False)
+        m.d.comb += [
+            self.fifo.i.valid.eq(valid),
+            self.fifo.i.payload.data[0].eq(result),
+            self.fifo.i.payload.last.eq(delay(m, ends, _FINISH, name="ends_then")),
+        ]
