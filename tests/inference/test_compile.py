@@ -67,7 +67,7 @@ def test_files(model):
     assert first["bytes"]["a"] == sum(job["bytes"]["a"] for job in first["jobs"])
     text = (out / "program.txt").read_text()
     assert "engine: QGemm '/gemm0'" in text
-    assert "a: there already: Y of '/gemm0'" in text
+    assert "a: Y of '/gemm0', in place" in text
 
 
 def test_c_says_what_the_json_says(model):

@@ -65,12 +65,10 @@ def test_the_testbench_passes_in_its_folder_and_says_what_is_missing_elsewhere(s
 
 def test_its_files_are_listed_with_what_they_are(package):
     assert [name for name in package.files if name.endswith(".mem")] == FILES
-    assert all(
-        "simulators look for it in the folder where they run" in package.sidecar["files"][name] for name in FILES
-    )
+    assert all("reads from the working directory of a simulator" in package.sidecar["files"][name] for name in FILES)
     assert "in this folder: iverilog -g2005 -o t *.v && vvp t" in package.sidecar["files"]["big_tb.v"]
     assert {*FILES} <= {*package.certificate["files"]}
-    assert b"*.mem, which simulators look for in the folder where they run" in package.files["big.v"]
+    assert b"*.mem, which simulators read from their working directory" in package.files["big.v"]
     assert b"In its folder:\n//     $ iverilog -g2005 -o t *.v && vvp t" in package.files["big_tb.v"]
 
 

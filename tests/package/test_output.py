@@ -40,18 +40,18 @@ def test_what_systoliq_wrote_is_replaced_and_what_others_wrote_stays(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["thesis.tex", "package.json"])
-def test_a_directory_of_somebody_else_is_refused(tmp_path, name):
+def test_a_directory_with_other_files_is_refused(tmp_path, name):
     (tmp_path / name).write_text('{"generator": "npm"}')
     with pytest.raises(InputError, match="must be new, empty or written by systoliq"):
         write_output(tmp_path, NEW)
     assert contents(tmp_path) == {name: b'{"generator": "npm"}'}
 
 
-def test_a_file_of_somebody_else_is_not_overwritten(tmp_path):
+def test_a_file_that_systoliq_did_not_write_is_not_overwritten(tmp_path):
     out = tmp_path / "out"
     write_output(out, OURS)
     (out / "new.v").write_bytes(b"mine")
-    with pytest.raises(InputError, match=r"must not hold a new\.v of somebody else's"):
+    with pytest.raises(InputError, match=r"must not hold a new\.v that systoliq did not write"):
         write_output(out, NEW)
     assert contents(out) == {**OURS, "new.v": b"mine"}
 

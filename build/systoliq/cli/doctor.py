@@ -18,9 +18,9 @@ __all__ = ["doctor"]
 @click.command()
 @debug_option
 def doctor() -> int:
-    """Show the tools that commands run, their versions, and what brings a missing one.
+    """List the external tools, with their versions and how to install missing ones.
 
-    Exit status is 1 where one is missing.
+    Exits with 1 if a tool is missing.
     """
     tools, console = (*all_tools(), *synthesis_tools(), *proof_tools()), Console(highlight=False)
     width = max(len(tool.name) for tool in tools)

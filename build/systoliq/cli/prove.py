@@ -20,14 +20,14 @@ __all__ = ["prove"]
 
 @click.command()
 @click.argument("words", nargs=-1)
-@click.option("--quick", is_flag=True, help="Only the properties that take a few seconds.")
-@click.option("--bugs/--no-bugs", default=True, help="Also seed each property's bug and expect to catch it.")
-@click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs at a time.")
-@click.option("--list", "list_only", is_flag=True, help="List the properties and prove nothing.")
+@click.option("--quick", is_flag=True, help="Run only properties that take a few seconds.")
+@click.option("--bugs/--no-bugs", default=True, help="Also seed a bug for each property and expect a failure.")
+@click.option("--processes", default=2, show_default=True, type=click.IntRange(1), help="Proofs that run in parallel.")
+@click.option("--list", "list_only", is_flag=True, help="List the properties without proving them.")
 def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_only: bool) -> None:
-    """Prove properties of the hardware: all of them, or those whose names contain one of WORDS.
+    """Prove properties of the hardware: all properties, or those with one of WORDS in their name.
 
-    Exits with 1 if anything is not proven, a proof that runs out of time included, or if a seeded bug goes unnoticed.
+    Exits with 1 if a property is not proven (also after a timeout), or if a proof misses its seeded bug.
     """
     console = Console()
     if missing := [tool for tool in proof_tools() if not tool.found]:
@@ -42,7 +42,7 @@ def prove(words: tuple[str, ...], quick: bool, bugs: bool, processes: int, list_
         if (prop.quick or not quick) and (not words or any(word in prop.name for word in words))
     ]
     if not chosen:
-        raise click.BadParameter("no property has such a name", param_hint="WORDS")
+        raise click.BadParameter("no property has one of these words in its name", param_hint="WORDS")
     if list_only:
         for prop in chosen:
             console.print(f"[bold]{prop.name}[/bold]: {prop.claim} [dim]({prop.method}, {prop.method.bound})[/dim]")

@@ -28,17 +28,17 @@ def header(design: Design, models: Sequence[str]) -> str:
         "Parameters",
         *_wrapped(", ".join([design.kind, f"cells={design.cells}", *_parameters(facts)])),
         "",
-        f"Packing of the streams; ports, latency and all else that there is to know: {name}.json",
+        f"Packing of the streams; for ports, latency and everything else, see {name}.json",
         *(line for stream, text in _packing(facts["packing"]) for line in _wrapped(f"{stream}: {text}")),
         "",
         *(
-            ["Contents of its large memories: *.mem, which simulators look for in the folder where they run", ""]
+            ["Contents of large memories: *.mem, which simulators read from their working directory", ""]
             if design.verilog.files
             else []
         ),
         "Check",
         f"  iverilog -g2005 -o t {sources} && vvp t    must print PASS",
-        *([f"  {GENERATOR} verify DIR    proves it from this file and the layer"] if design.certified else []),
+        *([f"  {GENERATOR} verify DIR    proves correctness from this file and the layer"] if design.certified else []),
         "",
         f"Written by {GENERATOR} {used['systoliq']}, with Amaranth {used['amaranth']} and {yosys}.",
         f"No rights are claimed by {GENERATOR}'s authors in this generated file.",

@@ -75,7 +75,7 @@ def _write(directory: Path, files: Mapping[str, bytes], *, replace: bool) -> Non
     strangers = {path.name for path in directory.iterdir()} - written if directory.is_dir() else set()
     clash = sorted(strangers & set(files))
     if clash:
-        raise InputError(f"{directory}: must not hold a {clash[0]} of somebody else's")
+        raise InputError(f"{directory}: must not hold a {clash[0]} that systoliq did not write")
     try:
         building = Path(tempfile.mkdtemp(prefix=".systoliq-", dir=directory.parent))
     except OSError as error:

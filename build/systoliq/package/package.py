@@ -92,7 +92,7 @@ def write_package(design: Design, directory: Path | str, *, replace: bool = Fals
 
 def _memories(design: Design) -> dict[str, File]:
     """The files with the contents of large memories, which the Verilog reads."""
-    title = f"contents of a memory, which {design.name}.v reads: simulators look for it in the folder where they run"
+    title = f"contents of a memory, which {design.name}.v reads from the working directory of a simulator"
     return {file: (title, content) for file, content in design.verilog.files.items()}
 
 

@@ -23,13 +23,13 @@ def soc_core(name: str, memory: str, verilog: Sequence[str], constraints: str) -
     return f"""\
 CAPI=2:
 # fusesoc --cores-root . run --target sim {core}    (sim_verilator, ulx3s)
-# The testbench prints what the UART sends: PASS, or FAIL and what differs. Written by systoliq.
+# The testbench prints the UART's output: PASS, or FAIL and the differences. Written by systoliq.
 name: {core}:{VERSION}
-description: a RISC-V, memory, a UART and an engine of systoliq's on one AXI4 bus
+description: a RISC-V, memory, a UART and a systoliq engine on one AXI4 bus
 filesets:
   rtl:
     files: [{sources}]
-  memory:  # read by name where the tool runs; `make firmware` makes another
+  memory:  # read from the tool's working directory; `make firmware` writes a new one
     files:
       - {memory}: {{file_type: user, copyto: {memory}}}
   testbench:

@@ -95,10 +95,10 @@ class SocDesign:
         """Name -> content of each file of the package; without the program where it is not `compiled`."""
         config = self.config
         titles = {
-            f"{NAME}.v": "the system", f"{NAME}_tb.v": "its testbench, which prints what the UART sends",
-            "picorv32.v": "the processor, as its authors give it (ISC)",
+            f"{NAME}.v": "the system", f"{NAME}_tb.v": "its testbench, which prints the UART's output",
+            "picorv32.v": "the processor, unchanged (ISC license)",
             f"{NAME}_ulx3s.v": f"the system on a {ULX3S.title}", "ulx3s.lpf": "pins of that board",
-            "Makefile": "firmware, simulation, bitstream", "README.md": "how all this is used",
+            "Makefile": "firmware, simulation, bitstream", "README.md": "how to use the package",
             f"{NAME}.core": "for FuseSoC",
         }  # fmt: skip
         texts = {

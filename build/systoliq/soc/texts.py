@@ -63,7 +63,7 @@ def readme(name: str, config: SocConfig, images: int, *, compiled: bool) -> str:
 picorv32 (RV32IM), {config.ram_kib} KiB of memory, a UART at {config.baud} baud and a {engine.rows} x {engine.cols}
 DMA engine of depth {engine.depth}, on one AXI4 bus of {8 * config.bus_bytes} bits. The firmware
 classifies {images} handwritten digits with the engine and again with the processor alone, compares both with golden,
-and says over the UART how many cycles each took.
+and reports the cycles of both over the UART.
 {state}
 
 | command | does |
@@ -75,8 +75,8 @@ and says over the UART how many cycles each took.
 For FuseSoC, `{name}.core` has the targets `sim`, `sim_verilator` and `ulx3s`:
 `fusesoc --cores-root . run --target sim_verilator systoliq:systems:{name}`.
 
-`engine_driver.c` and `engine_lists.c` are the engine's driver for any system; `board.c` is what is particular to this
-one. Matrices lie row by row; `systoliq_list_add` puts a product into a list, `systoliq_list_play` has it carried out.
+`engine_driver.c` and `engine_lists.c` are the engine's driver for any system; `board.c` is specific to this one.
+Matrices are stored row by row. `systoliq_list_add` adds a product to a list, and `systoliq_list_play` runs the list.
 `jobs.c` runs jobs from a table in memory (`SOC_JOBS`), for tests.
 
 | address | what |

@@ -27,8 +27,8 @@ typedef struct {
     uint32_t address, batch, column, columns;
 } systoliq_tile;
 
-/* A times B [batches, k, n]; the host fills A where a_filled is 1, and B where b_filled is: by tiles, or row by row
-   without any. */
+/* A times B [batches, k, n]; the host fills A if a_filled is 1, and B if b_filled is 1: tile by tile, or row by
+   row if tile_count is 0. */
 typedef struct {
     uint32_t k, n, a_filled, b_filled, tile_count;
     systoliq_matrix a, b, y;
@@ -78,7 +78,7 @@ def c_header(program: Program) -> str:
         "",
         "#include <stdint.h>",
         "",
-        "/* Memory, of which program.bin goes to IMAGE. */",
+        "/* Memory; program.bin is loaded to IMAGE. */",
         *(f"#define {_PREFIX}_{name} 0x{value:08X}u" for name, value in macros),
         "",
         *(f"#define {_PREFIX}_{name} {value}u" for name, value in numbers),
@@ -99,7 +99,7 @@ def c_header(program: Program) -> str:
             _TYPES,
             f"extern const systoliq_product systoliq_products[{_PREFIX}_PRODUCTS];",
             "",
-            "/* Of each step, the product, or -1 for one of the host. */",
+            "/* Index of each step's product, or -1 for a step of the host. */",
             f"extern const int systoliq_steps[{_PREFIX}_STEPS];",
             "",
             f"#endif /* {_PREFIX}_H */",
@@ -169,10 +169,10 @@ def _matrix(buffer: Buffer) -> str:
 
 
 def _comment(text: str) -> str:
-    """`text`, that does not end a comment."""
+    """`text`, changed so that it does not end a comment."""
     return re.sub(r"[^\x20-\x7e]", "?", text).replace("*/", "* /").replace("/*", "/ *").replace("\\", "/")
 
 
 def _string(text: str) -> str:
-    """`text` as a C string: what could mean anything else there is octal."""
+    """`text` as a C string: special characters are octal."""
     return '"' + "".join(chr(byte) if chr(byte) in _PLAIN else f"\\{byte:03o}" for byte in text.encode()) + '"'

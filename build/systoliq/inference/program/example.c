@@ -1,7 +1,7 @@
 /* Example of a host: runs the steps of systoliq_program.h on a systoliq DMA engine.
 
-   The board gives the hooks; the steps of the host (host_NN.onnx, or code of one's own) and the operands, as the
-   listing program.txt says, stand behind three of them. */
+   The board provides the hooks. Three of them run the steps of the host (host_NN.onnx, or your own code) and provide
+   the operands: see the listing program.txt. */
 #include "systoliq_example.h"
 
 #include <string.h>
@@ -17,7 +17,7 @@ static uint8_t *at(const systoliq_board *board, uint32_t address) {
     return board->memory + (address - SYSTOLIQ_PROGRAM_BASE);
 }
 
-/* Rows without gaps between them into memory. */
+/* Copy rows without gaps into memory. */
 static void put_rows(const systoliq_board *board, const systoliq_matrix *matrix, const uint8_t *rows) {
     uint32_t row;
     for (row = 0; row < matrix->rows; row++)
@@ -32,8 +32,8 @@ static void take_rows(const systoliq_board *board, const systoliq_matrix *matrix
                matrix->row_bytes);
 }
 
-/* Columns of B [k, n] as words of the engine: for each COLS columns, for each DEPTH rows, for each column, those rows;
-   what is missing at the edges is 0. */
+/* Columns of B [k, n] as words of the engine: for each COLS columns, for each DEPTH rows, for each column, those rows,
+   padded with 0 at the edges. */
 static void put_tile(const systoliq_board *board, const systoliq_operation *of, const systoliq_tile *tile,
                      const uint8_t *b) {
     uint8_t *to = at(board, tile->address);
@@ -46,7 +46,7 @@ static void put_tile(const systoliq_board *board, const systoliq_operation *of, 
                     *to++ = column < tile->columns && d < of->k ? b[(size_t)d * of->n + column] : 0;
 }
 
-/* Carry out a list; 0, or -1 where it failed. */
+/* Run a list; 0, or -1 if it failed. */
 static int play(const systoliq_board *board, const systoliq_list *list) {
     uint32_t status;
     board->write(board->user, SYSTOLIQ_DMA_LIST_ADDRESS, list->address);

@@ -25,8 +25,8 @@ def _head(program: Program) -> Iterator[str]:
     yield f"{program.name} on an engine of {size}, bus of {8 * program.bus_bytes} bits; made by systoliq compile"
     yield ""
     yield f"memory   0x{program.base:08x}  {program.size:>10} bytes"
-    yield f"working  0x{program.base:08x}  {program.working:>10} bytes  operands and results, of each step its own"
-    image = f"{IMAGE}: weights and lists, put there once"
+    yield f"working  0x{program.base:08x}  {program.working:>10} bytes  operands and results of the steps"
+    image = f"{IMAGE}: weights and lists, loaded once"
     yield f"image    0x{program.image_address:08x}  {len(program.image):>10} bytes  {image}"
     yield ""
     yield f"{totals['products']} products on the engine in {totals['jobs']} jobs; {_bytes(totals['bytes'])}"
@@ -43,14 +43,14 @@ def _steps(program: Program) -> Iterator[str]:
 def _host(number: int, step: HostStep) -> Iterator[str]:
     counts = Counter(node.op_type for node in step.nodes)
     nodes = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
-    yield f"step {number}: host: {model_file(number) if step.outputs else 'nothing that others need'}: {nodes}"
-    yield f"  takes {', '.join(step.inputs) or 'nothing'}"
-    yield f"  gives {', '.join(step.outputs) or 'nothing'}"
+    yield f"step {number}: host: {model_file(number) if step.outputs else 'no outputs that other steps need'}: {nodes}"
+    yield f"  inputs: {', '.join(step.inputs) or 'none'}"
+    yield f"  outputs: {', '.join(step.outputs) or 'none'}"
 
 
 def _product(product: Product) -> Iterator[str]:
     node = product.sketch.step.node
-    gives = f"jobs: {product.jobs}; gives {node.output[0]}"
+    gives = f"jobs: {product.jobs}; output {node.output[0]}"
     yield f"step {product.number}: engine: {product.operator} {product.name!r}; {gives}"
     for name, text in product.sketch.before.items():
         filled = name != "b" or not product.sketch.known.b
@@ -58,7 +58,7 @@ def _product(product: Product) -> Iterator[str]:
             continue
         yield f"  {name}: {text}"
     if product.a_from is not None:
-        yield f"  a: there already: Y of {product.a_from!r}"
+        yield f"  a: Y of {product.a_from!r}, in place"
     for operation in product.operations:
         sketch = operation.sketch
         yield f"  {sketch.y.count} x {sketch.k} x {sketch.n}"

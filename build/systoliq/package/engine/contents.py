@@ -14,8 +14,8 @@ from .register_map import c_header, markdown
 __all__ = ["engine_contents"]
 
 _VECTORS = (
-    "golden vectors of the testbench: jobI_y = jobI_a x jobI_b less their zero points, plus bias; where there is a "
-    "scale, times it, rounded, plus y_zero_point"
+    "golden vectors of the testbench: jobI_y = jobI_a x jobI_b less their zero points, plus bias; with a scale, "
+    "times the scale, rounded, plus y_zero_point"
 )
 _FLOAT8_VECTORS = "golden vectors of the testbench: jobI_y = jobI_a x jobI_b times jobI_scale of its column, as codes"
 

@@ -14,7 +14,7 @@ PREFIX = "SYSTOLIQ_ENGINE"
 
 
 def markdown(registers: RegisterMap | None = None) -> str:
-    """The map, by default that of integers, as tables in Markdown."""
+    """The map, by default an integer engine's, as tables in Markdown."""
     registers = registers or RegisterMap()
     lines = [
         "# Registers of the engine",
@@ -46,7 +46,7 @@ def markdown(registers: RegisterMap | None = None) -> str:
 
 
 def register_rows(registers: Iterable[Register], base: int = 0) -> list[str]:
-    """A table of `registers`, the first of which is at address `base`."""
+    """A table of `registers`; offsets are relative to the address `base`."""
     lines = ["| address | register | access | bits | field | description |", "|---|---|---|---|---|---|"]
     for register in registers:
         address = f"0x{base + register.offset:02X}"

@@ -18,7 +18,7 @@ def c_constants(block: Block) -> str:
     prefix, guard = block.name.upper(), f"{block.name.upper()}_CONSTANTS_H"
     lines = [
         f"/* Numbers of {block.name}.json, by the same names; written by systoliq.",
-        " * A list is an initializer, and NAME_COUNT says how many it has. Integers beyond 64 bits are left out. */",
+        " * A list is an initializer of NAME_COUNT numbers. Integers beyond 64 bits are left out. */",
         f"#ifndef {guard}",
         f"#define {guard}",
         "",

@@ -19,15 +19,15 @@ def sdc(block: Block) -> str:
     """For synthesis and timing analysis; the period is a variable that may be set before this is read."""
     period = _period(block)
     setting = [
-        f"# Nanoseconds; `set {period} 5.0` before this file is read takes the default's place.",
+        f"# In nanoseconds; to change it, `set {period} 5.0` before reading this file.",
         f"if {{![info exists {period}]}} {{ set {period} {PERIOD_NS} }}",
     ]
     return _text(block, "for synthesis and timing analysis", setting)
 
 
 def xdc(block: Block) -> str:
-    """For Vivado, whose constraint files know no `if`: the period is to be changed here."""
-    setting = ["# Nanoseconds: put yours here.", f"set {_period(block)} {PERIOD_NS}"]
+    """For Vivado, whose constraint files have no `if`: the period is changed in the file."""
+    setting = ["# In nanoseconds; change it here.", f"set {_period(block)} {PERIOD_NS}"]
     return _text(block, "for Vivado's synthesis out of context", setting)
 
 
@@ -39,9 +39,9 @@ def _text(block: Block, purpose: str, setting: list[str]) -> str:
     inputs = [port for port in block.ports if port.direction == "input" and port.name != block.clock]
     outputs = [port for port in block.ports if port.direction == "output"]
     about = (
-        f"Timing constraints of {block.name} by itself, {purpose}. In a larger design leave this file out: the clock "
-        f"is the design's. One clock, {block.clock}; the reset {block.reset} is synchronous and timed as any input. "
-        f"{round(100 * EDGE_SHARE)} % of the period are left to the surroundings at each edge."
+        f"Timing constraints of {block.name} by itself, {purpose}. Do not use it in a larger design, which "
+        f"defines the clock. One clock, {block.clock}; the reset {block.reset} is synchronous and timed as any input. "
+        f"{round(100 * EDGE_SHARE)} % of the period is reserved for outside logic at inputs and outputs."
     )
     share = f"[expr {{{EDGE_SHARE} * ${_period(block)}}}]"
     lines = [

@@ -25,7 +25,7 @@ def _head(block: Block) -> Iterator[str]:
     core = f"{VENDOR}:{LIBRARY}:{block.name}"
     yield "CAPI=2:"
     yield f"# fusesoc --cores-root . run --target sim {core}    (sim_verilator, lint, synth_...)"
-    yield "# The testbench must print PASS; where it prints FAIL, the run fails as well. Written by systoliq."
+    yield "# The testbench must print PASS; if it prints FAIL, the run fails, too. Written by systoliq."
     yield f"name: {core}:{VERSION}"
     yield f'description: "{block.kind}: {_quotable(block.computes)}"'
 
@@ -43,7 +43,7 @@ def _filesets(block: Block) -> Iterator[str]:
         yield "  models:"
         yield f"    files: [{models}]"
     if block.memories:
-        yield "  memories:  # read by name where the tool runs"
+        yield "  memories:  # read from the tool's working directory"
         yield "    files:"
         yield from (f"      - {file}: {{file_type: user, copyto: {file}}}" for file in block.memories)
     yield "  waivers:"

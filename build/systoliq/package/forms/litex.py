@@ -1,6 +1,6 @@
 """The form for LiteX: a Python module with the block as a LiteXModule, its buses on LiteX' own.
 
-LiteX is needed where that module is imported, and not here.
+LiteX is needed to import that module, but not to write it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HEAD = '''\
     soc.{name} = Block(platform)
     soc.{name}.add_to(soc, "{name}"{origin})
 
-Streams that are to go elsewhere are attributes, LiteX' own AXIStreamInterface: leave them out of `dma`.
+To connect a stream elsewhere, leave it out of `dma` and use its attribute, an AXIStreamInterface of LiteX.
 """
 
 from pathlib import Path
@@ -36,8 +36,8 @@ from migen import ClockSignal, Instance, ResetSignal, Signal
 
 FOLDER = Path(__file__).resolve().parent
 SOURCES = {sources}
-MODELS = {models}  # of vendor cells, for simulation alone
-MEMORIES = {memories}  # read by name where the tool runs: copy them there
+MODELS = {models}  # of vendor cells, for simulation only
+MEMORIES = {memories}  # copy them to the tool's working directory
 
 
 class Block(LiteXModule):
@@ -51,8 +51,8 @@ _ADD = '''
         """Put its registers and masters on the bus of `soc`, and the streams called in `dma` behind DMA with CSRs.
 
         DMA moves words of the bus, the lowest byte first, with `last` on the last one of its length; the width of a
-        stream must divide that of the bus, or be a multiple of it. `name` is what the block is called in `soc`, where
-        LiteX looks for its interrupt.
+        stream must divide the bus width, or be a multiple of it. `name` must be the block's attribute in `soc`: LiteX
+        looks there for its interrupt.
         """
 '''
 
@@ -70,7 +70,7 @@ _DMA = """\
         for each in dma:
             axis, width = getattr(self, each), soc.bus.data_width
             if axis.user_width:
-                raise ValueError(f"{each} must be left out of dma, which has nothing for its tuser")
+                raise ValueError(f"{each} must be left out of dma, which does not support tuser")
             if max(axis.data_width, width) % min(axis.data_width, width):
                 raise ValueError(
                     f"{each} must have a width that divides the bus's {width} bits or is a multiple of it, "

@@ -37,11 +37,11 @@ class Form:
 FORMS = (
     Form(file="{name}.core", title="FuseSoC: targets to simulate, lint and synthesize it", write=fusesoc_core),
     Form(file="Makefile", title="make icarus, verilator or lint, in this folder", write=makefile),
-    Form(file="{name}.sdc", title="timing constraints of the block by itself, the clock period a variable", write=sdc),
+    Form(file="{name}.sdc", title="timing constraints of the block alone, with a variable clock period", write=sdc),
     Form(file="{name}.xdc", title="the same for Vivado, out of context", write=xdc),
     Form(file="{name}_vivado.tcl", title="packages it for Vivado's IP catalog", write=vivado_tcl),
     Form(file="{name}.xml", title="IP-XACT: a component of IEEE 1685-2014", write=ipxact_component),
-    Form(file="{name}_litex.py", title="LiteX: a module with its buses on LiteX' own", write=litex_module),
+    Form(file="{name}_litex.py", title="LiteX: a module with its buses as LiteX interfaces", write=litex_module),
     Form(file="{name}.rdl", title="SystemRDL: its registers", write=system_rdl, registers=True),
     Form(file="{name}_constants.h", title="the numbers of the sidecar for C and C++", write=c_constants),
     Form(file="{name}_constants.py", title="the numbers of the sidecar for Python", write=python_constants),

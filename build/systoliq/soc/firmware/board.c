@@ -1,4 +1,4 @@
-/* Words on the UART, cycles, the engine; see board.h. */
+/* Output on the UART, cycles, the engine; see board.h. */
 #include "board.h"
 
 static volatile uint32_t *word_at(uint32_t address) { return (volatile uint32_t *)(uintptr_t)address; }

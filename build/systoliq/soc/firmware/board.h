@@ -1,4 +1,4 @@
-/* The system as its programs see it: words on the UART, cycles, the engine. */
+/* The system's interface for programs: output on the UART, cycles, the engine. */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -8,7 +8,7 @@
 void put_text(const char *text);
 void put_number(uint32_t number);
 void put_hex(uint32_t byte); /* two digits */
-void put_end(void);          /* the program has ended: who listens may stop */
+void put_end(void);          /* the program has ended: the receiver may stop */
 
 void set_leds(uint32_t on);
 int fault(void); /* an access of the processor was refused */

@@ -1,9 +1,9 @@
-/* Handwritten digits, classified by the engine and again by the processor alone: the same bits, and how much faster. */
+/* Handwritten digits, classified by the engine and again by the processor alone: checks the bits, reports cycles. */
 #include "board.h"
 #include "digits_data.h"
 #include "product.h"
 
-#define LIMIT 100000000u /* looks at the state */
+#define LIMIT 100000000u /* polls of the state */
 #define ROOM 512u        /* words of a list: one job of few columns */
 
 static uint32_t list_words[ROOM];

@@ -145,7 +145,7 @@ int systoliq_scale(float scale, uint32_t *multiplier, uint8_t *shift) {
     return SYSTOLIQ_OK;
 }
 
-/* A zero point as the engine wants it: less 128 where its operand is unsigned, eight bits. */
+/* A zero point in the engine's form: eight bits, less 128 for an unsigned operand. */
 static uint32_t zero_point_field(int32_t zero_point, int is_unsigned) {
     return (uint32_t)(zero_point - (is_unsigned ? 128 : 0)) & 0xFFu;
 }
@@ -192,7 +192,7 @@ static void write_settings(const systoliq_engine *e, const systoliq_job *job) {
                        FIELD(SYSTOLIQ_ENGINE_ZERO_POINTS_Y, zero_point_field(job->y_zero_point, job->y_unsigned)));
 }
 
-/* Set the three transfers going: 0, or not 0 where one failed. */
+/* Start the three transfers: 0, or not 0 if one failed. */
 static int start_transfers(const systoliq_engine *e, const systoliq_job *job, const void *a, const void *b, void *y) {
     const systoliq_hooks *h = &e->hooks;
     size_t a_bytes = systoliq_a_bytes(e, job), b_bytes = systoliq_b_bytes(e, job), y_bytes = systoliq_y_bytes(e, job);
@@ -214,7 +214,7 @@ static void wait_a_little(const systoliq_engine *e) {
     if (e->hooks.wait) e->hooks.wait(e->hooks.user);
 }
 
-/* Wait until the job is over and the engine at rest: 0, an error of the engine, or SYSTOLIQ_TIMEOUT. */
+/* Wait until the job has ended and the engine is idle: 0, an error of the engine, or SYSTOLIQ_TIMEOUT. */
 static int wait_for_job(const systoliq_engine *e, uint32_t limit) {
     for (; limit; limit--) {
         uint32_t status = read_register(e, SYSTOLIQ_ENGINE_STATUS);
@@ -227,7 +227,7 @@ static int wait_for_job(const systoliq_engine *e, uint32_t limit) {
     return SYSTOLIQ_TIMEOUT;
 }
 
-/* Wait until all transfers are over: 0, SYSTOLIQ_TRANSFER_FAILED or SYSTOLIQ_TIMEOUT. */
+/* Wait until all transfers are complete: 0, SYSTOLIQ_TRANSFER_FAILED or SYSTOLIQ_TIMEOUT. */
 static int wait_for_transfers(const systoliq_engine *e, uint32_t limit) {
     int stream = SYSTOLIQ_A;
     for (; limit; limit--) {

@@ -10,7 +10,7 @@
      SYSTOLIQ_DMA_STATUS_LIST_FAILED_MASK)
 #define QUEUED                                                                                                      \
     (SYSTOLIQ_DMA_STATUS_A_QUEUED_MASK | SYSTOLIQ_DMA_STATUS_B_QUEUED_MASK | SYSTOLIQ_DMA_STATUS_Y_QUEUED_MASK)
-#define TILE_BYTES (1u << 24) /* of a run, at the most */
+#define TILE_BYTES (1u << 24) /* largest run */
 
 static uint32_t ceil_div(uint32_t a, uint32_t b) { return (a + b - 1) / b; }
 
@@ -38,7 +38,7 @@ static void put_wait(systoliq_list *list, uint32_t address, uint32_t mask, uint3
     put(list, failing);
 }
 
-/* Until so many jobs have ended: where they are not all, the one queued has then begun. */
+/* Wait until this number of jobs has ended or, if it is not the last, until the queued job has begun. */
 static void put_ended(systoliq_list *list, uint32_t jobs) {
     if (jobs == list->jobs)
         put_wait(list, SYSTOLIQ_ENGINE_STATUS, SYSTOLIQ_ENGINE_STATUS_JOBS_MASK,
@@ -154,14 +154,14 @@ static void put_rows(systoliq_list *list, const systoliq_job *job, uint32_t firs
     }
 }
 
-/* Settings of a walk, those that the job before has not left there already. */
+/* Settings of a walk that differ from the previous job's. */
 static void put_walk(systoliq_list *list, int operand, uint32_t registers, const uint32_t words[7]) {
     uint32_t *held = list->walks[operand], i = 0, end;
     while (i < 7) {
         for (end = i; end < 7 && !(list->jobs && held[end] == words[end]); end++) held[end] = words[end];
         if (end > i) put_head(list, registers + 4 * i, end - i);
         for (; i < end; i++) put(list, words[i]);
-        i++; /* that one is as it was, or there is none */
+        i++; /* unchanged, or none left */
     }
 }
 
@@ -235,7 +235,7 @@ int systoliq_list_add(systoliq_list *list, const systoliq_job *job, const systol
     if (job->a_zero_points)
         new_rows = place_entries(&list->rows, job->m, job, list->jobs, same_rows, &first_row, &of_rows);
     ended = of_columns > of_rows ? of_columns : of_rows;
-    if (list->jobs > 0 && list->jobs - 1 > ended) ended = list->jobs - 1; /* only the job before is there then */
+    if (list->jobs > 0 && list->jobs - 1 > ended) ended = list->jobs - 1; /* then only the previous job is left */
     if (ended) put_ended(list, ended);
     if (new_columns) put_columns(list, job, first_column);
     if (new_rows) put_rows(list, job, first_row);
@@ -283,7 +283,7 @@ int systoliq_list_recover(const systoliq_engine *e, uint32_t limit) {
     return SYSTOLIQ_OK;
 }
 
-/* What a list that did not get to its end says. */
+/* The error of a list that did not reach its end. */
 static int list_error(uint32_t dma, uint32_t engine) {
     if (EXTRACT(SYSTOLIQ_ENGINE_STATUS_ERROR, engine)) return (int)EXTRACT(SYSTOLIQ_ENGINE_STATUS_ERROR, engine);
     if (dma & FAILURES) return SYSTOLIQ_MEMORY_FAILED;

@@ -1,12 +1,12 @@
-/* Lists of jobs for a systoliq DMA engine: made in memory, carried out by the engine. C99 and C++.
+/* Lists of jobs for a systoliq DMA engine: written to memory, run by the engine. C99 and C++.
  *
- *   systoliq_list_begin   an empty list, in memory of yours
- *   systoliq_list_add     a job more: it runs behind those before it, without the processor
- *   systoliq_list_end     the list is whole
- *   systoliq_list_play    the engine carries it out; recovery included
+ *   systoliq_list_begin   begin an empty list, in your memory
+ *   systoliq_list_add     add a job, which runs after the previous ones without the processor
+ *   systoliq_list_end     complete the list
+ *   systoliq_list_play    run the list, with recovery after errors
  *   systoliq_tile_b       B as the engine's words, for arrays of a depth of more than 1, or to read it faster
  *
- * Beside engine_driver.c, whose engine, jobs and scales these are. The commands are those of
+ * Use it with engine_driver.c, which defines engine, jobs and scales. The commands equal those of
  * systoliq.hw.dma.commands, word for word; docs/dma.md describes them.
  */
 #ifndef SYSTOLIQ_ENGINE_LISTS_H
@@ -19,26 +19,26 @@
 extern "C" {
 #endif
 
-/* Tables of constants that a list remembers, to share them between jobs; where more are there, the oldest goes. */
+/* Number of tables of constants that a list keeps, to share them between jobs; the oldest is dropped. */
 #ifndef SYSTOLIQ_LIST_TABLES
 #define SYSTOLIQ_LIST_TABLES 16
 #endif
 
-/* What functions return beside the codes of engine_driver.h. */
+/* Return values in addition to the codes of engine_driver.h. */
 enum {
-    SYSTOLIQ_LIST_FULL = 270,    /* the memory of the list is too small: begin another one */
+    SYSTOLIQ_LIST_FULL = 270,    /* the memory of the list is too small: begin a new list */
     SYSTOLIQ_BAD_PLACE = 271,    /* B row by row on an engine of a depth of more than 1: see systoliq_tile_b */
     SYSTOLIQ_MEMORY_FAILED = 272, /* memory answered the engine with an error; the engine is ready again */
-    SYSTOLIQ_LIST_REFUSED = 273   /* the list is no list, or not for this engine; the engine is ready again */
+    SYSTOLIQ_LIST_REFUSED = 273   /* the list is invalid, or for another engine; the engine is ready again */
 };
 
-/* Where a job's matrices lie, row by row: addresses on the bus, and bytes from a row to the next one.
- * b_stride 0: B lies as systoliq_tile_b puts it. */
+/* Placement of a job's matrices, row by row: addresses on the bus, and bytes from a row to the next.
+ * b_stride 0: B has the layout of systoliq_tile_b. */
 typedef struct {
     uint32_t a, a_stride, b, b_stride, y, y_stride;
 } systoliq_place;
 
-/* Entries of a table that jobs of the list use. Not for you. */
+/* Entries of a table that jobs of the list use. Private. */
 typedef struct {
     uint32_t first, count, last;
     const systoliq_job *job;
@@ -56,7 +56,7 @@ typedef struct {
     uint32_t room, bus_bytes;
     int error;
     const systoliq_engine *engine;
-    uint32_t walks[3][7]; /* settings that the jobs before have left */
+    uint32_t walks[3][7]; /* settings of the previous jobs */
     systoliq_ring columns, rows;
 } systoliq_list;
 
@@ -64,16 +64,16 @@ typedef struct {
 void systoliq_list_begin(systoliq_list *list, const systoliq_engine *e, uint32_t bus_bytes, uint32_t *words,
                          uint32_t room);
 
-/* The job and its arrays must stay until systoliq_list_end, the matrices until the list was carried out. After an
- * error the list cannot be used, but for the jobs before: begin another one. */
+/* The job and its arrays must stay until systoliq_list_end, the matrices until the list has run. After an error, only
+ * the previous jobs of the list can be used: begin a new list. */
 int systoliq_list_add(systoliq_list *list, const systoliq_job *job, const systoliq_place *place);
 int systoliq_list_end(systoliq_list *list);
 
-/* Carry out `words` words at `address` on the bus, with at most `limit` looks at the state: 0, or the error of the job
- * that could not be done, or one of the above. STATUS.jobs counts those that were. */
+/* Run `words` words at `address` on the bus, with at most `limit` polls of the state: 0, or the error of the job that
+ * failed, or one of the above. STATUS.jobs counts the jobs that ended. */
 int systoliq_list_play(const systoliq_engine *e, uint32_t address, uint32_t words, uint32_t limit);
 
-/* Make engine and masters ready after an error: systoliq_list_play does. */
+/* Make engine and masters ready after an error; systoliq_list_play calls this. */
 int systoliq_list_recover(const systoliq_engine *e, uint32_t limit);
 
 /* B [k][n], bytes, as the engine's words: for each tile of columns, `depth` rows side by side, column by column. */

@@ -3,11 +3,11 @@
 #include "board.h"
 #include "product.h"
 
-#define LIMIT 10000000u /* looks at the state */
+#define LIMIT 10000000u /* polls of the state */
 
 enum { A_UNSIGNED = 1, B_UNSIGNED = 2, Y_UNSIGNED = 4, Y_INT32 = 8, PER_ROW = 16 };
 
-/* All words; places are addresses, 0 where there is none. */
+/* All fields are words; places are addresses, or 0 for none. */
 typedef struct {
     uint32_t m, k, n, flags;
     int32_t a_zero_point, y_zero_point;
@@ -17,7 +17,7 @@ typedef struct {
 } entry;
 
 typedef struct {
-    uint32_t lists, room, room_end, again; /* memory that is free; whether the processor does them again */
+    uint32_t lists, room, room_end, again; /* free memory; whether the processor repeats the jobs */
 } table;
 
 static uint32_t allocate(uint32_t *room, uint32_t bytes) {

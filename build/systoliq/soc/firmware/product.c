@@ -35,7 +35,7 @@ static uint32_t halved(uint32_t value, uint32_t bits) {
     return whole + (rest > half || (rest == half && (whole & 1)));
 }
 
-/* The product of two mantissas of 24 bits as one, and what it is to be shifted left by. */
+/* The product of two mantissas of 24 bits as a mantissa, and its left shift. */
 static uint32_t multiplied(uint32_t one, uint32_t other, int32_t *exponent) {
     uint64_t exact = (uint64_t)one * other;
     uint32_t bits = exact >> 47 ? 24 : 23, rest = (uint32_t)exact & (((uint32_t)1 << bits) - 1);
