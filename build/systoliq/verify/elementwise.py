@@ -134,9 +134,9 @@ def constant(stage: Stage) -> Found:
 def concatenation(stage: Stage) -> Found:
     """Whose beats a concatenation takes when, and all entries of each input's table."""
     arrays = stage.arrays
-    channels = [int(count) for count in arrays["channels"]]
-    hardware = Parts(stage.modules, stage.module, inputs=len(channels))
-    beats = [count // hardware.lanes for count in channels]
+    elements = [int(count) for count in arrays["elements"]]
+    hardware = Parts(stage.modules, stage.module, inputs=len(elements))
+    beats = [count // hardware.lanes for count in elements]
     turns = hardware.turns(sum(beats))
     reasons = []
     if turns != (wanted := [index for index, count in enumerate(beats) for _ in range(count)]):

@@ -93,10 +93,11 @@ class Builder:
     def add(self, a, b):
         return self._add(Addition, (a, b), self._tensor(a.shape, a.format))
 
-    def concat(self, *parts):
-        """One after the other, as channels; the first one's scale stays."""
-        shape = (1, sum(part.shape[1] for part in parts), *parts[0].shape[2:])
-        return self._add(Concatenation, parts, self._tensor(shape, like=parts[0]), axis=1)
+    def concat(self, *parts, axis=1):
+        """One after the other, by default as channels; the first one's scale stays."""
+        shape = list(parts[0].shape)
+        shape[axis] = sum(part.shape[axis] for part in parts)
+        return self._add(Concatenation, parts, self._tensor(tuple(shape), like=parts[0]), axis=axis)
 
     def multiply(self, a, b):
         return self._add(Multiplication, (a, b), self._tensor(np.broadcast_shapes(a.shape, b.shape), a.format))
@@ -215,6 +216,17 @@ def compared(seed=0, form=UINT8):
     return net.network()
 
 
+def tiled(seed=0, form=INT8):
+    """Maps below each other, one of them behind two convolutions, and the whole beside a part of itself."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    deep = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    tall = net.concat(net.convolution(4, (2, 1), of=deep), trunk, net.table(of=trunk), axis=2)
+    net.concat(net.move(Gather(3, (0, 2)), of=tall), tall, axis=3)
+    net.convolution(2)
+    return net.network()
+
+
 def hourglass(seed=0, form=INT8):
     """Smaller maps by a pool, and larger ones again beside what they were made of."""
     net = Builder((2, 6, 4), seed=seed, form=form)
@@ -261,6 +273,7 @@ NETWORKS = {
     "hourglass": hourglass,
     "gated": gated,
     "shuffled": shuffled,
+    "tiled": tiled,
     "averaged": averaged,
     "compared": compared,
 }

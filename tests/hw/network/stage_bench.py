@@ -234,18 +234,19 @@ def gating(rng):
 
 
 def concatenation(rng):
-    """Parts of other channels and codes, some of the output's own."""
-    rest = rng.choice([image_of(rng), ()])
+    """Parts of other channels, rows or columns, and of other codes, some of the output's own."""
+    rest = rng.choice([(rng.choice([1, 2, 3]), *image_of(rng)), (rng.randint(1, 3), rng.randint(1, 4)), (1,)])
+    axis = rng.choice([1, rng.randint(1, len(rest))])
     unit = rng.choice([1, 2, 3])
     counts = [unit * rng.randint(1, 3) for _ in range(rng.choice([1, 2, 2, 3]))]
-    y = tensor("y", (1, sum(counts), *rest), rng)
+    shapes = [(1, *rest[: axis - 1], count, *rest[axis:]) for count in counts]
+    y = tensor("y", (1, *rest[: axis - 1], sum(counts), *rest[axis:]), rng)
     like = [rng.random() < 0.4 for _ in counts]
-    shapes = [(1, count, *rest) for count in counts]
     parts = [
         y.replace(name=f"x{i}", shape=shape) if same else tensor(f"x{i}", shape, rng)
         for i, (shape, same) in enumerate(zip(shapes, like, strict=True))
     ]
-    return Concatenation(name="concat", inputs=tuple(parts), output=y, axis=1)
+    return Concatenation(name="concat", inputs=tuple(parts), output=y, axis=axis)
 
 
 def softmax(rng):

@@ -90,13 +90,6 @@ def test_refused_shapes(shapes, kind):
         bench.stage(node, Parallelism())
 
 
-def test_refused_axis():
-    x = tensor("x", (1, 4, 2, 3))
-    node = Concatenation(name="n", inputs=(x, x), output=tensor("y", (1, 4, 4, 3)), axis=2)
-    with pytest.raises(ValueError, match=re.escape("'n': axis must be that of the channels, 1 of [1, 4, 4, 3], not 2")):
-        bench.stage(node, Parallelism())
-
-
 def test_lanes_that_no_part_has():
     node = bench.concatenation(random.Random(0))
     with pytest.raises(ValueError, match=r"'concat': lanes must divide the \d+ channels, not 99"):

@@ -11,7 +11,7 @@ import numpy as np
 from systoliq.golden import network
 
 from ..operand_shape import operand_shape
-from .dependency import Dependency, waiting_pixels
+from .dependency import Dependency
 from .line_pace import keeps_up
 from .operators import operator_of
 from .parallelism import Parallelism
@@ -183,11 +183,8 @@ def _waiting(
     node: network.Node, joint: Joint, taken: Sequence[_Stream], given: Sequence[Dependency]
 ) -> tuple[int, ...]:
     """Beats that must find room before each input of a join: none before constants."""
-    made = node.output.pixels
-    depths = {
-        each.name: (-(-count * each.tensor.pixels // made), each.tensor)
-        for each, count in zip(taken, waiting_pixels(given, made), strict=True)
-    }
+    counts = operator_of(node).waiting(given)
+    depths = {each.name: (count, each.tensor) for each, count in zip(taken, counts, strict=True)}
     return tuple(
         _depth(*depths[name], joint.port(index).payload.data.shape().length) if name in depths else 0
         for index, name in enumerate(joint.inputs)

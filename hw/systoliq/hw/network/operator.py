@@ -24,7 +24,7 @@ from systoliq.golden.requantization import Requantization
 from ..folding import Folding
 from ..operand_shape import operand_shape
 from .constants import Constants
-from .dependency import Dependency
+from .dependency import Dependency, waiting_pixels
 from .image import ImageWindow
 from .memory import Memory
 from .parallelism import Parallelism
@@ -186,6 +186,13 @@ class Operator(ABC, Generic[N_co]):
     def needed(self, given: Sequence[Dependency]) -> np.ndarray:
         """`Dependency.needed` of the output."""
         return np.asarray(np.max([each.over(self.node.output.pixels) for each in given], axis=0))
+
+    def waiting(self, given: Sequence[Dependency]) -> list[int]:
+        """Return how many pixels of each computed input must find room before the stage, which has several of them."""
+        made = self.node.output.pixels
+        computed = [tensor for tensor in self.node.inputs if tensor.value is None]
+        counts = waiting_pixels(given, made)
+        return [-(-count * tensor.pixels // made) for count, tensor in zip(counts, computed, strict=True)]
 
     # The estimate: what the stage consists of.
 
