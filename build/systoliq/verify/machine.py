@@ -21,7 +21,7 @@ from .syntax import CLOCK
 from .translate import Translator
 from .widths import width_of
 
-__all__ = ["Machine", "UntranslatableError"]
+__all__ = ["Machine", "UntranslatableError", "is_ram_of_cells"]
 
 _MOST_NODES = 200_000  # statements of a flattened network
 _RAM_INPUTS = frozenset({CLOCK, "write", "write_address", "write_data", "read", "read_address", "show"})
@@ -116,7 +116,8 @@ class Machine:
             inner = f"{path}{instance.name}."
             for port in sorted(placed.inputs - {CLOCK}):
                 self._part(inner, port, 0, placed.wires[port].width)
-            if self._is_ram_of_cells(placed):
+            if is_ram_of_cells(placed):
+                self.assumed.add(placed.name)
                 self._part(inner, "read_data", 0, placed.wires["read_data"].width)
             else:
                 self._declare(inner, placed)
@@ -172,16 +173,10 @@ class Machine:
                 elif port != CLOCK:
                     ((_, _, variable),) = self._flat.parts[inner, port]
                     self._flat.statements[variable] = translator.text(connection, width)
-            if self._is_ram_of_cells(placed):
+            if is_ram_of_cells(placed):
                 self._define_ram(inner, placed)
             else:
                 self._define(inner, placed)
-
-    def _is_ram_of_cells(self, module: Module) -> bool:
-        if module.inputs != _RAM_INPUTS or module.outputs != {"read_data"} or module.memories:
-            return False
-        self.assumed.add(module.name)
-        return True
 
     def _define_ram(self, path: str, module: Module) -> None:
         """Add a memory that shows a word two cycles after it is read."""
@@ -262,6 +257,11 @@ class Machine:
             raise UntranslatableError(f"is too deep to translate ({type(error).__name__})") from error
         found: _Step = self._space["step"]
         return found
+
+
+def is_ram_of_cells(module: Module) -> bool:
+    """Whether a module has the ports of a block RAM and no memory of its own: vendor cells are in its place."""
+    return module.inputs == _RAM_INPUTS and module.outputs == {"read_data"} and not module.memories
 
 
 def _parts(module: Module, target: Expression) -> Iterator[tuple[str, int, int]]:
