@@ -1,4 +1,4 @@
-"""Where data goes in a hierarchy of modules: which bits depend on data, and which of them are copies of it.
+"""Flow of data in a hierarchy of modules: which bits depend on data, and which of them are copies of it.
 
 modules of a network  ->  data_flow: the control signals that depend on data, where data is computed that must only be
 moved, and the modules in which data decides. The check is syntactic: a bit that an expression may read counts as read.
