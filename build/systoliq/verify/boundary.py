@@ -64,7 +64,6 @@ def of_network(
     if columns:
         result = "weights, zero points, biases, constants and widths of sums"
         found += [Ground(result=result, basis=DERIVED), *_of_columns(complete=complete, columns=columns)]
-        found.append(Ground(result="products and sums of the arrays", basis=TESTED))
     if others := [each for each in certified if each]:
         found.append(Ground(result="the other stages' results", basis=EVALUATED, detail="; ".join(others)))
     if tested:

@@ -7,6 +7,7 @@ y_scale), rb = f(b_scale / y_scale) and c = f(zy - fma(ra, za, f(rb * zb))); an 
 
 from __future__ import annotations
 
+import functools
 from fractions import Fraction
 
 from .float32 import TOO_LARGE, Format, float32
@@ -22,12 +23,25 @@ def float32_sums(
 
     Raises RefusedError if an intermediate number is not finite.
     """
-    y_scale = Fraction(scales["y"])
-    ra, rb = (_finite(Fraction(scales[letter]) / y_scale) for letter in "ab")
-    za, zb = zero_points["a"], zero_points["b"]
+    a, b, y = (scales[letter] for letter in "aby")
+    za, zb, zy = (zero_points[letter] for letter in "aby")
+    return _sums(operand, output, (a, b, y), (za, zb, zy), exchanged)
+
+
+@functools.lru_cache(maxsize=4)
+def _sums(
+    operand: Format,
+    output: Format,
+    scales: tuple[float, float, float],
+    zero_points: tuple[int, int, int],
+    exchanged: bool,
+) -> list[list[int]]:
+    a_scale, b_scale, y_scale = map(Fraction, scales)
+    ra, rb = _finite(a_scale / y_scale), _finite(b_scale / y_scale)
+    za, zb, zy = zero_points
     if exchanged:
         ra, rb, za, zb = rb, ra, zb, za
-    offset = _finite(zero_points["y"] - _finite(ra * za + _finite(rb * zb)))
+    offset = _finite(zy - _finite(ra * za + _finite(rb * zb)))
     codes = range(operand[0], operand[1] + 1)
     inner = [_finite(b * rb + offset) for b in codes]
     products = [a * ra for a in codes]

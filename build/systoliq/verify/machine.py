@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import graphlib
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -51,11 +51,19 @@ class Machine:
     """The module `top` of these. `inputs` and `outputs` are its ports, but for the clock.
 
     Bits that the text leaves unknown are `unknown`, 0 or 1. A block RAM that is made of cells is taken to be one:
-    `assumed` has the names of these modules.
+    `assumed` has the names of these modules. Nets within, which `observed` names by their instance ("a.b.") and name,
+    are shown after the outputs.
     """
 
-    def __init__(self, modules: Mapping[str, Module], top: str, *, unknown: int = 0) -> None:
-        self._modules, self._unknown = modules, unknown
+    def __init__(
+        self,
+        modules: Mapping[str, Module],
+        top: str,
+        *,
+        unknown: int = 0,
+        observed: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self._modules, self._unknown, self._observed = modules, unknown, observed
         self._flat = _Flat()
         self._count = 0
         self.assumed: set[str] = set()
@@ -78,9 +86,18 @@ class Machine:
             self._space[variable][:] = words
 
     @property
+    def statements(self) -> int:
+        """How many statements a step evaluates."""
+        return len(self._flat.statements) + len(self._flat.registers)
+
+    @property
     def register_names(self) -> list[str]:
         """The names of the registers, with their instances, in the order of `state`."""
         return [name for name, _, _, _ in self._flat.registers.values()]
+
+    def snapshot(self) -> tuple[Any, ...]:
+        """What registers and memories hold."""
+        return (self.state, *(tuple(self._space[variable]) for variable in self._flat.memories))
 
     def step(self, *inputs: int) -> tuple[int, ...]:
         """Return the `outputs` for these `inputs`, and then let the clock rise."""
@@ -249,6 +266,9 @@ class Machine:
         lines.append(f"    following = ({', '.join(nexts)}{',' if nexts else ''})")
         lines += [f"    {write}" for write in flat.writes]
         shown = [self._net("", name, 0, module.wires[name].width) for name in self.outputs]
+        for path, name in self._observed:
+            parts = self._flat.parts.get((path, name), ())
+            shown.append(self._net(path, name, 0, sum(width for _, width, _ in parts)))
         lines.append(f"    return following, ({', '.join(shown)},)")
         self._space: dict[str, Any] = {variable: list(words) for variable, (_, words) in flat.memories.items()}
         try:

@@ -8,7 +8,7 @@ An error in the description is an error of the package: nothing here comes from 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from .package import RefusedError
 
-__all__ = ["Model", "picks", "raster"]
+__all__ = ["Model", "moved", "picks", "raster"]
 
 _MOST_ELEMENTS = 1 << 26  # of a tensor
 _DEEPEST = 8  # chains within one another
@@ -25,10 +25,15 @@ _DEEPEST = 8  # chains within one another
 
 @dataclass(frozen=True)
 class Model:
-    """The `nodes` by name, each as described; `arrays` are those that the description refers to."""
+    """The `nodes` by name, each as described; `arrays` are those that the description refers to.
+
+    `sources` and `outputs` are the tensors at the network's ends.
+    """
 
     nodes: Mapping[str, Mapping[str, Any]]
     arrays: Mapping[str, Any]
+    sources: Sequence[Mapping[str, Any]]
+    outputs: Sequence[Mapping[str, Any]]
 
     @staticmethod
     def of(arrays: Mapping[str, Any], source: str) -> Model:
@@ -38,9 +43,11 @@ class Model:
             nodes = {str(node["name"]): node for node in description["nodes"]}
             if len(nodes) != len(description["nodes"]):
                 raise ValueError("two nodes have one name")
+            sources = [source["tensor"] for source in description["sources"]]
+            outputs = list(description["outputs"])
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise RefusedError(f"{source}: cannot be read as a network ({type(error).__name__}: {error})") from error
-        return Model(nodes, arrays)
+        return Model(nodes, arrays, sources, outputs)
 
     def node(self, name: str, operator: str) -> Mapping[str, Any]:
         """The node `name`, which must be of the class `operator`."""
@@ -66,18 +73,18 @@ def picks(node: Mapping[str, Any]) -> npt.NDArray[np.int64]:
     plain = np.arange(count).reshape(1, *shape[1:])
     places = np.empty(count, np.int64)
     places[raster(x, plain)] = np.arange(count)  # where the stream has each element of the array
-    moved = _moved(node["movement"], places[plain], 0)
-    if list(moved.shape[1:]) != [int(size) for size in y["shape"][1:]]:
+    found = moved(node["movement"], places[plain])
+    if list(found.shape[1:]) != [int(size) for size in y["shape"][1:]]:
         raise RefusedError(f"the movement of {node['name']!r} does not give the shape of its output")
-    return raster(y, moved)
+    return raster(y, found)
 
 
-def _moved(movement: Mapping[str, Any], array: npt.NDArray[Any], depth: int) -> npt.NDArray[Any]:
+def moved(movement: Mapping[str, Any], array: npt.NDArray[Any], depth: int = 0) -> npt.NDArray[Any]:
     """What the `movement` makes of an `array` of one image."""
     kind = movement["is"]
     if kind == "Chain" and depth < _DEEPEST:
         for each in movement["movements"]:
-            array = _moved(each, array, depth + 1)
+            array = moved(each, array, depth + 1)
     elif kind == "Reshape":
         array = array.reshape(1, *movement["shape"])
     elif kind == "Transpose":

@@ -6,17 +6,16 @@ The certificate must name every stage of the pipeline, and the stages whose resu
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .boundary import DERIVED, TESTED, Ground, of_network
+from .boundary import Ground, of_network
 from .compare import unlike
-from .dataflow import data_flow
 from .model import Model
-from .modules import Module
 from .one_layer import read_modules
+from .order import Order
 from .package import CERTIFICATE, RefusedError, limited, read_arrays
 from .report import StageReport, noted
 from .stage import Found, Stage
@@ -24,14 +23,6 @@ from .stages import OPERATORS
 from .streams import Streams
 
 __all__ = ["NetworkFound", "verify_network"]
-
-_ORDER = (
-    "window buffers and padding, the order of channels and pixels, the weights' addresses in time, repeated pixels",
-    "gearboxes, forks, FIFOs, joins, flow control, stalls, reset",
-)
-"""What of a network is not read here."""
-_KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
-"""What is left out of a module's name to name its kind."""
 
 
 @dataclass(kw_only=True)
@@ -97,36 +88,22 @@ def verify_network(
         found.stages.append(
             StageReport(node=part["node"], operator=part["operator"], tried=tried, reasons=stated, tested=tested)
         )
-    with noted(found.reasons):
-        found.order += _data_independence(claimed, modules, name, verilog, found.reasons)
     verdicts = {part.get("verdict") for part in claimed["stages"]}
     known = {frozenset({"exact"}): "exact", frozenset({"tested"}): "tested"}.get(frozenset(verdicts), "exact in part")
     verdict = known if verdicts <= {"exact", "tested"} else "differs"
     found.reasons += unlike({"verdict": claimed.get("verdict")}, {"verdict": verdict})
-    found.order += [Ground(result=result, basis=TESTED) for result in _ORDER]
+    order = Order(
+        directory=directory,
+        name=name,
+        claimed=claimed,
+        modules=modules,
+        model=model,
+        arrays=arrays,
+        progress=progress,
+    )
+    with noted(found.reasons):
+        found.order += order.grounds(found.reasons)
     return found
-
-
-def _data_independence(
-    claimed: dict[str, Any], modules: Mapping[str, Module], name: str, verilog: str, reasons: list[str]
-) -> Iterator[Ground]:
-    """That no control signal depends on data, and that what must move data only copies it."""
-    moves = [part["module"] for part in claimed["stages"] if part["operator"] == "Move"]
-    flow = data_flow(modules, name, moves)
-    reasons += limited(f"{verilog}: {fault}" for fault in sorted(flow.faults))
-    if flow.faults:
-        return
-    kinds = sorted({_KIND.sub("", each.removeprefix(f"{name}_")) for each in flow.decisions})
-    decides = f"data decides only in {', '.join(kinds)}, which give data" if kinds else "data decides nothing"
-    yield Ground(
-        result="every valid, ready, last, address and write enable of streams and memories is the same for all data",
-        basis=DERIVED,
-        detail=decides,
-    )
-    yield Ground(
-        result="window buffers, FIFOs, forks, gearboxes, moves and all before an array only copy data",
-        basis=DERIVED,
-    )
 
 
 def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> Found:

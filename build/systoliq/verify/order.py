@@ -1,0 +1,113 @@
+"""Order and flow of a network: what is known of the way in which elements meet, as part of the boundary.
+
+certificate, modules, Model  ->  Ground..., and reasons to refuse
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .boundary import DERIVED, EVALUATED, TESTED, Ground
+from .dataflow import data_flow
+from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
+from .model import Model
+from .modules import Module
+from .package import RefusedError, limited
+
+__all__ = ["Order"]
+
+_ORDER = (
+    "products and sums of the arrays, windows, padding, strides, groups, the order of channels and pixels, addresses "
+    "of weights in time, repeated pixels, gearboxes, forks, FIFOs and joins at full rate"
+)
+_STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
+_RESET = "reset from every state and in every phase"
+_KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
+"""What is left out of a module's name to name its kind."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What is there of a network: its `claimed` certificate, `modules`, `model` and `arrays` of NAME_stages.npz."""
+
+    directory: Path
+    name: str
+    claimed: Mapping[str, Any]
+    modules: Mapping[str, Module]
+    model: Model
+    arrays: Mapping[str, Any]
+    progress: Callable[[str], None]
+
+    def grounds(self, reasons: list[str]) -> Iterator[Ground]:
+        """Yield what each result rests on; add reasons to refuse to `reasons`. If there is none, evaluate images."""
+        yield from self._independence(reasons)
+        if not reasons:
+            yield from self._images(reasons)
+        yield Ground(result=_STALLS, basis=TESTED)
+        yield Ground(result=_RESET, basis=TESTED)
+
+    def _independence(self, reasons: list[str]) -> Iterator[Ground]:
+        """That no control signal depends on data, and that what must move data only copies it."""
+        moves = [part["module"] for part in self.claimed["stages"] if part["operator"] == "Move"]
+        flow = data_flow(self.modules, self.name, moves)
+        if flow.faults:
+            reasons += limited(f"{self.name}.v: {fault}" for fault in sorted(flow.faults))
+            return
+        kinds = sorted({_KIND.sub("", each.removeprefix(f"{self.name}_")) for each in flow.decisions})
+        yield Ground(
+            result="every valid, ready, last, address and write enable of streams and memories depends on no data",
+            basis=DERIVED,
+            detail=f"data decides only in {', '.join(kinds)}, which give data" if kinds else "data decides nothing",
+        )
+        yield Ground(
+            result="window buffers, FIFOs, forks, gearboxes, moves and all before an array only copy data",
+            basis=DERIVED,
+        )
+
+    def _images(self, reasons: list[str]) -> Iterator[Ground]:
+        """What images show that are evaluated."""
+        self.progress("images")
+        try:
+            found = evaluate_images(
+                self.modules,
+                self.name,
+                self.model,
+                self.claimed["stages"],
+                self.arrays,
+                image_cycles=_image_cycles(self.directory / f"{self.name}_plan.json"),
+            )
+        except UnevaluatedError as error:
+            yield Ground(result=_ORDER, basis=TESTED, detail=f"not evaluated: {error}")
+            return
+        reasons += limited(f"{self.name}.v: {reason}" for reason in found.reasons)
+        yield from _shown(found)
+
+
+def _shown(found: Images) -> Iterator[Ground]:
+    """What images that were evaluated show."""
+    period = found.period
+    detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles"
+    if found.assumed:
+        detail += f"; {', '.join(sorted(found.assumed))} taken to be memories"
+    yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
+    for_ever = "the same for ever at full rate"
+    if period is not None:
+        often = f"registers and memories repeat after {period} image{'s' if period > 1 else ''}"
+        yield Ground(result=for_ever, basis=EVALUATED, detail=often)
+    else:
+        yield Ground(result=for_ever, basis=TESTED, detail="registers and memories were not seen to repeat")
+    yield Ground(result=f"reset from {RESETS} arbitrary states, then an image", basis=EVALUATED)
+    yield Ground(result=f"a random schedule of valid and ready, for {IMAGES} images", basis=EVALUATED)
+
+
+def _image_cycles(plan: Path) -> int:
+    """The cycles of an image by the plan, which bound the evaluation; nothing else rests on them."""
+    try:
+        return max(1, *(int(stage["image_cycles"]) for stage in json.loads(plan.read_bytes())))
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise RefusedError(f"{plan.name}: cannot be read ({type(error).__name__}: {error})") from error

@@ -1,0 +1,191 @@
+"""The integers of a network, computed from its description alone: Model, image  ->  every tensor by name.
+
+An independent implementation of the operators, for small networks. It uses neither `systoliq.golden` nor the stages'
+arrays, but for the tables of concatenations, which are tested against onnxruntime.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .float32 import Format, combined_scale, float32, steps_of
+from .float32_product import float32_products
+from .float32_sum import float32_sums
+from .model import Model, moved
+
+__all__ = ["Reference", "UncomputedError", "tensor_format"]
+
+_INT32 = 1 << 31
+Integers = npt.NDArray[Any]  # of int64
+
+
+class UncomputedError(Exception):
+    """The reference does not compute this network."""
+
+
+def tensor_format(tensor: Mapping[str, Any]) -> Format:
+    """The least and the greatest integer of a tensor."""
+    bits, signed = int(tensor["format"]["bits"]), bool(tensor["format"]["signed"])
+    return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+
+class Reference:
+    """Computes the tensors of `model`. `entries` gives the table of an input of a concatenation, by node and input."""
+
+    def __init__(self, model: Model, entries: Callable[[str, int], Any]) -> None:
+        self._model, self._entries = model, entries
+        self._tables: dict[str, Any] = {}
+
+    def tensors(self, inputs: Mapping[str, Integers]) -> dict[str, Integers]:
+        """All tensors of one image, whose `inputs` are given by name; each of the shape that its node states."""
+        known = dict(inputs)
+        for name, node in self._model.nodes.items():
+            operator = _OPERATORS.get(node["is"])
+            if operator is None:
+                raise UncomputedError(f"the operator {node['is']} has no second definition")
+            given = [self._given(tensor, known) for tensor in node["inputs"]]
+            found = operator(self, node, given)
+            if list(found.shape) != list(node["output"]["shape"]):
+                raise UncomputedError(f"node {name!r} gives the shape {found.shape}")
+            known[node["output"]["name"]] = found
+        return known
+
+    def _given(self, tensor: Mapping[str, Any], known: Mapping[str, Integers]) -> Integers:
+        if tensor.get("value") is not None:
+            return np.asarray(np.asarray(self._number(tensor["value"]), np.int64).reshape(tensor["shape"]))
+        return known[tensor["name"]]
+
+    def _number(self, value: Any) -> Any:
+        """A number or an array of the description."""
+        if isinstance(value, dict):
+            return self._model.arrays[value["array"]] if "array" in value else float.fromhex(value["float32"])
+        return value
+
+    # Operators.
+
+    def _convolution(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        (x,), groups = given, int(node["groups"])
+        windows = self._windows(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
+        positions, kernel, channels = windows.shape
+        rows = windows.reshape(positions, kernel, groups, channels // groups).transpose(2, 0, 1, 3)
+        y = self._product(node, rows.reshape(groups, positions, -1))
+        return np.asarray(y.T.reshape(node["output"]["shape"]))
+
+    def _dense(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        (x,) = given
+        return np.asarray(self._product(node, x.reshape(1, -1, x.shape[-1])).reshape(node["output"]["shape"]))
+
+    def _product(self, node: Mapping[str, Any], rows: Integers) -> Integers:
+        """The layer of `node` on `rows` [groups, positions, k] -> [positions, n]."""
+        layer = node["layer"]
+        b = np.asarray(self._number(layer["b"]), np.int64)
+        n = b.shape[1]
+        zero_points = np.broadcast_to(np.asarray(self._number(layer["b_zero_point"]), np.int64), n)
+        bias = layer.get("bias")
+        biases = np.zeros(n, np.int64) if bias is None else np.asarray(self._number(bias), np.int64)
+        groups, per_group = len(rows), n // len(rows)
+        differences = rows - int(node["inputs"][0]["zero_point"])
+        sums = np.concatenate(
+            [
+                differences[group] @ (b - zero_points)[:, group * per_group : (group + 1) * per_group]
+                for group in range(groups)
+            ],
+            axis=1,
+        )
+        scales = {letter: np.broadcast_to(self._number(layer[f"{letter}_scale"]), n).tolist() for letter in "aby"}
+        of = zip(scales["a"], scales["b"], scales["y"], strict=True)
+        return self._rescaled(node, sums + biases, [combined_scale(*each) for each in of])
+
+    def _rescaled(self, node: Mapping[str, Any], sums: Integers, scales: list[float]) -> Integers:
+        """Requantize `sums` [positions, n] by the float32 formula at the scale of each column."""
+        if np.abs(sums).max(initial=0) >= _INT32:
+            raise UncomputedError("sums leave int32")
+        y, output, zero_point = np.empty_like(sums), tensor_format(node["output"]), int(node["output"]["zero_point"])
+        for column, scale in enumerate(scales):
+            if not 0 <= scale < float("inf"):
+                raise UncomputedError("a scale is negative, infinite or NaN")
+            low, high = int(sums[:, column].min()), int(sums[:, column].max())
+            starts, values = zip(*steps_of(Fraction(scale), zero_point, output, low, high), strict=True)
+            y[:, column] = np.array(values)[np.searchsorted(starts, sums[:, column], side="right") - 1]
+        return y
+
+    def _windows(self, node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
+        """The pixels under each window: [positions, kernel, channels], both in raster order."""
+        window, image = node["window"], x[0]
+        size = image.shape[1:]
+        before, after = window["pads"][: len(size)], window["pads"][len(size) :]
+        margins = [(0, 0), *((int(low), max(int(high), 0)) for low, high in zip(before, after, strict=True))]
+        padded = np.pad(image, margins, constant_values=padding)
+        made = node["output"]["shape"][2:]
+        places = [
+            np.arange(count)[:, np.newaxis] * stride + np.arange(kernel) * dilation
+            for count, stride, kernel, dilation in zip(
+                made, window["strides"], window["kernel"], window["dilations"], strict=True
+            )
+        ]
+        if len(places) != 2 or any(each.max() >= padded.shape[1 + axis] for axis, each in enumerate(places)):
+            raise UncomputedError("windows are not those of an image of two dimensions")
+        rows, columns = places
+        found = padded[:, rows[:, np.newaxis, :, np.newaxis], columns[np.newaxis, :, np.newaxis, :]]
+        return np.asarray(found.reshape(len(image), len(rows) * len(columns), -1).transpose(1, 2, 0))
+
+    def _maximum(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        least = tensor_format(node["inputs"][0])[0]
+        return np.asarray(self._windows(node, given[0], least).max(axis=1).T.reshape(node["output"]["shape"]))
+
+    def _whole_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        (x,), tensor = given, node["inputs"][0]
+        pixels = x[0].reshape(x.shape[1], -1)
+        sums = (pixels - int(tensor["zero_point"])).sum(axis=1)[np.newaxis]
+        total = float32(Fraction(self._number(node["output"]["scale"])) * pixels.shape[1])
+        scale = combined_scale(self._number(tensor["scale"]), 1.0, float(total))
+        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).reshape(node["output"]["shape"]))
+
+    def _table(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        entries = np.asarray(self._number(node["entries"]), np.int64)
+        return np.asarray(entries[given[0] - tensor_format(node["inputs"][0])[0]])
+
+    def _pair(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        name, operand = node["name"], tensor_format(node["inputs"][0])
+        if operand != tensor_format(node["inputs"][1]):
+            raise UncomputedError("operands have two formats")
+        if name not in self._tables:
+            tensors = dict(zip("aby", (*node["inputs"], node["output"]), strict=True))
+            scales = {letter: self._number(tensor["scale"]) for letter, tensor in tensors.items()}
+            zero_points = {letter: int(tensor["zero_point"]) for letter, tensor in tensors.items()}
+            output = tensor_format(node["output"])
+            if node["is"] == "Addition":
+                rows = float32_sums(operand, output, scales, zero_points, exchanged=bool(node["exchanged"]))
+            else:
+                rows = float32_products(operand, output, scales, zero_points)
+            self._tables[name] = np.array(rows, np.int64)
+        found: Integers = self._tables[name][given[0] - operand[0], given[1] - operand[0]]
+        return found
+
+    def _concatenation(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        parts = []
+        for index, (x, tensor) in enumerate(zip(given, node["inputs"], strict=True)):
+            entries = np.asarray(self._entries(node["name"], index), np.int64)
+            parts.append(entries[x - tensor_format(tensor)[0]])
+        return np.concatenate(parts, axis=int(node["axis"]))
+
+    def _move(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        return moved(node["movement"], given[0])
+
+
+_OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]], Integers]] = {
+    "Convolution": Reference._convolution,
+    "Dense": Reference._dense,
+    "MaxPool": Reference._maximum,
+    "WholeAverage": Reference._whole_average,
+    "Table": Reference._table,
+    "Addition": Reference._pair,
+    "Multiplication": Reference._pair,
+    "Concatenation": Reference._concatenation,
+    "Move": Reference._move,
+}
