@@ -15,7 +15,7 @@ from .errors import InputError
 __all__ = ["ONE_INPUT", "check_labels", "hit_share"]
 
 ONE_INPUT = ("inputs", "a", "x")
-"""Names in an archive that stand for the input of a model with one input."""
+"""Names in an archive for the input of a model with one input."""
 
 
 def check_labels(path: Path, labels: npt.NDArray[Any] | None, operands: Iterable[npt.ArrayLike]) -> None:

@@ -1,1 +1,1 @@
-"""The command line: what each command takes and shows."""
+"""The command line: arguments and output of each command."""

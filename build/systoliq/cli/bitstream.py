@@ -22,7 +22,7 @@ from .shell import debug_option, warn_symlink
 
 __all__ = ["bitstream"]
 
-_PLACEMENTS = 2  # mostly: once for what is reached, and again for that clock
+_PLACEMENTS = 2  # mostly: placed twice, first to find the frequency, then for that clock
 _BOARDS = "\n".join(f"  {board.name:<15}{board.title}" for board in BOARDS.values())
 
 

@@ -1,4 +1,4 @@
-"""The command `systoliq board`: its group of commands, each in a file of its own beside this one."""
+"""The command `systoliq board`: its group of commands, each in a separate file of this folder."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _PATHS = ("weights", "plan")
 def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> Design:
     """Return the design that `source` is with these `options`, among them the `baud` of its line, for a board.
 
-    Raises InputError for what has no units of operands.
+    Raises InputError for a design without units of operands.
     """
     target = None if board is None else open_board(board).target
     given = dict(options)
@@ -39,7 +39,7 @@ def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> 
 
 
 def board_record(source: str, board: str | None, options: Mapping[str, Any]) -> Record:
-    """What makes the same design again, wherever the command is called: files by their full paths."""
+    """The record to make the same design again from any directory: files by their full paths."""
     path, mark, node = source.partition("#")
     if Path(path).is_file():
         source = f"{Path(path).absolute()}{mark}{node}"

@@ -227,7 +227,7 @@ def _sweep(out: Path | None, requirements: dict[str, float], memory: float | Non
 
 
 def _questioned(source: str, smallest: bool) -> Network | MatMulLayer | None:
-    """What the smallest plan is asked for: a network, or a layer where that is asked for."""
+    """The subject of a question for the smallest plan: a network, or a layer with --smallest; else None."""
     opened = open_network(source)
     if opened is not None:
         network, origin = opened
@@ -246,7 +246,7 @@ def _tell_scales(subject: Network | MatMulLayer | None) -> None:
 
 
 def _is_of_cells(target: str | None) -> bool:
-    """Whether all devices are standard cells or gates, which no plan is looked for by estimates for."""
+    """True if all devices are standard cells or gates, for which there are no estimates of plans."""
     words = [] if target is None else [word.strip() for word in target.split(",")]
     return bool(words) and all(word in TARGETS and TARGETS[word].family == "generic" for word in words)
 

@@ -1,4 +1,4 @@
-"""Axes of `systoliq explore` as options: those of layers, and those of the engine."""
+"""Axes of `systoliq explore` as options, for layers and for the engine."""
 
 from __future__ import annotations
 

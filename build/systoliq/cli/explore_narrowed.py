@@ -31,7 +31,8 @@ def explore_narrowed(
     requirements: dict[str, float],
     **options: Any,
 ) -> int:
-    """The least mix of widths that has the accuracy, by the plan that has the throughput; then the smallest of its own.
+    """Find the smallest mix of widths with the accuracy, for the plan with the throughput; then the smallest plan for
+    it.
 
     Both are printed, and written into `out`, the widths into its folder precision; 1 where cosimulation differs.
     """

@@ -37,7 +37,7 @@ _REQUIRED = ("throughput", *_LIMITS)
 
 
 def check_requirements(requirements: Mapping[str, float], place: int, seeds: int) -> None:
-    """Whether a plan can be asked for so: an InputError says why not."""
+    """Raise InputError if a plan cannot be asked for with these requirements."""
     if unknown := sorted(set(requirements) - set(_REQUIRED)):
         raise InputError(f"require must be among {', '.join(_REQUIRED)} for a plan, not {unknown[0]!r}")
     for name, value, least in (("place", place, 0), ("seeds", seeds, 1)):
@@ -46,7 +46,7 @@ def check_requirements(requirements: Mapping[str, float], place: int, seeds: int
 
 
 def limits_of(requirements: Mapping[str, float]) -> dict[str, int]:
-    """What a plan may take at the most, as `ask` has it."""
+    """Upper limits of a plan, as for `ask`."""
     return {_LIMITS[name]: int(value) for name, value in requirements.items() if name in _LIMITS}
 
 
@@ -70,7 +70,7 @@ def explore_question(
 ) -> int:
     """Answer by models and, where asked for, by place and route; print it, and write it into `out`, if given.
 
-    What was placed, or has inputs `given`, is cosimulated; 1 where that finds a difference.
+    A plan that was placed, or has inputs `given`, is cosimulated; the exit status is 1 if there is a difference.
     """
     if out is not None:
         check_directory(out)

@@ -16,7 +16,7 @@ _GIB = 1 << 30
 def workers(
     work: Callable[[Any], list[Finding]], jobs: int | None, memory: float | None, scheduler: str | None
 ) -> Executor | None:
-    """Who does `work`: the workers of a scheduler, or so many local processes; None, where nothing is said: nobody."""
+    """Executor for `work`: the workers of a scheduler, or local processes; None by default."""
     if scheduler is not None:
         from ..explore.dask_cluster import DaskCluster
 

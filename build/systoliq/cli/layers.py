@@ -92,7 +92,7 @@ def _table(products: list[Product]) -> Table:
 
 
 def _facts(product: Product) -> tuple[str, str, str]:
-    """Formats of A, B and Y; whether all columns share a scale and zero point; whether there is a bias, and whose."""
+    """Formats of A, B and Y; per tensor or per column; whether there is a bias, and its kind."""
     layer, host = product.layer, product.host
     if layer is None:
         return "", "", ""
@@ -107,7 +107,7 @@ def _facts(product: Product) -> tuple[str, str, str]:
 
 
 def _width(products: list[Product], reading: Reading) -> int:
-    """Of the tables in a file or a pipe: as wide as the longest names ask."""
+    """Width of tables in a file or a pipe: enough for the longest names."""
     names = [len(product.name) + len(product.shape) for product in products]
     names += [2 * len(verdict.name) + len(verdict.operator) + len(verdict.text) for verdict in reading.verdicts]
     return 120 + max(names, default=0)

@@ -1,4 +1,4 @@
-"""The command line `systoliq`: its commands, each in a file of its own beside this one, loaded when it is called."""
+"""The command line `systoliq`: its commands are separate files of this folder, loaded when they are called."""
 
 from __future__ import annotations
 

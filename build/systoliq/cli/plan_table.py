@@ -30,8 +30,8 @@ _COUNTED = {
 
 
 def show_plan(design: Design, part: Target | None) -> None:
-    """Print the plan of `design`, if it has one: the sums of its stages, what there is on `part`, and the notes. Of a
-    design without stages print what was chosen.
+    """Print the plan of `design`, if it has one: the sums of its stages, what there is on `part`, and the notes. For a
+    design without stages, print the chosen parameters.
     """
     if not design.stages:
         for choice in design.choices:
@@ -75,5 +75,5 @@ def _cells(stage: Mapping[str, Any], usual: str) -> str:
 
 
 def _there_is(part: Target, counted: list[str]) -> list[str]:
-    """The row of what the part has."""
+    """The row with the capacity of the part."""
     return [part.name, *[""] * 5, *(str(part.capacity.get(_COUNTED[key][1], "")) for key in counted)]

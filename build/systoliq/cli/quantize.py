@@ -37,7 +37,7 @@ QUANTIZE_OPTIONS = (
         help="Round scales up to powers of two: smaller hardware, and slightly less accurate.",
     ),
 )  # fmt: skip
-"""How a float model is quantized."""
+"""Methods to quantize a float model."""
 
 
 @click.command(

@@ -1,4 +1,4 @@
-"""Verdict where the hardware is right and onnxruntime's own kernels saturate: a note, and an exit status of its own."""
+"""Verdict if the hardware is right and onnxruntime's own kernels saturate: a note, and a special exit status."""
 
 from __future__ import annotations
 

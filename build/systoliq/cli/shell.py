@@ -25,7 +25,7 @@ from .shown import shown
 
 __all__ = ["Group", "debug_option", "tell_notes", "warn_symlink"]
 
-_BAD_INPUT = (ValueError, TypeError, OSError)  # what golden and hw raise for what they were given
+_BAD_INPUT = (ValueError, TypeError, OSError)  # errors of golden and hw for invalid arguments
 
 
 @dataclass
@@ -98,7 +98,7 @@ def _caught_signals(settings: _Settings) -> Iterator[None]:
 
 
 def _leave_output(error: Exception) -> None:
-    """Where standard output cannot be written, do not try again at the end."""
+    """If standard output cannot be written, do not try again at exit."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -121,7 +121,7 @@ def tell_notes(notes: Iterable[str]) -> None:
 
 
 def warn_symlink(directory: Path) -> None:
-    """Say where output really goes, where `directory` is a link."""
+    """Report the real path of the output if `directory` is a link."""
     if directory.is_symlink():
         click.echo(f"note: {directory} is a link: what is written goes to {directory.resolve()}", err=True)
 

@@ -50,7 +50,7 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
     Verilog's requantizer is compared with the float32 formula (for float8, with exact sums rounded once) in exact
     arithmetic: for every accumulator, or on both sides of each step if there are millions. Each stage of a network is
     checked like this; additions, multiplications, tables, concatenations and maxima are checked in all cases. The
-    summary names what is only tested.
+    summary names the parts that are only tested.
 
     Then the package is regenerated from its layer or network and hardware, and every file is compared. A package
     without these is refused. A certificate is not a signature: to know whose layer or network it is, compare the digest
@@ -96,7 +96,7 @@ def verify(directory: Path, layer: str | None, no_regenerate: bool, report_file:
 
 
 def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> Report | None:
-    """What was derived; None where there is nothing to derive, as the package carries no certificate."""
+    """The derived certificate; None if the package has no certificate."""
     try:
         return verify_package(directory, detail)
     except NotAPackageError:
@@ -107,7 +107,7 @@ def _report(directory: Path, detail: Callable[[str], None], *, needed: bool) -> 
 
 
 def _boundary(report: Report | None, compared: Comparison | None) -> Sequence[Ground]:
-    """What each result rests on; a package without a certificate rests on the comparison alone."""
+    """The basis of each result; without a certificate, the comparison of files alone."""
     if report is None:
         return [Ground(result="everything", basis="regenerated", detail="the package has no certificate")]
     return report.boundary if compared is not None else without_regeneration(report.boundary)
@@ -128,7 +128,7 @@ def _facts(
 
 
 def _summary(report: Report, verdict: str) -> str:
-    """The `verdict` on the whole, with what was tried and with what requantizers."""
+    """The overall `verdict`, with the number of checks and the requantizers."""
     parts = f"in {report.columns} columns, {report.steps} steps, {report.points} accumulators tried"
     low, high = report.accumulators
     if report.stages:

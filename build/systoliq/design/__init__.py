@@ -1,4 +1,4 @@
-"""Designs: the hub between what is asked for and what is made of it."""
+"""Designs: named hardware with its model, between requests and results."""
 
 import lazy_loader
 

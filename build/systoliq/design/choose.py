@@ -1,6 +1,6 @@
 """The requantizer and the accumulator width of a layer: the cheapest that are proven to be enough.
 
-What can be proven depends on what the layer can reach, which follows from its weights, its bias and the format of A.
+The proofs depend on the reachable sums, which follow from the weights, the bias and the format of A.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def smallest(layer: MatMulLayer, form: Rounding | None = None) -> SmallestExact:
 def reachable(layer: MatMulLayer) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Least and greatest int32 accumulator of each column, [N] each: all of int32 in a column whose sum may wrap.
 
-    Those of `MatMulLayer.canonical`, as all here.
+    Of `MatMulLayer.canonical`, like everything in this module.
     """
     return int32_range(*layer.canonical.accumulator_range())
 

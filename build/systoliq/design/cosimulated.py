@@ -1,4 +1,4 @@
-"""A cosimulation's result as that of a design: layers and arrays, whose streams one bench drives."""
+"""A cosimulation's result for designs of layers and arrays, whose streams share one bench."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Design(ABC):
 
     name: str
 
-    # What each kind has of its own.
+    # Facts that each kind provides.
 
     @property
     @abstractmethod
@@ -102,7 +102,7 @@ class Design(ABC):
 
     @property
     def certified(self) -> bool:
-        """Whether the package contains a certificate of exactness."""
+        """True if the package contains a certificate of exactness."""
         return False
 
     @property

@@ -26,8 +26,8 @@ _LARGEST_PIXEL = 16.0
 class Digits:
     """A trained classifier, 64 -> 10, with the images that it has not seen.
 
-    `images` [M, 8, 8] hold 0 to 16; `a` [M, 64] are the same in int8, and `labels` [M] what they show. `weights`
-    [64, 10] and `bias` [10] are those of the classifier in float.
+    `images` [M, 8, 8] hold 0 to 16; `a` [M, 64] are the same in int8, and `labels` [M] what they show. `weights` [64,
+    10] and `bias` [10] are the float classifier's.
     """
 
     layer: MatMulLayer
@@ -60,7 +60,7 @@ def train_digits() -> Digits:
     """Train a logistic regression on three quarters of the images, and quantize it with one scale per class.
 
     Activations are int8 with zero point -128 (pixels are never negative); weights int8, symmetric, per column; the bias
-    int32 at scale a_scale * b_scale; logits int8, over the range that the training images reach.
+    int32 at scale a_scale * b_scale; logits int8, over the range of the training images.
     """
     linear_model = need("sklearn.linear_model", "scikit-learn", _PURPOSE)
     train_x, test_x, train_labels, test_labels = split_digits()

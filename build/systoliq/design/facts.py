@@ -13,7 +13,7 @@ RESET = {
     "meaning": "rising edges of clk with rst = 1 that are enough, whatever the registers held; no beat may be offered "
     "at such an edge: it would be lost, even where tready is 1",
 }
-"""How long the reset of a design must be."""
+"""Minimum length of a design's reset."""
 
 
 def format_facts(fmt: IntFormat | Float8Format) -> dict[str, Any]:
@@ -24,7 +24,7 @@ def format_facts(fmt: IntFormat | Float8Format) -> dict[str, Any]:
 
 
 def _float8_facts(fmt: Float8Format) -> dict[str, Any]:
-    """What the codes of `fmt` mean: a sign, an exponent field, a mantissa, from the highest bit down."""
+    """The format of the codes of `fmt`: a sign, an exponent field, a mantissa, from the highest bit down."""
     return {
         "name": fmt.name,
         "bits": fmt.bits,

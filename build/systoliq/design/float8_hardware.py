@@ -39,7 +39,7 @@ _REASONS = {
 def refuse_integer_options(hardware: Hardware, layer: MatMulLayer) -> None:
     """An InputError that names the field of `hardware` that was set and has no meaning for a `layer` with float8.
 
-    Where it multiplies integers, and float8 is its result alone, the array is that of integers.
+    If the layer multiplies integers and only its result is float8, the array is an integer array.
     """
     for name, allowed in _UNASKED.items():
         value = getattr(hardware, name)

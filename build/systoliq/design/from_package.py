@@ -1,4 +1,4 @@
-"""Designs made once more, from what a package says of itself.
+"""Designs regenerated from the description in a package.
 
 NAME.json (hardware, constants), NAME_layer.npz or NAME_network.npz  ->  Design
 """
@@ -47,7 +47,7 @@ def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
 
 
 def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -> Iterator[str]:
-    """Which arrays of the package's layer or network, and which part of the host, are not those of `source`."""
+    """Arrays of the package's layer or network, and parts of the host, that differ from `source`."""
     kind, file = sidecar["kind"], _file(directory, sidecar)
     found, wanted = read_arrays(file), _arrays(source, kind)
     for key in sorted({*wanted, *found}):
@@ -72,7 +72,7 @@ def _host(sidecar: Mapping[str, Any], layer: MatMulLayer) -> HostPart | None:
 
 
 def _host_of(source: str) -> dict[str, Any] | None:
-    """What the sidecar of a layer of int32 sums from `source` says of the host's part."""
+    """The sidecar's description of the host's part for a layer of int32 sums from `source`."""
     host = onnx_product(source)[2] if is_model(source) else HostPart.of_layer(open_layer(source, None)[0])
     return host.facts if host else None
 

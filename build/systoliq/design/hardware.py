@@ -194,7 +194,7 @@ class Hardware:
 
     @property
     def requantizer_is_chosen(self) -> bool:
-        """Whether the choice of the requantizer is systoliq's."""
+        """True if systoliq selects the requantizer."""
         return self.requantizer == AUTO
 
     def refuse_engines(self, source: str) -> None:
@@ -331,8 +331,8 @@ class Hardware:
 
 
 def auto_cells(hardware: Hardware) -> str:
-    """The family of the part's cells, to choose among where `cells` are "auto"; an InputError where its sites, which
-    the choice goes by, are not known.
+    """The family of the part's cells, to select from if `cells` is "auto"; InputError if the part's capacity, which the
+    selection needs, is unknown.
     """
     part = hardware.part
     if part is None or not (is_ecp5(part.cells) or part.cells == "ice40"):

@@ -12,5 +12,5 @@ __all__ = ["read_operand_file"]
 
 
 def read_operand_file(path: Path) -> Arrays:
-    """The arrays of an .npz archive by their names, or that of a .npy file as `a`."""
+    """The arrays of an .npz archive by name, or the array of a .npy file as `a`."""
     return {"a": read_array(path)} if path.suffix == ".npy" else read_arrays(path)

@@ -9,4 +9,4 @@ PRESETS = {
     "array": "the array with its drain, without a layer",
     "engine": "the programmable engine: any QLinearMatMul and MatMulInteger, job after job",
 }
-"""The name of each preset, and what it is."""
+"""The name of each preset, with its description."""

@@ -1,4 +1,4 @@
-"""SOURCE: what the user names on the command line, opened as a design."""
+"""SOURCE: the user's argument on the command line, opened as a design."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def open_source(
     a whole ONNX model (FILE.onnx), or one of its products (FILE.onnx#NODE).
     """
     path_of("source", source)
-    source = os.fspath(source)  # as it is: a Path would change what stands behind #
+    source = os.fspath(source)  # unchanged: a Path would alter the text after #
     expect("hardware", hardware, Hardware, type(None))
     expect("use_bias", use_bias, bool)
     hardware = hardware or Hardware()
@@ -101,7 +101,7 @@ def open_network(source: str) -> tuple[Network, str] | None:
 
 
 def _opened(source: str) -> tuple[Network, str, list[str]] | None:
-    """As `open_network`, with notes on what is left to the host."""
+    """Like `open_network`, with notes on the host's part."""
     if source == "digits-cnn":
         return *digits_cnn(), []
     if source.endswith(".npz") and is_network_file(source):
@@ -128,7 +128,7 @@ def _checked(network: Network, source: str) -> Network:
 
 
 def _layer_of(reading: Reading) -> str:
-    """How to name a layer of a model that is refused as a whole, where it has one."""
+    """The SOURCE of a layer in a model that is refused as a whole, if it has one."""
     taken = [product.name for product in list_products(reading.path) if product.layer is not None]
     return (
         f"; one layer of it alone is {shlex.quote(f'{reading.path}#{taken[0]}')}: see systoliq layers" if taken else ""
@@ -175,8 +175,8 @@ def _meant(source: str) -> str:
 def resnet8_fc_layer(weights: Path | None = None) -> tuple[MatMulLayer, str]:
     """The 64 -> 10 layer and where its weights come from: a seeded generator, or the archive `weights`.
 
-    The archive must hold `b` (or `weights`), int8 or uint8 [64, 10]; what else of a layer it holds (`bias`, scales,
-    zero points, under the names of ONNX or short ones) takes the place of the preset's; other arrays are left alone.
+    The archive must hold `b` (or `weights`), int8 or uint8 [64, 10]; other arrays of a layer (`bias`, scales, zero
+    points, by ONNX's or short names) replace the preset's; all others are ignored.
     """
     if weights is None:
         generator = np.random.default_rng(_SEED)

@@ -31,7 +31,7 @@ _BITS |= dict.fromkeys(_FLOAT8_TYPES, 8) | {"bool": 8, "float": 32, "float16": 1
 
 
 def constant_of(tensor: TensorProto, role: str, folder: Path) -> npt.NDArray[Any]:
-    """The array that `tensor` holds; data outside the model lie in `folder`. `role` is what it is, for errors."""
+    """The array that `tensor` holds; data outside the model lie in `folder`. `role` describes it in errors."""
     from onnx import TensorProto, numpy_helper
 
     try:

@@ -39,7 +39,7 @@ _DATA_ELEMENTS = 1024  # of an input whose numbers may decide the shape of the r
 
 
 def is_foldable(node: NodeProto) -> bool:
-    """Whether the operator of `node` is folded where all of its inputs are constant."""
+    """True if the operator of `node` is folded when all of its inputs are constant."""
     return domain(node) == "" and node.op_type in (*_MOVING, *_ROUNDING_ONCE, *_ON_INTEGERS)
 
 
@@ -48,8 +48,8 @@ def computed(
 ) -> dict[str, npt.NDArray[Any]]:
     """The outputs of `node` by their names, for its constant inputs `given` by theirs.
 
-    `role` is what the result is to the layer, for errors. Raises NotTakenError if the results are not defined to the
-    last bit, have an unknown shape or too many elements.
+    `role` describes the result in errors. Raises NotTakenError if the results are not defined to the last bit, have an
+    unknown shape or too many elements.
     """
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
@@ -84,7 +84,7 @@ def _check_defined(node: NodeProto, given: _Arrays, role: str) -> None:
 
 
 def _fits(x: npt.NDArray[Any], kind: int) -> bool:
-    """Whether all of `x` are in the range of ONNX's type `kind`, where that is of integers."""
+    """True if all of `x` are in the range of ONNX's type `kind`, or if that is not an integer type."""
     from onnx import helper
 
     to = helper.tensor_dtype_to_np_dtype(kind)
@@ -97,7 +97,7 @@ def _fits(x: npt.NDArray[Any], kind: int) -> bool:
 def _types(
     node: NodeProto, given: _Arrays, opsets: Sequence[OperatorSetIdProto]
 ) -> tuple[dict[str, TypeProto], dict[str, TypeProto]]:
-    """Types with shapes of the inputs, and of the outputs as far as onnx infers them."""
+    """Types with shapes of the inputs, and of the outputs if onnx infers them."""
     from onnx import defs, helper, numpy_helper, shape_inference
 
     inputs = {
@@ -112,7 +112,7 @@ def _types(
 
 
 def _check_shape(node: NodeProto, name: str, kind: TypeProto, role: str) -> None:
-    """A NotTakenError where the result `name` has too many elements, before it is made, or nobody knows how many."""
+    """Raise NotTakenError if the result `name` would have too many elements, or an unknown number of elements."""
     tensor = kind.tensor_type
     if not tensor.HasField("shape"):
         raise NotTakenError(f"{role} must have a known shape behind {label(node)}")

@@ -32,7 +32,7 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
 
 
 def expanded_size(model: ModelProto) -> int:
-    """Nodes of `model` once its functions stand in place of their calls.
+    """Number of nodes of `model` with all functions inlined.
 
     An InputError where a function calls itself, by way of others too, or calls go deeper than `FUNCTION_DEPTH`.
     """

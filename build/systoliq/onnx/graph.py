@@ -1,4 +1,4 @@
-"""A model's graph, as the patterns ask about it: who makes a tensor, who uses it, and what it holds if constant."""
+"""A model's graph with the queries of the patterns: producers, consumers and constants of tensors."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ class Graph:
         return self._is_kept(node) and any(node.input) and all(name in self._constant for name in node.input if name)
 
     def _is_kept(self, node: NodeProto) -> bool:
-        """Whether `node` makes constants of constants."""
+        """True if `node` makes constants of constants."""
         return is_operator(node, *MOVES, "QuantizeLinear") or is_foldable(node)
 
     def _is_shape(self, node: NodeProto) -> bool:
-        """Whether `node` asks for a shape or size that the model states."""
+        """True if `node` returns a shape or size that the model states."""
         return is_operator(node, "Shape", "Size") and self._sizes(node.input[0]) is not None
 
     def _sizes(self, name: str) -> list[int] | None:
@@ -88,11 +88,11 @@ class Graph:
         return self._consumers[name]
 
     def is_output(self, name: str) -> bool:
-        """Whether the tensor `name` leaves the graph."""
+        """True if the tensor `name` is an output of the graph."""
         return name in self._outputs
 
     def source(self, name: str) -> str:
-        """What makes the tensor `name`, in words."""
+        """The origin of the tensor `name`, in words."""
         node = self.producer(name)
         if node is not None:
             return label(node)
@@ -109,7 +109,7 @@ class Graph:
             node = self.producer(name)
             if node is None or not is_operator(node, "QuantizeLinear", "DequantizeLinear"):
                 return None
-            name = node.input[0]  # those of com.microsoft, whose shapes onnx does not infer
+            name = node.input[0]  # for com.microsoft's operators, whose shapes onnx does not infer
         return list(self._initializers[name].dims)
 
     def type_of(self, name: str) -> np.dtype[Any] | None:
@@ -124,18 +124,18 @@ class Graph:
             return None
 
     def is_constant(self, name: str) -> bool:
-        """Whether the tensor `name` is an initializer, a Constant, a stated shape, or what `folding` makes of these."""
+        """True if the tensor `name` is an initializer, a Constant, a stated shape, or folded from these."""
         return name in self._constant
 
     def constant(self, name: str, role: str) -> npt.NDArray[Any]:
-        """The constant tensor `name`, of numbers; `role` is what it is to the layer, for errors."""
+        """The constant tensor `name`, of numbers; `role` describes it in errors."""
         value = self._evaluated(name, role)
         if value.dtype == np.bool_:
             raise NotTakenError(f"{role} must be of {NUMBERS}, not of bool")
         return value
 
     def flag(self, name: str, role: str) -> bool:
-        """Whether the constant tensor `name` of truth values holds a true one."""
+        """True if the constant tensor `name` of truth values contains a true one."""
         value = self._evaluated(name, role)
         if value.dtype != np.bool_:
             raise NotTakenError(f"{role} must be of bool, not of {value.dtype.name}")
@@ -170,7 +170,7 @@ class Graph:
         return f"{self.source(first)}, which is not folded: fold it first, as onnxruntime's basic optimizations do"
 
     def _needed(self, node: NodeProto, role: str) -> list[tuple[str, str]]:
-        """The constants that the value of `node` is made of, and what each is to the layer."""
+        """The constants that the value of `node` depends on, and the role of each."""
         if is_operator(node, "Constant") or self._is_shape(node):
             return []
         if is_operator(node, "QuantizeLinear"):
@@ -182,7 +182,7 @@ class Graph:
         return [(name, role) for name in node.input[:places] if name]
 
     def _keeps_elements(self, node: NodeProto) -> bool:
-        """Whether `node` moves elements, to a shape that the model states."""
+        """True if `node` moves elements, to a shape that the model states."""
         return is_operator(node, "Identity", "Transpose") or (
             is_operator(node, *MOVES) and self._sizes(node.output[0]) is not None
         )
@@ -206,11 +206,11 @@ class Graph:
         return found
 
     def _computed(self, name: str, node: NodeProto, role: str) -> dict[str, npt.NDArray[Any]]:
-        """What `node` computes of constants, or of a shape that the model states."""
+        """The value that `node` computes from constants, or from a shape that the model states."""
         if is_operator(node, "QuantizeLinear"):
             return {name: quantized_constant(node, role, *(self._values[each] for each in node.input[:3]))}
         given = {each: self._values[each] for each in node.input if each in self._values}
-        if self._is_shape(node):  # elements of no memory stand for those of the tensor
+        if self._is_shape(node):  # elements without memory represent the tensor's
             given = {node.input[0]: np.broadcast_to(np.zeros((), np.int8), self._sizes(node.input[0]) or ())}
         return computed(node, given, role, self.opsets)
 

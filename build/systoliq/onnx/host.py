@@ -28,8 +28,8 @@ STATIC = "QuantizeLinear of x by scale and zero point of quantization.a gives a"
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Step:
-    """What a float32 array is multiplied by ("Mul") or what is added to it ("Add"): a constant, a_scale, or the product
-    of both, which is rounded first.
+    """A step on a float32 array: multiplication ("Mul") or addition ("Add") of a constant, of a_scale, or of their
+    product, which is rounded first.
     """
 
     operator: str
@@ -56,14 +56,14 @@ class Step:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """Ready for JSON: what stands for a_scale * constant has both."""
+        """The step, ready for JSON; a_scale * constant has both."""
         constant = None if self.constant is None else self.constant.tolist()
         return {"operator": self.operator, "a_scale": self.scaled, "constant": constant}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class HostPart:
-    """What stands around a layer's sums.
+    """The host's part of a layer with int32 sums.
 
     `before` says how A is made of real numbers, `DYNAMIC` or `STATIC`, where that is known. `real`: sums become
     float32, and go through `steps`. `model` gives the ONNX model of all that, from `x` to `y`, where the layer comes
@@ -77,8 +77,8 @@ class HostPart:
 
     @classmethod
     def of_layer(cls, layer: MatMulLayer) -> HostPart | None:
-        """Of a layer of int32 sums by itself: f32(a_scale * b_scale) where b_scale is known, and as A's scale is the
-        layer's own, or found at run time, as it only is for uint8; None of any other layer.
+        """The part for a layer of int32 sums alone: f32(a_scale * b_scale) if b_scale is known; A's scale is the
+        layer's, or found at run time, which is possible for uint8 only. None for any other layer.
         """
         before = STATIC if layer.a_scale is not None else DYNAMIC if layer.takes_zero_points else None
         if not layer.gives_sums or before is None or (before is DYNAMIC and layer.a_format != UINT8):
@@ -89,7 +89,7 @@ class HostPart:
 
     @classmethod
     def of_facts(cls, facts: Mapping[str, Any]) -> HostPart:
-        """The part that a sidecar describes by `facts`; a ValueError, TypeError or KeyError where there is none."""
+        """The part that a sidecar describes by `facts`; ValueError, TypeError or KeyError if there is none."""
         if facts["before"] not in (DYNAMIC, STATIC, None):
             raise ValueError(f"host.before must be null or how A is quantized, not {facts['before']!r}")
         return cls(
@@ -107,7 +107,7 @@ class HostPart:
         return dynamic_quantize_linear(x)
 
     def finish(self, sums: npt.NDArray[np.int32], a_scale: np.float32) -> npt.NDArray[Any]:
-        """Real numbers for `sums` [..., N]; the sums themselves where nothing real stands behind them."""
+        """Real numbers for `sums` [..., N]; the sums themselves if there are no steps after them."""
         if not self.real:
             return sums
         y = sums.astype(np.float32)
@@ -118,12 +118,12 @@ class HostPart:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing for the host to do, as far as is known."""
+        """True if there are no known steps for the host."""
         return self.before is None and not self.real
 
     @property
     def b_scale(self) -> npt.NDArray[np.float32] | None:
-        """What stands with a_scale in the one Mul by it, where it can be the weights' scale."""
+        """The factor of the one Mul by a_scale, if it can be the weights' scale."""
         found = [step.constant for step in self.steps if step.scaled and step.constant is not None]
         if len(found) != 1 or not np.all(np.isfinite(found[0]) & (found[0] > 0)):
             return None
@@ -131,7 +131,7 @@ class HostPart:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the sidecar says of it."""
+        """The part as in the sidecar."""
         cast = [{"operator": "Cast", "to": "float32"}] if self.real else []
         return {
             "arithmetic": "float32, each operator rounded to nearest, halves to even",

@@ -1,4 +1,4 @@
-"""Models that are one matrix product alone: FILE.onnx is then that layer, with what the host does around it."""
+"""Models that are one matrix product alone: FILE.onnx is then that layer, with the host's part around it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BETWEEN = ("Add", "Relu", *_KEPT)  # a product and its QuantizeLinear
 
 
 def is_lone_product(graph: Graph) -> bool:
-    """Whether all of `graph` is one matrix product, taken as a layer or not, and the host's part around it.
+    """True if all of `graph` is one matrix product, supported or not, and the host's part around it.
 
     Before the product the host quantizes, once; behind it are one QuantizeLinear at most, and real numbers of the
     host. No other node multiplies and accumulates, and none works on integers but those that quantize.
@@ -67,13 +67,13 @@ def _quantizer_before(graph: Graph, product: NodeProto) -> NodeProto | None:
 
 
 def _starts(graph: Graph, product: NodeProto, quantizer: NodeProto | None) -> bool:
-    """Whether A is an input of the graph, what `quantizer` makes, or real numbers that the product itself quantizes."""
+    """True if A is an input of the graph, the result of `quantizer`, or real numbers that the product quantizes."""
     node, _ = _first(graph, product)
     return quantizer is not None or node is None or product.op_type == "DynamicQuantizeMatMul"
 
 
 def _quantizer_behind(graph: Graph, product: NodeProto) -> NodeProto | None:
-    """The QuantizeLinear that the product's result goes to, over nodes that belong to the layer."""
+    """The QuantizeLinear after the product, possibly after nodes that belong to the layer."""
     if product.op_type in ("MatMul", "Gemm"):
         try:
             follow_output(graph, product)
@@ -93,7 +93,7 @@ def _quantizer_behind(graph: Graph, product: NodeProto) -> NodeProto | None:
 
 
 def _goes_on(graph: Graph, name: str) -> bool:
-    """Whether the integers `name` go to nodes that are not the host's: others than DequantizeLinear, Cast, moves."""
+    """True if the integers `name` are used by nodes other than the host's: DequantizeLinear, Cast, moves."""
     todo = [name]
     while todo:
         for node in graph.consumers(todo.pop()):

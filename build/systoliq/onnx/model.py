@@ -1,7 +1,7 @@
 """Model files: the one place where the `onnx` library reads them.
 
-What a file may ask for is limited before it is given, and whatever the library raises is an InputError that names the
-file.
+Sizes in a file are limited before memory is allocated, and any error of the library becomes an InputError that names
+the file.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
 __all__ = ["MODEL_BYTES", "MODEL_NODES", "MODEL_PIECES", "inferred", "library", "read_model"]
 
 MODEL_BYTES = 1 << 28
-"""Of a model's file, without data outside it: 256 MiB, of which the library makes several copies."""
+"""Largest size of a model's file, without external data: 256 MiB; the library makes several copies."""
 
 MODEL_PIECES = 1 << 20
-"""Fields in a model's file, each of which takes memory of its own."""
+"""Largest number of fields in a model's file; each takes memory."""
 
 MODEL_NODES = 20_000
-"""Nodes of a model, those of its functions once for each call."""
+"""Largest number of nodes of a model; nodes of functions count once for each call."""
 
 
 def read_model(path: Path) -> ModelProto:
-    """The checked model in the file `path`, its nodes in the order in which they compute, without functions, and with
-    shapes as far as they can be inferred; data outside the file is not read.
+    """The checked model in the file `path`, with nodes in order of computation, without functions, and with inferred
+    shapes where possible; external data are not read.
     """
     onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
     if not path.exists():
@@ -90,7 +90,7 @@ def _without_data(model: ModelProto) -> ModelProto:
 
 
 def inferred(model: ModelProto) -> ModelProto:
-    """`model` with shapes as far as they can be inferred; where they cannot, those that the file states."""
+    """`model` with inferred shapes where possible, else the shapes that the file states."""
     onnx = need("onnx", "onnx", "reading ONNX models", extra="onnx")
     with contextlib.suppress(InputError), library("its shapes"):
         return onnx.shape_inference.infer_shapes(model, data_prop=True)  # type: ignore[no-any-return]
@@ -99,8 +99,8 @@ def inferred(model: ModelProto) -> ModelProto:
 
 @contextlib.contextmanager
 def library(what: str) -> Iterator[None]:
-    """Whatever the `onnx` library raises in here becomes an InputError, `what` and the reason in one line; it does not
-    warn.
+    """Convert any error of the `onnx` library within this block to an InputError, `what` and the reason in one line; no
+    warnings.
     """
     try:
         with warnings.catch_warnings():

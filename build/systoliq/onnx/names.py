@@ -22,7 +22,7 @@ def check_names(model: ModelProto) -> None:
 
 
 def _names(model: ModelProto) -> Iterator[tuple[str, object]]:
-    """What each name in `model` is of, and the name; that of a string that is no UTF-8 is bytes."""
+    """Each name in `model` with its kind; a name that is not UTF-8 is bytes."""
     for function in model.functions:
         yield from (("a function", name) for name in (function.name, function.domain))
         yield from (("a tensor", name) for name in (*function.input, *function.output))

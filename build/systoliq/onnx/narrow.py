@@ -16,7 +16,7 @@ NARROW_TYPES = ("int4", "uint4", "int2", "uint2")
 
 
 def is_integer(dtype: np.dtype[Any]) -> bool:
-    """Whether a tensor of this type holds integers, narrow ones among them."""
+    """True if a tensor of this type holds integers, including narrow ones."""
     return dtype.kind in "iu" or dtype.name in NARROW_TYPES
 
 

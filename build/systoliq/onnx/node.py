@@ -50,7 +50,7 @@ class StaysFloatError(NotTakenError):
 
 
 def together(*readers: Callable[[], Any]) -> list[Any]:
-    """What each of `readers` gives; one NotTakenError with the reasons of all that cannot be read."""
+    """The results of all `readers`; one NotTakenError with all reasons if some fail."""
     attempts = [_attempt(read) for read in readers]
     if reasons := dict.fromkeys(reason for _, reason in attempts if reason is not None):
         raise NotTakenError("; ".join(reasons))
@@ -98,7 +98,7 @@ def check_elements(what: str, shape: Sequence[int]) -> int:
 
 
 def check_saturates(node: NodeProto) -> None:
-    """A NotTakenError for a QuantizeLinear to float8 that gives NaN, or infinity, for what is beyond all numbers."""
+    """Raise NotTakenError for a QuantizeLinear to float8 that returns NaN or infinity for numbers beyond the range."""
     if not attribute(node, "saturate", 1):
         raise NotTakenError(f"saturate must be 1 in {label(node)}, not 0: float8 results of a layer saturate")
 
@@ -114,7 +114,7 @@ def domain(node: NodeProto) -> str:
 
 
 def is_operator(node: NodeProto, *names: str) -> bool:
-    """Whether a node is one of these operators, of ONNX or, for Q and DQ, of com.microsoft."""
+    """True if a node is one of these operators, of ONNX or, for Q and DQ, of com.microsoft."""
     if node.op_type not in names:
         return False
     quantizing = node.op_type in ("QuantizeLinear", "DequantizeLinear") and len(node.input) >= 2
@@ -132,7 +132,7 @@ def attribute(node: NodeProto, name: str, default: Any = None) -> Any:
 
 
 def takes_transposed_b(node: NodeProto) -> bool:
-    """Whether a node says, by a whole number, that its weights are [N, K]."""
+    """True if a node states, as a whole number, that its weights are [N, K]."""
     return any(given.name == "transB" and given.i for given in node.attribute)
 
 
@@ -146,5 +146,5 @@ def _shape_of(value: Any) -> str:
 
 
 def label(node: NodeProto) -> str:
-    """A node in words: its operator, and its name or, where it has none, that of its output."""
+    """A node in words: its operator, and its name or, without one, its output's."""
     return f"{node.op_type} {(node.name or next(iter(node.output), ''))!r}"

@@ -129,7 +129,7 @@ def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed
 
 
 def _check_scales(operands: dict[str, Parameters]) -> None:
-    """Scales of any value are taken as onnxruntime's fused operators take them, and of what it fuses alone."""
+    """Check scales: any value is supported where onnxruntime's fused operators, or its fusion, support it."""
     fused = "y" in operands and all(each.zero_point.dtype.name in ("int8", "uint8") for each in operands.values())
     for role, each in operands.items():
         if not fused:
@@ -141,7 +141,7 @@ def _has_float8(*zero_points: npt.NDArray[Any]) -> bool:
 
 
 def _result_of(graph: Graph, node: NodeProto) -> Output | None:
-    """What follows the product, None where its result stays float."""
+    """The nodes after the product; None if its result stays float."""
     try:
         return follow_output(graph, node)
     except StaysFloatError:

@@ -21,8 +21,8 @@ _LISTED = 6  # nodes of a cycle in an error
 def sort_nodes(model: ModelProto) -> bool:
     """Sort the nodes of `model`, of its functions and of the bodies of If, Loop and Scan; return whether any moved.
 
-    Nodes keep their order as far as their inputs allow. Raises InputError, which names the nodes, if some form
-    a cycle or two make one tensor.
+    Nodes keep their order where their inputs allow it. Raises InputError, which names the nodes, if some form a cycle
+    or two make one tensor.
     """
     moved = False
     for holder in (model.graph, *model.functions):
@@ -37,7 +37,7 @@ def sort_nodes(model: ModelProto) -> bool:
 
 
 def _bodies(nodes: Sequence[NodeProto]) -> list[GraphProto]:
-    """The graphs inside `nodes`, at any depth, the innermost first: to move a node copies what is inside of it."""
+    """The graphs inside `nodes`, at any depth, the innermost first, because moving a node copies its contents."""
     found = [
         body
         for node in all_nodes(nodes)
@@ -81,7 +81,7 @@ def _taken(node: NodeProto) -> Iterator[str]:
 
 
 def _cycle(nodes: Sequence[NodeProto], waits: Sequence[set[int]], stuck: set[int]) -> str:
-    """A cycle among the `stuck` nodes, each of which waits for another one of them."""
+    """A cycle among the `stuck` nodes, each of which depends on another one of them."""
     path: dict[int, None] = {}
     place = min(stuck)
     while place not in path:

@@ -1,4 +1,4 @@
-"""Parts of a model as models of their own, for onnxruntime to run: one product with what the host does around it."""
+"""Parts of a model as separate models for onnxruntime: one product with the host's part around it."""
 
 from __future__ import annotations
 

@@ -68,12 +68,12 @@ class Product:
 
 
 def is_model(source: str) -> bool:
-    """Whether SOURCE has the form of a model: FILE.onnx or FILE.onnx#NODE."""
+    """True if SOURCE has the form of a model: FILE.onnx or FILE.onnx#NODE."""
     return _SOURCE.fullmatch(source) is not None
 
 
 def split_source(source: str) -> tuple[Path, str | None]:
-    """The file and the node that FILE.onnx#NODE names; InputError for what has another form."""
+    """The file and the node that FILE.onnx#NODE names; InputError for any other form."""
     match = _SOURCE.fullmatch(source)
     if match is None:
         raise InputError(f"SOURCE must be FILE.onnx or FILE.onnx#NODE, not {source!r}")
@@ -87,7 +87,7 @@ def onnx_layer(source: str) -> tuple[MatMulLayer, str]:
 
 
 def onnx_product(source: str) -> tuple[MatMulLayer, str, HostPart | None]:
-    """As `onnx_layer`, with what the host does around int32 sums."""
+    """Like `onnx_layer`, with the host's part around int32 sums."""
     path, node = split_source(source)
     graph = Graph(read_model(path), path.parent)
     if (reason := unquantized(graph)) is not None:
@@ -127,7 +127,7 @@ def read_products(path: str | Path) -> list[Product]:
 
 
 def list_products(path: str | Path) -> list[Product]:
-    """As `read_products`, with an empty list for a model without any."""
+    """Like `read_products`, with an empty list for a model without products."""
     path = Path(path)
     return _all(Graph(read_model(path), path.parent))
 

@@ -28,7 +28,7 @@ _FLOAT = (
 
 
 def integral(node: NodeProto) -> bool:
-    """Whether the operator of `node` takes or gives quantized numbers, by its name: of ONNX or of another domain."""
+    """True if the operator of `node` has quantized inputs or outputs, by its name, in ONNX's or another domain."""
     return _INTEGRAL.fullmatch(node.op_type) is not None and not _of_qonnx(node)
 
 

@@ -55,14 +55,14 @@ class Parameters:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Output:
-    """What becomes of a product: it is quantized, after the constant `added` (a tensor's name) where there is one."""
+    """The output of a product: it is quantized, after the constant `added` (a tensor's name) if given."""
 
     y: Parameters
     added: str | None
 
 
 def activations(graph: Graph, name: str) -> Parameters:
-    """Of the tensor `name`, which must come from a DequantizeLinear; operators of `MOVES` may stand between."""
+    """Parameters of the tensor `name`, which must come from a DequantizeLinear, possibly through `MOVES`."""
     node = _back(graph, name, "a", MOVES)
     kind = graph.type_of(node.input[0])
     source = graph.producer(node.input[0])
@@ -74,7 +74,7 @@ def activations(graph: Graph, name: str) -> Parameters:
 def weights(graph: Graph, name: str, *, transposed: bool) -> tuple[npt.NDArray[Any], Parameters]:
     """The constant weights [K, N] behind the DequantizeLinear that makes the tensor `name`, with their parameters.
 
-    `transposed`: the product takes them as [N, K]. A Transpose may stand before the DequantizeLinear or behind it.
+    `transposed`: the product takes them as [N, K]. A Transpose may be before or after the DequantizeLinear.
     """
     node = _back(graph, name, "b", ("Identity", "Transpose"))
     b = graph.constant(node.input[0], "b")
@@ -99,8 +99,8 @@ def bias_of(
     """The constant tensor `name`, which is added to a product, as int32 [N] in units of a_scale * b_scale.
 
     A DequantizeLinear of int32 has these integers already. onnxruntime rounds a float32 bias to them if the result is
-    `requantized`. Any other bias must be whole multiples of the unit: otherwise no integer bias gives what the model
-    computes.
+    `requantized`. Any other bias must be whole multiples of the unit; otherwise, no integer bias gives the model's
+    result.
     """
     with np.errstate(over="ignore", invalid="ignore"):
         unit = np.broadcast_to((a.scale.reshape(()) * b.scale.reshape(-1)).astype(np.float32), n)
@@ -132,7 +132,7 @@ def bias_of(
 def follow_output(graph: Graph, node: NodeProto) -> Output:
     """From the product `node` along its only use to the QuantizeLinear: over one Add, a Relu and `MOVES`.
 
-    Raises StaysFloatError where there is none, NotTakenError where there is one beside other uses.
+    Raises StaysFloatError if there is none, and NotTakenError if the result has other uses, too.
     """
     name, added, relu, moved = node.output[0], None, None, False
     while True:
@@ -189,7 +189,7 @@ def _back(graph: Graph, name: str, role: str, over: tuple[str, ...]) -> NodeProt
 
 
 def parameters_of(graph: Graph, node: NodeProto, role: str, kind: np.dtype[Any] | None) -> Parameters:
-    """Of a Q or DQ; `kind` is the type of a zero point that is left out."""
+    """Parameters of a Q or DQ; `kind` is the default type of its zero point."""
     scale, zero_point = together(
         lambda: _float_scale(graph, node, role),
         lambda: _zero_point(graph, node, role, kind),

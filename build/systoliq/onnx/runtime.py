@@ -24,25 +24,25 @@ class Session:
     """A session for the file or the serialized `model`, which errors call `what`.
 
     With onnxruntime's fusions, int8 activations staying int8 on x86 too; without any where the model is lowered
-    already, `as_it_is`. The graph that it runs is written to the file `optimized`, with large constants in another file
-    beside that. Raises InputError where onnxruntime does not take the model.
+    already, `as_it_is`. The optimized graph is written to the file `optimized`, with large constants in another file
+    next to it. Raises InputError where onnxruntime does not take the model.
     """
 
     def __init__(self, model: str | bytes, what: str, *, as_it_is: bool = False, optimized: Path | None = None) -> None:
         ort = need("onnxruntime", "onnxruntime", "running the rest of a model")
         self._what = what
         options = ort.SessionOptions()
-        options.log_severity_level = 4  # what it raises is told
+        options.log_severity_level = 4  # its errors are reported
         options.add_session_config_entry("session.qdqisint8allowed", "1")
         if as_it_is:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         if optimized is not None:
             options.optimized_model_filepath = str(optimized)
-            # else constants in a file beside the model stay there, and `optimized` does not say where that is
+            # else external constants stay in their file, and `optimized` does not say where that is
             options.add_session_config_entry(_CONSTANTS, f"{optimized.name}.data")
         try:
             self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-        except Exception as error:  # of classes of its own, which share nothing else
+        except Exception as error:  # onnxruntime's errors have no common base class
             raise InputError(f"{what}: must be a model that onnxruntime takes ({_first_line(error)})") from error
 
     @property
@@ -52,7 +52,7 @@ class Session:
 
     @property
     def outputs(self) -> list[Any]:
-        """As the inputs."""
+        """See `inputs`."""
         return list(self._session.get_outputs())
 
     def run(self, names: Sequence[str], feed: Mapping[str, npt.NDArray[Any]]) -> dict[str, npt.NDArray[Any]]:

@@ -21,8 +21,9 @@ __all__ = ["float_host_part", "fused_host_part", "host_part"]
 
 
 def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
-    """Of the MatMulInteger `node` with `n` columns: DynamicQuantizeLinear before it; behind it a Cast, and each Mul by
-    constants and a_scale and each Add of a constant. What comes then, or is used more than once, is left to the model.
+    """The host's part of the MatMulInteger `node` with `n` columns: DynamicQuantizeLinear before it; behind it a Cast,
+    and each Mul by constants and a_scale and each Add of a constant. Later nodes, and nodes with several uses, are left
+    to the model.
     """
     quantizer = _quantizer(graph, node)
     before = None if quantizer is None else DYNAMIC
@@ -40,8 +41,8 @@ def host_part(graph: Graph, node: NodeProto, n: int) -> HostPart:
 
 
 def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
-    """Of a Gemm or MatMul in QDQ form whose result stays float: the product of both scales makes the sums real. What
-    comes then is left to the model.
+    """The host's part of a Gemm or MatMul in QDQ form whose result stays float: the product of both scales makes the
+    sums real. Later nodes are left to the model.
     """
     scales = Step(operator="Mul", constant=b.scale.reshape(-1), scaled=True)
     dequantizer = graph.producer(node.input[0])
@@ -53,7 +54,7 @@ def float_host_part(graph: Graph, node: NodeProto, b: Parameters) -> HostPart:
 
 
 def fused_host_part(graph: Graph, node: NodeProto, fields: Mapping[str, Any], bias: str, n: int) -> HostPart:
-    """Of the DynamicQuantizeMatMul or MatMulIntegerToFloat `node` with `n` columns, read as `fields`."""
+    """The host's part of the DynamicQuantizeMatMul or MatMulIntegerToFloat `node` with `n` columns."""
     steps = [Step(operator="Mul", constant=fields["b_scale"].reshape(-1), scaled=True)]
     if bias:
         if not _fits(graph, bias, n):
@@ -143,7 +144,7 @@ def _step(
 
 
 def _fits(graph: Graph, name: str, n: int) -> bool:
-    """Whether the tensor `name` is a float32 constant, one number or one for each of N columns."""
+    """True if the tensor `name` is a float32 constant, one number or one for each of N columns."""
     if not graph.is_constant(name):
         return False
     found = graph.constant(name, "a constant")

@@ -1,9 +1,9 @@
 """Models whose products of uint8 by int8 are stated as products of uint8 by uint8: the same numbers, other kernels.
 
 On x86 with AVX2 or AVX-512 and without VNNI, onnxruntime's kernels for uint8 by int8 add the products of two neighbours
-along K in 16 bits, with saturation (VPMADDUBSW): 2 * 255 * 127 already exceeds 32,767. The result then is not what the
-operator says. Kernels for uint8 by uint8 add in 32 bits. As b - b_zero_point stays the same where 128 is added to both,
-onnxruntime itself gives the exact result of the same product.
+along K in 16 bits, with saturation (VPMADDUBSW): 2 * 255 * 127 already exceeds 32,767. The result then violates the
+operator's definition. Kernels for uint8 by uint8 add in 32 bits. As b - b_zero_point stays the same where 128 is added
+to both, onnxruntime itself gives the exact result of the same product.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["unsaturated"]
 _PREFIX = "systoliq/uint8"  # of the names that are added
 _OFFSET, _ZERO = f"{_PREFIX}_offset", f"{_PREFIX}_zero"
 
-# Places of the operand that kernels take as uint8 and of its zero point, and of the one that they take as int8. For
+# Inputs of the operand that kernels take as uint8 and of its zero point, and of the operand that they take as int8. For
 # ConvInteger, kernels multiply weights by pixels; DynamicQuantizeMatMul makes uint8 of its first input.
 _QLINEAR = ((0, 2), (3, 5))
 _PLACES: dict[str, tuple[tuple[int, int] | None, tuple[int, int]]] = {
@@ -66,7 +66,7 @@ def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> Model
 
 
 def _mixed(graph: Graph, node: NodeProto, first: tuple[int, int] | None, second: tuple[int, int]) -> bool:
-    """Whether the operand at `first` is uint8, always so for None, and that at `second` int8."""
+    """True if the operand at `first` is uint8, always so for None, and the operand at `second` int8."""
     return (first is None or _type(graph, node, first) == np.uint8) and _type(graph, node, second) == np.int8
 
 
@@ -91,7 +91,7 @@ def _as_uint8(name: str) -> str:
 
 
 def _with(model: ModelProto, nodes: list[NodeProto], constants: dict[str, np.generic]) -> ModelProto:
-    """A copy of `model` with `nodes` in place of its own, and more `constants`."""
+    """A copy of `model` with its nodes replaced by `nodes`, and more `constants`."""
     from onnx import numpy_helper
 
     copy: ModelProto = type(model).FromString(model.SerializeToString())

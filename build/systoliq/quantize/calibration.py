@@ -39,7 +39,7 @@ class Samples:
 
     @property
     def random(self) -> bool:
-        """Whether the samples are random numbers."""
+        """True if the samples are random numbers."""
         return self.path is None
 
     def first(self, count: int) -> Samples:

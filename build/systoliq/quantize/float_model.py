@@ -1,4 +1,4 @@
-"""Float models: what a quantizer starts from, with inputs whose shapes are known."""
+"""Float models: the input of a quantizer, with known input shapes."""
 
 from __future__ import annotations
 

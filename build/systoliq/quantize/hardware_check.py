@@ -25,7 +25,9 @@ _SUFFIX = re.compile(r"_(QuantizeLinear|DequantizeLinear|quantized)(_\w+)?$")
 
 @dataclass(frozen=True, kw_only=True)
 class HardwareCheck:
-    """What the hardware takes of a model: `whole` says what it becomes; else `reasons` say what is in the way."""
+    """Result of the hardware check of a model: `whole` is its kind of hardware; otherwise `reasons` say why there is
+    none. `whole` says what it becomes; else `reasons` say what is in the way.
+    """
 
     whole: str
     reasons: tuple[str, ...]

@@ -141,7 +141,7 @@ def _source(path: Path) -> str:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
-    """Keep what the quantizer prints and logs off the terminal."""
+    """Suppress the quantizer's output and log on the terminal."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:

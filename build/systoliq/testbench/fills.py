@@ -128,7 +128,7 @@ class Fills:
 
     @property
     def results(self) -> str:
-        """How many results a phase has, in `results`."""
+        """Number of results of a phase, in `results`."""
         return fill(
             _RESULTS,
             count=self.count,
@@ -155,12 +155,12 @@ class Fills:
 
     @property
     def _counted(self) -> list[tuple[int, Buffer]]:
-        """The buffers, by their places, of which it is known how many beats they hold."""
+        """The buffers, by index, whose number of beats can be observed."""
         return [(index, each) for index, each in enumerate(self.buffers) if each.holds is not None]
 
     @property
     def step(self) -> str:
-        """What is counted in a cycle, and at the end of the phase, whether buffers were full that must be."""
+        """Counters of a cycle, and the checks at the end of the phase that buffers were full."""
         if not self.buffers:
             return _STEP
         counts = "".join(
@@ -171,7 +171,7 @@ class Fills:
 
     @property
     def reset(self) -> list[str]:
-        """What a reset does."""
+        """Actions of a reset."""
         each = [f"      level_{index} <= 0;" for index, _ in self._counted]
         return [f"`ifndef {NETLIST}", *each, "`endif"] if each else []
 

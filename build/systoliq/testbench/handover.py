@@ -36,10 +36,10 @@ class Handover:
 
     @property
     def declarations(self) -> str:
-        """Whether A waits, in `a_waits`."""
+        """Declarations: whether A waits, in `a_waits`."""
         return fill(_DECLARATIONS, phase=self.phase, beats=self.beats, cycles=self.cycles)
 
     @property
     def step(self) -> str:
-        """What is counted in a cycle."""
+        """Counters of a cycle."""
         return fill(_STEP, phase=self.phase)

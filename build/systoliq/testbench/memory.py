@@ -105,7 +105,7 @@ class MemoryReader:
 
     @property
     def declarations(self) -> str:
-        """Registers beside those of the port."""
+        """Registers in addition to the port's."""
         return fill(_DECLARATIONS, p=self.prefix, places=_PLACES)
 
     @property
@@ -131,7 +131,7 @@ class MemoryWriter:
 
     @property
     def declarations(self) -> str:
-        """Registers beside those of the port, and its wready."""
+        """Registers in addition to the port's, and its wready."""
         return fill(_DECLARATIONS + _WRITER_DECLARATIONS, p=self.prefix, places=_PLACES)
 
     @property

@@ -1,4 +1,4 @@
-"""Resets of a testbench: when each comes, for how long, and what goes on until then."""
+"""Resets of a testbench: when each comes, for how long, and the traffic until then."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOWHERE = 0xFFFFFFFF
 
 
 class Kind(enum.Enum):
-    """What goes on in a trial."""
+    """Kind of traffic in a trial."""
 
     FULL_RATE = 0
     STALLS = 1
@@ -47,7 +47,7 @@ class Trial:
 def trials(
     *, first: int, period: int, most: int, budget: int, full: int | None = None, strays: Sequence[int] = ()
 ) -> tuple[Trial, ...]:
-    """Trials of about `budget` cycles at the most; each is followed by one at full rate, which shows what it left over.
+    """Trials of at most about `budget` cycles; each is followed by one at full rate, which shows leftovers.
 
     At full rate the first results are there after `first` cycles, and from then on everything repeats every `period`:
     resets come in each of these cycles, or, where that would be too many, in evenly spaced ones, and before them,

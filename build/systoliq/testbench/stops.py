@@ -76,7 +76,7 @@ class Stops:
     fills: Fills | None = None
 
     def declarations(self, moves: str) -> str:
-        """Whether the receiver stops, in `receiver_stops`; `moves` says that a result is taken."""
+        """Declarations: whether the receiver stops, in `receiver_stops`; `moves` says that a result is taken."""
         late = fill(_LATE, fill_cycles=self.cycles, moves=moves, late=len(self.late))
         if not self.held:
             full = "" if self.fills is None else f"{self.fills.declarations(moves)}\n"
@@ -87,25 +87,25 @@ class Stops:
 
     @property
     def step(self) -> str:
-        """What is counted in a cycle, and what must be true at the end of a stop."""
+        """Counters of a cycle, and the conditions at the end of a stop."""
         full = "" if self.fills is None else f"\n{self.fills.step}"
         return f"{_LATE_STEP}\n{_HELD_STEP}" if self.held else f"{_LATE_STEP}{full}"
 
     @property
     def reset(self) -> list[str]:
-        """What a reset does."""
+        """Actions of a reset."""
         if self.held:
             return ["      stopped <= 0;"]
         return [] if self.fills is None else self.fills.reset
 
     @property
     def again(self) -> list[str]:
-        """What comes before the next phase."""
+        """Actions before the next phase."""
         return ["          late <= 0;"]
 
     @property
     def new_round(self) -> str:
-        """What comes before the phases are run once more."""
+        """Actions before the phases are repeated."""
         return "\n            stop <= 0;" if self.held else ""
 
     @property

@@ -110,7 +110,7 @@ class Sender:
 
     @property
     def step(self) -> str:
-        """What it does in a cycle."""
+        """Actions of a cycle."""
         s, has_last = self.letter, self._has_last
         stray = f" ^ ({s}_next == stray)" if self._strays else ""
         pause = fill(_PAUSE, s=s) if self._pauses else ""
@@ -130,19 +130,19 @@ class Sender:
 
     @property
     def in_reset(self) -> str:
-        """What it does in reset, in which nothing that comes may matter."""
+        """Actions in reset, in which inputs may not matter."""
         s, bit = self.letter, self._random_bit
         last = f"\n      s_axis_{s}_tlast <= random[{bit + 1}];" if self._has_last else ""
         return f"      s_axis_{s}_tvalid <= in_reset != 3'd1 && random[{bit}];{last}\n      {self.again.strip()}"
 
     @property
     def reset(self) -> str:
-        """How it stops at once."""
+        """Actions of an immediate stop."""
         return f"      s_axis_{self.letter}_tvalid <= 1'b0;\n      {self.again.strip()}"
 
     @property
     def again(self) -> str:
-        """How it begins anew."""
+        """Actions of a restart."""
         return f"          {self.letter}_index <= 0;"
 
     @property
@@ -184,7 +184,7 @@ _RECEIVER = """\
 
 
 class Receiver:
-    """The Verilog that takes m_axis_y, and holds it to the rule that what is offered stays until it is taken.
+    """The Verilog that takes m_axis_y, and checks that an offer stays until it is taken.
 
     `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`, and
     `receiver_stops` there takes nothing.
@@ -197,7 +197,7 @@ class Receiver:
 
     @property
     def declarations(self) -> str:
-        """Ports, and what was offered before."""
+        """Ports, and the previous offer."""
         width = sum(self._signals.values())
         return fill(
             _RECEIVER_DECLARATIONS,
@@ -211,5 +211,5 @@ class Receiver:
 
     @property
     def step(self) -> str:
-        """What it does in a cycle."""
+        """Actions of a cycle."""
         return _RECEIVER

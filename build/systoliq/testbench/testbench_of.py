@@ -1,4 +1,4 @@
-"""The testbench of a design, whatever its kind."""
+"""The testbench of a design of any kind."""
 
 from __future__ import annotations
 

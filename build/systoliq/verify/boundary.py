@@ -1,6 +1,6 @@
-"""The boundary of a verification: for each result, what it rests on.
+"""The boundary of a verification: the basis of each result.
 
-Findings  ->  Ground...; `without_regeneration` states what no longer stands if the package is not regenerated.
+Findings -> Ground...; `without_regeneration` states which results no longer hold if the package is not regenerated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BASES = {
     TESTED: "the same, and systoliq's own tests simulate and prove such hardware, not this package",
     OPEN: "this run of verify did not look",
 }
-"""What a result may rest on, with its meaning; the first is the strongest."""
+"""Bases of results, with their meaning; the first is the strongest."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,7 @@ def of_network(
 ) -> list[Ground]:
     """The boundary of a network whose stages `certified` are exact and whose stages `tested` are not read.
 
-    `more`: what is known of order and flow.
+    `more`: results about order and flow.
     """
     found = [Ground(result="which stage takes whose results, and that every stage is certified once", basis=DERIVED)]
     if columns:
@@ -72,7 +72,7 @@ def of_network(
 
 
 def _of_columns(*, complete: int, columns: int) -> list[Ground]:
-    """What is known of requantizers."""
+    """Results about requantizers."""
     found = [Ground(result="the requantizer, on both sides of each step and at the ends", basis=EVALUATED)]
     if complete:
         of = f"in {complete} of {columns} columns" if complete < columns else "in all columns"

@@ -20,7 +20,7 @@ __all__ = ["canonical_layer", "is_noncanonical"]
 
 
 def is_noncanonical(scale: float) -> bool:
-    """Whether a combined scale has no constants in hardware; -0 has none either."""
+    """True for a combined scale without constants in hardware; -0 has none either."""
     return not math.isfinite(scale) or math.copysign(1.0, scale) < 0
 
 

@@ -30,4 +30,4 @@ CELL_OUTPUTS: Mapping[str, Mapping[str, int]] = {
     "SB_MAC16": {"O": 32, "CO": 1, "ACCUMCO": 1, "SIGNEXTOUT": 1},
     "DSP48E2": {**_CASCADES_OF_DSP48E2, **dict.fromkeys(_FLAGS_OF_DSP48E2, 1)},
 }
-"""By kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007; Gowin UG287, UG288; AMD UG579)."""
+"""Pins by kind of cell (Lattice FPGA-TN-02205, FPGA-TN-02204, FPGA-TN-02007; Gowin UG287, UG288; AMD UG579)."""

@@ -88,8 +88,8 @@ def _sb_mac16(pins: Pins, _: Mapping[str, str]) -> Value:
 def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """DOB = the word at ADB (Lattice TN1264, now FPGA-TN-02204).
 
-    A bit's address is that of its word times the width, in bytes of 8 bits, or 9 where the width is 9 or 18. INITVAL_n
-    holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits.
+    A bit's address is its word's address times the width, in bytes of 8 bits, or of 9 if the width is 9 or 18.
+    INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits.
     """
     width = int(parameters["DATA_WIDTH_B"])
     low = {1: 0, 2: 1, 4: 2, 9: 3, 18: 4}[width]
@@ -113,8 +113,8 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
 def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
     """S0, S1 and COUT: two lookup tables of four inputs and a carry past both (Yosys' simulation model, INJECT "NO").
 
-    Table i shows INITi at DCBA; the sum is that and the carry's exclusive or. The carry continues where it shows 1, and
-    else is what the table shows at BA alone.
+    Table i shows INITi at DCBA; the sum is that and the carry's exclusive or. Where the table returns 1, the carry
+    propagates; otherwise the carry out is the table's value at BA alone.
     """
 
     def of(table: int, carry: Value) -> Value:

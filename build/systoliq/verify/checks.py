@@ -100,7 +100,7 @@ def _name(claimed: dict[str, Any]) -> str:
 
 
 def derivation(directory: Path, claimed: dict[str, Any], name: str) -> IntegerLayer | Float8Derivation:
-    """What finds the claims of a layer again: of integers alone or with float8, as the certificate says."""
+    """The function that derives the claims of a layer: integers only or with float8, as the certificate says."""
     if any(form.startswith("float8") for form in claimed["formats"].values()):
         return Float8Derivation(directory, claimed, name)
     return one_layer(directory, claimed, name)

@@ -88,7 +88,7 @@ def first_unlike(hardware: Lanes, n: int, proof: ColumnProof) -> int | None:
 
 
 def _steps(at: Callable[[int], int], lo: int, hi: int) -> list[tuple[int, int]]:
-    """(accumulator, output) at `lo` and wherever the output of a map that never falls changes, by halving alone."""
+    """(accumulator, output) at `lo` and at each change of the output of a monotonic map, found by bisection."""
     found = [(lo, at(lo))]
     while found[-1][1] != at(hi):
         before, y = found[-1]
@@ -101,7 +101,7 @@ def _steps(at: Callable[[int], int], lo: int, hi: int) -> list[tuple[int, int]]:
 
 
 def _count(one: list[tuple[int, int]], other: list[tuple[int, int]], hi: int) -> tuple[int, int | None]:
-    """How many accumulators up to `hi` have different outputs, and the least of them."""
+    """Number of accumulators up to `hi` with different outputs, and the least of them."""
     a, b = dict(one), dict(other)
     starts = sorted({*a, *b})
     y, x = one[0][1], other[0][1]

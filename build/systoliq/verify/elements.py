@@ -49,7 +49,7 @@ class Maximum:
         self.lanes = lanes_of(self._core, "i__payload")
 
     def respond(self, given: Sequence[int], held: Sequence[int], *, first: bool) -> list[list[int]]:
-        """What each lane holds after it held `held` and `given` came as the first beat of a window, or a later one."""
+        """Contents of each lane after `held`, with `given` as the first beat of a window, or as a later one."""
         count = len(given)
         beats = {"i__payload": beats_of(given, self.lanes), "comes": 1, "first": int(first), "rst": 0}
         holds = beats_of(held, self.lanes)
@@ -85,7 +85,7 @@ class Constants:
 
 
 def _core(scope: Scope) -> str:
-    """The module that works on pairs: the one of `scope`, or its core, to which a replay gives one input repeated."""
+    """The module that works on pairs: the one of `scope`, or its core if a replay repeats one input."""
     instances, name = scope.module.instances, scope.module.name
     if "core" not in instances:
         return name

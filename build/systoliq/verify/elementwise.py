@@ -159,7 +159,7 @@ def concatenation(stage: Stage) -> Found:
 
 
 def _part(stage: Stage, hardware: Parts, index: int) -> tuple[dict[str, Any], list[str]]:
-    """What is claimed of an input of a concatenation, and which of its results are wrong."""
+    """Claims about an input of a concatenation, and its wrong results."""
     entries = stage.arrays[f"entries_{index}"]
     (name, operand), (_, output) = _byte_format(stage.arrays[f"zero_point_{index}"]), _byte_format(entries)
     wanted = [int(entry) & _BYTE for entry in entries]

@@ -28,7 +28,7 @@ _Driver = Assignment | tuple[str, str]  # or an instance and a port of it
 
 
 class Scope:
-    """An instance of a module; `given` sets nets of it, whatever drives them."""
+    """An instance of a module; `given` overrides the drivers of its nets."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Scope:
         self._drivers = self._find_drivers()
 
     def child(self, name: str, given: Mapping[str, Value] | None = None) -> Scope:
-        """The instance `name` within; one of its own where nets of it are given values."""
+        """The instance `name` within; a new scope if nets of it are given values."""
         if name not in self.module.instances:
             raise UnreadableError(f"module {self.module.name} has no {name}")
         if given or name not in self._children:
@@ -67,7 +67,7 @@ class Scope:
         return Scope(self.modules, self.module.name, given, self._parent, self._instance)
 
     def port(self, instance: str, port: str) -> Value:
-        """What is connected to an input of an instance within."""
+        """The expression connected to an input of an instance within."""
         placed = self.module.instances.get(instance)
         if placed is None or port not in placed.ports:
             raise UnreadableError(f"module {self.module.name} has no {instance} with a port {port}")
@@ -107,7 +107,7 @@ class Scope:
         return self.next(name, low, width)
 
     def next(self, name: str, low: int, width: int) -> Value:
-        """Bits `low` and up of what drives a net, whatever it was given: of a register, what it takes next."""
+        """Bits `low` and up of a net's driver, even if the net is given: for a register, its next value."""
         result: Value = 0
         covered, end = 0, low + width
         for at, size, driver, offset, whole in self._drivers.get(name, ()):

@@ -116,7 +116,7 @@ def integer_output(
 
 
 def steps_of(scale: Fraction, zero_point: int, output: Format, lo: int, hi: int) -> list[tuple[int, int]]:
-    """(accumulator, output) at `lo` and wherever the output of the float32 formula changes after it, up to `hi`.
+    """(accumulator, output) at `lo` and at each later change of the output of the float32 formula, up to `hi`.
 
     The tie below an output u is at (u - 1/2) / scale; the first accumulator that gives u is near it. Between two points
     that are on either side by evaluation it is found by halving, so that each step is seen from both sides.

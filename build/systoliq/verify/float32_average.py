@@ -50,7 +50,7 @@ def _odd_part(value: Fraction) -> int:
 def _unlike(
     pixels: int, least: int, most: int, given: Fraction, made: Fraction, y: Format, y_zero_point: int
 ) -> int | None:
-    """The first sum whose average in float32, whose additions are exact here, is not that of the integer form."""
+    """The first sum whose average in float32, with exact additions here, differs from the integer form."""
     scale = float32(given / float32(made * pixels))
     for total in range(least, most + 1):
         real = float32(float32(float32(total * given / pixels) / made) + y_zero_point)

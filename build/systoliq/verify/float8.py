@@ -41,7 +41,7 @@ class Float8:
 
     @property
     def infinities(self) -> tuple[int, int]:
-        """What infinite results become, the positive ones first."""
+        """The results for the infinities, the positive one first."""
         return self.greatest, self.greatest | _SIGN
 
     def units(self, code: int) -> int | None:
@@ -68,7 +68,7 @@ class Float8:
         return code | _SIGN if number < 0 and (code or self.nan != _SIGN) else code
 
     def steps(self, scale: Fraction, lo: int, hi: int) -> list[tuple[int, int]]:
-        """(sum, code) at `lo` and wherever the code of sum * scale changes after it, up to `hi`."""
+        """(sum, code) at `lo` and at each later change of the code of sum * scale, up to `hi`."""
         found = [(lo, self.nearest(lo * scale))]
         half = Fraction(2) ** self.unit / 2 / scale
         starts = {0, 1}
@@ -88,4 +88,4 @@ FORMATS = {
     "float8_e5m2": Float8(2, 15, 0x7B, 0x7F, 0x7C),
     "float8_e5m2fnuz": Float8(2, 16, 0x7F, 0x80, None),
 }
-"""By name."""
+"""Formats by name."""

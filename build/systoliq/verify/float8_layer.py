@@ -178,7 +178,7 @@ class Float8Derivation:
                     return
 
     def _units(self, n: int) -> list[int]:
-        """The weights of column `n` of the Verilog, in units of their least value; 0 for what is no number."""
+        """The weights of column `n` of the Verilog, in units of their least value; 0 for NaN and infinities."""
         if self.b is None:
             return [row[n] - self.columns[n].residual for row in self.stored]
         return [self.b.units(row[n]) or 0 for row in self.stored]
@@ -189,7 +189,7 @@ class Float8Derivation:
         return sum(map(min, ends)), sum(map(max, ends))
 
     def _column(self, n: int, weights: int, lo: int, hi: int) -> dict[str, Any]:
-        """What the certificate says of column `n`, whose weights add up to `weights`, for sums of lo to hi."""
+        """The certificate's claims about column `n`, whose weights add up to `weights`, for sums of lo to hi."""
         if self.of_integers and not _INT32[0] <= lo <= hi <= _INT32[1]:
             lo, hi = _INT32
         column, scale = self.columns[n], self.layer.scales[n]

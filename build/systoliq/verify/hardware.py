@@ -21,7 +21,7 @@ __all__ = ["Hardware", "Shape", "UnreadableError"]
 
 @dataclass(frozen=True, kw_only=True)
 class Shape:
-    """What must be known to name the parts: K x N on an array of `cols` columns, `depth` pairs a beat."""
+    """Parameters that name the parts: K x N on an array of `cols` columns, `depth` pairs a beat."""
 
     k: int
     n: int
@@ -106,7 +106,7 @@ class Hardware(Lanes):
         return weights
 
     def idle_weights(self) -> int:
-        """What the array has as weights in a cycle without a beat of A."""
+        """The array's weights in a cycle without a beat of A."""
         return int(self._weight_words(0, taken=0))
 
     def _weight_words(self, address: Value, *, taken: int) -> Value:
@@ -116,7 +116,7 @@ class Hardware(Lanes):
         )
 
     def entering(self, words: Sequence[int]) -> list[int]:
-        """What is stored of these words of A, and whether it ends a batch above it, as they come."""
+        """The stored form of these words of A, with the flag that ends a batch above, if there is one."""
         keeper = "replay_buffer" if "replay_buffer" in self.core.module.instances else "sequencer"
         given = np.array(words, dtype=object)
         found = self.core.again({"a__payload": given}).port(keeper, "i__payload")
@@ -124,7 +124,7 @@ class Hardware(Lanes):
 
     @property
     def entrance_width(self) -> int:
-        """Bits of a word of A as it comes, without the one that ends a batch."""
+        """Bits of an arriving word of A, without the flag that ends a batch."""
         return self.core.module.wires["a__payload"].width - 1
 
     def lane(self, n: int, *, sums: Value, row_sum: int) -> Scope:

@@ -26,8 +26,8 @@ _INT32 = (-(1 << 31), (1 << 31) - 1)
 
 
 class IntegerLayer:
-    """What `claimed` says of a layer, found again in its `hardware`, which is read from the file `verilog`, and in
-    `layer`, which the file `source` holds. Columns are tried on every accumulator as long as those are no more than
+    """The claims of `claimed` about a layer, derived again from its `hardware`, read from the file `verilog`, and from
+    `layer`, read from the file `source`. Columns are tried on every accumulator as long as those are no more than
     `most_tried` in all.
     """
 
@@ -68,7 +68,7 @@ class IntegerLayer:
         self.proofs: list[ColumnProof] = []
 
     def derive(self, progress: Callable[[str], None]) -> dict[str, Any]:
-        """What the certificate should say of the layer."""
+        """The certificate that the layer should have."""
         self.reasons += limited(self._compare_weights(), "weights")
         self.reasons += limited(self._compare_constants(), "constants")
         ranges = [self._range(n) for n in range(self.n)]
@@ -163,7 +163,7 @@ class IntegerLayer:
         return hashlib.sha256(text.encode("ascii")).hexdigest()
 
     def _effective(self, n: int) -> list[int]:
-        """What the hardware multiplies A by, [K]: the stored weight less the residual zero point."""
+        """The factor of A in the hardware, [K]: the stored weight less the residual zero point."""
         return [row[n] - self.columns[n].residual for row in self.weights]
 
     def _range(self, n: int) -> tuple[int, int]:
@@ -176,7 +176,7 @@ class IntegerLayer:
         )
 
     def _check_array_width(self) -> None:
-        """Where the array's sums are narrower than the requantizer's, they must hold the sum before the bias."""
+        """If the array's sums are narrower than the requantizer's, they must hold the sum before the bias."""
         bits, (least, most) = self.hardware.accumulator_bits, self.a
         if bits >= self.hardware.sum_bits:
             return

@@ -46,12 +46,12 @@ class Integers:
 
     @property
     def nan(self) -> int:
-        """What NaN becomes."""
+        """The result for NaN."""
         return self.least
 
     @property
     def infinities(self) -> tuple[int, int]:
-        """What the infinities become, the positive one first."""
+        """The results for the infinities, the positive one first."""
         return self.most, self.least
 
     def nearest(self, number: Fraction) -> int:
@@ -59,12 +59,12 @@ class Integers:
         return min(max(round(number) + self.zero_point, self.least), self.most)
 
     def steps(self, scale: Fraction, lo: int, hi: int) -> list[tuple[int, int]]:
-        """(sum, result) at `lo` and wherever the result for sum * scale changes after it, up to `hi`."""
+        """(sum, result) at `lo` and at each later change of the result for sum * scale, up to `hi`."""
         found = [(lo, self.nearest(lo * scale))]
         for result in range(found[0][1] + 1, self.nearest(hi * scale) + 1):
             rounded = result - self.zero_point
             tie = (rounded - Fraction(1, 2)) / scale
-            start = floor(tie) + 1 if rounded % 2 else ceil(tie)  # a tie goes to the even one
+            start = floor(tie) + 1 if rounded % 2 else ceil(tie)  # a tie rounds to the even integer
             if start == found[-1][0]:
                 found.pop()
             found.append((start, result))

@@ -80,7 +80,7 @@ class Lanes(ABC):
         )
 
     def _added(self, n: int) -> tuple[int, int]:
-        """What is added to the sums of column `n`, and what the sum of a, which is taken off them, is multiplied by."""
+        """The addend of the sums of column `n`, and the factor of the sum of a, which is subtracted from them."""
         bits = self.sum_bits
         bias, with_one = (
             int(as_signed(self.lane(n, sums=0, row_sum=row_sum).port("requantizer", "acc"), bits))
@@ -109,7 +109,7 @@ class Lanes(ABC):
         )
 
     def respond(self, n: int, accumulators: Sequence[int]) -> list[int]:
-        """What the Verilog's requantizer, with the tables of column `n`, answers for these accumulators."""
+        """Results of the Verilog's requantizer, with the tables of column `n`, for these accumulators."""
         mask = (1 << self.sum_bits) - 1
         given = np.array([acc & mask for acc in accumulators], dtype=object)
         return [int(y) for y in self._answers(n, given)]

@@ -30,7 +30,7 @@ _COMMENTS = frozenset((
     "A: operands, AXI4-Stream", "B: operands, AXI4-Stream", "Y: results, AXI4-Stream", "A tlast in the wrong place",
     "Sums: they cannot be held back", "Registers: AXI4-Lite", "Interrupt",
 ))  # fmt: skip
-"""Those within modules; before the first one there are others, of which no tool may obey one."""
+"""Directives within modules; before the first module there are others, which tools must ignore."""
 _OBEYED = re.compile(r"//\W*(synopsys|synthesis|pragma|verilator|xilinx|altera|quartus|ambit|cadence|vcs|lint)", re.I)
 _CALLS = ("$signed", "$unsigned", "$readmemh")
 _NAMES = {"`": "a directive of the preprocessor", "\\": "an escape", "\t": "a tab", "\r": "a carriage return"}
@@ -67,7 +67,7 @@ def tokens_of(text: str) -> Tokens:
 
 
 def _stranger(text: str, at: int) -> str:
-    """What is at a place where no word is."""
+    """Description of the text at a place without a token."""
     found = text[at : at + 2]
     if found in ("/*", "(*"):
         return {"/*": "a comment in /* */", "(*": "an attribute of this form"}[found]

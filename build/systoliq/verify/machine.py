@@ -31,7 +31,7 @@ _Step = Callable[..., tuple[tuple[int, ...], tuple[int, ...]]]
 
 
 class UntranslatableError(UnreadableError):
-    """The modules are readable, but not what the evaluator can translate."""
+    """The modules are readable, but the evaluator cannot translate them."""
 
 
 @dataclass
@@ -79,7 +79,7 @@ class Machine:
         self.reset_to_power_up()
 
     def reset_to_power_up(self, fill: Callable[[int], int] | None = None) -> None:
-        """Give registers and memories what they hold at power-up; `fill` gives other values of some bits instead."""
+        """Set registers and memories to their values at power-up; `fill` sets other values for some bits."""
         given = self._flat.registers.values()
         self.state: tuple[int, ...] = tuple(initial if fill is None else fill(bits) for _, initial, bits, _ in given)
         for variable, (_, words) in self._flat.memories.items():
@@ -285,7 +285,7 @@ def is_ram_of_cells(module: Module) -> bool:
 
 
 def _parts(module: Module, target: Expression) -> Iterator[tuple[str, int, int]]:
-    """The parts of what is assigned to, the least significant first: name, low bit and width."""
+    """The parts of the target of an assignment, the least significant first: name, low bit and width."""
     for each in reversed(target.parts) if isinstance(target, Concat) else (target,):
         if not isinstance(each, Name):
             raise UnreadableError(f"module {module.name} assigns to what is no net")

@@ -80,7 +80,7 @@ def picks(node: Mapping[str, Any]) -> npt.NDArray[np.int64]:
 
 
 def moved(movement: Mapping[str, Any], array: npt.NDArray[Any], depth: int = 0) -> npt.NDArray[Any]:
-    """What the `movement` makes of an `array` of one image."""
+    """The result of the `movement` for an `array` of one image."""
     kind = movement["is"]
     if kind == "Chain" and depth < _DEEPEST:
         for each in movement["movements"]:

@@ -38,7 +38,7 @@ class NetworkFound:
 
     @property
     def boundary(self) -> list[Ground]:
-        """What each result rests on."""
+        """The basis of each result."""
         columns = sum(len(layer["columns"]) for layer in self.layers)
         certified = [each for each in self.stages if not each.tested and " columns, " not in each.tried]
         return of_network(
@@ -107,7 +107,7 @@ def verify_network(
 
 
 def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> Found:
-    """What was found of a stage."""
+    """Check a stage."""
     operator = stage.claimed["operator"]
     if operator in OPERATORS:
         derived = OPERATORS[operator](stage)
@@ -128,7 +128,7 @@ def _check(stage: Stage, found: NetworkFound, reasons: list[str]) -> Found:
 
 
 def _complete(claimed: dict[str, Any], read: Streams, verilog: str) -> list[str]:
-    """What the pipeline has and the certificate has not, or twice, or the other way round."""
+    """Stages that only the pipeline or only the certificate has, or that appear twice."""
     listed = [part["module"] for part in claimed["stages"]]
     reasons = [
         f"{CERTIFICATE}: has no stage for module {each} in {verilog}" for each in read.stages if each not in listed
@@ -138,7 +138,7 @@ def _complete(claimed: dict[str, Any], read: Streams, verilog: str) -> list[str]
 
 
 def _placed(stage: Stage, name: str, streams: Mapping[str, list[str]]) -> list[str]:
-    """What is wrong with the stage's name and place."""
+    """Faults of the stage's name and place."""
     claimed, module = stage.claimed, stage.module
     if module not in streams:
         raise RefusedError(f"{stage.verilog}: there is no module {module} in the pipeline")

@@ -18,7 +18,7 @@ __all__ = ["dense_shape", "one_layer", "read_modules"]
 
 
 def one_layer(directory: Path, claimed: dict[str, Any], name: str) -> IntegerLayer:
-    """What finds the claims of the certificate of the layer `name` again in the other files."""
+    """The function that derives the claims of the certificate of the layer `name` from the other files."""
     verilog, source = f"{name}.v", f"{name}_layer.npz"
     layer = layer_of(read_arrays(directory / source), source)
     shape = dense_shape(claimed, k=len(layer.b), n=len(layer.b[0]), y_signed=layer.signed["y"])

@@ -25,13 +25,13 @@ def sized(value: Value, width: int) -> Value:
 
 def choose(condition: Any, yes: Value, no: Value, width: int) -> Value:
     """Return `yes` where `condition` (an array of bool) is true, `no` elsewhere; each of `width` bits."""
-    if width > _NATIVE:  # numpy has no type of its own for both of two large ints
+    if width > _NATIVE:  # numpy has no common type for two large ints
         yes, no = (np.asarray(each, dtype=object) for each in (yes, no))
     return sized(np.where(condition, yes, no), width)
 
 
 def shift_amount(by: Value, width: int) -> Value:
-    """By how much a number of `width` bits is shifted: all that is more is the same as `width`."""
+    """The effective shift of a number of `width` bits: larger shifts equal `width`."""
     return sized(np.minimum(by, width), width) if isinstance(by, np.ndarray) else min(by, width)
 
 

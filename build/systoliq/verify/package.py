@@ -34,7 +34,7 @@ class NotAPackageError(ValueError):
 
 
 class RefusedError(Exception):
-    """So much is wrong that nothing more can be checked."""
+    """An error after which nothing more can be checked."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,7 @@ def read_certificate(directory: Path) -> dict[str, Any]:
 
 
 def _why_none(directory: Path) -> str | None:
-    """Which layer a sidecar in `directory` is of, where packages of such layers carry no certificate."""
+    """The kind of the layer of a sidecar in `directory`, if packages of such layers have no certificate."""
     for file in directory.glob("*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             sidecar = json.loads(file.read_bytes())
@@ -83,7 +83,7 @@ def _why_none(directory: Path) -> str | None:
 
 
 def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
-    """What is wrong with the files as such: other bytes than were certified, missing ones, Verilog that was added."""
+    """Faults of the files as such: bytes that differ from the certified ones, missing files, added Verilog."""
     text = (directory / CERTIFICATE).read_bytes()
     rest = {key: value for key, value in certificate.items() if key != "sha256"}
     own = json.dumps(rest, sort_keys=True, separators=(",", ":"))
@@ -116,7 +116,7 @@ def check_files(directory: Path, certificate: dict[str, Any]) -> Iterator[str]:
 
 
 def _needed_files(name: str, is_network: bool) -> list[str]:
-    """Files that every package has, whatever it is of."""
+    """Files that every package has, of any kind."""
     more = ("_network.npz", "_stages.npz", "_plan.json") if is_network else ("_layer.npz",)
     return [f"{name}{suffix}" for suffix in (".v", "_tb.v", ".json", "_vectors.npz", *more)]
 
@@ -157,7 +157,7 @@ def arrays_digest(arrays: dict[str, Any]) -> str:
 
 
 def _type_name(dtype: np.dtype[Any]) -> str:
-    """Such as int8; of float8 the format's name."""
+    """The name of a type, such as int8; for float8, the format's name."""
     return dtype.names[0] if dtype.names else dtype.name
 
 

@@ -18,7 +18,7 @@ _MOST_REPEATS = 4096  # of repetitions within one another, all together
 _BITS = {"b": 1, "h": 4}  # of a digit
 _DIGITS = {"b": set("01"), "d": set("0123456789"), "h": set("0123456789abcdef")}
 _MOST_OPERANDS = 64
-_DEEPEST = 24  # of expressions within one another; those of systoliq are 4
+_DEEPEST = 24  # depth of nested expressions; systoliq writes up to 4
 
 
 class ExpressionParser:
@@ -150,7 +150,7 @@ class ExpressionParser:
         return Constant(value, width, bool(signed))
 
     def constant(self) -> Constant:
-        """A constant without x, of a width of its own."""
+        """A constant without x, with an explicit width."""
         found = self._constant()
         if found.value is None:
             raise self.tokens.error("a constant is unknown (x)")

@@ -56,7 +56,7 @@ class Parts:
         return found
 
     def respond(self, index: int, codes: Sequence[int]) -> list[list[int]]:
-        """The results of each lane for bytes of the input `index` in its turn; `last` must be that of the last one."""
+        """The results of each lane for bytes of the input `index` in turn; `last` must be the last input's."""
         bits = self.lanes * 8
         beats = beats_of(codes, self.lanes)
         turn = {"turn": index} if "turn" in self._state else {}

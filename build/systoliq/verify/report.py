@@ -27,7 +27,7 @@ class StageReport:
 
     @property
     def passed(self) -> bool:
-        """Whether the stage matches its certificate, and is exact."""
+        """True if the stage matches its certificate, and is exact."""
         return not self.reasons
 
     def __bool__(self) -> bool:
@@ -40,8 +40,8 @@ class Report:
 
     `complete` columns were evaluated on every accumulator that they can reach, the others on both sides of each step.
     `layer_sha256` is the digest of the arrays in NAME_layer.npz or NAME_network.npz (`arrays_digest`). For a network,
-    the numbers are sums over all `stages`, and `reasons` includes those of the stages. `boundary` states what each
-    result rests on if the package is also regenerated, which `verify_package` does not do.
+    the numbers are sums over all `stages`, and `reasons` includes those of the stages. `boundary` states the basis of
+    each result if the package is also regenerated, which `verify_package` does not do.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Report:
 
     @property
     def passed(self) -> bool:
-        """Whether the package matches its certificate, and is exact."""
+        """True if the package matches its certificate, and is exact."""
         return not self.reasons
 
     def __bool__(self) -> bool:

@@ -14,7 +14,7 @@ __all__ = ["Found", "Stage", "signed"]
 
 @dataclass(frozen=True, kw_only=True)
 class Stage:
-    """What is there of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`.
+    """The data of a stage: its `claimed` part of the certificate, its `arrays` and its `module` of `modules`.
 
     `model` is the network whose node the stage computes.
     """
@@ -46,5 +46,5 @@ class Found:
 
 
 def signed(integers: Any) -> bool:
-    """Whether an array is of signed integers."""
+    """True if an array has signed integers."""
     return bool(integers.dtype.kind == "i")

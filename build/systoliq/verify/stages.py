@@ -118,7 +118,7 @@ OPERATORS: Mapping[str, Callable[[Stage], Found]] = {
     "Concatenation": concatenation,
     "Move": move,
 }
-"""What derives the claims of a stage, by the operator's name in the certificate.
+"""Functions that derive the claims of a stage, by the operator's name in the certificate.
 
 No claim of another operator can be derived: its stages are tested, and a certificate that says more is refused.
 """

@@ -1,7 +1,7 @@
 """The Verilog that systoliq emits, read: text  ->  modules.
 
-This reader shares nothing with the writer (Amaranth and Yosys), so the text that goes to synthesis is what is checked.
-It accepts the part of Verilog-2005 that such files use, and raises `UnreadableError` for anything else. `rules` has the
+This reader shares nothing with the writer (Amaranth and Yosys), so the check covers the text that synthesis reads. It
+accepts the part of Verilog-2005 that such files use, and raises `UnreadableError` for anything else. `rules` has the
 conditions on the modules that were read.
 """
 
@@ -153,7 +153,7 @@ class _ModuleReader(ExpressionParser):
         return found.value
 
     def _target(self) -> Expression:
-        """What may be assigned to: nets, parts of them, or such in braces; a word of a memory alone."""
+        """The target of an assignment: nets, parts of nets, or a concatenation; or a single word of a memory."""
         target = self.primary()
         for part in target.parts if isinstance(target, Concat) else (target,):
             wire = self.module.wires.get(part.name) if isinstance(part, Name) else None

@@ -22,7 +22,7 @@ class Tokens:
 
     @property
     def at_end(self) -> bool:
-        """Whether none is left."""
+        """True if no token is left."""
         return self._at >= len(self._tokens)
 
     @property

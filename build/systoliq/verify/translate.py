@@ -18,7 +18,7 @@ _COMPARED = {"===": "==", "!==": "!="}
 
 
 def is_signed(module: Module, expression: Expression) -> bool:
-    """Whether an expression is signed by itself."""
+    """True if an expression is signed by itself."""
     match expression:
         case Constant() | Signed():
             return expression.signed
@@ -38,8 +38,8 @@ def is_signed(module: Module, expression: Expression) -> bool:
 class Translator:
     """Translates expressions of `module`.
 
-    `net` gives the text of some bits of a net (name, low, width), `memory` that of a word (name, text of the address).
-    Bits that are unknown (x) are `unknown`, 0 or 1.
+    `net` returns the text of some bits of a net (name, low, width), and `memory` the text of a word (name, text of the
+    address). Bits that are unknown (x) are `unknown`, 0 or 1.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Translator:
         self._bound = 0
 
     def text(self, expression: Expression, target_width: int = 0) -> str:
-        """The value in the larger of the expression's own width and that of its target, cut to the target's."""
+        """The value in the larger of the expression's own width and the target's width, cut to the target's."""
         own = width_of(self._module, expression)
         text = self._in(expression, max(own, target_width), is_signed(self._module, expression))
         return f"({text} & {(1 << target_width) - 1})" if 0 < target_width < own else text

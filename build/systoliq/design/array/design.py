@@ -62,7 +62,7 @@ class ArrayDesign(Design):
 
     @property
     def cells(self) -> str:
-        """Of its elements."""
+        """The cells of its elements."""
         return self.config.cells
 
     @property
@@ -83,7 +83,8 @@ class ArrayDesign(Design):
     def model(self, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """The sums a @ b, [M, K] x [K, N], modulo 2^accumulator_bits and signed.
 
-        Those of float8 are words: exact sums in units of both least values, with flags above; Python's integers.
+        For float8, sums are words: exact sums in units of the product of both least values, with flags above, as Python
+        integers.
         """
         if self.config.float8:
             numbers = [Numbers.of(codes, form) for codes, form in zip((a, b), self.config.float8, strict=True)]

@@ -57,7 +57,7 @@ class DmaEngineDesign(EngineDesign):
 
     @property
     def notes(self) -> list[str]:
-        """None: its buses are as others have them."""
+        """None: its buses are standard."""
         return []
 
     def simulate(

@@ -43,7 +43,7 @@ _ANSWER = {
 
 
 def _meanings() -> Iterator[tuple[str, str]]:
-    """Of the masters' ports."""
+    """Meanings of the masters' ports."""
     for name, title in (("a", "A"), ("b", "B"), ("list", "the list")):
         for channel, signals, text in (("ar", _ADDRESS, "address of a read"), ("r", _READ, "a read's data")):
             yield from (

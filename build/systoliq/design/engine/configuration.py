@@ -30,7 +30,7 @@ _NO_ENGINE = {
 
 
 def engine_config(hardware: Hardware) -> EngineConfig:
-    """The engine that `hardware` asks for: that of `EngineConfig` where nothing was said, but for `lanes`.
+    """The configuration for `hardware`, with the defaults of `EngineConfig` except for `lanes`.
 
     These are the largest divisor of the columns that is at most 4. A tile's results then leave in rows * cols / 4
     cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/measurements/silicon.md.

@@ -55,7 +55,7 @@ class EngineDesign(Design):
 
     @property
     def cells(self) -> str:
-        """Of its array, lanes and memories."""
+        """The cells of its array, lanes and memories."""
         return self.config.cells
 
     @property
@@ -79,12 +79,12 @@ class EngineDesign(Design):
         return stream_notes(self.config)
 
     def model(self, **operation: npt.ArrayLike) -> npt.NDArray[Any]:
-        """The inputs of a QLinearMatMul by their names, or, where there is no `y_scale`, of a MatMulInteger."""
+        """The result for inputs of a QLinearMatMul by name, or, without `y_scale`, of a MatMulInteger."""
         is_qlinear = "y_scale" in operation
         return qlinear_matmul(**operation) if is_qlinear else matmul_integer(**operation)
 
     def cycles(self, m: int, k: int, n: int) -> int:
-        """What the cycle model says of a job [m, k] x [k, n]; the register BUSY_CYCLES counts the same."""
+        """Cycles of a job [m, k] x [k, n] by the cycle model; the register BUSY_CYCLES counts the same."""
         cycles: int = self.engine.cycles(JobShape(m=m, k=k, n=n, config=self.config))
         return cycles
 
@@ -114,7 +114,7 @@ class EngineDesign(Design):
         )  # fmt: skip
 
     def refuse_traces(self, simulator: SimulatorName, stalls: float, waves: Path | None, netlist: str | None) -> None:
-        """An InputError for what its simulation has not, or where the rest is not as it must be."""
+        """Raise InputError for options that its simulation does not have."""
         for option, value in (("waves", waves), ("netlist", netlist)):
             if value is not None:
                 raise InputError(f"{option} cannot be used with the source engine: its simulation has none")

@@ -29,7 +29,7 @@ def macs_per_cycle(config: EngineConfig) -> int:
 
 
 def stream_notes(config: EngineConfig) -> list[str]:
-    """Of each stream whose width ordinary AXI DMAs do not take: powers of two from 8 to 1024."""
+    """Notes on streams whose width ordinary AXI DMAs do not support: they need powers of two from 8 to 1024."""
     widths = {
         "s_axis_a": config.rows * config.depth * 8,
         "s_axis_b": config.cols * config.depth * 8,

@@ -28,7 +28,7 @@ _SHOWN = 10  # mismatches
 
 
 def read_operation(path: Path) -> dict[str, npt.NDArray[Any]]:
-    """The inputs of a QLinearMatMul, or, where there are no scales, of a MatMulInteger; other arrays are left alone."""
+    """The inputs of a QLinearMatMul, or, without scales, of a MatMulInteger; other arrays are ignored."""
     arrays = read_operand_file(path)
     has_scales = any(name in arrays for name in ("a_scale", "b_scale", "y_scale", "y_zero_point"))
     for name in _QLINEAR if has_scales else ("a", "b"):

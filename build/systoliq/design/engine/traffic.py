@@ -20,8 +20,8 @@ _ENOUGH = 1.01  # times the cycles with the largest buffers
 class Traffic:
     """One network's products on one engine, whose A, B and Y of 8 bits share one bus of `bus_bytes`.
 
-    `cycles` are those of the array or of the bus, whichever takes longer, job by job; `edge_cycles` those that the
-    shapes' ragged edges ask of the array at the least.
+    `cycles` sums the longer of the array's and the bus's cycles over jobs; `edge_cycles` is the array's minimum with
+    the shapes' ragged edges.
     """
 
     network: str
@@ -35,7 +35,7 @@ class Traffic:
 
     @property
     def of_limit(self) -> float:
-        """Utilization as a share of what the edges allow."""
+        """Utilization as a share of the limit from ragged edges."""
         return self.edge_cycles / self.cycles
 
     @property
@@ -60,7 +60,7 @@ def beats_of(shape: JobShape, bus_bytes: int) -> tuple[int, int, int]:
 
 
 def traffic(products: Sequence[Product], config: EngineConfig, bus_bytes: int) -> Traffic:
-    """What the products of one network move and take."""
+    """Bytes and cycles of the products of one network."""
     engine = engine_of(config)
     jobs = macs = cycles = edges = beats = 0
     for product in products:

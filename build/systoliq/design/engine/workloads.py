@@ -1,4 +1,4 @@
-"""Workloads: the matrix products of networks, cut into an engine's jobs, and what they take by its cycle model."""
+"""Workloads: the matrix products of networks, split into an engine's jobs, and their cycles by its cycle model."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ OWN: tuple[Product, ...] = (
         (1, 192, 1000, 1),
     ),
 )
-"""Three networks, for whoever names none."""
+"""The three default networks."""
 
 
 def read_workloads(path: Path) -> list[Product]:

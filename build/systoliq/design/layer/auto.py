@@ -1,6 +1,6 @@
 """`cells="auto"`: the set of cells and the array that take the fewest cycles a row within a budget, by the model.
 
-A layer alone is a network of one stage: what a stage of a network can be, and what that takes, is what a layer can be.
+A single layer is a network of one stage: it has the same choices and costs as a stage of a network.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _BITS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """What can be had of what was `asked` for: `cells`, a size, and what it is about to take."""
+    """Result of the selection for the hardware that was `asked` for: `cells`, a size, and its estimate. `cells`, a
+    size, and what it is about to take.
+    """
 
     asked: Hardware
     cells: str
@@ -41,7 +43,7 @@ class Fitted:
 
     @property
     def hardware(self) -> Hardware:
-        """What was asked for, with it."""
+        """The requested hardware with these choices."""
         how = self.stage.parallelism
         return self.asked.replace(rows=1, cols=how.cols, depth=how.depth, cells=self.cells, multipliers=None, luts=None)
 
@@ -86,7 +88,7 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
 
 
 def choices_of_layer(layer: MatMulLayer, asked: Hardware) -> Iterator[Fitted]:
-    """All that the layer can be with the cells of `asked.part`'s family, as far as `asked` leaves cols and depth open.
+    """All choices of the layer with the cells of `asked.part`'s family, for cols and depth that `asked` leaves open.
 
     Raises InputError for layers and parts that there is no model of.
     """
@@ -96,7 +98,7 @@ def choices_of_layer(layer: MatMulLayer, asked: Hardware) -> Iterator[Fitted]:
 
 
 def _node(layer: MatMulLayer) -> network.Dense:
-    """The layer as a stage, by its own zero points; its scales are not those of the tensors."""
+    """The layer as a stage, with its own zero points; its tensors do not have the layer's scales."""
     formats = []
     for form in (layer.a_format, layer.b_format, layer.y_format):
         if not isinstance(form, IntFormat) or form.bits != _BITS or layer.gives_sums or layer.takes_zero_points:

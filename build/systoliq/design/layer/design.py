@@ -44,8 +44,8 @@ _OF_ARRAY = ("rows", "cols", "depth", "a_bits", "b_bits")  # options that an arr
 class LayerDesign(Design):
     """A dense layer on the array that `hardware` asks for; `origin` says where its weights come from.
 
-    `requantization` gives the constants where `hardware` shall not choose them. `host` is what stands around int32 sums
-    in a model.
+    `requantization` gives the constants where `hardware` shall not choose them. `host` is the host's part around int32
+    sums in a model.
     """
 
     kind: ClassVar[str] = "layer"
@@ -122,7 +122,7 @@ class LayerDesign(Design):
 
     @property
     def cells(self) -> str:
-        """Of its array, lanes and memories."""
+        """The cells of its array, lanes and memories."""
         return self.config.cells
 
     @property
@@ -203,8 +203,8 @@ class LayerDesign(Design):
         """Simulate rows of A [..., K] and compare with golden; see `Design.simulate`.
 
         `a_zero_point`, one for all rows or one for each, comes with `a` where the layer has none. Real numbers `x` may
-        stand in place of both where `host` says how they are quantized: `sums` are then the hardware's outputs, and `y`
-        what the host makes of them.
+        replace both if `host` says how they are quantized: `sums` are then the hardware's outputs, and `y` the host's
+        results.
         """
         check_run(simulator, stalls, waves)
         rows = rows_of(self.layer, self.host, a, a_zero_point, x)
@@ -224,6 +224,6 @@ class LayerDesign(Design):
 
     @property
     def unit_beats(self) -> int:
-        """Of a group of rows."""
+        """Beats of a group of rows."""
         beats: int = self.dense.schedule.beats
         return beats

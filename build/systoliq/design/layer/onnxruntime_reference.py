@@ -21,8 +21,8 @@ def onnxruntime_results(
 ) -> Arrays:
     """`y` of QLinearMatMul, MatMulInteger, or QGemm where there is a bias, for `a`.
 
-    For real numbers `x` that is `sums`, and `y` what the part of the model gives that the layer comes from, if any.
-    With `exact`, onnxruntime takes kernels that do not saturate.
+    For real numbers `x`, this is `sums`; `y` is the result of the layer's part of the model, if any. With `exact`,
+    onnxruntime takes kernels that do not saturate.
     """
     from ...onnx.judge import onnxruntime_output, onnxruntime_run
 

@@ -1,7 +1,7 @@
 """Operands of a layer as users give them: integers, or real numbers that are quantized here, in any batch of rows.
 
-A layer whose zero points come with A takes `a` with `a_zero_point`. Real numbers `x` stand in place of these where the
-host's part says how they are quantized.
+A layer whose zero points come with A takes `a` with `a_zero_point`. Real numbers `x` may replace these if the host's
+part says how they are quantized.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NAMES = ("a", "y", "x")  # of A in an archive: its own, the output of a layer b
 class Rows:
     """A as [M, K], its zero points [M, 1] where they come with it, and the shape [...] that its rows were given in.
 
-    `a_scale` is that of real numbers which were quantized at run time.
+    `a_scale` is the scale of real numbers that were quantized at run time.
     """
 
     a: npt.NDArray[Any]
@@ -70,7 +70,7 @@ def rows_of(
 
 
 def read_layer_operands(layer: MatMulLayer, host: HostPart | None, path: Path, *, quantize: bool) -> Arrays:
-    """`a` [..., K] from an .npz archive, or from a .npy file; `y`, the output of a layer before, where there is no a.
+    """`a` [..., K] from an .npz archive, or from a .npy file; without `a`, `y`, the output of a previous layer.
 
     With it comes `a_zero_point`, where the layer has none. With `quantize` the numbers are real: see
     `MatMulLayer.quantize`. Where they are and `host` says what becomes of them, they are given back as `x`.

@@ -1,4 +1,4 @@
-"""Words of a layer about scales that are not positive and finite: what its sidecar and its notes say of them."""
+"""Texts for the sidecar and notes of a layer about scales that are not positive and finite."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ _MOST_SUM_BITS = 32
 
 
 def largest_that_fits(layer: MatMulLayer, constants: object, hardware: Hardware) -> tuple[Hardware, str | None]:
-    """Return `hardware` with the most columns for which `hardware.part` has multiplier cells, and a line that says so;
-    as it is, and None, where rows, cols or depth are given, no part is, or the usual columns fit.
+    """Return `hardware` with the most columns for which `hardware.part` has multiplier cells, and a line that says so.
+    Return it unchanged, and None, if rows, cols or depth are given, if there is no part, or if the default columns
+    fit.
 
     `constants` are those that the layer is requantized with. Layers of float8 multiply in lookup tables.
     """

@@ -1,4 +1,4 @@
-"""Words of a layer of int32 sums about itself: what it computes, what its sums count, whether they may wrap."""
+"""Texts of a layer of int32 sums: its function, the unit of its sums, whether they may wrap."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _AT_RUN_TIME = "; a_zero_point comes with A, one for each row"
 
 
 def sums_computes(layer: MatMulLayer) -> str:
-    """What the layer computes, in a sentence."""
+    """The function of the layer, in a sentence."""
     return _COMPUTES + _AT_RUN_TIME * layer.takes_zero_points
 
 
 def sums_notes(layer: MatMulLayer) -> list[str]:
-    """That sums may wrap, where they may."""
+    """A note if sums may wrap."""
     if sum_bits(layer) <= INT32.bits:
         return []
     low, high = layer.accumulator_range()
@@ -54,7 +54,7 @@ def sums_quantization(layer: MatMulLayer) -> dict[str, Any]:
 
 
 def _meaning(layer: MatMulLayer) -> str:
-    """Which real numbers sums stand for."""
+    """The real numbers that sums represent."""
     if layer.sum_scale is not None:
         return "it stands for y * scale"
     if layer.b_scale is not None:

@@ -121,7 +121,7 @@ class NetworkDesign(Design):
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
 
     def _has_room(self, plan: Plan) -> bool:
-        """Return whether the part has room for `plan` with some to spare, as far as there are estimates."""
+        """Return True if the part has enough room for `plan`, as far as there are estimates."""
         part = self._hardware.part
         found = self._estimated(plan, {}).values() if part else ()
         if part is None or not found:
@@ -163,7 +163,7 @@ class NetworkDesign(Design):
 
     @property
     def models(self) -> str:
-        """See `Design.models`: those of all stages' cells."""
+        """See `Design.models`: the models of all stages' cells."""
         return models_verilog(*self.assembly.cells)
 
     @property
@@ -229,7 +229,7 @@ class NetworkDesign(Design):
         return (images - 1) * self.assembly.image_cycles
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
-        """`inputs`: the arrays of an .npz archive by their names, or that of a .npy file as the only input."""
+        """`inputs`: the arrays of an .npz archive by name, or the array of a .npy file as the only input."""
         if quantize:
             raise InputError("quantize cannot be used with a network: real numbers of its float inputs are quantized")
         arrays = read_operand_file(path)
@@ -239,7 +239,7 @@ class NetworkDesign(Design):
         return {"inputs": self.check_inputs(arrays, str(path))}  # type: ignore[dict-item]
 
     def check_inputs(self, arrays: Arrays, where: str) -> Arrays:
-        """The arrays that the network takes, of at least one image; InputError names what is wrong."""
+        """The arrays of the network's inputs, with at least one image; InputError names the fault."""
         known = {name for source in self.network.sources for name in (source.name, source.tensor.name)}
         taken = {name: array for name, array in arrays.items() if name in known}
         try:
@@ -270,7 +270,7 @@ class NetworkDesign(Design):
     ) -> Simulated:
         """Simulate images and compare every tensor of the hardware with golden; see `Design.simulate`.
 
-        `inputs` are those of `Network.golden`.
+        `inputs` are as in `Network.golden`.
         """
         check_run(simulator, stalls, waves)
         if netlist is not None:
@@ -292,7 +292,7 @@ class NetworkDesign(Design):
 
     @property
     def unit_beats(self) -> int:
-        """Of an image."""
+        """Beats of an image."""
         return image_beats(self.assembly)
 
     def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Ends of a network in hardware, whatever its plan: one stream in, one out, and a stage between them."""
+"""Ends of a network in hardware, for any plan: one input stream, one output stream, and a stage between them."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ _SHARE_OF_LINE = 0.1  # of the time of an image on a board's line that its stage
 
 
 def enough_images(network: Network, line_baud: int | None) -> float:
-    """Return the images a second beyond which no plan goes by itself: a thousand, or on a board with a serial line of
-    `line_baud` bits a second ten times as many as the line can bring.
+    """Return the images a second above which the default plan does not go: a thousand or, on a board with a serial line
+    of `line_baud` bits a second, ten times as many as the line can transfer.
     """
     if line_baud is None:
         return _ENOUGH

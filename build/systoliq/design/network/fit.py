@@ -43,7 +43,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
 
 
 def _advice(asked: Hardware) -> str:
-    """What to turn."""
+    """Options to change."""
     if asked.plan is not None:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"
     if asked.throughput is not None:

@@ -1,7 +1,7 @@
 """Plan: how much each stage of a network does in a cycle, so that none waits for another longer than it must.
 
-For a given time an image, each stage has one cheapest choice, whatever the others do: the plan for a budget is that of
-the shortest time that all can afford together, and halving finds it.
+For a given time per image, each stage has one cheapest choice, independent of the others. The plan for a budget is
+therefore the plan for the shortest time whose total fits the budget, found by bisection.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ PLAIN_BIT_SITES = 1.2  # that a requantizer's product takes there beyond one in 
 
 
 def lane_cells(cells: str) -> str:
-    """The cells of requantizers in a network of ``cells``: on ECP5 lookup tables, of which there are more."""
+    """The cells of requantizers in a network of ``cells``: on ECP5, lookup tables, since there are more of them."""
     return LUT_CELLS if is_ecp5(cells) else cells
 
 
 @dataclass(frozen=True, kw_only=True)
 class StagePlan:
-    """One stage: `image_cycles` from one image to the next where nobody waits; `dsp`: cells of the family that it takes
-    for products and requantizers, `requantizer_dsp` of them for requantizers.
+    """One stage: `image_cycles` from one image to the next if neither side waits; `dsp`: cells of the family that it
+    takes for products and requantizers, `requantizer_dsp` of them for requantizers.
     """
 
     node: network.Node
@@ -75,7 +75,7 @@ class Plan:
 
     @property
     def image_cycles(self) -> int:
-        """Cycles from one image to the next: those of the slowest stage."""
+        """Cycles from one image to the next: the slowest stage's."""
         return max(stage.image_cycles for stage in self.stages)
 
     @property
@@ -85,17 +85,17 @@ class Plan:
 
     @property
     def dsp(self) -> int:
-        """Multiplier cells, those of requantizers among them."""
+        """Multiplier cells, including those of requantizers."""
         return sum(stage.dsp for stage in self.stages)
 
     @property
     def parallelism(self) -> dict[str, Parallelism]:
-        """By the names of the nodes."""
+        """Parallelism by node name."""
         return {stage.node.name: stage.parallelism for stage in self.stages}
 
     @property
     def utilization(self) -> float:
-        """Share of what the multipliers could do that multiply-accumulates of an image are; 0 where there are none."""
+        """Multiply-accumulates of an image as a share of the multipliers' capacity; 0 without multipliers."""
         macs = sum(stage.node.multiply_accumulates for stage in self.stages)
         return macs / max(self.multipliers * self.image_cycles, 1)
 
@@ -137,7 +137,7 @@ def forms_of_stage(node: network.Node, cells: str) -> Iterator[StagePlan]:
 
 
 def plan_for_cycles(net: network.Network, cycles: int, *, cells: str) -> Plan:
-    """The plan with the fewest multipliers that takes at most so many cycles from one image to the next. A stage takes
+    """The plan with the fewest multipliers that takes at most `cycles` from one image to the next. A stage takes
     several pixels of a window in a cycle only where no other parallelism is enough.
 
     Raises InputError where no parallelism of a stage is enough, with the fewest cycles that are.
@@ -167,9 +167,9 @@ def plan_for_budget(
     fits: Callable[[Plan], bool] = lambda plan: True,
 ) -> Plan:
     """Return the quickest plan within `dsp` multiplier cells, and `luts` sites of lookup tables for products that find
-    no cell (on ECP5 and iCE40), or half of one alone, where `pairs` are allowed. With `cycles` the plan with the fewest
-    multipliers that takes at most so many from one image to the next, where one of those is within the budget. Where
-    even the smallest plan lacks cells on iCE40, it takes the lookup tables that it needs.
+    no cell (on ECP5 and iCE40), or half of one alone, where `pairs` are allowed. With `cycles`: the plan with the
+    fewest multipliers that takes at most `cycles` from one image to the next, if such a plan is within the budget.
+    Where even the smallest plan lacks cells on iCE40, it takes the lookup tables that it needs.
 
     Only plans that `fits` accepts are chosen, except for the smallest of all. No stage takes more than a pixel of a
     window in a cycle.
@@ -237,7 +237,7 @@ def _placed(plan: Plan, dsp: int, luts: int, cells: str, *, pairs: bool) -> Plan
 
 
 def _forms(stage: StagePlan, cells: str, *, pairs: bool) -> Iterator[tuple[StagePlan, int]]:
-    """What the products of `stage` can be made of, and the sites of lookup tables that its multipliers take then."""
+    """Forms of the products of `stage`, each with the LUT sites of its multipliers."""
     if stage.dsp and is_ecp5(cells):
         yield _with_cells(stage, cells, cells=LUT_CELLS), stage.multipliers * PRODUCT_SITES
         if pairs and operator_of(stage.node).is_product and stage.parallelism.cols > 1:
@@ -303,15 +303,15 @@ def _stage(node: network.Node, parallelism: Parallelism, cells: str, lanes_in: s
 
 
 def _in_logic(chosen: str, cells: str) -> bool:
-    """Whether `chosen` cells take no multiplier in a network of `cells`: plain logic beside cells of iCE40, in which
+    """True if `chosen` cells take no multiplier in a network of `cells`: plain logic next to iCE40's cells, for which
     Yosys infers no multiplier.
     """
     return chosen == PLAIN_CELLS and family(cells) == "ice40"
 
 
 def _cells_of_products(node: network.Node, parallelism: Parallelism, cells: str) -> int:
-    """Multiplier cells of the products of a stage, those of its requantizers not among them; on ECP5 those of row sums
-    of A neither.
+    """Multiplier cells of the products of a stage, without its requantizers'; on ECP5, also without those of row sums
+    of A.
     """
     chosen = parallelism.cells or cells
     if chosen == LUT_CELLS or _in_logic(chosen, cells):

@@ -23,7 +23,7 @@ def read_plan(net: network.Network, path: Path, *, cells: str) -> Plan:
     """The plan in a file as `Plan.as_json` writes it: `node`, `cols` and `depth` of each stage, and its `cells` where
     they are not the network's `cells`.
 
-    Raises InputError where the file cannot be read, does not name each stage once, or names what a stage cannot be.
+    Raises InputError if the file cannot be read, does not name each stage once, or names an impossible choice.
     """
     try:
         text = read_input(path)

@@ -1,4 +1,4 @@
-"""Reasons against the hardware of a network that was read: those of `systoliq emit`, in advance."""
+"""Reasons against the hardware of a network that was read: the refusals of `systoliq emit`, in advance."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["check_stages", "reasons_against", "refused_stages"]
 
 
 def reasons_against(net: Network) -> tuple[str, ...]:
-    """Why `emit` with its default options refuses `net`: the reason that it gives, then those of other stages; none
-    where there is a plan and hardware for every stage.
+    """Reasons why `emit` with its default options refuses `net`: its first error, then errors of other stages; none if
+    there is a plan and hardware for every stage.
     """
     try:
         check_ends(net)

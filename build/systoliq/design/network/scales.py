@@ -1,4 +1,4 @@
-"""Odd scales of a network: those of its layers, as activations have positive and finite ones."""
+"""Unusual scales in the layers of a network; activations have positive and finite scales."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ _INT32 = np.iinfo(np.int32)
 def function_nodes(
     node: NodeProto, x: Tensor, y: Tensor, function: Callable[[_Real], npt.NDArray[Any]]
 ) -> tuple[Node, ...]:
-    """What makes `y` of `x` by `function` of real numbers [256, 1], which gives [256, channels], or [256, 1] for all.
+    """Nodes that compute `y` from `x` by `function` of real numbers [256, 1], which returns [256, channels], or [256,
+    1] for all.
 
     Raises NotTakenError if the channels differ by more than the lines of the module's description.
     """
@@ -125,8 +126,8 @@ class _Channels:
         name: str | None = None,
         clip: tuple[int, int] | None = None,
     ) -> Convolution | None:
-        """A depthwise convolution that gives `wanted` [256, channels] for the integers of `part`, once its results are
-        clipped to `clip` (None: those of the format); None without any.
+        """A depthwise convolution that returns `wanted` [256, channels] for the integers of `part`, with results
+        clipped to `clip` (None: the format's range); None if there is none.
         """
         ends = clip or (y.format.min, y.format.max)
         steps = x.codes.astype(np.int64) - x.zero_point

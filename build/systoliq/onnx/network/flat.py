@@ -1,7 +1,7 @@
 """Flat tensors: rows of one image, [rows, columns] in the model, which golden has as [1, rows, columns].
 
-Quantizers write a MatMul of three dimensions as Reshape, Gemm, Reshape. Only operators that work row by row, or element
-by element, take what is between.
+Quantizers write a MatMul of three dimensions as Reshape, Gemm, Reshape. In between, only operators that work row by
+row, or element by element, are allowed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _ROW_BY_ROW = (
 
 
 def is_flat(graph: Graph, name: str, shape: tuple[int, ...]) -> bool:
-    """Whether the tensor `name`, of this `shape` in golden, has no batch of its own in the model."""
+    """True if the tensor `name`, of this `shape` in golden, has no batch dimension of its own in the model."""
     known = graph.shape(name)
     return known is not None and known[:1] != [1] and shape[:1] == (1,) and list(shape[1:]) == known
 

@@ -146,7 +146,7 @@ def prelu(reader: Reader, node: NodeProto) -> Value:
 
 
 def batch_normalization(reader: Reader, node: NodeProto) -> Value:
-    """BatchNormalization of what a DequantizeLinear gives: a line for each channel."""
+    """BatchNormalization of a DequantizeLinear's result: a line for each channel."""
     if attribute(node, "training_mode", 0):
         raise NotTakenError("training_mode must be 0, not 1")
     value = reader.value(node.input[0])
@@ -165,7 +165,7 @@ def batch_normalization(reader: Reader, node: NodeProto) -> Value:
 
 
 def given_alone(values: Sequence[Value]) -> Given | None:
-    """What the host computes of numbers of its own and constants; None where there is anything else."""
+    """The host's result for its own numbers and constants; None if there are other inputs."""
     given = [value for value in values if isinstance(value, Given)]
     if not given or not all(value is given[0] or isinstance(value, Constant) for value in values):
         return None
@@ -189,8 +189,8 @@ def with_number(reader: Reader, node: NodeProto) -> Value | None:
 
 
 def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other: str = "") -> npt.NDArray[Any] | None:
-    """A float32 constant beside the tensor `other`, the first input unless given: one number, or one for each channel;
-    None where it is neither.
+    """A float32 constant next to the tensor `other`, by default the first input: one number, or one for each channel;
+    else None.
     """
     value = reader.value(other or node.input[0])
     shape = value.tensor.shape if isinstance(value, Real) else value.shape if isinstance(value, Pending) else ()
@@ -203,7 +203,7 @@ def _by_channel(reader: Reader, node: NodeProto, given: npt.NDArray[Any], other:
 
 
 def real_constant(graph: Graph, name: str, role: str) -> npt.NDArray[np.float32]:
-    """The float32 constant `name`, which may stand behind a DequantizeLinear."""
+    """The float32 constant `name`, directly or through a DequantizeLinear."""
     node = graph.producer(name)
     if node is None or not is_operator(node, "DequantizeLinear"):
         real = graph.constant(name, f"its {role}")

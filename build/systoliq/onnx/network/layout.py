@@ -76,7 +76,7 @@ def _of_three(node: Node) -> set[str]:
 
 
 def _spread(names: set[str], joined: list[set[str]]) -> set[str]:
-    """`names`, and all those of the sets `joined` that share one with them."""
+    """`names`, with all names of the sets `joined` that share a name with them."""
     found, before = set(names), -1
     while len(found) > before:
         before = len(found)
@@ -100,7 +100,7 @@ def _turned(tensor: Tensor) -> Tensor:
 
 
 def _fits_stages(net: Network, tensor: Tensor) -> bool:
-    """Whether all stages that take the input `tensor`, behind moves at most, get its stream in their own order. A dense
+    """True if all stages that take the input `tensor`, possibly after moves, get its stream in their own order. A dense
     layer takes any.
     """
     taken = [(x, places) for node, x, places in _takers(net, tensor) if not isinstance(node, Dense)]
@@ -124,9 +124,7 @@ def _takers(net: Network, tensor: Tensor) -> Iterator[tuple[Node, Tensor, _Place
 
 
 def _comes_turned(net: Network, output: Tensor) -> bool:
-    """Whether the stream that is `output`, behind moves at most, has its elements in their order, and not in raster
-    order.
-    """
+    """True if the stream `output`, possibly after moves, has elements in stored order, not in raster order."""
     makers, moves = {node.output.name: node for node in net.nodes}, []
     node = makers.get(output.name)
     while node is not None and not _is_stage(node):

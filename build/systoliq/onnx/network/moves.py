@@ -29,7 +29,7 @@ __all__ = ["concat", "dropout", "move", "qlinear_concat", "split"]
 
 
 def move(reader: Reader, node: NodeProto) -> Value:
-    """Any of the operators that move elements, of whatever kind they are."""
+    """Handler of all operators that only move elements."""
     value = reader.value(node.input[0])
     if isinstance(value, Given):
         return _given(reader, node, value)
@@ -103,7 +103,7 @@ def _behind_sum(reader: Reader, node: NodeProto, value: Pending) -> Pending:
 
 
 def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Movement:
-    """What `node` does to its input, which has this `shape` in golden.
+    """The movement of `node` for an input of this `shape` in golden.
 
     A Reshape, Squeeze or Unsqueeze of a batch of 1 may make rows of one image the first dimension, as quantizers write
     a MatMul of three dimensions as a Gemm: golden keeps the batch before them (see `flat`).

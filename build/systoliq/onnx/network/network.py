@@ -76,15 +76,15 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     **{("", name): moves.move for name in (*MOVES, "Resize", *PICKS)},
     ("", "Split"): moves.split,
 }
-"""What reads each operator, by domain and name."""
+"""Handlers of operators, by domain and name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Reading:
     """The model in the file `path`: a verdict on each node, and the network where none is refused.
 
-    `problems` are the reasons where there is no network. `unquantized` is the one reason where no node works on
-    integers. `lone` says that the whole model is one matrix product and the host's part around it.
+    `problems` are the reasons why there is no network. `unquantized` is the one reason where no node works on integers.
+    `lone` says that the whole model is one matrix product and the host's part around it.
     """
 
     path: Path
@@ -96,7 +96,7 @@ class Reading:
 
     @property
     def multiply_accumulates(self) -> int:
-        """Of all nodes, as far as shapes are known."""
+        """Multiply-accumulates of all nodes with known shapes."""
         return sum(verdict.multiply_accumulates or 0 for verdict in self.verdicts)
 
 
@@ -178,7 +178,7 @@ def with_batch(model: ModelProto) -> ModelProto:
 
 
 def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
-    """The value of the graph's input `name`, and what is wrong with it."""
+    """The value of the graph's input `name`, and its faults."""
     shape, kind = graph.shape(name), graph.type_of(name)
     unknown = Unknown(source=f"the graph's input {name!r}")
     if not shape:
@@ -200,7 +200,7 @@ def _input(graph: Graph, name: str) -> tuple[Value, str | None]:
 
 
 def _becomes_real(graph: Graph, name: str) -> bool:
-    """Whether the integer tensor `name` goes to Cast alone, behind moves at most: its integers are the host's."""
+    """True if the integer tensor `name` is only used by Cast, possibly after moves: its integers are the host's."""
     todo, found = [name], False
     while todo:
         for user in graph.consumers(todo.pop()):

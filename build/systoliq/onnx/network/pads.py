@@ -26,7 +26,7 @@ __all__ = ["pad"]
 
 
 def pad(reader: Reader, node: NodeProto) -> Value:
-    """Pad of integers, or of what a DequantizeLinear gives; before the first integers it is the host's."""
+    """Pad of integers, or of a DequantizeLinear's result; before the first integers, the host computes it."""
     value = reader.value(node.input[0])
     if isinstance(value, Given):
         sizes = [

@@ -25,7 +25,7 @@ __all__ = ["add", "div", "extremum", "mul", "qlinear_add", "qlinear_mul", "sub"]
 
 
 def add(reader: Reader, node: NodeProto) -> Value:
-    """Of two tensors, one of which may be constant; or of a constant bias to a matrix product."""
+    """Sum of two tensors, one of which may be constant; or of a matrix product and a constant bias."""
     values = [reader.value(name) for name in node.input]
     for value, other in (values, values[::-1]):
         if isinstance(value, Pending) and value.biased is not None and isinstance(other, Constant):
@@ -37,20 +37,20 @@ def add(reader: Reader, node: NodeProto) -> Value:
 
 
 def mul(reader: Reader, node: NodeProto) -> Value:
-    """Of two tensors, one of which may be constant."""
+    """Product of two tensors, one of which may be constant."""
     found = with_number(reader, node)
     return found or _binary(reader, node, [reader.value(name) for name in node.input], Multiplication)
 
 
 def sub(reader: Reader, node: NodeProto) -> Value:
-    """Of two tensors, one of which may be constant; onnxruntime computes the difference in float32."""
+    """Difference of two tensors, one of which may be constant; onnxruntime computes it in float32."""
     found = with_number(reader, node)
     make = partial(RealPair, function="difference")
     return found or _binary(reader, node, [reader.value(name) for name in node.input], make)
 
 
 def div(reader: Reader, node: NodeProto) -> Value:
-    """Of a tensor and a constant number, or one for each channel: a table."""
+    """Quotient of a tensor and a constant number, or one for each channel: a table."""
     values = [reader.value(name) for name in node.input]
     found = given_alone(values) or with_number(reader, node)
     if found is None:
@@ -98,7 +98,7 @@ def qlinear_add(reader: Reader, node: NodeProto) -> Value:
 
 
 def qlinear_mul(reader: Reader, node: NodeProto) -> Value:
-    """Inputs as those of QLinearAdd."""
+    """Product of quantized tensors; inputs as for QLinearAdd."""
     return _qlinear_binary(reader, node, Multiplication)
 
 
@@ -124,6 +124,6 @@ def _of_two(node: NodeProto, a: Tensor, b: Tensor, kind: Pairing) -> tuple[Make,
 
 
 def _repeats(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
+    """True if onnxruntime repeats single elements of a along the last dimensions of b: it then exchanges both."""
     last = next((i for i in range(1, len(b) + 1) if b[-i] != 1), None)
     return last is not None and (last > len(a) or a[-last] == 1)

@@ -77,7 +77,7 @@ PICKS = {"Slice": _slice, "Gather": _gather, "DepthToSpace": _depth_to_space, "S
 
 
 def split_gathers(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> list[Movement]:
-    """What each output of a Split picks."""
+    """The elements that each output of a Split picks."""
     axis = _axis(int(attribute(node, "axis", 0)), shape)
     parts, size = len(node.output), shape[axis]
     sizes = graph.constant(node.input[1], "split").tolist() if len(node.input) > 1 and node.input[1] else None

@@ -46,14 +46,14 @@ _MOST_TIES = 1e-3  # of all sums, for ReduceMean
 
 
 def max_pool(reader: Reader, node: NodeProto) -> Value:
-    """On integers, or on what a DequantizeLinear gives: the same integers."""
+    """MaxPool on integers, or on a DequantizeLinear's result: the integers are the same."""
     if len(node.output) > 1 and node.output[1]:
         raise NotTakenError(f"it must have one output, not also the indices {node.output[1]!r}")
     return _maximum(reader, node, lambda spatial: window_of(node, spatial, attribute(node, "kernel_shape")))
 
 
 def global_max_pool(reader: Reader, node: NodeProto) -> Value:
-    """The greatest integer of the whole image, or of what a DequantizeLinear gives."""
+    """The greatest integer of the whole image, also through a DequantizeLinear."""
     return _maximum(reader, node, lambda spatial: Window(kernel=image_of(spatial)))
 
 
@@ -82,14 +82,14 @@ def on_integers(reader: Reader, node: NodeProto, value: Value, pending: Pending,
 
 
 def average_pool(reader: Reader, node: NodeProto) -> Value:
-    """Of what a DequantizeLinear gives."""
+    """AveragePool of a DequantizeLinear's result."""
     x = reader.tensor(node.input[0])
     shape, make = _average(reader, node, x)
     return Pending(node=node, shape=shape, make=make)
 
 
 def global_average_pool(reader: Reader, node: NodeProto) -> Value:
-    """Of what a DequantizeLinear gives."""
+    """GlobalAveragePool of a DequantizeLinear's result."""
     shape, make = _whole(reader, node, reader.tensor(node.input[0]))
     return Pending(node=node, shape=shape, make=make)
 
@@ -122,7 +122,7 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
 
 
 def _axes(reader: Reader, node: NodeProto, rank: int) -> set[int] | None:
-    """The dimensions that a reduction goes over; None if it goes over all."""
+    """The dimensions of a reduction; None for all."""
     axes = numbers_of(reader.graph, node, "its axes")
     if not axes:
         return set() if attribute(node, "noop_with_empty_axes", 0) else None
@@ -177,7 +177,7 @@ def _whole(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...],
 
 
 def _average(reader: Reader, node: NodeProto, x: Tensor) -> tuple[tuple[int, ...], Make]:
-    """The output's shape of an AveragePool, and the operator: that of the whole image is another than of windows."""
+    """The output's shape of an AveragePool, and its operator, which depends on whether it covers the whole image."""
     image = as_image(reader, node, x)
     window = window_of(node, x.shape[2:], attribute(node, "kernel_shape"))
     if window.covers(image.shape[2:]):

@@ -79,7 +79,7 @@ def result(reader: Reader, node: NodeProto, shape: tuple[int, ...], place: int) 
 
 
 def counted(tensor: Tensor, scale: npt.NDArray[Any], zero_point: npt.NDArray[Any]) -> Tensor:
-    """`tensor` by another scale and zero point, of its own type."""
+    """`tensor` with another scale and zero point, of its own type."""
     found = tensor_of(tensor.name, tensor.shape, scale, zero_point)
     if found.format != tensor.format:
         raise NotTakenError(f"the zero point of {tensor.name!r} must be of {tensor.format}, not of {found.format}")
@@ -97,14 +97,14 @@ def constant_tensor(graph: Graph, name: str) -> Tensor:
 
 
 def dequantize_linear(reader: Reader, node: NodeProto) -> Value:
-    """Integers as the real numbers that this node says they stand for."""
+    """Integers as the real numbers that the node defines."""
     tensor = reader.integers(node.input[0])
     found = parameters_of(reader.graph, node, "its input", tensor.format.dtype)
     return Real(tensor=counted(tensor, found.scale, found.zero_point))
 
 
 def quantize_linear(reader: Reader, node: NodeProto) -> Value:
-    """The integers of what stands before: the host's numbers, a node's result, or other integers."""
+    """The integers of the node's input: numbers of the host, a node's result, or other integers."""
     graph, (x, y) = reader.graph, (node.input[0], node.output[0])
     found = parameters_of(graph, node, "its output", output_type(node))
     try:
@@ -162,10 +162,10 @@ def _quantize(reader: Reader, node: NodeProto, value: Pending, y: Tensor) -> Non
 
 
 def _clamped(graph: Graph, node: NodeProto, value: Pending, y: Tensor) -> tuple[Node, ...]:
-    """What `value` becomes with the output `y` of the QuantizeLinear `node`.
+    """The result of `value` with the output `y` of the QuantizeLinear `node`.
 
-    Where a Relu or Clip between cuts off what the integers of `y` can say, a table clips them: QuantizeLinear rises, so
-    that it may come before.
+    If a Relu or Clip before it restricts the range of `y`, a table clips the integers: QuantizeLinear rises, so that it
+    may come before.
     """
     entries = y.codes
     for clamp in value.clamps:

@@ -59,7 +59,7 @@ class Reader:
         return tuple(self._verdict(node, *fate, host) for node, fate in zip(nodes, fates, strict=True))
 
     def network(self, name: str) -> Network:
-        """What was read, where every verdict is good."""
+        """The network, if all verdicts are good."""
         return Network(
             name=name, sources=tuple(self._sources), nodes=tuple(self._nodes), outputs=tuple(self._outputs.values())
         )
@@ -67,7 +67,7 @@ class Reader:
     # what handlers ask for
 
     def value(self, name: str) -> Value:
-        """Of the tensor `name`; UnknownInputError where it has none."""
+        """The value of the tensor `name`; UnknownInputError if it has none."""
         if self.graph.is_constant(name):
             return Constant(name=name)
         value = self.values.get(name, Unknown(source=self.graph.source(name)))
@@ -76,7 +76,7 @@ class Reader:
         return value
 
     def tensor(self, name: str) -> Tensor:
-        """The integers that the real tensor `name` stands for, made by a stage of its own where they are not yet."""
+        """The integers of the real tensor `name`, made by a separate stage if they do not exist yet."""
         value = self.value(name)
         if isinstance(value, Pending) and value.counts is not None:
             made = value.counts.replace(name=name, shape=value.shape, value=None)
@@ -102,7 +102,7 @@ class Reader:
         raise NotTakenError(f"its input {name!r} must be of integers, not from {self.graph.source(name)}")
 
     def integers_behind(self, name: str) -> Tensor:
-        """The integers that the tensor `name` is, or stands for where it is real."""
+        """The integers of the tensor `name`, also if it is real and represents integers."""
         value = self.value(name)
         return value if isinstance(value, Tensor) else self.tensor(name)
 
@@ -112,7 +112,7 @@ class Reader:
         self._stages.setdefault(node.output[0], []).extend(made)
 
     def makes(self, name: str) -> bool:
-        """Whether an operator so far makes the integer tensor `name`."""
+        """True if an operator so far makes the integer tensor `name`."""
         return any(node.output.name == name for node in self._nodes)
 
     def add_source(self, source: Source) -> None:
@@ -126,7 +126,7 @@ class Reader:
     # the walk
 
     def _merge_pads(self) -> None:
-        """Make paddings those of the stages behind them, where they can be."""
+        """Merge paddings into the stages after them, where possible."""
         changed = merged(self._nodes, self._outputs)
         self._nodes = [now for node in self._nodes if (now := changed.get(node, node)) is not None]
         for name, stages in self._stages.items():
@@ -189,7 +189,7 @@ class Reader:
         return Given(name=first.name, origin=first.origin, shape=sizes, movements=movements)
 
     def _cast(self, node: NodeProto, before: tuple[Movement | Cast, ...]) -> tuple[Movement | Cast, ...] | None:
-        """`before`, and a Cast to float32 of what comes behind it; None where `node` is another one."""
+        """`before`, and a Cast to float32 after it; None if `node` is another operator."""
         from onnx import TensorProto
 
         kind = self.graph.type_of(node.input[0])
@@ -204,7 +204,7 @@ class Reader:
         return self.graph.is_constant(node.output[0])
 
     def _is_late(self, node: NodeProto, handler: Handler | None) -> bool:
-        """Whether the host takes `node`: no integers come after it, and it does not itself move integers."""
+        """True if the host computes `node`: no integers come after it, and it does not itself move integers."""
         if any(isinstance(self.values.get(name), Result) for name in node.input):
             return True
         if node.output[0] not in self._late or is_operator(node, *QUANTIZERS):

@@ -47,7 +47,7 @@ def _takes_raster_order(node: Node) -> bool:
 
 
 def stays(moves: tuple[Move, ...]) -> bool:
-    """Whether elements come in raster order behind these moves, one after the other."""
+    """True if these moves keep elements in raster order."""
     order: npt.NDArray[np.int64] | None = None
     for move in moves:
         picked = move.order.reshape(-1)

@@ -26,7 +26,7 @@ _NEAREST = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 
 
 def nearest_of(graph: Graph, node: NodeProto, shape: tuple[int, ...]) -> Nearest:
-    """What a Resize picks of an image of `shape` [batch, C, H, W]; a NotTakenError where it does more than pick."""
+    """The pixels that a Resize picks of an image of `shape` [batch, C, H, W]; NotTakenError if it does more."""
     mode = attribute(node, "mode", b"nearest").decode()
     transformation = attribute(node, "coordinate_transformation_mode", b"half_pixel").decode()
     rounding = attribute(node, "nearest_mode", b"round_prefer_floor").decode()

@@ -44,7 +44,7 @@ class Given:
 
 @dataclass(frozen=True, kw_only=True)
 class Real:
-    """The real numbers that the integers `tensor` stand for."""
+    """Real numbers, represented by the integers `tensor`."""
 
     tensor: Tensor
 

@@ -20,7 +20,7 @@ __all__ = ["Fate", "Verdict", "multiply_accumulates"]
 
 
 class Fate(enum.Enum):
-    """What becomes of a node."""
+    """Result of reading a node."""
 
     STAGE = "stage"
     FOLDED = "folded"

@@ -49,7 +49,7 @@ def describe_array(design: ArrayDesign) -> dict[str, Any]:
 
 
 def _of_float8(config: ArrayConfig) -> str:
-    """What the sums of float8 are; nothing for integers."""
+    """Facts about sums of float8; empty for integers."""
     if not config.float8:
         return ""
     unit = sum(form.unit for form in config.float8)

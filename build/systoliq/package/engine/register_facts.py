@@ -13,7 +13,7 @@ __all__ = ["field_facts", "register_facts"]
 
 
 def register_facts(design: EngineDesign) -> dict[str, Any]:
-    """What software sees at s_axi_ctrl; a field has a `value` where it never changes.
+    """The registers at s_axi_ctrl for software; a field that never changes has a `value`.
 
     A table's entry is at base + sum(index[i] * strides[i]), with index[i] below sizes[i]: there is a gap where lanes
     are no power of two.

@@ -1,4 +1,4 @@
-"""certificate.json: what a package claims about its exactness, in enough detail for anyone to check it.
+"""certificate.json: the claims of a package about its exactness, in enough detail for anyone to check them.
 
 `systoliq.verify` checks it without this file; docs/exactness.md says how to check it by hand.
 """
@@ -39,7 +39,7 @@ _STATEMENT = (
 
 
 def certificate(design: LayerDesign, requantization: Requantization, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """What certificate.json says of `design`, whose constants are integers; `files` are all others of its package."""
+    """certificate.json for `design`, whose constants are integers; `files` are all other files of its package."""
     dense = design.dense
     config = dense.config
     content: dict[str, Any] = {
@@ -69,7 +69,7 @@ def layer_claims(
     accumulator_bits: int,
     sum_bits: int,
 ) -> dict[str, Any]:
-    """What a certificate says of the layer `given` in itself: on an `array` of these sizes, with these widths."""
+    """The certificate's claims about the layer `given`: on an `array` of these sizes, with these widths."""
     layer = given.canonical
     low, high = layer.accumulator_range()
     proof = exact.certificate(requantization, layer.scale, *reachable(layer))

@@ -78,7 +78,7 @@ def describe_layer(design: LayerDesign) -> dict[str, Any]:
 
 
 def formula(layer: MatMulLayer) -> str:
-    """What golden's outputs of `layer` are, in a few words."""
+    """Golden's outputs of `layer`, in a few words."""
     if layer.gives_sums:
         return "the int32 sums"
     return "exact sums, rounded once" if layer.has_float8 else "the float32 formula"
@@ -142,7 +142,7 @@ def _quantization(design: LayerDesign) -> dict[str, Any]:
 
 
 def _tready(design: LayerDesign) -> str:
-    """When the layer takes a beat of A."""
+    """When the layer takes a beat of A, in words."""
     schedule, room = design.dense.schedule, design.dense.result_buffer.tiles
     if schedule.column_tiles > 1:
         return (

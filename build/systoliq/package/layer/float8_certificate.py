@@ -35,7 +35,7 @@ _STATEMENT = (
 def float8_certificate(
     design: LayerDesign, requantization: Float8Requantization, files: Mapping[str, bytes]
 ) -> dict[str, Any]:
-    """What certificate.json says of `design`; `files` are all others of its package."""
+    """certificate.json for `design`; `files` are all other files of its package."""
     layer, dense = design.layer, design.dense
     config, folding = dense.config, dense.folding
     lo, hi = reachable_sums(layer)
@@ -65,7 +65,7 @@ def float8_certificate(
 def _columns(
     design: LayerDesign, requantization: Float8Requantization, lo: list[int], hi: list[int]
 ) -> list[dict[str, Any]]:
-    """What is said of each column, whose sums go from lo to hi."""
+    """The claims about each column, for sums from lo to hi."""
     folding, config = design.dense.folding, design.dense.config
     if design.layer.multiplies_integers:
         lo, hi = _wrapped(lo, hi)
@@ -85,12 +85,12 @@ def _columns(
 
 
 def zero_points_of_b(layer: MatMulLayer) -> list[int]:
-    """The zero point of each column's weights; those of float8 are 0."""
+    """The zero point of each column's weights; 0 for float8."""
     return [0] * layer.n if isinstance(layer.b_format, Float8Format) else layer.b_zero_point.tolist()
 
 
 def _special(output: Format) -> dict[str, Any]:
-    """What NaN and the infinities of both signs become."""
+    """The results for NaN and for the infinities of both signs."""
     if isinstance(output, Float8Format):
         return {"nan": output.nan_code, "infinity": [output.max_code, output.max_code | 0x80]}
     return {"nan": output.min, "infinity": [output.max, output.min]}

@@ -1,4 +1,4 @@
-"""certificate.json of a network: what is claimed of each stage, and whose results it takes.
+"""certificate.json of a network: the claims about each stage, and the connections of its inputs.
 
 `systoliq.verify` checks it without this file.
 """
@@ -29,7 +29,7 @@ _STATEMENT = (
 
 
 def certify_network(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """What certificate.json says of `design`; `files` are all others of its package."""
+    """certificate.json for `design`; `files` are all other files of its package."""
     if CERTIFICATE in files:
         raise InputError(f"name must not be {design.name!r}: {CERTIFICATE} is a file of the package")
     stages = claims_of(design)

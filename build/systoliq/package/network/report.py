@@ -49,7 +49,7 @@ def network_report(design: NetworkDesign) -> str:
 
 
 def pipeline_html(design: NetworkDesign) -> str:
-    """Return the stages in their order, what each makes of what, and how busy it is."""
+    """Return the stages in order, with inputs, output and utilization of each."""
     plan, assembly = design.plan, design.assembly
     slowest = plan.image_cycles
     summary = (
@@ -76,7 +76,7 @@ def pipeline_html(design: NetworkDesign) -> str:
 
 
 def _certified(operator: Operator[Node], claim: Mapping[str, Any]) -> str:
-    """What `systoliq verify` checks of a stage, in a few words."""
+    """The checks of `systoliq verify` for a stage, in a few words."""
     if "columns" in claim:
         steps = sum(column["steps"] for column in claim["columns"])
         return f"{len(claim['columns'])} columns, {steps} steps"

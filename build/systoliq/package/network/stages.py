@@ -1,4 +1,4 @@
-"""Stages of a network: what each computes, as arrays, and as its certificate says it."""
+"""Stages of a network: arrays of their functions, and their claims in the certificate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ _INPUT = "s_axis_a"
 
 
 def stage_arrays(assembly: Assembly) -> Arrays:
-    """What each stage computes, as STAGE/KEY: a layer's arrays, or tables, scales and zero points of its tensors."""
+    """Arrays of each stage's function, as STAGE/KEY: a layer's arrays, or tables, scales and zero points of its
+    tensors.
+    """
     return {
         f"{joint.component.kind}/{key}": array
         for joint, node, _ in _joints(assembly)
@@ -35,12 +37,12 @@ def stage_arrays(assembly: Assembly) -> Arrays:
 
 @once
 def claims_of(design: NetworkDesign) -> list[dict[str, Any]]:
-    """Return what the certificate of `design` says of each stage."""
+    """Return the certificate's claims about each stage of `design`."""
     return stage_claims(design.assembly, design.name)
 
 
 def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:
-    """What the certificate of the network `name` says of each stage, in order."""
+    """The certificate's claims about each stage of the network `name`, in order."""
     modules = {joint.name: f"{name}_{joint.component.kind}" for joint in assembly.pipeline.joints}
     modules[assembly.pipeline.source] = _INPUT
     return [
@@ -86,7 +88,7 @@ def _arrays(stage: wiring.Component, node: network.Node) -> Arrays:
 
 
 def _claims(stage: wiring.Component, node: network.Node) -> dict[str, Any]:
-    """What the certificate says of a stage: its columns, if it is a product, or what its operator claims."""
+    """The certificate's claims about a stage: its columns, if it is a product, or its operator's claims."""
     if isinstance(stage, Constants):
         return _of_constants(stage)
     operator = operator_of(node)

@@ -93,7 +93,7 @@ class JobSteps:
                 yield _p("WRITE", step.address, shape.get(name, step.value))
 
     def cleared(self) -> Iterator[str]:
-        """The job is given up; what it still gives is taken until it is over."""
+        """The job is cancelled; its remaining results are taken until it ends."""
         busy = self.map.write("STATUS", busy=1)
         yield _p("DROP")
         yield self.write("CONTROL", clear=1)
@@ -107,7 +107,7 @@ class JobSteps:
         return _p("WRITE", step.address, step.value)
 
     def status(self, *, jobs: int | None = None, **fields: int) -> str:
-        """STATUS, of which other fields are 0; how many jobs have ended where that is known."""
+        """STATUS with all other fields 0, and the number of ended jobs if it is known."""
         step = self.map.write("STATUS", "", **fields, jobs=jobs or 0)
         counted = self.map.register("STATUS").field("jobs").mask if jobs is None else 0
         return _p("READ", step.address, step.value, ALL & ~counted)

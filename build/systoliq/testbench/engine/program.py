@@ -35,8 +35,8 @@ _COUNTERS = ("BUSY_CYCLES", "INPUT_STALLS", "OUTPUT_STALLS")
 
 
 class EngineProgram(JobSteps):
-    """The program for `jobs`, of which the last two are those that errors, clears and resets befall. `constants` are
-    what (register, field) reads as.
+    """The program for `jobs`; the last two are for errors, clears and resets. `constants` are what (register, field)
+    reads as.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class EngineProgram(JobSteps):
     ) -> None:
         super().__init__(config, jobs)
         self._constants = constants
-        # The job whose streams end wrongly; its ends, once more with the other tlast.
+        # The job with wrong streams; its ends, repeated with the other tlast.
         self._odd = next(
             index for index, job in enumerate(jobs) if len(job.a_beats) > 1 and (len(job.b_beats) > 1 or index > 2)
         )
@@ -79,7 +79,7 @@ class EngineProgram(JobSteps):
         yield from self._begun_with_many_rows(named[LONG])
         yield from self._interrupted(self._odd, clears=_FEW, resets=_FEW)
         yield _p("AGAIN", 1)
-        for index in near_ties[1:]:  # what they are for, stalls do not change
+        for index in near_ties[1:]:  # without stalls: their purpose does not depend on them
             yield from self.whole(index)
         for index, job in enumerate(self.jobs):
             if job.ahead is not None:
@@ -98,7 +98,7 @@ class EngineProgram(JobSteps):
             yield from self.again(index)
 
     def _registers(self) -> Iterator[str]:
-        """What never changes is read, what is written is read back, and other addresses are refused."""
+        """Constant registers are read, written registers are read back, and other addresses are refused."""
         for register in self.map.registers:
             fields = {field.name for field in register.fields}
             held = {name: value for (of, name), value in self._constants.items() if of == register.name}
@@ -209,7 +209,7 @@ class EngineProgram(JobSteps):
         yield from self._failed(f"{letter.upper()}_ENDED_{'LATE' if at == stop - 1 else 'EARLY'}")
 
     def _failed(self, error: str) -> Iterator[str]:
-        """An error is reported, whatever is written, and the driver recovers from it."""
+        """An error is reported in spite of writes, and the driver recovers from it."""
         code = ERRORS[error][0]
         yield _p("INTERRUPT")
         yield self.status(error=code, busy=1)
@@ -305,7 +305,7 @@ class EngineProgram(JobSteps):
             yield from self.carried_out(index, after, held=True)
 
     def _begun_after_a_clear(self, cleared: int, index: int) -> Iterator[str]:
-        """A job that is begun while one that was cleared still has a beat to give: nobody takes it."""
+        """A job that is begun while a cleared job still has a beat to send, which is not taken."""
         before, after = self.split(index)
         yield _p("HOLD", 1)
         yield from self._begun(cleared)

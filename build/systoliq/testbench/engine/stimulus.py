@@ -158,7 +158,7 @@ def _on_streams(
 ) -> EngineJob:
     config, packing = design.config, EnginePacking(design.config)
     a_type, b_type, y_type = map(str, config.float8 or (each.dtype.name for each in (job.a, job.b, y)))
-    a_beats = _stream(packing.pack_a(job.a, generator))  # what is beyond M, K and N must not matter
+    a_beats = _stream(packing.pack_a(job.a, generator))  # elements beyond M, K and N must not matter
     held, per_word = _held(design)
     return EngineJob(
         title=title,

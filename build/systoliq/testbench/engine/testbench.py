@@ -79,7 +79,7 @@ def engine_testbench(design: EngineDesign) -> str:
 
 
 def _is_driven(name: str) -> bool:
-    """Whether the program drives or reads a port: it does not those of streams, and of clock and reset."""
+    """True if the program drives or reads a port: not for streams, clock and reset."""
     return name not in ("clk", "rst") and "axis" not in name
 
 

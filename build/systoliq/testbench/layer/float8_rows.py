@@ -1,4 +1,4 @@
-"""Rows of float8 A for the stimulus of a layer: greatest and least values, what is no number, and random numbers."""
+"""Rows of float8 A for the stimulus of a layer: greatest and least values, NaN and infinities, and random numbers."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def float8_ties(layer: MatMulLayer, m: int, generator: np.random.Generator) -> n
 
 
 def unit_scale(layer: MatMulLayer, form: Float8Format) -> npt.NDArray[np.float64]:
-    """What each column's sum in units is multiplied by, [N]."""
+    """The factor of each column's sum in units, [N]."""
     scale = np.ldexp(layer.scale.astype(np.float64), form.unit + layer.b_format.unit)
     return np.broadcast_to(scale, layer.n)
 
@@ -54,7 +54,7 @@ def middles(layer: MatMulLayer) -> npt.NDArray[np.float64]:
 
 
 def values_of(form: Float8Format, codes: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Values in units of the least; 0 for what is no number."""
+    """Values in units of the least; 0 for NaN and infinities."""
     decoded = form.decode(codes.astype(np.uint8))
     return np.ldexp(decoded.significand.astype(np.float64), decoded.shift)
 

@@ -106,7 +106,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
         a_zero_point=zero_points,
         y=y,
         expected=expected,
-        a_beats=beats_of(*packing.pack(a, generator, zero_points)),  # what is beyond M and K must not matter
+        a_beats=beats_of(*packing.pack(a, generator, zero_points)),  # elements beyond M and K must not matter
         y_beats=_y_beats(packing, expected),
         held=held,
         late=_late(design, few.groups),
@@ -149,7 +149,7 @@ def _late(design: LayerDesign, groups: int) -> tuple[int, ...]:
 
 
 def _results(design: LayerDesign, tiles: int) -> int:
-    """Beats of Y of so many tiles."""
+    """Beats of Y in `tiles` tiles."""
     schedule = design.dense.schedule
     whole, rest = divmod(tiles, schedule.column_tiles)
     row = whole * schedule.beats_per_row + sum(schedule.row_beats(tile) for tile in range(rest))
@@ -182,7 +182,7 @@ def _rows(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDA
 
 
 def _positive(layer: MatMulLayer) -> npt.NDArray[np.bool_]:
-    """Which weights of column 0 are above their zero point, [K]; codes of float8, those without a sign."""
+    """Mask of the weights of column 0 above their zero point, [K]; for float8, of the codes without a sign."""
     if isinstance(layer.b_format, Float8Format):
         return layer.b_format.codes(layer.b[:, 0]) < _SIGN
     above: npt.NDArray[np.bool_] = layer.centered_b[:, 0] > 0

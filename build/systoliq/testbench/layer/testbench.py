@@ -183,7 +183,7 @@ def _sender(design: LayerDesign, stimulus: LayerStimulus, *, waits: bool) -> Sen
 
 
 def _declarations(design: LayerDesign, stimulus: LayerStimulus, sender: Sender, receiver: Receiver) -> str:
-    """Verilog of what must come, of the layer, and of the check of a beat."""
+    """Verilog of the expected results, of the layer, and of the check of a beat."""
     y_format = design.layer.y_format
     used = design.dense.schedule.lanes * y_format.bits
     y_width = axi_bits(used)

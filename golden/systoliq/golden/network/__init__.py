@@ -1,4 +1,4 @@
-"""Whole networks of integer operators: every tensor equals that of onnxruntime's fused graph, bit for bit.
+"""Whole networks of integer operators: every tensor equals onnxruntime's fused graph, bit for bit.
 
     Source: integers of the graph's inputs -> Node, Node, ... -> outputs          Network.golden(inputs)
     Network  ->  an archive of arrays  ->  Network                     network_arrays(network), load_network(path)

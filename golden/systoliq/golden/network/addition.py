@@ -41,7 +41,7 @@ class Addition(Node):
 
     @property
     def ratios(self) -> tuple[np.float32, np.float32]:
-        """What one step of each input is in steps of the output, f32, in the order of the inputs."""
+        """The size of a step of each input in steps of the output, f32, in the order of the inputs."""
         a, b = self.inputs
         with np.errstate(all="ignore"):
             return a.scale / self.output.scale, b.scale / self.output.scale

@@ -71,7 +71,7 @@ def error_bound(pixels: int, largest: int, ratio: Fraction) -> Fraction:
 
 
 def _adds_exactly(scale: float, most: int) -> bool:
-    """Whether float32 holds all multiples of `scale` up to `most`, so that no addition rounds."""
+    """True if float32 holds all multiples of `scale` up to `most`, so that no addition rounds."""
     mantissa = scale.as_integer_ratio()[0]
     return (mantissa // (mantissa & -mantissa)) * most <= _EXACT
 

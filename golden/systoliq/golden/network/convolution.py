@@ -51,7 +51,7 @@ class Convolution(Node):
 
     @property
     def depthwise(self) -> bool:
-        """Whether every group is one input channel."""
+        """True if every group is one input channel."""
         return self.groups > 1 and self.groups == self.inputs[0].shape[1]
 
     @property

@@ -82,7 +82,7 @@ def relu(x: Reals) -> Reals:
 
 
 def clip(x: Reals, least: float, most: float) -> Reals:
-    """Clip to `least` and `most`, infinities where there is no bound."""
+    """Clip to `least` and `most`, which may be infinite."""
     return np.asarray(np.minimum(np.maximum(x, np.float32(least)), np.float32(most)))
 
 

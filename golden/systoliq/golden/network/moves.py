@@ -84,7 +84,7 @@ class Chain:
     movements: tuple[Movement, ...]
 
     def apply(self, x: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What the last of the movements gives."""
+        """Apply the movements in order."""
         for movement in self.movements:
             x = movement.apply(x)
         return x
@@ -146,7 +146,7 @@ class Move(Node):
 
     @property
     def kind(self) -> str:
-        """As its movement is called."""
+        """The name of the movement's kind."""
         same = isinstance(self.movement, Reshape) and self.output.shape == self.inputs[0].shape
         return "identity" if same else _WORDS[type(self.movement)]
 
@@ -157,7 +157,7 @@ class Move(Node):
 
     @property
     def permutes(self) -> bool:
-        """Whether each element of the input is there once, and no memory has to bring it to its place."""
+        """True if each element of the input is there once, and no memory is needed to reorder elements."""
         if isinstance(self.movement, Chain):
             return False
         picked = _picked(self.movement).items()
@@ -165,7 +165,7 @@ class Move(Node):
 
     @property
     def order(self) -> npt.NDArray[np.int64]:
-        """Which element of the streamed input each element of the streamed output is: indices [pixels, channels].
+        """Index in the streamed input of each element of the streamed output: [pixels, channels].
 
         Streams are as `Tensor.raster` has them; an index counts pixels * channels of the input. It is 0, 1, 2, ...
         where the stream stays as it is.

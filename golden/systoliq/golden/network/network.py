@@ -56,7 +56,7 @@ class Source:
         return next((each.type_name for each in self.movements or () if isinstance(each, Cast)), None)
 
     def takes(self, dtype: np.dtype[Any]) -> bool:
-        """Whether the graph's input has this type, or one of its kind where it is real numbers."""
+        """True if the graph's input has this type, or one of the same kind for real numbers."""
         return dtype.kind == "f" if self.type_name is None else dtype.name == self.type_name
 
     def quantize(self, x: npt.ArrayLike) -> npt.NDArray[Any]:
@@ -119,10 +119,10 @@ class Network:
         return tuple(node for node in self.nodes if any(tensor.name == name for tensor in node.inputs))
 
     def golden(self, inputs: Mapping[str, npt.ArrayLike]) -> dict[str, npt.NDArray[Any]]:
-        """Return every integer tensor by its ONNX name, those of the sources first.
+        """Return every integer tensor by its ONNX name, sources first.
 
         `inputs` has, for each source, real numbers under the name of the graph's input, or integers under the name of
-        the tensor. Shapes are those of ONNX, with any batch, the same for all.
+        the tensor. Shapes are ONNX's, with any batch size, the same for all.
         """
         made = {source.tensor.name: self._taken(source, inputs) for source in self.sources}
         known = {name for source in self.sources for name in (source.name, source.tensor.name)}

@@ -38,7 +38,7 @@ _CLASSES = {
         Network, Source, Tensor, IntFormat, MatMulLayer, Window, Reshape, Transpose, Nearest, Gather, Chain, Cast,
     )
 }  # fmt: skip
-"""What a description may hold, beside nodes of any class."""
+"""Classes that a description may contain, besides nodes."""
 _BROKEN = (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, MemoryError, RecursionError)
 
 
@@ -62,7 +62,7 @@ def load_network(path: str | Path) -> Network:
 
 
 def is_network_file(path: str | Path) -> bool:
-    """Whether the archive `path` describes a network; False if it is not an archive, or not a regular file."""
+    """True if the archive `path` describes a network; False if it is not an archive, or not a regular file."""
     if not Path(path).is_file():
         return False  # a pipe would keep us waiting
     try:
@@ -98,7 +98,7 @@ def _described(value: Any, place: tuple[str, ...], arrays: dict[str, npt.NDArray
 
 
 def _made(said: Any, arrays: Arrays) -> Any:
-    """What `_described` was given."""
+    """The inverse of `_described`."""
     if isinstance(said, list):
         return tuple(_made(each, arrays) for each in said)
     if not isinstance(said, dict):

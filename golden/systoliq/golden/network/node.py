@@ -18,8 +18,7 @@ __all__ = ["Node"]
 class Node(ABC):
     """An operator on `inputs` that computes `output`, all of at most 8 bits; `name` is the name of its node in ONNX.
 
-    An input has the scale and zero point with which the operator reads it; those of the node that computes it can
-    differ.
+    An input has the scale and zero point with which the operator reads it; the node that computes it can have others.
 
     Arrays have the shapes of their tensors, with any batch. ValueError names a shape or format that does not fit the
     operator.
@@ -31,7 +30,7 @@ class Node(ABC):
 
     @abstractmethod
     def apply(self, *inputs: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """The output's integers for those of the inputs."""
+        """The output's integers for the inputs' integers."""
 
     @property
     @abstractmethod
@@ -88,7 +87,7 @@ class Node(ABC):
             )
 
     def expect_same_count(self) -> None:
-        """A ValueError where an input's integers stand for other real numbers than the output's."""
+        """Raise ValueError if an input's integers represent other real numbers than the output's."""
         for tensor in self.inputs:
             if not tensor.counts_as(self.output):
                 raise ValueError(

@@ -67,7 +67,7 @@ class WholeAverage(Node):
 
     @property
     def pixels(self) -> int:
-        """Of an image."""
+        """Number of pixels of an image."""
         return int(np.prod(self.inputs[0].shape[2:]))
 
     @property
@@ -81,7 +81,7 @@ class WholeAverage(Node):
         return Requantization.from_scales(self.scale, self.output.zero_point, self.output.format)
 
     def sums(self, x: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """Of x - zero point: [batch, C, 1, 1]."""
+        """Sums of x - zero point: [batch, C, 1, 1]."""
         axes = tuple(range(2, x.ndim))
         return np.asarray((x.astype(np.int64) - self.inputs[0].zero_point).sum(axis=axes, keepdims=True))
 

@@ -19,7 +19,7 @@ from ..formats import IntFormat
 
 __all__ = ["Steps"]
 
-_STEEP = 1 << 12  # a multiplier that saturates every result but that of 0
+_STEEP = 1 << 12  # a multiplier that saturates every result except the result for 0
 _MOST_SHIFT = 44
 
 

@@ -22,7 +22,7 @@ BYTE = 8  # bits of ONNX's integer tensors
 class Tensor:
     """Integers of 2 to 8 bits, q, that represent the real numbers (q - zero_point) * scale.
 
-    Those of ONNX have 8 bits; narrower ones, in arrays of int8 or uint8, belong to requantized networks.
+    ONNX's tensors have 8 bits; narrower tensors, in arrays of int8 or uint8, belong to requantized networks.
 
     `name` and `shape` are ONNX's: the batch first, and channels second if there are four dimensions, unless
     `channels_last`. With three dimensions, channels are last, unless `channels_second`. Arrays passed to nodes can have
@@ -78,7 +78,7 @@ class Tensor:
         return dataclasses.replace(self, **changes)
 
     def counts_as(self, other: Tensor) -> bool:
-        """Whether equal integers of both stand for equal real numbers."""
+        """True if equal integers of both represent equal real numbers."""
         return (self.format, self.scale, self.zero_point) == (other.format, other.scale, other.zero_point)
 
     @property
@@ -144,7 +144,7 @@ class Tensor:
         return last.reshape(len(array), self.pixels, self.channels)
 
     def unraster(self, streamed: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """What `raster` made `streamed` [batch, pixels, channels] of."""
+        """The inverse of `raster` for `streamed` [batch, pixels, channels]."""
         if not self._channels_second:
             return streamed.reshape(len(streamed), *self.shape[1:])
         return np.moveaxis(streamed.reshape(len(streamed), *self.shape[2:], self.channels), -1, 1)

@@ -47,8 +47,8 @@ class Window:
     ) -> Window:
         """The window that ONNX's attributes mean for an `image` of (rows, columns).
 
-        `auto_pad` takes the place of `pads`. With `ceil_mode` a last window may reach beyond the padded image; what is
-        there counts as padding.
+        `auto_pad` takes the place of `pads`. With `ceil_mode`, a last window may reach beyond the padded image;
+        positions beyond it count as padding.
         """
         if auto_pad not in AUTO_PADS:
             raise ValueError(f"auto_pad must be one of {', '.join(AUTO_PADS)}, not {auto_pad!r}")
@@ -85,7 +85,7 @@ class Window:
         return rows, columns
 
     def positions(self, image: Sequence[int]) -> tuple[int, int]:
-        """How many windows an `image` of (rows, columns) has, by rows and columns; a ValueError where none fits."""
+        """Number of windows of an `image` of (rows, columns), by rows and columns; ValueError if none fits."""
         padded = [size + self.pads[axis] + self.pads[axis + 2] for axis, size in enumerate(image)]
         counts = [
             (size - span) // stride + 1 for size, span, stride in zip(padded, self.spans, self.strides, strict=True)
@@ -97,7 +97,7 @@ class Window:
         return counts[0], counts[1]
 
     def covers(self, image: Sequence[int]) -> bool:
-        """Whether there is one window, and it is the whole `image` without any padding."""
+        """True if there is one window, which is the whole `image` without padding."""
         return tuple(image) == self.spans == self.kernel and not any(self.pads)
 
     def patches(self, x: npt.NDArray[Any], fill: int) -> npt.NDArray[Any]:

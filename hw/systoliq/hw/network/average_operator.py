@@ -24,7 +24,7 @@ class AverageOperator(LaneOperator[N_co]):
 
     @property
     def layer(self) -> MatMulLayer | None:
-        """None: the weights are ones, and all sums have one scale."""
+        """None: all weights are ones, and all sums have one scale."""
         return None
 
     @cached_property

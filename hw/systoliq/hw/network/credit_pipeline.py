@@ -24,7 +24,7 @@ def credit_pipeline(
     *,
     latency: int,
 ) -> Signal:
-    """Let one beat of each of ``sources`` enter at a time, where its ``result`` will find room; whether they do.
+    """Let one beat of each of ``sources`` enter at a time if its ``result`` will find room; returns whether they enter.
 
     ``result`` is the payload of ``fifo.i``, ``latency`` cycles after the sources' payloads; ``fifo.o`` is the way out.
     Raises ValueError where the FIFO is too shallow to work at full rate.

@@ -1,4 +1,4 @@
-"""Dependency: how much of the input each pixel of a tensor depends on, and what has to wait at a join."""
+"""Dependency: the part of the input that each pixel of a tensor depends on, and the data that wait at a join."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class Dependency:
 
     @classmethod
     def of_source(cls, tensor: network.Tensor) -> Dependency:
-        """Of the input itself."""
+        """Dependency of the input itself."""
         return cls(np.arange(1, tensor.pixels + 1), tensor.columns)
 
     def over(self, pixels: int) -> np.ndarray:
-        """``needed`` of the same elements in their order, cut into so many pixels."""
+        """``needed`` of the same elements in the same order, divided into another number of pixels."""
         ends = np.arange(1, pixels + 1) * len(self.needed)
         return np.asarray(self.needed[-(-ends // pixels) - 1])
 

@@ -1,4 +1,4 @@
-"""Extremum: the greater or the lesser of two codes, each from a table of its own."""
+"""Extremum: the maximum or minimum of two codes, each from its own table."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["Fork"]
 class Fork(wiring.Component):
     """Gives each beat of ``i`` to all of ``ways`` outputs, ``o_0`` and on; the next beat comes when all have taken it.
 
-    An output never waits for another one to be ready: its offer stands, and does not depend on theirs.
+    An output never waits for another output to be ready: offers do not depend on each other.
     """
 
     moves_bits = True

@@ -15,7 +15,8 @@ __all__ = ["Gearbox"]
 class Gearbox(wiring.Component):
     """Takes beats of ``of`` elements and gives the same elements in beats of ``to``; one divides the other.
 
-    ``last`` is that of the beat whose last element it was. At full rate on the wider side's terms neither side waits.
+    ``last`` is copied from the beat that held the last element. At full rate on the wider side's terms neither side
+    waits.
 
     Raises ValueError where neither width divides the other.
     """

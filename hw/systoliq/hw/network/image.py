@@ -54,21 +54,21 @@ class ImageWindow:
 
     @property
     def moves(self) -> bool:
-        """Whether windows are anything else than the pixels in their order."""
+        """True if windows are not just the pixels in order."""
         return self.window != Window(kernel=(1, 1))
 
     @property
     def leaves_image(self) -> bool:
-        """Whether a whole row or column of windows may lie in the padding."""
+        """True if a whole row or column of windows may lie in the padding."""
         return any(pad >= span for pad, span in zip(self.window.pads, self.window.spans * 2, strict=True))
 
     def word(self, depth: int) -> int:
-        """Channels of a beat of the image where windows come ``depth`` elements at a time: those of a group at most."""
+        """Channels in a beat of the image for windows of ``depth`` elements a beat: at most a group's channels."""
         return min(depth, self.channels // self.groups)
 
     def taps(self, depth: int) -> tuple[int, int]:
-        """Rows and columns of a window's pixels that come at a time, ``depth`` elements of them: parts of one pixel, of
-        one row of the window, or whole rows.
+        """Rows and columns of a window's pixels in a beat of ``depth`` elements: parts of one pixel, of one row of the
+        window, or whole rows.
 
         Raises ValueError where they are none of these.
         """
@@ -85,7 +85,7 @@ class ImageWindow:
 
     @property
     def depths(self) -> list[int]:
-        """All that `taps` takes, the least first: those of more than a pixel behind those of one."""
+        """All depths that `taps` supports, in increasing order: up to a pixel, then several pixels."""
         channels, (down, across) = self.channels // self.groups, self.window.kernel
         pixels = [*_divisors(across), *(across * rows for rows in _divisors(down))]
         return [*_divisors(channels), *(channels * each for each in sorted(set(pixels)) if each > 1)]
@@ -128,7 +128,7 @@ class ImageWindow:
         return [now - before for before, now in zip([0, *reach], reach, strict=False)]
 
     def lines_freed(self) -> list[int]:
-        """Lines of the image that nobody needs any more after each row of windows."""
+        """Number of lines that are no longer needed after each row of windows."""
         starts = [row * self.window.strides[0] - self.window.pads[0] for row in range(self.out[0])]
         first = [*(min(max(start, 0), self.image[0]) for start in starts), self.image[0]]
         return [after - before for before, after in itertools.pairwise(first)]

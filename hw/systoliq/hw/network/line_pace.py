@@ -26,7 +26,7 @@ def keeps_up(windows: ImageWindow, *, lines: int, source_cycles: int, own_cycles
 
 
 def _row_ends(windows: ImageWindow, lines: int, *, line: int, row: int, lag: int) -> Sequence[int]:
-    """When each row of windows of some images ends; ``line``, ``row`` and ``lag`` in the unit of the result."""
+    """The end of each row of windows of some images; ``line``, ``row`` and ``lag`` in the unit of the result."""
     needed = accumulate(windows.lines_needed() * _IMAGES)
     freed = list(accumulate(windows.lines_freed() * _IMAGES))
     came = [0]  # when lines have come; the first entry is no line

@@ -27,7 +27,9 @@ def by_bits(entries: Sequence[int], operand: IntFormat) -> list[int]:
 
 
 class Lookup(wiring.Component):
-    """``entries``: 256 codes of ``output`` by those of ``operand``, the least first. A beat of ``lanes`` a cycle."""
+    """``entries``: 256 codes of ``output``, in the order of ``operand``'s codes from the least. A beat of ``lanes`` a
+    cycle.
+    """
 
     def __init__(
         self,

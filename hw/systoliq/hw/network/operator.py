@@ -55,21 +55,21 @@ class Operator(ABC, Generic[N_co]):
 
     node_type: ClassVar[type[network.Node]]
     tested: ClassVar[str] = "flow"
-    """What of a certified stage is tested, and not certified."""
+    """Parts of a certified stage that are only tested."""
 
     def __init__(self, node: N_co) -> None:
         self.node = node
 
     @classmethod
     def takes(cls, node: network.Node) -> bool:
-        """Whether ``node``, of the class ``node_type``, is of this operator; just one operator takes it."""
+        """True if ``node``, of the class ``node_type``, belongs to this operator; exactly one operator takes a node."""
         return True
 
     # The stage that a node becomes.
 
     @property
     def is_stage(self) -> bool:
-        """Whether the node becomes hardware; else it only changes the `order` of elements."""
+        """True if the node becomes hardware; else it only changes the `order` of elements."""
         return True
 
     @property
@@ -79,7 +79,7 @@ class Operator(ABC, Generic[N_co]):
 
     @property
     def takes_order(self) -> bool:
-        """Whether the stage can take elements in another order than that of `Tensor.raster`."""
+        """True if the stage can take elements in an order other than `Tensor.raster`'s."""
         return False
 
     @abstractmethod
@@ -109,7 +109,7 @@ class Operator(ABC, Generic[N_co]):
         """The constant input ``index`` in the shape in which it meets the other inputs."""
         return self.node.inputs[index].replace(shape=(1, *self.node.output.shape[1:]), value=None)
 
-    # The plan: what the stage can be, how quick it is and what it multiplies.
+    # The plan: choices of the stage, their speed and multipliers.
 
     @cached_property
     def windows(self) -> ImageWindow:
@@ -131,7 +131,7 @@ class Operator(ABC, Generic[N_co]):
         return self.windows.pixels * self.windows.channels // parallelism.cols
 
     def multipliers(self, parallelism: Parallelism) -> int:
-        """Products a cycle, except for those of requantizers."""
+        """Products per cycle, without requantizers'."""
         return 0
 
     def lanes(self, parallelism: Parallelism) -> int:
@@ -139,12 +139,12 @@ class Operator(ABC, Generic[N_co]):
         return parallelism.cols
 
     def is_wide(self, parallelism: Parallelism) -> bool:
-        """Whether the stage takes several pixels of a window in a cycle."""
+        """True if the stage takes several pixels of a window in a cycle."""
         return False
 
     @property
     def is_product(self) -> bool:
-        """Whether outputs are products of all channels, or of a group's: cols and depth are both free."""
+        """True if outputs are products of all channels, or of a group's: cols and depth are then both free."""
         return False
 
     @property
@@ -156,7 +156,7 @@ class Operator(ABC, Generic[N_co]):
 
     @property
     def needs_row_sums(self) -> bool:
-        """Whether a product adds up the rows of A, because weights less their zero points need more bits."""
+        """True if a product needs the row sums of A, because weights less their zero points need more bits."""
         return False
 
     @property
@@ -171,7 +171,7 @@ class Operator(ABC, Generic[N_co]):
 
     @cached_property
     def scales_vary(self) -> bool:
-        """Whether the columns of the layer have different scales."""
+        """True if the columns of the layer have different scales."""
         return self.layer is not None and bool((self.layer.scale != self.layer.scale.flat[0]).any())
 
     # The pipeline: which part of the image a pixel needs.

@@ -36,7 +36,7 @@ class PairOperator(Operator[N_co]):
 
     @property
     def single_pixel(self) -> int | None:
-        """Which of two computed inputs is one pixel for all of the output's; None if both have one shape.
+        """Index of the computed input that is one pixel for all of the output's; None if both have the same shape.
 
         Raises ValueError for all other shapes.
         """
@@ -97,7 +97,7 @@ class PairOperator(Operator[N_co]):
             yield Memory(2 * self.node.output.channels // lanes, BYTE * lanes + 1)
 
     def pair_claims(self, stage: Pairwise | Repeated, results: npt.NDArray[Any]) -> dict[str, Any]:
-        """Return the claims of a stage that gives ``results`` for all pairs, those of the second input fastest."""
+        """Return the claims of a stage with ``results`` for all pairs; the second input varies fastest."""
         core = stage.core if isinstance(stage, Repeated) else stage
         tensors: dict[str, network.Tensor] = {"a": self.node.inputs[0], "b": self.node.inputs[1], "y": self.node.output}
         return {

@@ -100,9 +100,7 @@ class Pipeline(wiring.Component):
         return m
 
     def tap(self, name: str) -> str:
-        """How the nets of the stream that a stage gives begin, for whoever looks at them: ``_valid``, ``_ready`` and
-        ``_data`` follow.
-        """
+        """Prefix of the nets of a stage's output stream, for observers: ``_valid``, ``_ready`` and ``_data`` follow."""
         return f"tap_{next(joint.component.kind for joint in self.joints if joint.name == name)}"
 
     @property
@@ -131,7 +129,7 @@ class Pipeline(wiring.Component):
         return fifo
 
     def _alone(self, joint: Joint) -> bool:
-        """Whether everything from ``source`` to ``output`` goes through ``joint``."""
+        """True if every path from ``source`` to ``output`` includes ``joint``."""
         reached = {self.source}
         for each in self.joints:
             if each is not joint and reached & set(each.inputs):

@@ -1,4 +1,4 @@
-"""Recipe: what a stage is made with, beside its node."""
+"""Recipe: the parameters of a stage, in addition to its node."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Recipe(NamedTuple):
     order: Order | None
 
     def lanes(self, channels: int) -> int:
-        """The lanes of an operator of no depth, which must divide so many channels."""
+        """The lanes of an operator without depth, which must divide ``channels``."""
         if self.parallelism.depth != 1:
             raise ValueError(f"depth must be 1, not {self.parallelism.depth}")
         if channels % self.parallelism.cols:

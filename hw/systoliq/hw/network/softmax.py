@@ -246,7 +246,7 @@ class SoftmaxRows(wiring.Component):
         return reads, first, self._at_last, dividing
 
     def _over(self, m: Module, busy: Signal, dividing: Signal, reads: Signal) -> Value:
-        """Count the cycles of an element, and elements; whether those of a row end."""
+        """Count the cycles of an element, and elements; whether a row's elements end."""
         cycles = self.tables.divide_cycles
         step = Signal(range(max(cycles, _ADD)), name="step")
         ends = Signal(name="element_ends")

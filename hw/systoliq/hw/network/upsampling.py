@@ -16,7 +16,7 @@ __all__ = ["Upsampling", "upsampling_times"]
 
 
 def upsampling_times(node: Move) -> tuple[int, int] | None:
-    """How often each row and each column of ``node``'s image comes, one after the other; None if it picks otherwise."""
+    """Number of times that each row and each column of ``node``'s image is repeated; None for any other selection."""
     if not isinstance(node.movement, Nearest):
         return None
     found = []

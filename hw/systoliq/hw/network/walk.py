@@ -12,7 +12,7 @@ __all__ = ["Walk"]
 
 
 class Walk:
-    """Nested loops of ``counts`` rounds, the innermost first, begun again for ever; it goes on with each ``step``.
+    """Nested loops of ``counts`` rounds, the innermost first, repeated forever; each ``step`` advances it.
 
     ``last[i]`` says that loop i and all within it are in their last rounds, and ``counts[i]`` is its `Count`.
     """
@@ -37,7 +37,7 @@ class Walk:
         """
         at = Signal(bits, name=name, init=start % (1 << bits))
         move = Signal(bits, name=f"{name}_move")
-        back = 0  # where a loop that ends goes back to
+        back = 0  # start of a loop that ends
         conditions: list[Value] = [~self.last[0], *(~last for last in self.last[1:])]
         deltas = []
         for rounds, each in zip([*self._rounds, 1], [*moves, 0][: len(self._rounds) + 1], strict=True):

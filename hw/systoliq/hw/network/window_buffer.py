@@ -1,4 +1,4 @@
-"""Window buffer: takes the pixels of images in raster order and gives those of each window, padding among them."""
+"""Window buffer: takes the pixels of images in raster order, and returns each window's pixels, including padding."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class WindowBuffer(wiring.Component):
 
     ``i`` gives images pixel by pixel, ``word`` channels a beat (a divisor of a group's); ``last`` is not looked at.
     ``o`` gives the windows, one output pixel after the other, in beats of ``word`` elements: group after group of
-    channels, each pixel by pixel. ``padding`` stands for what is outside of the image. ``last`` marks an image's last
-    beat.
+    channels, each pixel by pixel. ``padding`` is the value outside of the image. ``last`` marks an image's last beat.
 
     ``taps`` are the rows and columns of a window's pixels that come in one beat, in their order, each with ``word``
     channels, which are then all of a group's: as many copies of the lines are kept, and each is read by itself.
@@ -139,7 +138,7 @@ class WindowBuffer(wiring.Component):
 
     def _take(self, m: Module, freed: Value) -> Value:
         """Words into the memory, where there is room for their line; whether one that ends a line came."""
-        # Lines, but for the one that is written. Those that strides leap over are free before they come.
+        # Lines, without the one that is written. Those that strides leap over are free before they come.
         room = Signal(range(self.lines + max(self.windows.lines_freed()) + 1), init=self.lines - 1)
         open_ = Signal(init=1)
         write = self.i.valid & open_
@@ -179,7 +178,7 @@ class WindowBuffer(wiring.Component):
             m.d.sync += granted.eq(0)
 
     def _of_row(self, m: Module, row: Value, numbers: list[int], *, name: str) -> Signal:
-        """``numbers[row]``, of which most are the same."""
+        """``numbers[row]``; most numbers are equal."""
         usual = max(set(numbers), key=numbers.count)
         number = Signal(range(max(numbers) + 1), name=name)
         m.d.comb += number.eq(usual)
@@ -209,5 +208,5 @@ class WindowBuffer(wiring.Component):
 
 
 def _suffix(*tap: int) -> str:
-    """Of names of all taps but the first."""
+    """Suffix of the names of all taps but the first."""
     return "".join(f"_{each}" for each in tap) if any(tap) else ""

@@ -1,4 +1,4 @@
-"""Operators of networks in hardware, a file for each: the first place to look for what a node becomes."""
+"""Operators of networks in hardware, a file for each kind of node."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _discovered() -> tuple[type[Operator[network.Node]], ...]:
 
 
 OPERATORS = _discovered()
-"""All operators: what a file defines with a ``node_type``."""
+"""All operators: the classes with a ``node_type`` in the files of this folder."""
 
 
 @functools.cache

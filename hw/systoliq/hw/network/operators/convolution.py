@@ -21,7 +21,7 @@ class ConvolutionOperator(ProductOperator[network.Convolution]):
 
     @classmethod
     def takes(cls, node: network.Node) -> bool:
-        """Whether each output is a product of several channels, or one of several of its channel."""
+        """True if each output is a product of several channels, or one of several outputs of its channel."""
         return isinstance(node, network.Convolution) and not (node.depthwise and node.layer.n == node.groups)
 
     @property

@@ -13,13 +13,13 @@ __all__ = ["DepthwiseOperator"]
 
 
 class DepthwiseOperator(LaneOperator[network.Convolution]):
-    """Channels side by side, as many as there are lanes."""
+    """Channels in parallel, as many as there are lanes."""
 
     node_type = network.Convolution
 
     @classmethod
     def takes(cls, node: network.Node) -> bool:
-        """Whether each channel has one output."""
+        """True if each channel has one output."""
         return isinstance(node, network.Convolution) and node.depthwise and node.layer.n == node.groups
 
     def build(self, recipe: Recipe) -> Sliding:

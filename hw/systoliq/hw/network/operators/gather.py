@@ -30,12 +30,12 @@ class GatherOperator(Operator[network.Move]):
 
     @classmethod
     def takes(cls, node: network.Node) -> bool:
-        """Whether elements must be stored to come in their order, or are left out."""
+        """True if elements must be stored to be reordered, or are left out."""
         return isinstance(node, network.Move) and not node.permutes and upsampling_times(node) is None
 
     @property
     def common_channels(self) -> int:
-        """The channels that lanes must divide: those of both sides."""
+        """Number of channels that lanes must divide, from both sides."""
         return math.gcd(self.node.inputs[0].channels, self.node.output.channels)
 
     def build(self, recipe: Recipe) -> Gather:

@@ -28,12 +28,12 @@ class MoveOperator(Operator[network.Move]):
 
     @classmethod
     def takes(cls, node: network.Node) -> bool:
-        """Whether no element has to wait in a memory for its place in another order."""
+        """True if no element has to wait in a memory to be reordered."""
         return isinstance(node, network.Move) and (node.permutes or upsampling_times(node) is not None)
 
     @property
     def is_stage(self) -> bool:
-        """Whether elements of the input are there several times."""
+        """True if elements of the input appear several times."""
         return not self.node.permutes
 
     @property
@@ -93,6 +93,6 @@ def move_proof(node: network.Move) -> str:
 
 
 def move_claims(node: network.Move, lanes: int) -> dict[str, Any]:
-    """What the certificate says of a move in ``lanes``: which element of its input's stream each of its output's is."""
+    """Claims about a move in ``lanes``: the element of its input's stream for each element of its output's."""
     picks = hashlib.sha256(node.order.astype("<i8").tobytes()).hexdigest()
     return {"verdict": "exact", "lanes": lanes, "picks_sha256": picks}

@@ -21,7 +21,7 @@ class WholeAverageOperator(AverageOperator[network.WholeAverage]):
 
     @property
     def window(self) -> network.Window:
-        """The image, or all pixels of what is no image."""
+        """The image; for tensors without pixels, all elements."""
         shape, pixels = self.node.inputs[0].shape, self.node.inputs[0].pixels
         return network.Window(kernel=shape[2:] if len(shape) == 4 else (pixels, 1))
 
