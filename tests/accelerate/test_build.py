@@ -117,7 +117,7 @@ def test_a_directory_of_another_source(again):
 WRONG = {
     "names": ({"z": images()}, [], "x.npz: must hold 'x' (or 'inputs'), the input of m.onnx, not z"),
     "labels": ({"x": images(), "labels": np.zeros(3, int)}, [], "labels must be one for each of 12 inputs, not 3"),
-    "board": ({"x": images()}, ["--board", "icebraker"], "board must be one of icebreaker"),
+    "board": ({"x": images()}, ["--board", "icebraker"], "not 'icebraker': did you mean icebreaker?"),
     "shape": ({"x": images()}, ["--shape", "z=1"], "shape must name an input of"),
 }
 
@@ -128,6 +128,32 @@ def test_bad_input_leaves_nothing(arrays, options, text, tmp_path):
     np.savez(tmp_path / "x.npz", **arrays)
     assert_refused(run(tmp_path, *options), text)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("source", ["engine", "array"])
+def test_sources_without_images(source, tmp_path):
+    words = ["build", source, "--board", "icebreaker", "--out", tmp_path / "out"]
+    text = f"SOURCE must be a layer or a network where a board is meant, not {source}"
+    assert_refused(CliRunner().invoke(cli, [*map(str, words), "--until", "plan"]), text)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.simulator
+def test_a_float_product_becomes_a_layer(tmp_path):
+    """Its rows are quantized as the model says, and labels give the accuracy."""
+    path = float_model(
+        tmp_path / "m.onnx", "[fc] y = Gemm<transB = 1>(x, u, d)", ends="(float[N, 4] x) => (float[N, 3] y)"
+    )
+    x = np.random.default_rng(2).normal(size=(9, 4)).astype(np.float32)
+    np.savez(tmp_path / "x.npz", x=x, labels=InferenceSession(str(path)).run(None, {"x": x})[0].argmax(axis=1))
+    result = run(tmp_path, "--until", "simulate", "--images", 9)
+    assert result.exit_code == 0, (result.output, result.exception)
+    hits = outputs(tmp_path / "out/m_int8.onnx", x).argmax(axis=1)
+    with np.load(tmp_path / "x.npz") as held:
+        share = np.mean(hits == held["labels"])
+    assert f"float 100.00%, quantized {share:.2%} of 9 samples; RTL {share:.2%} of 9 simulated" in " ".join(
+        result.stdout.split()
+    )
 
 
 def test_too_many_images_are_refused_before_anything_is_emitted(tmp_path):

@@ -122,6 +122,8 @@ class Build:
             raise InputError(f"until must be one of {', '.join(STEPS)}, not {wanted.until!r}")
         if STEPS.index(wanted.until) >= STEPS.index("synthesize"):
             check_tools(wanted.board)
+        if wanted.source in ("array", "engine"):
+            raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {wanted.source}")
         self._kept = KeptSteps.open(wanted.out, Path(wanted.source).name, replace=wanted.replace)
         _ = self.float_model, self.samples  # bad input is refused before anything is made
         for step in STEPS[: STEPS.index(wanted.until) + 1]:
@@ -203,8 +205,9 @@ class Build:
         with self.stages.stage(step) as detail:
             try:
                 figures, kept = self._kept.run(step, key, files, lambda: make(detail))
-            except (InputError, FailedError) as error:
+            except (TooLargeError, FailedError) as error:
                 self.failure = step, str(error)
+                self._kept.save()  # with the report that says so, the directory is a build's
                 raise
         self.done[step] = Finished(step=step, figures=figures, seconds=time.monotonic() - began, kept=kept)
         self.tell(self.done[step])

@@ -52,7 +52,7 @@ def report_html(build: Build) -> str:
     if "verify" in figures:
         sections.append(("Verification", _verified(figures["verify"])))
     if "bitstream" in figures:
-        sections.append(("Clock and bitstream", table(("", ""), figures["bitstream"]["rows"])))
+        sections.append(("Clock and bitstream", table(("", ""), figures["bitstream"]["rows"], words=True)))
     sections.append(("Run it", _commands(build, figures)))
     sections.append(("Steps", _steps(build)))
     name = plan.get("name") or build.wanted.source
@@ -86,8 +86,8 @@ def _speed(build: Build, figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     if interval is not None:
         at = f": {mhz * 1e6 / interval:,.0f} images a second at {mhz:.3f} MHz" if mhz else ""
         rows.append(("throughput", f"{interval:,} cycles an image{at or '; the clock follows from place and route'}"))
-        if mhz is None:
-            rows += [("planned", choice) for choice in plan.get("choices", ())]
+    if mhz is None:
+        rows += [("planned", choice.removeprefix("plan: ")) for choice in plan.get("choices", ())]
     if found is not None:
         cycles = found["latency_cycles"]
         at = f", {cycles / mhz:,.1f} microseconds at {mhz:.3f} MHz" if mhz else ""
@@ -181,7 +181,7 @@ def _verified(verified: Mapping[str, Any]) -> str:
     ]
     meanings = "".join(f"<li>{html.escape(name)}: {html.escape(text)}</li>" for name, text in BASES.items())
     return f"<p>{html.escape(verified['summary'])}.</p>" + (
-        table(("result", "rests on", ""), rows) + f"<ul>{meanings}</ul>" if rows else ""
+        table(("result", "rests on", ""), rows, words=True) + f"<ul>{meanings}</ul>" if rows else ""
     )
 
 
@@ -211,4 +211,4 @@ def _steps(build: Build) -> str:
             rows.append((step, f"failed: {build.failure[1]}", ""))
         elif step in _left(build):
             rows.append((step, "not done", ""))
-    return table(("step", "", "time"), rows)
+    return table(("step", "", "time"), rows, words=True)

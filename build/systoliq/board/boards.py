@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 
 from ..errors import InputError
 from . import ecp5, gowin, ice40
@@ -16,5 +17,7 @@ BOARDS: Mapping[str, Board] = {board.name: board for board in (*ice40.BOARDS, *e
 def open_board(name: str) -> Board:
     """The board called `name`."""
     if name not in BOARDS:
-        raise InputError(f"board must be one of {', '.join(BOARDS)}, not {name!r}")
+        close = get_close_matches(name.lower(), BOARDS, n=1)
+        meant = f": did you mean {close[0]}?" if close else ""
+        raise InputError(f"board must be one of {', '.join(BOARDS)}, not {name!r}{meant}")
     return BOARDS[name]

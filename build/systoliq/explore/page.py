@@ -19,6 +19,7 @@ h1 { font-size: 1.5rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
 table { border-collapse: collapse; }
 td, th { padding: .15rem .7rem; text-align: right; border-bottom: 1px solid #e3e7eb; }
 th { font-weight: 600; } td:first-child, th:first-child { text-align: left; } tr.chosen { background: #dff0e3; }
+.words td, .words th { text-align: left; }
 details { margin: .3rem 0; } summary { cursor: pointer; } .plot { display: flex; gap: 1.5rem; align-items: center; }
 .plot ul { list-style: none; padding: 0; } .wide { overflow-x: auto; } svg text { font-size: 12px; fill: #4a5560; }
 """
@@ -47,11 +48,14 @@ def page(title: str, answer: Sequence[str], sections: Iterable[tuple[str, str]])
     )
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[object]], chosen: int | None = None) -> str:
+def table(
+    heads: Sequence[str], rows: Iterable[Sequence[object]], chosen: int | None = None, *, words: bool = False
+) -> str:
     """A table whose row `chosen` is marked."""
     head = "".join(f"<th>{html.escape(each)}</th>" for each in heads)
     body = "".join(_row(row, " class=chosen" * (index == chosen)) for index, row in enumerate(rows))
-    return f'<div class="wide"><table><tr>{head}</tr>{body}</table></div>'
+    kind = ' class="words"' if words else ""
+    return f'<div class="wide"><table{kind}><tr>{head}</tr>{body}</table></div>'
 
 
 def _row(row: Sequence[object], mark: str) -> str:

@@ -161,7 +161,7 @@ BAD_DATA = {
     "neither": ({"inputs": X}, "must have 'labels' or reference 'outputs' (or 'y'), one of them"),
     "both": ({"inputs": X, "labels": np.zeros(6, int), "y": np.zeros((6, 10))}, "one of them"),
     "outputs": ({"inputs": X, "y": np.zeros((6, 9))}, "outputs must be numbers of shape [6, 10], not float64 of"),
-    "shape": ({"inputs": X[:, :, 1:], "labels": np.zeros(6, int)}, "inputs must have the shape ['M', 1, 8, 8]"),
+    "shape": ({"inputs": X[:, :, 1:], "labels": np.zeros(6, int)}, "inputs must have the shape [M, 1, 8, 8]"),
     "finite": ({"inputs": np.full_like(X, np.nan), "labels": np.zeros(6, int)}, "inputs must be finite"),
     "empty": ({"inputs": X[:0], "labels": np.zeros(0, int)}, "all inputs must have as many images, at least one"),
     "type": ({"inputs": X.astype(np.uint8), "labels": np.zeros(6, int)}, "must be of int8, not of uint8"),

@@ -95,7 +95,8 @@ def _checked(path: Path, key: str, array: npt.NDArray[Any], source: Source) -> t
     if array.ndim == 2 and len(shape) > 2 and array.shape[1] == np.prod(shape[1:]):
         array = array.reshape(-1, *shape[1:])
     if array.ndim != len(shape) or array.shape[1:] != shape[1:]:
-        raise InputError(f"{path}: {key} must have the shape {['M', *shape[1:]]}, not {list(array.shape)}")
+        wanted = ", ".join(["M", *map(str, shape[1:])])
+        raise InputError(f"{path}: {key} must have the shape [{wanted}], not {list(array.shape)}")
     try:
         if real:
             if not np.isfinite(array).all():
