@@ -15,6 +15,7 @@ from systoliq.golden.network import (
     Convolution,
     Dense,
     Gather,
+    LayerNormalization,
     MaxPool,
     Move,
     Multiplication,
@@ -263,6 +264,18 @@ def softmax(rng):
     return Softmax(name="softmax", inputs=(x,), output=y)
 
 
+def normalization(rng):
+    """With scales for which epsilon counts, and does not."""
+    channels = rng.choice([2, 3, 5, 8])
+    shape = rng.choice([(1, channels, 1, 2), (1, channels), (1, 2, channels)])
+    x, y = tensor("x", shape, rng), tensor("y", shape, rng)
+    make = np.random.default_rng(rng.getrandbits(32))
+    gain, shift = (make.normal(0, size, channels).astype(np.float32) for size in (1, 0.5))
+    x = x.replace(scale=np.float32(10 ** rng.uniform(-3, 0.3)))
+    epsilon = np.float32(rng.choice([1e-5, 1e-3]))
+    return LayerNormalization(name="norm", inputs=(x,), output=y, gain=gain, shift=shift, epsilon=epsilon)
+
+
 def separable(rng):
     return convolution(rng, depthwise=True)
 
@@ -284,6 +297,7 @@ NODES = (
     upsampling,
     gathering,
     softmax,
+    normalization,
 )
 
 

@@ -23,7 +23,7 @@ _ROW_BY_ROW = (
     "QuantizeLinear", "DequantizeLinear", "Gemm", "MatMul", "Reshape", "Squeeze", "Unsqueeze", "Identity", "Dropout",
     "Add", "Sub", "Mul", "Div", "Relu", "Clip", "LeakyRelu", "ThresholdedRelu", "Elu", "Selu", "Softplus", "Softsign",
     "Mish", "Gelu", "Erf", "Exp", "Pow", "Sigmoid", "Tanh", "HardSigmoid", "HardSwish", "Abs", "Neg", "Sqrt",
-    "Reciprocal", "Floor", "Ceil", "Round", "Sign", "Softmax",
+    "Reciprocal", "Floor", "Ceil", "Round", "Sign", "Softmax", "LayerNormalization",
 )  # fmt: skip
 
 

@@ -69,6 +69,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "ReduceMean"): pools.reduce_mean,
     ("com.microsoft", "QLinearAveragePool"): pools.qlinear_average_pool,
     ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
+    ("", "LayerNormalization"): rowwise.layer_normalization,
     ("", "Softmax"): rowwise.softmax,
     ("com.microsoft", "QLinearSoftmax"): rowwise.qlinear_softmax,
     ("", "Concat"): moves.concat,

@@ -1,4 +1,4 @@
-"""Operators on all elements along one dimension, in QDQ form and of com.microsoft: Softmax.
+"""Operators on all elements along one dimension, in QDQ form and of com.microsoft: Softmax, LayerNormalization.
 
     channels along the dimension    the operator itself
     any other dimension             Transpose, Reshape to [batch, rows, elements], the operator, and both back
@@ -12,11 +12,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from systoliq.golden.network import Move, Node, Reshape, Softmax, Tensor, Transpose
+import numpy as np
+
+from systoliq.golden.network import LayerNormalization, Move, Node, Reshape, Softmax, Tensor, Transpose
 
 from ..graph import Graph
 from ..node import NotTakenError, attribute
 from .flat import is_flat
+from .functions import real_constant
 from .quantizers import named, operand, result
 from .reader import Reader
 from .values import Make, Pending, Value
@@ -24,7 +27,7 @@ from .values import Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["along", "axis_of", "qlinear_softmax", "softmax"]
+__all__ = ["along", "layer_normalization", "qlinear_softmax", "softmax"]
 
 _EACH_AXIS = 13
 """The first opset in which Softmax works along one dimension, and not along all from `axis` on."""
@@ -44,12 +47,35 @@ def qlinear_softmax(reader: Reader, node: NodeProto) -> Value:
     return y
 
 
+def layer_normalization(reader: Reader, node: NodeProto) -> Value:
+    """Inputs: x behind a DequantizeLinear; scale and, where there is one, the bias, constant."""
+    graph, x = reader.graph, reader.tensor(node.input[0])
+    for name, role in zip(node.output[1:], ("mean", "inverse deviation"), strict=False):
+        if name:
+            raise NotTakenError(f"it must have one output, not also the {role} {name!r}")
+    given = int(attribute(node, "axis", -1))
+    axis = _axis(graph, node, x, given)
+    if math.prod(x.shape[axis + 1 :]) > 1:
+        raise NotTakenError(
+            f"axis must be the last dimension, -1, not {given} of an input of the shape {list(x.shape)}"
+        )
+    gain = real_constant(graph, node.input[1], "scale")
+    bias = node.input[2] if len(node.input) > 2 else ""
+    shift = real_constant(graph, bias, "bias") if bias else np.zeros(len(gain), np.float32)
+    epsilon = np.float32(attribute(node, "epsilon", 1e-5))
+
+    def operator(x: Tensor, y: Tensor) -> Node:
+        return LayerNormalization(name=named(node), inputs=(x,), output=y, gain=gain, shift=shift, epsilon=epsilon)
+
+    return Pending(node=node, shape=x.shape, make=along(node, x, axis, operator))
+
+
 def _opset(graph: Graph) -> int:
     return next((each.version for each in graph.opsets if each.domain in ("", "ai.onnx")), _EACH_AXIS)
 
 
 def _softmax(graph: Graph, node: NodeProto, x: Tensor, opset: int) -> Make:
-    axis = axis_of(graph, node, x, int(attribute(node, "axis", -1 if opset >= _EACH_AXIS else 1)))
+    axis = _axis(graph, node, x, int(attribute(node, "axis", -1 if opset >= _EACH_AXIS else 1)))
     if opset < _EACH_AXIS and math.prod(x.shape[axis + 1 :]) > 1:
         raise NotTakenError(
             f"axis must be the last dimension up to opset {_EACH_AXIS - 1}, where Softmax works along all dimensions "
@@ -58,7 +84,7 @@ def _softmax(graph: Graph, node: NodeProto, x: Tensor, opset: int) -> Make:
     return along(node, x, axis, lambda x, y: Softmax(name=named(node), inputs=(x,), output=y))
 
 
-def axis_of(graph: Graph, node: NodeProto, x: Tensor, axis: int) -> int:
+def _axis(graph: Graph, node: NodeProto, x: Tensor, axis: int) -> int:
     """Return the dimension of `x` that the model calls `axis`; raise NotTakenError if it is the batch or none."""
     rank = len(x.shape)
     missing = int(is_flat(graph, node.input[0], x.shape))  # the batch, which the model does not have

@@ -15,6 +15,7 @@ from .multiplication import Multiplication
 from .network import Network, Source
 from .network_file import is_network_file, load_network, network_arrays
 from .node import Node
+from .normalization import LayerNormalization
 from .pools import MaxPool, WholeAverage, WindowedAverage
 from .real_pair import RealPair
 from .softmax import Softmax
@@ -29,6 +30,7 @@ __all__ = [
     "Convolution",
     "Dense",
     "Gather",
+    "LayerNormalization",
     "MaxPool",
     "Move",
     "Multiplication",

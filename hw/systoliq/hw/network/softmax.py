@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from amaranth.hdl import Array, Cat, Const, Module, Mux, Signal, Value, signed
+from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden import network
 from systoliq.golden.formats import IntFormat
 
-from ..block_ram import SMALL, BlockRam
 from ..counter import count
 from ..credit import Credit
 from ..delay import delay
@@ -22,6 +21,7 @@ from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
 from .fifo import Fifo
+from .row_memory import RowMemory
 
 __all__ = ["SoftmaxRows", "SoftmaxTables"]
 
@@ -138,67 +138,42 @@ class SoftmaxRows(wiring.Component):
         self.lanes = 1
         self._form = form
         self._zero_point = zero_point
-        self._place_bits = (length - 1).bit_length()
-        depth = self.depth_of(length)
-        self.ram = BlockRam(form.bits, depth=depth, cells=cells, registered=depth > SMALL)
+        self.rows = RowMemory(form, length=length, cells=cells)
         self.rom = Rom(tables.words, tables.word_bits, cells=cells, kind=f"{kind}_exponentials")
         beat = y_beat(operand_shape(form), 1)
-        self.fifo = Fifo(beat, depth=self.fifo_depth_of(length), cells=cells)
+        self.fifo = Fifo(beat, depth=RowMemory.results_of(length), cells=cells)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
-
-    @staticmethod
-    def depth_of(length: int) -> int:
-        """Elements in the memory of two rows."""
-        return 2 << (length - 1).bit_length()
-
-    @staticmethod
-    def fifo_depth_of(length: int) -> int:
-        """Results in the FIFO of two rows."""
-        return max(16, 2 << (length - 1).bit_length())
 
     @property
     def _look_up(self) -> int:
         """Cycles from reading an element to its word of the table."""
-        return self.ram.latency + 1 + self.rom.latency
+        return self.rows.latency + 1 + self.rom.latency
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
-        for name in ("ram", "rom", "fifo"):
+        rows = self.rows
+        for name in ("rows", "rom", "fifo"):
             m.submodules[name] = place(getattr(self, name), platform)
-        filled, starts, done = (Signal(name=name) for name in ("filled", "starts", "done"))
-        complete = Credit(m, 2, name="complete", full=False, give=filled, take=starts)
-        room = Credit(m, 2, name="room", full=True, give=done, take=filled)
+        wiring.connect(m, wiring.flipped(self.i), rows.i)
         left = self._leave(m)
-        vacant = Credit(m, 2, name="vacant", full=True, give=left, take=starts)
-        greatest, ends = self._write(m, room, filled)
-
-        slot = Signal(name="read_slot")
-        reads, first, final, dividing = self._walk(m, complete.any & vacant.any, starts, done)
-        with m.If(done):
-            m.d.sync += slot.eq(~slot)
-        m.d.comb += [self.ram.read.eq(reads), self.ram.read_address.eq(self._address(place_of=self._at, slot=slot))]
+        vacant = Credit(m, 2, name="vacant", full=True, give=left, take=rows.take)
+        reads, first, final, dividing = self._walk(m, rows.complete & vacant.any)
+        m.d.comb += rows.read.eq(reads)
         below = Signal(8, reset_less=True)
-        code = self._signed(self.ram.read_data)
-        m.d.sync += below.eq(Array(greatest)[slot] - code)
+        m.d.sync += below.eq(rows.greatest - rows.element)
 
         def at_word(value: Value, name: str, *, reset_less: bool = True) -> Value:
             return delay(m, value, self._look_up, name=name, reset_less=reset_less)
 
-        divides = delay(m, dividing, self.ram.latency + 1, name="divides")
+        divides = delay(m, dividing, rows.latency + 1, name="divides")
         m.d.comb += self.rom.address.eq(Cat(below, divides))
         comes = at_word(reads, "comes", reset_less=False)
         divided = at_word(dividing, "divided")
         total = self._sum(m, comes & ~divided, at_word(first, "first"))
-        last = at_word(final & Array(ends)[slot], "ends_row")
+        last = at_word(final & rows.ends, "ends_row")
         self._divide(m, comes & divided, total, last)
         wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
         return m
-
-    def _signed(self, code: Value) -> Value:
-        return code.as_signed() if self._form.signed else code
-
-    def _address(self, *, place_of: Signal, slot: Signal) -> Value:
-        return Cat(place_of[: self._place_bits], slot)
 
     def _leave(self, m: Module) -> Value:
         """Whether the last result of a row leaves."""
@@ -206,40 +181,20 @@ class SoftmaxRows(wiring.Component):
         m.d.comb += leaves.eq(self.fifo.o.valid & self.fifo.o.ready)
         return leaves & count(m, self.length, when=leaves, name="gone").last
 
-    def _write(self, m: Module, room: Credit, filled: Signal) -> tuple[list[Signal], list[Signal]]:
-        """Put rows into one slot after the other; return each slot's greatest element, and whether an image ends."""
-        comes = Signal(name="taken")
-        put = count(m, self.length, when=comes, name="put")
-        first, slot = Signal(init=1, name="first_of_row"), Signal(name="write_slot")
-        shape = self.i.payload.data[0].shape()
-        most = [Signal(shape, name=f"greatest_{index}", reset_less=True) for index in range(2)]
-        ends = [Signal(name=f"ends_{index}", reset_less=True) for index in range(2)]
-        given, so_far = self.i.payload.data[0], Signal(shape, name="so_far", reset_less=True)
-        greater = Signal(shape)
-        m.d.comb += [
-            self.i.ready.eq(room.any),
-            comes.eq(self.i.valid & room.any),
-            filled.eq(comes & put.last),
-            greater.eq(Mux(first | (given > so_far), given, so_far)),
-            self.ram.write.eq(comes),
-            self.ram.write_address.eq(self._address(place_of=put.value, slot=slot)),
-            self.ram.write_data.eq(Value.cast(given)),
-        ]
-        with m.If(comes):
-            m.d.sync += [so_far.eq(greater), first.eq(put.last)]
-        with m.If(filled):
-            m.d.sync += [slot.eq(~slot), Array(most)[slot].eq(greater), Array(ends)[slot].eq(self.i.payload.last)]
-        return most, ends
-
-    def _walk(self, m: Module, may_start: Value, starts: Signal, done: Signal) -> tuple[Signal, Signal, Value, Signal]:
+    def _walk(self, m: Module, may_start: Value) -> tuple[Signal, Signal, Value, Signal]:
         """Read the elements of a row to be added up, then to be divided; return whether one is read, whether it is the
         first and the last of the row, and whether to be divided.
         """
         busy, dividing, reads = Signal(name="busy"), Signal(name="dividing"), Signal(name="reads")
-        m.d.comb += [starts.eq(~busy & may_start), done.eq(busy & dividing & self._over(m, busy, dividing, reads))]
-        with m.If(starts):
+        rows = self.rows
+        m.d.comb += [
+            rows.take.eq(~busy & may_start),
+            rows.done.eq(busy & dividing & self._over(m, busy, dividing, reads)),
+            rows.place.eq(self._at),
+        ]
+        with m.If(rows.take):
             m.d.sync += busy.eq(1)
-        with m.If(done):
+        with m.If(rows.done):
             m.d.sync += busy.eq(0)
         first = Signal(name="first")
         m.d.comb += first.eq(self._at == 0)

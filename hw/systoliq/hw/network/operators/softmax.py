@@ -12,6 +12,7 @@ from ..memory import Memory
 from ..operator import Arrays, Operator
 from ..parallelism import Parallelism
 from ..recipe import Recipe
+from ..row_memory import RowMemory
 from ..softmax import SoftmaxRows, SoftmaxTables
 
 __all__ = ["SoftmaxOperator"]
@@ -51,9 +52,9 @@ class SoftmaxOperator(Operator[network.Softmax]):
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
         """Yield two rows, the table, and two rows of results."""
         bits, length = self.node.output.format.bits, self.node.length
-        yield Memory(SoftmaxRows.depth_of(length), bits)
+        yield Memory(RowMemory.depth_of(length), bits)
         yield Memory(2 * 256, self.tables.word_bits, constant=True)
-        yield Memory(SoftmaxRows.fifo_depth_of(length), bits + 1)
+        yield Memory(RowMemory.results_of(length), bits + 1)
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
         """Return the unit that adds and divides."""
