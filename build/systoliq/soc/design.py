@@ -1,5 +1,5 @@
 """The system as files: Verilog, testbench, firmware with its memory contents, and files for a board. Verilog,
-testbench, firmware with its contents of memory, and what a board needs.
+testbench, firmware with its memory contents, and files for a board.
 """
 
 from __future__ import annotations

@@ -107,10 +107,10 @@ class Fills:
     """`count` stops of the receiver in phase 5, during which A always has a beat to offer.
 
     An image has `a_image` beats of A and `y_image` beats of results. A stop ends when A's beat has waited for `rest`
-    cycles; one of more than `limit` cycles is an error. Each of `buffers`, those of `dut.pipeline`, is looked at in the
-    hierarchy: one that stands alone must refuse a beat at the end of a stop, which says that it is full; of others
-    that never do the testbench prints a note. One that says how many beats it holds must hold as many when it is full,
-    and never more. Where a netlist has no hierarchy the macro `NETLIST` leaves this out.
+    cycles; one of more than `limit` cycles is an error. Each of the `buffers` of `dut.pipeline` is observed in the
+    hierarchy. A buffer without a parallel path must refuse a beat at the end of a stop, because it is full; the
+    testbench prints a note for other buffers that never do. One that says how many beats it holds must hold as many
+    when it is full, and never more. Where a netlist has no hierarchy the macro `NETLIST` leaves this out.
     """
 
     count: int
@@ -141,7 +141,7 @@ class Fills:
         )
 
     def declarations(self, moves: str) -> str:
-        """Whether the receiver stops, in `stops_full`; `moves` says that a result is taken."""
+        """Declarations: whether the receiver stops, in `stops_full`; `moves` says that a result is taken."""
         return fill(_DECLARATIONS, moves=moves, seen=self._seen)
 
     @property

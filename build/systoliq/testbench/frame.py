@@ -198,7 +198,7 @@ _MEMORIES = """\
 def shell(*, name: str, story: str, phases: str, body: str, memories: Iterable[str] = ()) -> str:
     """The text of a testbench with `body` in it, which has a clock, reset, counters, random numbers and an end.
 
-    It says so where one of `memories`, the files that the design reads, is not there.
+    It reports missing files among `memories`, which the design reads.
     """
     where, folder = "From any folder", "DIR/"
     opened = [
@@ -219,10 +219,10 @@ def testbench(
     """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
     Phase 0 has all `results`, the others the first `few` of them; those with stalls come `rounds` times. `stops` are
-    those of the receiver, None where results cannot be held back, and `handover` groups that meet, None where none do;
-    both have a phase of their own. `idle` are the cycles after which a design in which nothing moves is given up;
-    `outputs` those that say who is ready and what is valid, with their widths, and `moves` that a result is taken.
-    `memories` are the files that the design reads.
+    the receiver's (None if results cannot be held back), and `handover` describes groups that meet (None if none do);
+    each has its own phase. After `idle` cycles without a transfer, the run ends with an error. `outputs` are the ready
+    and valid outputs, with their widths, and `moves` says that a result is taken. `memories` are the files that the
+    design reads.
     """
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]

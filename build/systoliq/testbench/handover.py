@@ -28,7 +28,9 @@ _STEP = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Handover:
-    """A group is of `beats`, and leaves its buffer so many `cycles` after its last beat came, or up to two away."""
+    """A group has `beats`, and leaves its buffer `cycles` after its last beat came, or up to two cycles earlier or
+    later.
+    """
 
     beats: int
     cycles: int

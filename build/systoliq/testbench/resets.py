@@ -100,7 +100,7 @@ def _stalled(first: int, period: int, count: int) -> list[Trial]:
 
 
 def _freed(first: int, full: int) -> Iterator[Trial]:
-    """Resets in the cycles in which the first results leave; each is followed by a stop, which shows what is free."""
+    """Resets in the cycles in which the first results leave, each followed by a stop, which shows free places."""
     for index, after in enumerate(_AROUND):
         yield Trial(until=max(first + after, 1), cycles=1)
         yield Trial(until=2 * first + full, cycles=RESET_LENGTHS[index % 3], kind=Kind.STOPPED)

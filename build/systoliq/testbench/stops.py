@@ -61,7 +61,7 @@ _HELD_STEP = """\
 
 @dataclass(frozen=True, kw_only=True)
 class Stops:
-    """Stops of a receiver, each of so many `cycles` that all else comes to a stop, too.
+    """Stops of a receiver, each for `cycles`, long enough to stop everything else.
 
     `late` says how many results are left at those near a phase's end. `held` says for each in a phase of its own after
     how many results it comes, and how many beats of A are taken then; there is none where it is empty. After resets

@@ -50,12 +50,11 @@ _SENDER_DECLARATIONS = """\
 class Sender:
     """The Verilog that sends `beats` on the stream s_axis_<letter>, `width` bits wide.
 
-    `few` of them are sent in phases 2 and up, None where these have all, too. `end` is what its counter stops
-    at, None but where beats are sent piece by piece: then a register of this name. Where
-    `user_width` is not 0, so many bits of tuser stand above those of tdata in the words of the beats. With `pauses`
-    stalls have some of up to 255 cycles, in which all that waits is used up. With `strays` the tlast of beat `stray`, a
-    wire of the testbench, is turned over. With `waits` the next beat waits for a wire <letter>_waits there. With `laps`
-    the few beats are sent again and again in phase 5, as `Fills` says.
+    `few` of them are sent in phases 2 and up, None where these have all, too. Its counter stops at `end`: a register of
+    this name if beats are sent in pieces, else None. If `user_width` is not 0, the words hold `user_width` bits of
+    tuser above tdata. With `pauses` stalls have some of up to 255 cycles, in which all that waits is used up. With
+    `strays` the tlast of beat `stray`, a wire of the testbench, is turned over. With `waits` the next beat waits for a
+    wire <letter>_waits there. With `laps` the few beats are sent again and again in phase 5, as `Fills` says.
     """
 
     def __init__(

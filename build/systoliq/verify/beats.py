@@ -1,6 +1,6 @@
 """Streams driven at full rate: a Machine and the beats of its inputs  ->  the beats of its output.
 
-Ports are those of stages: PORT__payload (data, and above it `last`), PORT__valid, PORT__ready.
+Ports belong to stages: PORT__payload (data, and above it `last`), PORT__valid, PORT__ready.
 """
 
 from __future__ import annotations

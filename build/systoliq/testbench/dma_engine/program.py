@@ -92,7 +92,7 @@ class DmaProgram:
         return ListOfJobs(jobs=tuple(jobs), places=tuple(places), address=address, length=length, words=words)
 
     def _put(self, image: MemoryImage, commands: CommandList) -> tuple[int, int]:
-        """(address, bytes) of a list, in words of memory of its own: an error beside it is none of it."""
+        """(address, bytes) of a list, in its own words of memory: errors next to it do not affect it."""
         return image.put(commands.data, self._bus, self._bus - 4), len(commands.data)
 
     def _with_results(self, image: MemoryImage) -> bytes:
@@ -153,7 +153,7 @@ class DmaProgram:
         yield from self._right(self.short)
 
     def _recovered(self) -> Iterator[str]:
-        """What a driver does after an error."""
+        """A driver's steps after an error."""
         status, control = self._map.register("STATUS"), self._map.register("CONTROL")
         resting = dma_register("DMA_STATUS").field("resting").mask
         yield _write("HALT", 1)
@@ -183,7 +183,7 @@ class DmaProgram:
             yield from self._right(self.short)
 
     def _registers(self) -> Iterator[str]:
-        """What is written is read back, what never changes is read; other addresses are refused, and other values."""
+        """Written registers are read back, constant registers are read, and other addresses and values are refused."""
         for register in DMA_REGISTERS:
             mask, at = sum(field.mask for field in register.fields), BASE + register.offset
             if register.name in LIST_ENDS:

@@ -47,6 +47,6 @@ def float8_job(
 
 
 def _magnitudes(codes: npt.NDArray[np.uint8], form: Float8Format) -> npt.NDArray[Any]:
-    """What the codes stand for, without sign; 0 for what is no number."""
+    """Magnitudes of the codes; 0 for NaN and infinities."""
     decoded = form.decode(codes)
     return np.ldexp(np.abs(decoded.significand).astype(np.float64), decoded.shift + form.unit)

@@ -1,8 +1,7 @@
-"""Jobs of sums near ties: each column has a scale of its own, and a sum that few bits of its product tell from a tie.
+"""Jobs of sums near ties: each column has its own scale, and a sum whose product differs from a tie in few bits.
 
-A product's bits are told from those of a tie place by place, for all places that a product of float32 mantissas has:
-in the same place a mask, a group of bits that are looked through together, or the search for float32's last place may
-be wrong for one place alone.
+The differing bit takes every place of a product of float32 mantissas, because a mask, a group of bits that are tested
+together, or the search for float32's last place may be wrong for a single place.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class NearTie:
 
 
 class _Lost(enum.Enum):
-    """Bits of a sum that float32 has no place for, and what comes of the last one that is kept."""
+    """Bits of a sum that float32 cannot hold, and the rounding of the last bit that it keeps."""
 
     TIE_UP = enum.auto()  # half of the last place, which is odd: one more
     TIE_DOWN = enum.auto()  # half of it, which is even: as it is
@@ -56,7 +55,7 @@ class _Lost(enum.Enum):
 
 
 class _Beside(enum.Enum):
-    """How far from a tie: float32 rounds the product to it from as far as half of its last place."""
+    """Distance from a tie: float32 rounds products to the tie from up to half of their last place."""
 
     INSIDE = enum.auto()
     HALF = enum.auto()
@@ -111,7 +110,7 @@ def _job(m: int, ties: list[NearTie], generator: np.random.Generator) -> tuple[J
 
 
 def _told_by(bits: int, place: int, above: bool, generator: np.random.Generator) -> NearTie | None:
-    """A product that is told from a tie by `bits`, the lowest of which is at `place`.
+    """A product that differs from a tie in `bits`, the lowest of which is at `place`.
 
     Sums are powers of two times a small number: the multiplier makes the low bits of the product what they are. Below
     a tie that takes a bit more than a multiplier has, since all must be set that float32 looks at.
@@ -188,7 +187,7 @@ def _rounded(what: _Lost, lost: int, place: int, sign: int, generator: np.random
 
 
 def _beyond(place: int, sign: int, multiplier: int, generator: np.random.Generator) -> NearTie | None:
-    """A product beyond all results, that only its leading bits, at `place` and just below, tell."""
+    """A product beyond all results, which only its leading bits, at `place` and just below, show."""
     moved = place - (MANTISSA_BITS - 1)
     shifts = range(max(_LEAST_SHIFT, moved - 6), place - 7)
     if not shifts or not 0 <= moved <= _MOST_MOVED:

@@ -90,7 +90,7 @@ class EngineProgram(JobSteps):
         yield _p("AGAIN")
 
     def _wrong(self, index: int, errors: Iterator[Iterator[str]]) -> Iterator[str]:
-        """Errors, each followed by a whole job; where they need tables they are those of this job."""
+        """Errors, each followed by a complete job; tables that they need are this job's."""
         yield from self.whole(index)
         for error in errors:
             yield from error
@@ -146,7 +146,7 @@ class EngineProgram(JobSteps):
         yield from self.carried_out(index, after)
 
     def _of_settings(self) -> Iterator[Iterator[str]]:
-        """A job for each error that settings make; those of the last job for all that is not wrong."""
+        """A job for each error in settings; correct settings are the last job's."""
         for error, shape in wrong_shapes(self.config):
             yield self._refused(error, shape)
         yield from self._full(self.config.dataflow == "weight-stationary")
@@ -157,7 +157,7 @@ class EngineProgram(JobSteps):
             yield from (self._ended(stream, at) for of, at in sorted(self._turned) if of == stream)
 
     def _full(self, stationary: bool) -> Iterator[Iterator[str]]:
-        """A job of which an operand does not fit its buffer, where a word sent so often is as good as others."""
+        """A job with an operand that exceeds its buffer; all its words may be equal."""
         config = self.config
         name = "a" if stationary else "b"
         words = (config.a_words if stationary else config.b_words) + 1
@@ -218,8 +218,8 @@ class EngineProgram(JobSteps):
         yield from self.cleared()
 
     def _queued(self, first: int, second: int) -> Iterator[str]:
-        """Two jobs, the second one written and started while the first one waits for its words: its tables stand behind
-        those of the first one, if there is room for both. A third start comes too soon.
+        """Two jobs; the second is written and started while the first waits for its words. Its tables follow the first
+        job's, if there is room for both. A third start comes too soon.
         """
         entries = self._entries(first)
         if entries is None or self._entries(second, entries) is None:
@@ -259,7 +259,7 @@ class EngineProgram(JobSteps):
         yield self.status(jobs=2)
 
     def _entries(self, index: int, begin: Entries | None = None) -> Entries | None:
-        """The first entries behind those of a job whose own begin there; None where the tables have no room for it."""
+        """The first entries after a job's, if its own begin there; None if the tables have no room."""
         job, begin = self.jobs[index].job, begin or Entries()
         columns = begin.column + len(column_words(job, self.config, self.map.column_table))
         of_rows = row_words(job, self.config, self.map.row_table)
@@ -319,7 +319,7 @@ class EngineProgram(JobSteps):
         yield from self.carried_out(index, [step for step in after if step.name not in _COUNTERS])  # of both jobs
 
     def _refused_behind(self, index: int) -> Iterator[str]:
-        """A job whose results nobody takes, and behind it each that is wrong as a whole: the error comes after them."""
+        """A job whose results are not taken, followed by all kinds of invalid jobs: errors come after the results."""
         before, _ = self.split(index)
         queued = self.map.write("STATUS", queued=1)
         yield self.write("CONTROL", clear=1)
@@ -340,7 +340,7 @@ class EngineProgram(JobSteps):
         """A job whose M has 16 bits, given up soon; none where weights stay, as a table has all rows there."""
         if self.config.dataflow == "weight-stationary":
             return
-        m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # of which soon 15 bits are left
+        m = LARGEST // 2 + 1 + 2 * self.config.rows + 1  # soon, only 15 of its bits are left
         start, stop = self.starts["a_beats"][index : index + 2]
         first, end = self.starts["y_bytes"][index : index + 2]
         yield from self.settings(index, m=m)

@@ -38,7 +38,7 @@ _SPAN = 16  # of an array's side, beyond which jobs are not twice as large but j
 
 @dataclass(frozen=True, kw_only=True)
 class Ahead:
-    """The first `a_words` and `b_words` of a job are sent so many `times` before all of its words come."""
+    """The first `a_words` and `b_words` of a job are sent `times` times before the complete words."""
 
     a_words: int
     b_words: int
@@ -47,10 +47,10 @@ class Ahead:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class EngineJob:
-    """A job, what it is for, golden's answer `y` [M, N], its words on the streams, its bytes of Y, and its cycles.
+    """A job, its purpose, golden's result `y` [M, N], its words on the streams, its bytes of Y, and its cycles.
 
-    `types` says what is multiplied and what comes of it, for a reader. `backs_up`: A is so long that its tready falls
-    where Y is not taken. `a_beats` and `b_beats` are the last of its words where some come `ahead`.
+    `types` describes operands and results for readers. `backs_up`: A is so long that its tready falls where Y is not
+    taken. `a_beats` and `b_beats` are the last of its words where some come `ahead`.
     """
 
     title: str
@@ -66,7 +66,7 @@ class EngineJob:
 
     @property
     def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What a reader needs to check the job: operands and constants, by their names, and `y`."""
+        """Arrays to check the job: operands and constants, by name, and `y`."""
         if isinstance(self.job, Float8Job):
             return {"a": self.job.a, "b": self.job.b, "scale": self.job.scale, "y": self.y}
         arrays = {field: getattr(self.job, field) for field in ("a", "b", "a_zero_point", "b_zero_point", "bias")}
@@ -132,9 +132,7 @@ def _with_a_rest(design: EngineDesign) -> tuple[int, int]:
 
 
 def _deep(design: EngineDesign, generator: np.random.Generator) -> list[EngineJob]:
-    """A job of one tile whose K has 16 bits, of which all but the end is the same block again and again; none where two
-    blocks are more than that.
-    """
+    """A job of one tile whose K needs 16 bits, and repeats one block except at the end; None if that is too long."""
     config = design.config
     chunk = config.rows * config.depth
     block = -(-_BLOCK // chunk) * chunk

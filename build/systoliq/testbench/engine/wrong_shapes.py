@@ -27,5 +27,5 @@ def wrong_shapes(config: EngineConfig) -> Iterator[tuple[str, dict[str, int]]]:
 
 
 def _just_too_many(most: int) -> list[int]:
-    """One more than `most`, and what one higher bit alone says is more."""
+    """One more than `most`, and numbers that exceed it by one higher bit alone."""
     return [n for n in sorted({most + 1, *(1 << bit for bit in range(LARGEST.bit_length()))}) if most < n <= LARGEST]

@@ -103,7 +103,7 @@ def _row(
     for i in some[np.argsort(-np.abs(weights[some]))]:
         magnitude = abs(weights[i])
         code = int(np.searchsorted(values, wanted / magnitude, side="right")) - 1
-        if code:  # else the weight is too great for what is left
+        if code:  # else the weight is too large for the rest
             codes[i] = code | _SIGN * ((weights[i] < 0) ^ sign)
             wanted -= values[code] * magnitude
             used += 1

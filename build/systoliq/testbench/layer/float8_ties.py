@@ -66,7 +66,7 @@ def _of_column(
     m: int,
     generator: np.random.Generator,
 ) -> npt.NDArray[np.uint8]:
-    """Up to `m` rows for one column of `weights` in units, of which some of three elements are not zeros."""
+    """Up to `m` rows for one column of `weights` in units; some with three elements that are not zeros."""
     codes = np.concatenate([[0], (np.arange(1, form.max_code + 1)[:, None] | [0, _SIGN]).ravel()])
     values = values_of(form, codes)
     some = np.flatnonzero(weights)

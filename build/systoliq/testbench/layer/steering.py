@@ -34,7 +34,7 @@ def steered_rows(
     m: int,
     generator: np.random.Generator,
 ) -> npt.NDArray[Any]:
-    """At most `m` rows [., K], each of which gives one column a sum next to one of its steps.
+    """At most `m` rows [., K], each with a sum next to a step of one column.
 
     Of each column in turn come the steps nearest to a tie (on it, where there is one), the first and the last, then
     others; and each element is at both ends of A's format in some. None where operands, or outputs, are not integers,
@@ -102,8 +102,8 @@ def _goals(
 
 
 def _beyond(column: Requantization, end: int, most: int, generator: np.random.Generator) -> list[int]:
-    """Sums from the `end` of the outputs to the `most` there is: for each place of the leading bit of their product one
-    with each of the bits below, which all tell that it is beyond.
+    """Sums from the `end` of the outputs to `most`: for each place of their product's leading bit, one with each lower
+    bit.
     """
     multiplier, sign = int(column.multiplier[0]), 1 if most > end else -1
     least, most = sorted((abs(end), abs(most))) if end * most > 0 else (0, abs(most))
@@ -137,8 +137,8 @@ def _beside_ties(
 
 
 def _told_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int64], shift: int) -> Iterator[int]:
-    """Those of `sums` whose `fractions` of `shift` bits, from a half on, are told from a half by few bits: some for
-    each place of the lowest of them.
+    """Those of `sums` whose `fractions` of `shift` bits, from a half on, differ from a half in few bits: some for each
+    place of the lowest bit.
     """
     one = 1 << shift
     for place in range(1, shift + 1):
@@ -151,7 +151,7 @@ def _told_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int
 
 
 def _from_tie(column: Requantization, sums: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """How far the products of `sums` are from the middle between two integers, in units of the output."""
+    """Distance of the products of `sums` from the middle between two integers, in units of the output."""
     multiplier, shift = column.multiplier[0], column.shift[0]
     one = 1 << shift
     return np.array([abs((int(x) * multiplier) % one - one / 2) / one for x in sums])

@@ -46,10 +46,10 @@ class LayerStimulus:
     """Batches of rows for a layer, as matrices (all rows one below the other) and as beats.
 
     `y` is golden's answer, for integers alone the float32 formula's; `expected` the hardware's, the same unless an
-    inexact requantizer was asked for. `cycles` is what the cycle model says from the first beat to the last without
-    stalls. `a_zero_point` [M, 1] comes with `a` where the layer has none of its own. The first `few_a_beats` and
-    `few_y_beats` are those of all batches but the last. `held`: after how many results a receiver shall stop, and how
-    many beats of A are taken then; `late`: how many of the few shall be left when it stops near their end.
+    inexact requantizer was asked for. `cycles` are the cycle model's, from the first beat to the last without stalls.
+    `a_zero_point` [M, 1] comes with `a` where the layer has none of its own. The first `few_a_beats` and `few_y_beats`
+    belong to all batches but the last. `held`: after how many results a receiver shall stop, and how many beats of A
+    are taken then; `late`: how many of the few shall be left when it stops near their end.
     """
 
     batches: tuple[int, ...]
@@ -91,7 +91,7 @@ def layer_stimulus(design: LayerDesign) -> LayerStimulus:
         steered = np.concatenate([sums, float8_ties(layer, more - len(sums), generator)])
     else:
         steered = steered_rows(layer, design.requantization, more, generator)
-        a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset an output shows what was left in a sum
+        a = np.concatenate([steered[:1], a])[: len(a)]  # after a reset, an output shows the rest of a sum
     few = LayerPacking(design.dense, tuple(batches))
     if len(steered):
         others = [_rows(layer, more - len(steered), generator)] if more > len(steered) else []
@@ -124,7 +124,7 @@ def _held(design: LayerDesign) -> dict[int, int]:
 
 
 def _held_late(design: LayerDesign, groups: int) -> dict[int, int]:
-    """The same in the middle and at the end of `groups`: what was counted wrongly in a stall is seen there."""
+    """The same in the middle and at the end of `groups`, where errors of counts in a stall become visible."""
     dense, schedule = design.dense, design.dense.schedule
     least, most = (
         max(

@@ -26,8 +26,8 @@ _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkStimulus:
-    """`tensors`: every integer tensor of `images` images, by its name in ONNX; `few_a_beats` and `few_y_beats` are
-    those of the first `few` images.
+    """`tensors`: every integer tensor of `images` images, by its name in ONNX; `few_a_beats` and `few_y_beats` belong
+    to the first `few` images.
     """
 
     images: int

@@ -178,7 +178,7 @@ def _fills(design: NetworkDesign, stimulus: NetworkStimulus) -> Fills:
 
 
 def _fill_cycles(image: int, stimulus: NetworkStimulus) -> int:
-    """In which so many images come that a receiver that stops has stopped all stages, of small networks at least."""
+    """Cycles that bring enough images for a stopped receiver to stop all stages, at least in small networks."""
     return stimulus.few * image // 2 + image
 
 

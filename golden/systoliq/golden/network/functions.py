@@ -1,7 +1,7 @@
 """Functions of one real number in float32, as onnxruntime computes them: the content of a table between DQ and Q.
 
 Sigmoid and Tanh are the rational polynomials of its library MLAS, with fused multiply-adds. Their last bit differs from
-that of the true function, which shows next to a rounding step of the following QuantizeLinear.
+the true function's, which matters next to a rounding step of the following QuantizeLinear.
 
 Elu, Erf, Exp, Gelu, Mish, Selu and Softplus are the true function, rounded once. onnxruntime's last bits can differ: of
 1,024,000 entries of tables at random scales, 0 differed for Elu, Erf, Exp and Softplus, and 1 to 3 for the others.

@@ -20,7 +20,7 @@ __all__ = ["Cast", "Chain", "Gather", "Move", "Movement", "Nearest", "Reshape", 
 class Reshape:
     """Another shape for the same elements in the same order: Reshape, Flatten, Squeeze, Unsqueeze, Identity.
 
-    `shape` is that of one image; the batch comes before it and stays.
+    `shape` is the shape of one image; the batch is the first dimension and does not change.
     """
 
     shape: tuple[int, ...]

@@ -22,9 +22,9 @@ __all__ = ["Network", "Source"]
 class Source:
     """An input of the graph, and how the host makes integers of it: `movements`, then QuantizeLinear to `tensor`.
 
-    `name` and `shape` are those of the graph's input, which has integers if a Cast is among the movements. If `tensor`
-    is that input itself, the host does nothing. If `movements` is None, the graph's input cannot be used, as the host
-    does more than that.
+    `name` and `shape` describe the graph's input, which has integers if a Cast is among the movements. If `tensor` is
+    that input itself, the host does nothing. If `movements` is None, the graph's input cannot be used, as the host does
+    more than that.
 
     Raises ValueError if the movements do not make the tensor's shape of `shape`.
     """

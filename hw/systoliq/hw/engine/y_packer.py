@@ -153,7 +153,7 @@ class YPacker(wiring.Component):
         place = self._place(m, step, valid, held, ended)
         results, place, coming, moving = self._turn(m, step, valid, held, place)
 
-        # What the merge does, decided with the last turn: each register that many others look at is one of a lane.
+        # Controls of the merge, decided with the last turn: control registers with many loads are duplicated per lane.
         over = Signal()  # the job's last beat leaves something over, which makes a beat of its own
         rest = Signal()  # that beat
         emits = Signal()
@@ -176,7 +176,7 @@ class YPacker(wiring.Component):
                 ends.eq(left),
             ]
 
-        # Merge: what waited, below the fill level; then the new. What is beyond the end waits for the next beat.
+        # Merge: what waited, below the fill level; then the new. Results beyond the end wait for the next beat.
         waiting = [Signal(self.bits, name=f"waiting_{lane}", reset_less=True) for lane in range(lanes)]
         merged = [Signal(self.bits, name=f"merged_{lane}", reset_less=True) for lane in range(lanes)]
         merged_valid = Signal()

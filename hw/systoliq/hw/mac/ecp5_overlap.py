@@ -78,7 +78,9 @@ class Ecp5OverlapForm(Ecp5PairForm):
         return Cat(first[:-1], ~first[-1], Const(0, self.lane - len(first)), second).as_signed()
 
     def _parts(self, m: Module, a: Any, b: Any, i: int) -> tuple[Value, Value, Value, Value]:
-        """Of pair ``i``: (the first product, the second one's upper part, its lower part, a carry to the upper one)."""
+        """Results of pair ``i``: (first product, upper part of the second, lower part of the second, carry to its upper
+        part).
+        """
         lane, overlap = self.lane, self.overlap
         word = self.word(m, a, b, i)
         low = low_product(m, a[i], b[self.config.depth + i], overlap, name=f"low_{i}")

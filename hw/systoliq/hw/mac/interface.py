@@ -60,8 +60,8 @@ class Mac(wiring.Component):
 
     Long sums come in ``parts``: the above holds for the first part, and for the others `Part.late` cycles later.
 
-    With two ``columns``, ``b`` has the operands of one column after those of the other, and ``sum`` is the two sums
-    side by side. The operands ``a``, and those of the second column, then come a cycle after those of the first.
+    With two ``columns``, ``b`` has the operands of one column after the operands of the other, and ``sum`` is the two
+    sums side by side. The operands ``a``, and the second column's, then come a cycle after the first column's.
 
     If an operand is float8, ``sum`` is exact, in units of the product of both formats' least values. The bits above it
     are flags; once set, they stay until the next sum. Products with NaN or an infinity count as 0 and set flags: one

@@ -36,12 +36,12 @@ class Assembly:
 
     @property
     def image_cycles(self) -> int:
-        """Cycles from one image to the next where neither side waits: those of the slowest stage."""
+        """Cycles from one image to the next if neither side waits: the slowest stage's."""
         return max(operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes)
 
     @property
     def exact(self) -> bool:
-        """Whether an image takes just `image_cycles`, not only at least: no window leaves the image, as in
+        """True if an image takes exactly `image_cycles`, not only at least: no window leaves the image, as in
         `WindowOperator.image_cycles`, and every window buffer keeps up with the stage before it.
         """
         cycles = {node.output.name: operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes}
@@ -64,7 +64,7 @@ class Assembly:
 
     @property
     def multipliers(self) -> int:
-        """Products a cycle, those of requantizers not among them."""
+        """Products per cycle, without requantizers'."""
         return sum(operator_of(node).multipliers(self.parallelism[node.name]) for node in self.nodes)
 
 
@@ -131,7 +131,7 @@ class _Assembler:
         self.joints: list[Joint] = []
 
     def add(self, node: network.Node, parallelism: Parallelism, kind: str) -> None:
-        """The joint of ``node``, and those of its constants; of a move none, but another name."""
+        """Add the joint of ``node``, and the joints of its constants; a move has no joint, only another name."""
         taken = [self.streams[tensor.name] for tensor in node.inputs if tensor.value is None]
         operator = operator_of(node)
         if not operator.is_stage:
@@ -173,7 +173,7 @@ def _moved(node: network.Node, given: _Stream) -> _Stream:
     """The same stream as the tensor that ``node`` makes of it."""
     x, there = node.inputs[0], operator_of(node).order  # for each element of the output: which of the input it is
     places = np.arange(x.pixels * x.channels)
-    order = np.argsort(there)  # for each element of the input, as it comes: where in the output's order it is
+    order = np.argsort(there)  # for each element of the input, in order: its place in the output's order
     if given.order is not None:
         order = order[given.order]
     return _Stream(given.name, node.output, None if (order == places).all() else order)
@@ -192,7 +192,7 @@ def _waiting(
 
 
 def _depth(pixels: int, tensor: network.Tensor, lanes: int) -> int:
-    """Beats, a power of two, that hold so many pixels; none where none must wait."""
+    """Beats, a power of two, that hold the given pixels; 0 if none must wait."""
     beats = -(-pixels * tensor.channels // lanes)
     return 1 << max(beats - 1, 1).bit_length()
 

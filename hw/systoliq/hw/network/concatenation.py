@@ -1,4 +1,4 @@
-"""Concatenation: streams one after the other, so many beats of each, every byte by a table where it needs one."""
+"""Concatenation: beats of several streams in turn, with a table for each byte where needed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ __all__ = ["Concatenation", "Part"]
 
 
 class Part(NamedTuple):
-    """One input: its format, how many ``beats`` it gives in its turn, and its 256 entries; None: as they are."""
+    """One input: its format, its number of ``beats`` per turn, and its table of 256 entries; None leaves codes
+    unchanged.
+    """
 
     form: IntFormat
     beats: int
@@ -35,8 +37,8 @@ class Part(NamedTuple):
 class Concatenation(wiring.Component):
     """``i_0``, ``i_1``, ... in turn (``i`` where it is one), each of ``parts`` for its beats of ``lanes`` elements.
 
-    Entries are codes of ``output`` by those of the part's format, the least first. All tables lie in one memory for
-    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is that of the last part.
+    Entries are codes of ``output``, in the order of the part's codes from the least. All tables lie in one memory for
+    each lane; there is none where no part needs a table. A beat a cycle; ``last`` is the last part's.
     """
 
     def __init__(self, parts: Sequence[Part], output: IntFormat, *, lanes: int, cells: str, kind: str) -> None:

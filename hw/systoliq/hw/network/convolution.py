@@ -21,8 +21,8 @@ class Convolution(wiring.Component):
     """``dense`` for each window of ``windows``: its K is the elements of a group, pixel by pixel, channels innermost.
 
     ``dense`` takes one row at a time; its depth divides the channels, or is several whole pixels of a window
-    (`ImageWindow.taps`), and its lanes divide the output channels. ``i`` gives images in beats of depth channels, or of
-    all where depth is more, ``o`` those of the outputs in beats of its lanes.
+    (`ImageWindow.taps`), and its lanes divide the output channels. ``i`` carries images in beats of ``depth`` channels,
+    or of all channels if depth is larger; ``o`` carries the output channels in beats of ``lanes``.
 
     Raises ValueError for any other layer.
     """

@@ -34,11 +34,11 @@ class Depthwise(wiring.Component):
 
     ``lanes`` channels at a time, a divisor of all: ``i`` gives for the first of them k = 0, 1, ..., then for the next,
     as `WindowBuffer` does where each beat is a group. ``o`` gives a beat of results for each group of channels;
-    ``last`` as that of the beat that ends a batch.
+    ``last`` marks the beat that ends a batch.
 
     A fixed-latency pipeline like `systoliq.hw.Dense`, of the same elements; flow control lives at its edges. Weights
-    whose zero points do not fit into their bits have one bit more. ``lane_cells`` are those of the requantizers, where
-    they are not the others'. Raises ValueError where ``lanes`` is no divisor, or a sum needs more than 32 bits.
+    whose zero points do not fit into their bits have one bit more. ``lane_cells`` are the cells of the requantizers; by
+    default ``cells``. Raises ValueError where ``lanes`` is no divisor, or a sum needs more than 32 bits.
     """
 
     namespace = True

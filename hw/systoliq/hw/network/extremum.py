@@ -21,8 +21,8 @@ __all__ = ["ExtremumOfTables"]
 class ExtremumOfTables(wiring.Component):
     """``y`` for the bytes ``a`` and ``b`` of ``latency`` cycles ago. One pair a cycle, no reset.
 
-    ``tables``: for both operands, codes of ``output`` by those of ``operand``, the least first; ``y`` is the greater of
-    the two if ``greater``, else the lesser.
+    ``tables``: for both operands, codes of ``output``, in the order of ``operand``'s codes from the least; ``y`` is the
+    greater of the two if ``greater``, else the lesser.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Fork: one stream as several, each of which takes every beat in its own time."""
+"""Fork: one stream as several; each output takes every beat at its own time."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Loop:
 class ImageWindow:
     """A ``window`` that slides over images of (rows, columns) pixels of ``channels``.
 
-    In each of its places it gives the channels of the first of ``groups``, pixel by pixel, then those of the next.
+    At each place, it returns the channels of the first of ``groups``, pixel by pixel, then the next group's.
     """
 
     window: Window
@@ -119,8 +119,8 @@ class ImageWindow:
     def lines_needed(self) -> list[int]:
         """Lines of the image that must have come before each row of windows can begin, counted from those before it.
 
-        The first row waits for a line even where it is all padding, so that nothing comes before its image; the last
-        one for the whole image, so that what follows is the next one.
+        The first row waits for a line even if it is all padding, so that no result comes before its image; the last row
+        waits for the whole image, so that the next line belongs to the next image.
         """
         window, height = self.window, self.image[0]
         ends = [row * window.strides[0] + window.spans[0] - window.pads[0] for row in range(self.out[0])]

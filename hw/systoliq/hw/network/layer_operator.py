@@ -57,8 +57,8 @@ class LayerOperator(WindowOperator[N_co]):
         return min(signed_bits(int(lows.min()), int(highs.max())), 32), mantissas
 
     def lane_memories(self, lanes: int, entries: int, results: int, empty: int = 0) -> Iterator[Memory]:
-        """Yield the memories of requantizing lanes: ``results`` that wait, and the constants of ``entries`` columns, of
-        which ``empty`` are none.
+        """Yield the memories of requantizing lanes: ``results`` that wait, and the constants of ``entries`` columns,
+        ``empty`` of them unused.
         """
         bits = self.node.output.format.bits
         yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
@@ -101,8 +101,8 @@ class ProductOperator(LayerOperator[N_co]):
         return Schedule(k=self.layer.k, n=self.layer.n, config=config)
 
     def choices(self) -> Iterator[Parallelism]:
-        """Yield depths that divide the channels, then those of several pixels of a window as `ImageWindow.taps` has
-        them; columns up to those of the output. Both divide what a group has.
+        """Yield depths that divide the channels, then depths of several pixels of a window as in `ImageWindow.taps`,
+        each with columns up to the output's. Both divide the group's number.
         """
         columns = self.layer.n // self.groups
         for depth in self.windows.depths:
@@ -131,7 +131,7 @@ class ProductOperator(LayerOperator[N_co]):
         return parallelism.depth > self.windows.word(parallelism.depth)
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
-        """Yield lines of the image, weights of each column, rows of A for tile after tile, and those of lanes."""
+        """Yield the memories for lines of the image, weights of columns, rows of A for repeated tiles, and lanes."""
         yield from super().own_memories(parallelism, cells)
         schedule = self.schedule(parallelism)
         columns = parallelism.cols + (self.needs_row_sums and is_ecp5(cells))  # all ones, which Yosys sees
@@ -180,7 +180,7 @@ class ProductOperator(LayerOperator[N_co]):
         return Dense(layer, requantization, config, wrap=True, lane_cells=recipe.lane_cells, groups=self.groups)
 
     def arrays(self, stage: Convolution) -> Arrays:
-        """Return those of the layer, its weights in the order in which elements come."""
+        """Return the layer's arrays, with weights in the stream's order of elements."""
         return stage.dense.layer.arrays()
 
     def product(self, stage: Convolution) -> BuiltProduct:
@@ -204,7 +204,7 @@ class LaneOperator(LayerOperator[N_co]):
         return parallelism.cols
 
     def own_memories(self, parallelism: Parallelism, cells: str) -> Iterator[Memory]:
-        """Yield lines of the image, weights, and those of lanes."""
+        """Yield the memories for lines of the image, weights, and lanes."""
         yield from super().own_memories(parallelism, cells)
         lanes = parallelism.cols
         groups, pixels = self.windows.channels // lanes, math.prod(self.windows.window.kernel)

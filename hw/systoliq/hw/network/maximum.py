@@ -1,4 +1,4 @@
-"""Maximum: the greatest of so many beats, element by element."""
+"""Maximum of several beats, element by element."""
 
 from __future__ import annotations
 

@@ -24,7 +24,8 @@ _CENTRED = PRODUCT_BITS // 2  # bits of a byte less its zero point
 class SteppedProduct(wiring.Component):
     """``y = steps.apply((a - points[0]) * (b - points[1]))`` of ``latency`` cycles ago: see `Steps`. A pair a cycle.
 
-    Bytes are codes of ``operand``, as bits. ``cells`` make the product, ``lane_cells`` that of the estimate. No reset.
+    Bytes are codes of ``operand``, as bits. ``cells`` make the product, and ``lane_cells`` the product of the estimate.
+    No reset.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class SteppedProduct(wiring.Component):
         return m
 
     def _product(self, m: Module, platform: object) -> Value:
-        """That of both bytes less their zero points."""
+        """The product of both bytes less their zero points."""
         centred = []
         for name, point in zip(("a", "b"), self.points, strict=True):
             code = getattr(self, name).as_signed() if self.operand.signed else getattr(self, name)

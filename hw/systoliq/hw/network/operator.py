@@ -1,7 +1,7 @@
 """Operator: the hardware of one kind of node, from the plan before anything is built to the certificate.
 
 Each kind of node has one class, in a file of its own in `operators`; `operator_of` returns the operator of a node. The
-defaults here are those of an operator that makes each element of its output from the same element of its inputs.
+defaults suit an operator that makes each element of its output from the same element of its inputs.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class BuiltProduct(NamedTuple):
 class Operator(ABC, Generic[N_co]):
     """The hardware of ``node``, of the class ``node_type``.
 
-    Methods with a ``parallelism`` take one of `choices`, whatever its cells.
+    Methods with a ``parallelism`` take one of `choices`, with any cells.
     """
 
     node_type: ClassVar[type[network.Node]]
@@ -194,7 +194,7 @@ class Operator(ABC, Generic[N_co]):
         counts = waiting_pixels(given, made)
         return [-(-count * tensor.pixels // made) for count, tensor in zip(counts, computed, strict=True)]
 
-    # The estimate: what the stage consists of.
+    # The estimate: parts of the stage.
 
     def memories(self, parallelism: Parallelism, waiting: Sequence[int], cells: str) -> Iterator[Memory]:
         """Yield the memories of the stage, and of FIFOs for ``waiting`` beats before each input."""
@@ -215,7 +215,7 @@ class Operator(ABC, Generic[N_co]):
         return None
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:
-        """Return how many of each part the stage has beside products and memories; estimates have a price for each."""
+        """Return the number of parts of each kind, besides products and memories; estimates have prices for them."""
         return {"join": 1, "join_lane": self.lanes(parallelism)}
 
     # The certificate: what `systoliq verify` derives again. ``stage`` is what `build` returned.
@@ -226,7 +226,7 @@ class Operator(ABC, Generic[N_co]):
         return ""
 
     def arrays(self, stage: Any) -> Arrays:
-        """Return what the stage computes: by default the scales and zero points of its tensors."""
+        """Return arrays of the stage's function: by default the scales and zero points of its tensors."""
         arrays: Arrays = {}
         for letter, tensor in (*zip("ab", self.node.inputs, strict=False), ("y", self.node.output)):
             arrays[f"{letter}_scale"] = np.array(tensor.scale, np.float32)
@@ -238,7 +238,8 @@ class Operator(ABC, Generic[N_co]):
         return None
 
     def claims(self, stage: Any) -> dict[str, Any]:
-        """Return what the certificate says of a stage without a `product`: by default that it is tested, not certified.
+        """Return the certificate's claims about a stage without a `product`: by default that it is tested, not
+        certified.
 
         Any other verdict needs a reader in `systoliq.verify`.
         """

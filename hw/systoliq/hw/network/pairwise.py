@@ -24,7 +24,8 @@ __all__ = ["Pairwise"]
 
 
 class Pairwise(wiring.Component):
-    """What ``lanes`` make of ``i_0`` and ``i_1``, a beat of as many codes of ``operand`` a cycle; ``last``: of both.
+    """Results of ``lanes`` for ``i_0`` and ``i_1``, a beat of ``lanes`` codes of ``operand`` per cycle; ``last`` of
+    both.
 
     The lanes are alike, and give codes of ``output``.
     """

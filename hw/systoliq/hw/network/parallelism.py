@@ -9,11 +9,11 @@ __all__ = ["Parallelism"]
 
 @dataclasses.dataclass(frozen=True, kw_only=True, order=True)
 class Parallelism:
-    """How much a stage does in a cycle: ``cols`` output channels, each the sum of ``depth`` products.
+    """Parallelism of a stage: ``cols`` output channels, each the sum of ``depth`` products.
 
     A depth of more than a pixel's channels takes several pixels of a window. An operator whose outputs are no products
-    of many channels has a depth of 1, and ``cols`` are its lanes. ``cells`` are those of its products, and
-    ``lane_cells`` those of its requantizers; empty for the pipeline's own.
+    of many channels has a depth of 1, and ``cols`` are its lanes. ``cells`` are the cells of its products, and
+    ``lane_cells`` of its requantizers; empty means the pipeline's.
     """
 
     cols: int = 1

@@ -40,9 +40,9 @@ class Joint:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Buffer:
-    """A FIFO or a window buffer: its instance's ``path`` below the pipeline, and what it is in ``words``.
+    """A FIFO or a window buffer: its instance's ``path`` below the pipeline, and its size in ``words``.
 
-    ``alone``: there is no way from the source to the output beside it. It is full, then, where the output stops for
+    ``alone``: every path from the source to the output passes through it. It is full, then, where the output stops for
     long and the source does not; others need not be, as another way may be full before. ``holds``: beats that are
     inside then, None where that is not known.
     """
@@ -56,7 +56,7 @@ class Buffer:
 class Pipeline(wiring.Component):
     """``joints`` from the stream ``source`` to that called ``output``.
 
-    What one gives, in beats of its own width, goes to all that ask for it, in beats of theirs.
+    The output of a joint is distributed to all joints that need it, and converted to their beats.
 
     ``i`` has beats of ``lanes`` elements of ``shape``. Every other
     stream must have a taker.

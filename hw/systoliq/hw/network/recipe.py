@@ -21,8 +21,8 @@ Requantize = Callable[[MatMulLayer], Requantization]
 
 
 class Recipe(NamedTuple):
-    """``cells`` of products, ``lane_cells`` of requantizers; ``kind`` begins the modules' names. ``order``: that of the
-    elements, where it is another one than `Tensor.raster`'s.
+    """``cells`` of products, ``lane_cells`` of requantizers; ``kind`` begins the modules' names. ``order``: the order
+    of the elements, if it differs from `Tensor.raster`'s.
     """
 
     parallelism: Parallelism

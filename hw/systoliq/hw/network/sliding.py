@@ -19,7 +19,8 @@ __all__ = ["Sliding"]
 
 
 class Sliding(wiring.Component):
-    """``core`` for the windows of images: a depthwise convolution or a pool; ``padding`` stands for what is outside.
+    """``core`` for the windows of images: a depthwise convolution or a pool; ``padding`` is the value outside of the
+    image.
 
     ``i`` gives images in beats of the core's lanes, and ``o`` its results.
     """

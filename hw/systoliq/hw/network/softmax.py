@@ -32,11 +32,11 @@ _BIAS = 127 + FLOAT32_BITS - 1  # of the exponent of a float32 whose mantissa is
 
 @dataclass(frozen=True, kw_only=True)
 class SoftmaxTables:
-    """What a row's elements contribute, by how far each is below the greatest: 256 entries.
+    """Contributions of a row's elements, by their distance from the greatest: 256 entries.
 
-    An exponential is ``mantissas * 2^exponents`` in the unit of the smallest; ``most_exponent`` is that of the greatest
-    sum of a row, and ``exponents[0]`` the least that a sum can have. ``numerators`` are exponentials times ``levels``
-    in the unit of the greatest one's mantissa divided by 2^``fraction``; they are 0 where every result is.
+    An exponential is ``mantissas * 2^exponents`` in the unit of the smallest; ``most_exponent`` is the exponent of the
+    greatest sum of a row, and ``exponents[0]`` the smallest exponent of a sum. ``numerators`` are exponentials times
+    ``levels`` in the unit of the greatest one's mantissa divided by 2^``fraction``; they are 0 where every result is.
     """
 
     mantissas: tuple[int, ...]

@@ -25,10 +25,10 @@ def stage_of(
 ) -> wiring.Component:
     """The hardware of ``node``: streams ``i``, or ``i_0`` and on, and ``o``; ``kind`` begins its modules' names.
 
-    ``order``: the order of elements, None for that of `Tensor.raster`. Only a product of whole images takes another.
+    ``order``: the order of elements; None means `Tensor.raster`'s. Only a product of whole images takes another.
 
-    ``lane_cells`` are those of its requantizers, ``cells`` by default. A stage whose parallelism names other cells is a
-    namespace of its own (`systoliq.hw.hierarchy`): its modules differ from the others'.
+    ``lane_cells`` are the cells of its requantizers, by default ``cells``. A stage whose parallelism names other cells
+    is a namespace of its own (`systoliq.hw.hierarchy`): its modules differ from the others'.
 
     Raises ValueError if there is no hardware, or none for this order or parallelism.
     """

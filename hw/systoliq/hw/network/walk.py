@@ -33,7 +33,7 @@ class Walk:
     def place(self, moves: Sequence[int], start: int, bits: int, *, name: str) -> Signal:
         """A register of ``bits`` bits that is ``start`` plus each loop's round times its move, modulo 2^bits.
 
-        There may be one more of ``moves`` than there are loops: that of a loop around them which never ends.
+        There may be one more of ``moves`` than loops, for an endless loop around them.
         """
         at = Signal(bits, name=name, init=start % (1 << bits))
         move = Signal(bits, name=f"{name}_move")

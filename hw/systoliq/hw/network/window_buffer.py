@@ -23,9 +23,9 @@ __all__ = ["WindowBuffer"]
 class WindowBuffer(wiring.Component):
     """Lines of images in a memory, as many as ``windows`` needs and the next ones to come.
 
-    ``i`` gives images pixel by pixel, ``word`` channels a beat (a divisor of a group's); ``last`` is not looked at.
-    ``o`` gives the windows, one output pixel after the other, in beats of ``word`` elements: group after group of
-    channels, each pixel by pixel. ``padding`` is the value outside of the image. ``last`` marks an image's last beat.
+    ``i`` carries images pixel by pixel, ``word`` channels a beat (a divisor of a group's); ``last`` is ignored. ``o``
+    gives the windows, one output pixel after the other, in beats of ``word`` elements: group after group of channels,
+    each pixel by pixel. ``padding`` is the value outside of the image. ``last`` marks an image's last beat.
 
     ``taps`` are the rows and columns of a window's pixels that come in one beat, in their order, each with ``word``
     channels, which are then all of a group's: as many copies of the lines are kept, and each is read by itself.
@@ -65,7 +65,7 @@ class WindowBuffer(wiring.Component):
 
     @staticmethod
     def depth_of(windows: ImageWindow, word: int, pixels: int = 1) -> int:
-        """Words of the memory, of so many channels each: a power of two. A beat takes them of so many ``pixels``."""
+        """Words of the memory, of ``word`` channels each: a power of two. A beat takes words of ``pixels`` pixels."""
         line = windows.image[1] * (windows.channels // word)
         row = windows.out[1] * windows.elements // (word * pixels)  # beats
         late = row < max(windows.lines_needed()) * line + LAG
@@ -129,7 +129,7 @@ class WindowBuffer(wiring.Component):
         return m
 
     def _address(self, walk: Walk, loops: Sequence[Loop], tap: tuple[int, int]) -> Value:
-        """Of the pixel at hand of the row and column ``tap`` among those of a beat."""
+        """Address of the current pixel of the row and column ``tap`` among the taps of a beat."""
         windows = self.windows
         (top, left, *_), (down, across) = windows.window.pads, windows.window.dilations
         start = ((tap[0] * down - top) * windows.image[1] + tap[1] * across - left) * self.words
@@ -190,7 +190,7 @@ class WindowBuffer(wiring.Component):
         return number
 
     def _outside(self, walk: Walk, loops: Sequence[Loop]) -> dict[tuple[int, int], Value]:
-        """Whether the pixel at hand is padding, for each of the `taps`, row by row."""
+        """Whether the current pixel is padding, for each of the `taps`, row by row."""
         window, image = self.windows.window, self.windows.image
         found: list[list[Value]] = []
         for axis, name in enumerate("yx"):

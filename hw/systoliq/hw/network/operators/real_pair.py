@@ -1,4 +1,4 @@
-"""Pairs of real numbers: a difference as the sum of two tables, a minimum or maximum as that of two tables' codes."""
+"""Pairs of real numbers: a difference as the sum of two tables, a minimum or maximum as the extremum of two tables."""
 
 from __future__ import annotations
 
