@@ -132,8 +132,8 @@ REFUSED = {
 @pytest.mark.parametrize(("arguments", "text"), REFUSED.values(), ids=REFUSED)
 def test_what_is_refused(arguments, text, split, images, call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = "g (float[1, 3, 6, 7] x, float[4, 3, 3, 3] w) => (float[n] y) { y = Conv(x, w) }"
-    write(tmp_path / "float.onnx", text, {})
+    body = "g (float[1, 3, 6, 7] x, float[4, 3, 3, 3] w) => (float[n] y) { y = Conv(x, w) }"
+    write(tmp_path / "float.onnx", body, {})
     (tmp_path / "empty").mkdir()
     for name in ("parts", "half"):
         call("partition", split, "--out", name)

@@ -167,8 +167,8 @@ def simulation(options: Options, progress: Progress) -> Section:
         a, b = (rng.integers(-128, 128, shape) for shape in ((size * tiles, TILE_BEATS), (TILE_BEATS, size * tiles)))
         packing = ArrayPacking(array=array, m=len(a), k=TILE_BEATS, n=b.shape[1])
         words = packing.pack(a, b)
-        cosimulate_array(array, a[:size], b[:, :size], bulk=True, verilog=text).check()  # builds
-        job = partial(cosimulate_array, array, a, b, bulk=True, verilog=text)
+        cosimulate_array(array, a[:size], b[:, :size], simulator="verilator", bulk=True, verilog=text).check()  # builds
+        job = partial(cosimulate_array, array, a, b, simulator="verilator", bulk=True, verilog=text)
         loops: list[LoopRun] = []
         runs: list[Timed[CosimulationResult]] = []
         for count in range(options.repeat):  # by turns, so that both see the same machine

@@ -9,7 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..demo.demo import ACCURACY, DemoResult, run_demo
 from ..demo.float8 import parse_formats, run_float8_demo
@@ -40,7 +40,7 @@ Examples
 )
 @SIMULATOR_OPTION
 @add_options(*HARDWARE_OPTIONS, debug_option)
-def demo(out: Path, formats: str | None, simulator: SimulatorName, **hardware: Any) -> int:
+def demo(out: Path, formats: str | None, simulator: SimulatorChoice, **hardware: Any) -> int:
     """See `help`."""
     if formats is not None:
         reports = run_float8_demo(out, parse_formats(formats), hardware_of(hardware), simulator, Stages())

@@ -141,7 +141,11 @@ SHAPE_OPTION = click.option(
     help="Shape of an input with open sizes; may be repeated.",
 )  # fmt: skip
 SIMULATOR_OPTION = click.option(
-    "--simulator", type=click.Choice(["verilator", "icarus"]), default="verilator", show_default=True, help="Simulator."
+    "--simulator",
+    type=click.Choice(["auto", "verilator", "icarus"]),
+    default="auto",
+    show_default=True,
+    help="Simulator; auto selects the one that ends sooner, its build included.",
 )
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from systoliq.golden.archive import npz_bytes, read_arrays
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 
 from ..design.engine.facts import config_facts
 from ..files import check_file, json_bytes, write_file
@@ -76,7 +76,7 @@ Examples
 @add_options(*INTEGER_ENGINE_OPTIONS, debug_option)
 def run(
     model: Path, input_: Path, output: Path | None, tensors: Path | None, report: Path | None, only: tuple[str, ...],
-    simulator: SimulatorName, stalls: float, seed: int, engine: Path | None, **hardware: Any,
+    simulator: SimulatorChoice, stalls: float, seed: int, engine: Path | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""
     for option, path in (("output", output), ("tensors", tensors), ("report", report)):
@@ -91,7 +91,7 @@ def run(
     with stages.stage(f"run {model.name}") as detail:
         session = EngineSession(
             model, config, only=only or None,
-            simulator=simulator, stalls=stalls, seed=seed, progress=detail, bus=bus,
+            simulator=chosen_for_engine(simulator), stalls=stalls, seed=seed, progress=detail, bus=bus,
         )  # fmt: skip
         labels = None if "labels" in [each.name for each in session.get_inputs()] else feed.pop("labels", None)
         check_labels(input_, labels, feed.values())

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from systoliq.golden.archive import npz_bytes, read_arrays
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..errors import InputError
 from ..files import json_bytes, write_file
@@ -28,7 +28,7 @@ def refuse_engine(options: Mapping[str, Any]) -> None:
 
 
 def run_partition(
-    directory: Path, input_: Path, *, output: Path | None, report: Path | None, simulator: SimulatorName,
+    directory: Path, input_: Path, *, output: Path | None, report: Path | None, simulator: SimulatorChoice,
     stalls: float, seed: int,
 ) -> int:  # fmt: skip
     """Run the partition in `directory` and return the exit status: 1 if anything differs."""

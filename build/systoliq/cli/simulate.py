@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from systoliq.golden.archive import npz_bytes, read_arrays
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..design import Design, Simulated, open_source
 from ..design.design import Arrays
@@ -123,7 +123,7 @@ Examples
 )
 def simulate(
     source: str, input_: Path, quantize: bool, compare: str | None, output: Path | None, tensors: Path | None,
-    report: Path | None, simulator: SimulatorName, waves: Path | None, stalls: float, seed: int, netlist: str | None,
+    report: Path | None, simulator: SimulatorChoice, waves: Path | None, stalls: float, seed: int, netlist: str | None,
     target: str | None, weights: Path | None, no_bias: bool, name: str | None, **hardware: Any,
 ) -> int:  # fmt: skip
     """See `help`."""

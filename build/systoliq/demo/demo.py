@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..design import Hardware, LayerDesign, Simulated
 from ..design.digits import Digits, train_digits
@@ -37,7 +37,7 @@ class DemoResult:
     files: tuple[Path, ...]
 
 
-def run_demo(out: Path, hardware: Hardware, simulator: SimulatorName, stages: Stages) -> DemoResult:
+def run_demo(out: Path, hardware: Hardware, simulator: SimulatorChoice, stages: Stages) -> DemoResult:
     """Train, quantize, emit, simulate all test images with and without bias, compare with golden and onnxruntime.
 
     Then the same with the network of the preset digits-cnn, which was trained before.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..design import Simulated
 from ..design.digits import Digits
@@ -22,7 +22,7 @@ __all__ = ["run_network_demo"]
 
 
 def run_network_demo(
-    out: Path, digits: Digits, simulator: SimulatorName, stages: Stages
+    out: Path, digits: Digits, simulator: SimulatorChoice, stages: Stages
 ) -> tuple[NetworkDesign, dict[str, Any]]:
     """The network of the preset digits-cnn, with its package written into `out`, and its measurements."""
     network, origin = digits_cnn()

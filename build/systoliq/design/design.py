@@ -143,7 +143,7 @@ class Design(ABC):
         Parameters
         ----------
         simulator
-            "verilator" or "icarus".
+            "verilator", "icarus", or "auto" for the one that is expected to end sooner, its build included.
         stalls, seed
             probability of a pause per cycle on each side, and the seed of the pauses.
         waves

@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from systoliq.sim import SimulationError
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..errors import InputError
 
 __all__ = ["Simulated", "check_run"]
 
-_WAVES = {"verilator": (".vcd",), "icarus": (".vcd", ".fst")}
+_WAVES = {"auto": (".vcd", ".fst"), "verilator": (".vcd",), "icarus": (".vcd", ".fst")}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -63,7 +63,7 @@ class Simulated:
         )
 
 
-def check_run(simulator: SimulatorName, stalls: float, waves: Path | None) -> None:
+def check_run(simulator: SimulatorChoice, stalls: float, waves: Path | None) -> None:
     """An InputError where `stalls` is no probability of a pause, or `waves` no trace that the simulator writes."""
     if not 0 <= stalls < 1:
         raise InputError(f"stalls must be at least 0 and below 1, not {stalls!r}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..design import Simulated
 from ..design.network import NetworkDesign
@@ -66,7 +66,7 @@ def play(
     directory: Path,
     feed: Mapping[str, npt.ArrayLike],
     *,
-    simulator: SimulatorName = "verilator",
+    simulator: SimulatorChoice = "auto",
     stalls: float = 0.0,
     seed: int = 0,
     progress: Callable[[str], None] | None = None,

@@ -15,8 +15,8 @@ from systoliq.golden.float8_matmul import Numbers, exact_sums
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.packing import sum_words
+from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
-from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
 from ..cosimulated import cosimulated
@@ -134,7 +134,7 @@ class ArrayDesign(Design):
         a: npt.NDArray[Any],
         b: npt.NDArray[Any],
         *,
-        simulator: SimulatorName = "verilator",
+        simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
         waves: Path | None = None,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from systoliq.hw.dma.dma_engine import DmaEngine, check
 from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import mark_used
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 
 from ...errors import InputError, expect
 from ..engine import EngineDesign
@@ -63,7 +63,7 @@ class DmaEngineDesign(EngineDesign):
     def simulate(
         self,
         *,
-        simulator: SimulatorName = "verilator",
+        simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
         waves: Path | None = None,
@@ -79,7 +79,7 @@ class DmaEngineDesign(EngineDesign):
             self.bus,
             operation,
             self.model(**operation),
-            simulator=simulator,
+            simulator=chosen_for_engine(simulator),
             stalls=stalls,
             seed=seed,
         )

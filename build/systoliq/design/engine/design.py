@@ -12,7 +12,7 @@ import numpy.typing as npt
 from systoliq.golden import matmul_integer, qlinear_matmul
 from systoliq.hw.engine import AxiEngine, EngineConfig, JobShape
 from systoliq.hw.hierarchy import mark_used
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 
 from ...errors import InputError, expect
 from ..choose import AUTO
@@ -97,7 +97,7 @@ class EngineDesign(Design):
     def simulate(
         self,
         *,
-        simulator: SimulatorName = "verilator",
+        simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
         waves: Path | None = None,
@@ -109,11 +109,11 @@ class EngineDesign(Design):
         self.refuse_traces(simulator, stalls, waves, netlist)
         expected = self.model(**operation)
         return run_engine(
-            self.name, self.config, operation, expected, simulator=simulator, stalls=stalls, seed=seed,
-            progress=progress,
+            self.name, self.config, operation, expected, simulator=chosen_for_engine(simulator), stalls=stalls,
+            seed=seed, progress=progress,
         )  # fmt: skip
 
-    def refuse_traces(self, simulator: SimulatorName, stalls: float, waves: Path | None, netlist: str | None) -> None:
+    def refuse_traces(self, simulator: SimulatorChoice, stalls: float, waves: Path | None, netlist: str | None) -> None:
         """Raise InputError for options that its simulation does not have."""
         for option, value in (("waves", waves), ("netlist", netlist)):
             if value is not None:

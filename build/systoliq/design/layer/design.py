@@ -18,8 +18,8 @@ from systoliq.golden.requantization import Requantization, Rounding
 from systoliq.golden.unscaled import Unscaled
 from systoliq.hw import ArrayConfig, AxiDense, Dense
 from systoliq.hw.hierarchy import mark_used
+from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation import DENSE_TOP, cosimulate
-from systoliq.sim.runner import SimulatorName
 
 from ...errors import expect
 from ...onnx import HostPart
@@ -193,7 +193,7 @@ class LayerDesign(Design):
         *,
         a_zero_point: npt.ArrayLike | None = None,
         x: npt.NDArray[np.float32] | None = None,
-        simulator: SimulatorName = "verilator",
+        simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
         waves: Path | None = None,

@@ -20,8 +20,8 @@ from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.cells import PLAIN_CELLS, models_verilog
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
+from systoliq.sim.choice import SimulatorChoice
 from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
-from systoliq.sim.runner import SimulatorName
 
 from ...errors import InputError, expect
 from ..choose import AUTO, choose_requantization
@@ -261,7 +261,7 @@ class NetworkDesign(Design):
         self,
         inputs: Mapping[str, npt.NDArray[Any]],
         *,
-        simulator: SimulatorName = "verilator",
+        simulator: SimulatorChoice = "auto",
         stalls: float = 0.0,
         seed: int = 0,
         waves: Path | None = None,

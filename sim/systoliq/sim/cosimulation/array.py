@@ -16,9 +16,9 @@ from systoliq.hw import ArrayConfig, AxiBareArray, BareArray, emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.packing import ArrayPacking, sum_words
 
+from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchRun
 from ..harness import Ports
-from ..runner import SimulatorName
 from .result import CosimulationResult, compare
 from .run import Run
 from .simulate import simulate
@@ -38,7 +38,7 @@ def cosimulate_array(
     a: npt.NDArray[np.integer],
     b: npt.NDArray[np.integer],
     *,
-    simulator: SimulatorName = "verilator",
+    simulator: SimulatorChoice = "auto",
     stalls: tuple[float, float] | float = 0,
     seed: int = 0,
     resets: int = 0,
@@ -60,8 +60,9 @@ def cosimulate_array(
     sums = _sums(config, a, b)
     bench_run = _prepare(packing, run, b, sums)
     text = array_verilog(array) if verilog is None else verilog
+    used = chosen(simulator, bench_run.limit // 4, waves)
     (outcome,), log = simulate(
-        text, Ports.of_array(array), ARRAY_TOP, [(bench_run, run.in_bulk)], simulator, waves=waves, progress=progress
+        text, Ports.of_array(array), ARRAY_TOP, [(bench_run, run.in_bulk)], used, waves=waves, progress=progress
     )
     valid = np.unpackbits(outcome.valid, axis=1, bitorder="little")[:, : config.cols].astype(np.int64)
     y, there, surplus = packing.unpack(valid, outcome.words)
@@ -71,7 +72,7 @@ def cosimulate_array(
         there,
         sums,
         [f"column {column} gave {int(count)} sums too many" for column, count in enumerate(surplus) if count],
-        simulator=simulator,
+        simulator=used,
         macs=m * k * n,
         macs_per_cycle=config.macs_per_cycle,
         log=log,

@@ -14,9 +14,9 @@ from systoliq.hw import AxiDense, Dense, emit_verilog
 from systoliq.hw.cells import models_verilog
 from systoliq.hw.packing import Flags, LayerPacking
 
+from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchOutcome, BenchRun
 from ..harness import Ports
-from ..runner import SimulatorName
 from .result import CosimulationResult, compare
 from .run import Run
 from .simulate import simulate
@@ -36,7 +36,7 @@ def cosimulate(
     a: npt.NDArray[np.integer],
     *,
     a_zero_point: npt.ArrayLike | None = None,
-    simulator: SimulatorName = "verilator",
+    simulator: SimulatorChoice = "auto",
     stalls: tuple[float, float] | float = 0,
     seed: int = 0,
     resets: int = 0,
@@ -67,7 +67,7 @@ def cosimulate_runs(
     dense: Dense,
     runs: Sequence[Run],
     *,
-    simulator: SimulatorName = "verilator",
+    simulator: SimulatorChoice = "auto",
     waves: Path | None = None,
     verilog: str | None = None,
     progress: Callable[[str], None] | None = None,
@@ -75,9 +75,10 @@ def cosimulate_runs(
     """Like `cosimulate`, for several runs of one layer in one simulator process."""
     prepared = [_prepare(dense, run) for run in runs]
     text = dense_verilog(dense) if verilog is None else verilog
+    used = chosen(simulator, sum(bench_run.limit for _, _, bench_run in prepared) // 4, waves)
     pairs = [(bench_run, run.in_bulk) for (_, _, bench_run), run in zip(prepared, runs, strict=True)]
     outcomes, log = simulate(
-        text, Ports.of_dense(dense), DENSE_TOP, pairs, simulator, waves=waves, progress=progress
+        text, Ports.of_dense(dense), DENSE_TOP, pairs, used, waves=waves, progress=progress
     )  # fmt: skip
     results = []
     for (packing, expected, bench_run), outcome in zip(prepared, outcomes, strict=True):
@@ -89,7 +90,7 @@ def cosimulate_runs(
                 there,
                 expected,
                 _violations(bench_run, outcome),
-                simulator=simulator,
+                simulator=used,
                 macs=expected.size * dense.layer.k,
                 macs_per_cycle=dense.config.macs_per_cycle,
                 log=log,

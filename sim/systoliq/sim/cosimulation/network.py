@@ -18,6 +18,7 @@ from systoliq.hw.cells import models_verilog
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.packing import from_words, image_words
 
+from ..choice import SimulatorChoice, chosen
 from ..exchange import BenchOutcome, BenchRun
 from ..harness import Ports, Tap
 from ..process import SimulationError
@@ -130,7 +131,7 @@ def cosimulate_network(
     assembly: Assembly,
     inputs: Mapping[str, npt.ArrayLike],
     *,
-    simulator: SimulatorName = "verilator",
+    simulator: SimulatorChoice = "auto",
     stalls: tuple[float, float] = (0.0, 0.0),
     seed: int = 0,
     waves: Path | None = None,
@@ -161,9 +162,8 @@ def cosimulate_network(
     a_bits, out_bits = (axi_bits(beat_bits(assembly, name)) for name in (pipeline.source, pipeline.output))
     ports = Ports(a_bits=a_bits, b_bits=0, out_bits=out_bits, sums=0)
     text = network_verilog(assembly) if verilog is None else verilog
-    (outcome,), log = simulate(
-        text, ports, NETWORK_TOP, [(run, True)], simulator, waves=waves, progress=progress, taps=taps
-    )
+    used = chosen(simulator, assembly.image_cycles * (count + 1), waves)
+    (outcome,), log = simulate(text, ports, NETWORK_TOP, [(run, True)], used, waves=waves, progress=progress, taps=taps)
     results = {
         name: _read(log.parent / tap.file, tap.bits, assembly.tensors[name], expected[name])
         for tap, name in zip(taps, made, strict=True)
@@ -176,7 +176,7 @@ def cosimulate_network(
         violations=(*outcome.violations, *_violations(run, outcome)),
         cycles=cycles,
         seconds=outcome.seconds,
-        simulator=simulator,
+        simulator=used,
         macs=macs,
         utilization=macs / max(assembly.multipliers * cycles, 1),
         log=log,
