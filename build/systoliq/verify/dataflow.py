@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .cell_pins import CELL_OUTPUTS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
@@ -21,7 +21,7 @@ from .syntax import CLOCK
 from .translate import is_signed
 from .widths import COMPARISONS, LOGICAL, SHIFTS, function_of, width_of
 
-__all__ = ["Bits", "DataFlow", "Flow", "data_flow"]
+__all__ = ["Bits", "DataFlow", "Flow", "data_flow", "walk"]
 
 _CONTROL = re.compile(r"(\w+__|[ms]_axis_\w+_t)(valid|ready|last)|error|rst")
 _STREAM = re.compile(r"\w+__payload")
@@ -31,6 +31,7 @@ _MOVING = (
 )  # fmt: skip
 """Modules that must only move data, by their names without prefix."""
 _OPERANDS = {"array": "a", "core": "i__payload"}  # ports of instances that must take moved data
+_SUMS = ("+", "-", "*", *SHIFTS)
 _RAM_CONTROL = ("write", "write_address", "read", "read_address", "show")
 
 
@@ -67,12 +68,14 @@ class Flow:
     """What a module does with data: the bits of its `outputs`, and what was found in it and in the instances within.
 
     `faults` are control signals that depend on data, and data that is computed where it must be moved; `decisions` are
-    the modules in which data decides.
+    the modules in which data decides, and `logic` those in which it is compared, inverted or combined bit by bit: all
+    but sums, differences, products and copies.
     """
 
     outputs: dict[str, Bits]
     faults: frozenset[str] = frozenset()
     decisions: frozenset[str] = frozenset()
+    logic: frozenset[str] = frozenset()
 
 
 def data_flow(modules: Mapping[str, Module], name: str, moves: Iterable[str] = ()) -> Flow:
@@ -110,7 +113,7 @@ class DataFlow:
         operands = _OPERANDS.get(instance.name)
         if operands is not None and inputs.get(operands, _CLEAN).computed:
             fault = f"module {within}: {operands} of {instance.name} must be moved data, and is computed from it"
-            return Flow(found.outputs, found.faults | {fault}, found.decisions)
+            return replace(found, faults=found.faults | {fault})
         return found
 
     def _moved(self, name: str, inputs: Mapping[str, Bits]) -> Flow:
@@ -123,7 +126,7 @@ class DataFlow:
         ]
         was_computed = any(bits.computed for bits in inputs.values())
         outputs = {port: Bits(bits.data, bits.data if was_computed else 0) for port, bits in found.outputs.items()}
-        return Flow(outputs, found.faults | frozenset(faults), found.decisions)
+        return replace(found, outputs=outputs, faults=found.faults | frozenset(faults))
 
 
 class _Analysis:
@@ -205,11 +208,13 @@ class _Analysis:
         module = self._module
         faults = [f"module {module.name}: {text} depends on data" for text in self._control()]
         decides = [module.name] if any(self._decided()) else []
+        logic = [module.name] if any(self._combined()) else []
         for each in self._results.values():
             faults += each.faults
             decides += each.decisions
+            logic += each.logic
         outputs = {port: self._bits.get(port, _CLEAN) for port in module.outputs}
-        return Flow(outputs, frozenset(faults), frozenset(decides))
+        return Flow(outputs, frozenset(faults), frozenset(decides), frozenset(logic))
 
     def _control(self) -> Iterator[str]:
         """The control signals that depend on data."""
@@ -232,7 +237,7 @@ class _Analysis:
 
     def _addresses(self, memory: str) -> Iterator[Expression | None]:
         for item in (*self._module.assignments, *self._module.clocked):
-            for each in _walk(self._module, item.value):
+            for each in walk(self._module, item.value):
                 if isinstance(each, Name) and each.name == memory:
                     yield each.low
 
@@ -240,7 +245,7 @@ class _Analysis:
         """Whether data chooses, for each place where something is chosen."""
         for item in (*self._module.assignments, *self._module.clocked):
             yield self._decides(item.condition)
-            for each in _walk(self._module, item.value):
+            for each in walk(self._module, item.value):
                 match each:
                     case Ternary(condition, _, _):
                         yield self._decides(condition)
@@ -248,6 +253,23 @@ class _Analysis:
                         yield self._decides(low)
                     case Call(_, arguments):
                         yield self._decides(arguments[-1])
+
+    def _combined(self) -> Iterator[bool]:
+        """Whether data is compared, inverted or combined bit by bit, for each place where something is."""
+        items: list[Assignment | Instance] = [*self._module.assignments, *self._module.clocked]
+        for item in [*items, *self._module.instances.values()]:
+            read: list[Expression | None] = (
+                [*item.ports.values()] if isinstance(item, Instance) else [item.value, item.condition]
+            )
+            for expression in read:
+                for each in walk(self._module, expression):
+                    match each:
+                        case Unary(operator, operand) if operator not in "+-":
+                            yield self._decides(operand)
+                        case Binary("&" | "|", left, right):
+                            yield bool(self._value(left).data & self._value(right).data)
+                        case Binary(operator, left, right) if operator not in _SUMS:
+                            yield self._decides(left) or self._decides(right)
 
     def _decides(self, expression: Expression | None) -> bool:
         return expression is not None and bool(self._value(expression).data)
@@ -374,25 +396,25 @@ def _is_clock(expression: Expression) -> bool:
     return isinstance(expression, Name) and expression.name == CLOCK
 
 
-def _walk(module: Module, expression: Expression | None) -> Iterator[Expression]:
+def walk(module: Module, expression: Expression | None) -> Iterator[Expression]:
     """The expression and all within it."""
     if expression is None:
         return
     yield expression
     match expression:
         case Name(_, low, _):
-            yield from _walk(module, low)
+            yield from walk(module, low)
         case Unary(_, operand) | Signed(operand, _):
-            yield from _walk(module, operand)
+            yield from walk(module, operand)
         case Binary(_, left, right):
-            yield from _walk(module, left)
-            yield from _walk(module, right)
+            yield from walk(module, left)
+            yield from walk(module, right)
         case Ternary(condition, yes, no):
             for each in (condition, yes, no):
-                yield from _walk(module, each)
+                yield from walk(module, each)
         case Concat(parts) | Call(_, parts):
             for each in dict.fromkeys(parts):
-                yield from _walk(module, each)
+                yield from walk(module, each)
 
 
 def _names(module: Module, item: Assignment | Instance) -> Iterator[str]:
@@ -401,6 +423,6 @@ def _names(module: Module, item: Assignment | Instance) -> Iterator[str]:
         item.value, item.condition, *([item.target.low] if isinstance(item.target, Name) else []),
     ]  # fmt: skip
     for expression in read:
-        for each in _walk(module, expression):
+        for each in walk(module, expression):
             if isinstance(each, Name):
                 yield each.name

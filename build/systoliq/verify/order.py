@@ -18,6 +18,7 @@ from .images import IMAGES, RESETS, Images, UnevaluatedError, evaluate_images
 from .model import Model
 from .modules import Module
 from .package import RefusedError, limited
+from .products import Products, find_products
 
 __all__ = ["Order"]
 
@@ -67,6 +68,21 @@ class Order:
         yield Ground(
             result="window buffers, FIFOs, forks, gearboxes, moves and all before an array only copy data",
             basis=DERIVED,
+        )
+        yield from self._products(find_products(self.modules, flow), reasons)
+
+    def _products(self, found: Products, reasons: list[str]) -> Iterator[Ground]:
+        """What is known of the products in arrays."""
+        reasons += [f"{self.name}.v: module {each} does not give the products of its operands" for each in found.wrong]
+        if not (found.multipliers or found.unread):
+            return
+        evaluated = bool(found.multipliers) and not found.unread
+        yield Ground(result="products of the arrays for all operands", basis=EVALUATED if evaluated else TESTED)
+        detail = f"data goes through other logic in {', '.join(found.logic)}" if found.logic else ""
+        yield Ground(
+            result="arrays multiply, add and copy data, and do nothing else with it",
+            basis=TESTED if found.logic or found.unread else DERIVED,
+            detail=detail,
         )
 
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
