@@ -101,6 +101,9 @@ def evaluate_images(
     if not found.reasons:
         machine.reset_to_power_up()
         _Run(bench, machine, found, patience, "with stalls: ", stalls=random.Random(RESETS)).some(IMAGES)
+    if not found.reasons:
+        machine.reset_to_power_up()
+        _Run(bench, machine, found, patience, "after a receiver that waited: ").blocked(most_cycles // 4)
     return found
 
 
@@ -174,6 +177,15 @@ class _Run:
         """Send the first `images`."""
         while not self._found.reasons and not self._finished(images) and self._cycle(images):
             pass
+
+    def blocked(self, most_cycles: int) -> None:
+        """Take nothing until nothing more comes, or for `most_cycles`; then take all that was sent."""
+        self._given["m_axis_y_tready"] = 0
+        for _ in range(most_cycles):
+            if self._quiet > self._patience // 4 or self._found.reasons or not self._cycle(_MOST_IMAGES):
+                break
+        self._given["m_axis_y_tready"] = 1
+        self.some(-(-self._sent // len(self._bench.inputs[0])))
 
     def repeat(self, most_cycles: int) -> None:
         """Images until the state is as it was when an image began, and each stage has given all random ones."""

@@ -1,0 +1,152 @@
+"""Forgeries of order, flow and time in a network, without regeneration: refused, or named in the boundary.
+
+The forger knows the format: the certificate, the archives and all digests are right for what is forged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import shutil
+
+import pytest
+
+from systoliq.verify import verify_package
+
+from ..hw.network import small_networks as small
+from .test_networks import emitted
+from .test_verify import change, seal
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory):
+    return emitted(small.residual(), tmp_path_factory.mktemp("package"))
+
+
+@pytest.fixture(scope="module")
+def boundary(package):
+    report = verify_package(package)
+    assert report.passed, report.reasons
+    return {each.result: each for each in report.boundary}
+
+
+def basis(boundary, beginning):
+    (found,) = [each.basis for result, each in boundary.items() if result.startswith(beginning)]
+    return found
+
+
+def test_what_is_known_of_a_small_network(boundary):
+    for beginning, wanted in (
+        ("every valid, ready, last, address and write enable", "derived"),
+        ("window buffers, FIFOs, forks, gearboxes, moves", "derived"),
+        ("arrays multiply, add and copy data", "derived"),
+        ("products of the arrays for all operands", "evaluated"),
+        ("products and sums of the arrays, windows, padding", "evaluated"),
+        ("the same for ever at full rate", "evaluated"),
+        ("reset from 2 arbitrary states", "evaluated"),
+        ("a random schedule of valid and ready", "evaluated"),
+        ("the same for every schedule of valid and ready", "tested"),
+        ("reset from every state", "tested"),
+    ):
+        assert basis(boundary, beginning) == wanted, beginning
+
+
+WINDOW, ADDED = r"_s0_convolution0_window\(.*?", "stage addition2 (Addition): "
+BOMB = "reg [19:0] bomb = 20'h00000; always @(posedge clk) bomb <= bomb + 20'h00001;"
+# A pattern whose group 1 is replaced, by what (None: another last digit), and why it is refused.
+REFUSED = {
+    "padding": (WINDOW + r"flags_2\[1\] \? 9'h1(80) : \{ 1'h0, read_data\[7:0\] \};", "81", "stage convolution0 "),
+    "address of a window": (WINDOW + r"procmux_\w+ = _\d+ \? \(\*[^*]*\*\) 4'h(7) : 4'h2;", "6", "stage convolution0 "),
+    "address of weights": (
+        r"_s1_convolution1_sequencer\(.*?assign \w+ = address == 3'h(7);", "6", "stage convolution1 "),
+    "order of a gearbox": (
+        r"_gearbox_1_to_4_of_8\(.*?assign \w+ = \w+ \? (\{ .*?\}) :", "i__payload", "stage convolution1 "),
+    "wiring of a lane": (r"_s0_convolution0_window\(.*?\.write_data\(i__payload\[(15:0)\]\)", "16:1", ""),
+    "a FIFO that loses room": (r"_fifo_128x9\(.*?assign room_next = fetched (\| _2);", "& _2", "and no more in"),
+    "a FIFO that counts twice": (r"_fifo_64x9\(.*?assign _\d+ = newest \+ 1'h(1);", "0", ADDED),
+    "an overrun": (r"_fifo_64x9\(.*?assign came = i__valid & (i__ready);", "1'h1", "after a receiver that waited"),
+    "a reset of a pointer that is missing": (
+        r"_fifo_64x9\(.*?assign \w+ = (rst \? 6'h00 :) \w+;", "1'h0 ? 6'h00 :", "after a reset from an"),
+    "a reset of a place that is missing": (
+        WINDOW + r"assign \w+ = (rst \? 4'hf :) \w+;", "1'h0 ? 4'hf :", "after a reset from an arbitrary state"),
+    "a stall on one byte": (
+        r"_fifo_64x9\(.*?assign came = i__valid & (i__ready);", "i__ready & (i__payload[7:0] != 8'h42)",
+        "m_axis_y_tlast depends on data"),
+    "a Trojan on a pair of bytes in a window": (
+        WINDOW + r"flags_2\[1\] \? 9'h180 : \{ 1'h0, (read_data\[7:0\]) \};",
+        "read_data == 16'h4217 ? 8'h00 : read_data[7:0]", "o__payload must be moved data, and is computed from it"),
+    "a Trojan on a pair of bytes in a multiplier": (
+        r"_s0_convolution0_multiplier_8x8\(.*?assign _1 = (\$signed\(a_1\) \* \$signed\(b_1\));",
+        "{ a_1, b_1 } == 16'h4217 ? $signed(16'h0000) : $signed(a_1) * $signed(b_1)", "does not give the products"),
+    "a time bomb that inverts": (
+        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\] \? 9'h180 : \{ 1'h0, read_data\[7:0\])",
+        BOMB + r"assign { _213[8], o__payload[7:0] } = flags_2[1] ? 9'h180 : { 1'h0, read_data[7:0] ^ { 8{ & bomb } }",
+        "o__payload must be moved data, and is computed from it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_refused_without_regeneration(what, package, tmp_path):
+    pattern, new, reason = REFUSED[what]
+    directory = shutil.copytree(package, tmp_path / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    report = verify_package(directory)
+    assert any(reason in text for text in report.reasons), report.reasons
+
+
+def test_operands_in_each_others_place_are_refused(package, tmp_path):
+    """Also if the certificate says so."""
+    directory = shutil.copytree(package, tmp_path / "net")
+    text = (directory / "net.v").read_text()
+    begin = text.index("net_s2_addition2 s2_addition2 (")
+    end = text.index(");", begin)
+    text = (
+        text[:begin]
+        + text[begin:end].replace(".i_0__", ".<").replace(".i_1__", ".i_0__").replace(".<", ".i_1__")
+        + text[end:]
+    )
+    (directory / "net.v").write_text(text)
+    certificate = json.loads((directory / "certificate.json").read_text())
+    certificate["stages"][2]["takes"].reverse()
+    (directory / "certificate.json").write_text(json.dumps(certificate))
+    seal(directory)
+    assert any("stage addition2 (Addition): beat " in text for text in verify_package(directory).reasons)
+
+
+def test_a_package_of_other_weights_is_refused(package, tmp_path):
+    """All of it is right, but the network that it says it is of."""
+    net = small.residual()
+    first, *rest = net.nodes
+    b = first.layer.b.copy()
+    b[[0, 1]] = b[[1, 0]]
+    nodes = (dataclasses.replace(first, layer=dataclasses.replace(first.layer, b=b)), *rest)
+    directory = emitted(dataclasses.replace(net, nodes=nodes), tmp_path)
+    assert verify_package(directory).passed
+    shutil.copy(package / "net_network.npz", directory)
+    seal(directory)
+    assert any("stage convolution0 (Convolution): beat " in text for text in verify_package(directory).reasons)
+
+
+NAMED = {  # what is replaced, by what, and what no longer stands
+    "a time bomb that pads": (
+        WINDOW + r"(assign \{ _\d+\[8\], o__payload\[7:0\] \} = flags_2\[1\])",
+        BOMB + r"assign { _213[8], o__payload[7:0] } = flags_2[1] | (& bomb)", "the same for ever at full rate"),
+    "a Trojan on a pair of bytes beside a multiplier": (
+        r"_s0_convolution0_mac\(.*?assign \w+ = (clear) \?", "clear | ({ a[7:0], b[7:0] } == 16'h4217)",
+        "arrays multiply, add and copy data"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NAMED)
+def test_named_without_regeneration(what, package, boundary, tmp_path):
+    """What rests on regeneration alone is not said to be shown."""
+    pattern, new, named = NAMED[what]
+    directory = shutil.copytree(package, tmp_path / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    report = verify_package(directory)
+    found = {each.result: each for each in report.boundary}
+    assert report.passed, report.reasons
+    assert basis(boundary, named) != "tested"
+    assert basis(found, named) == "tested"
