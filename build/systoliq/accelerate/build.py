@@ -11,7 +11,7 @@ from typing import Any
 
 from systoliq.failed import FailedError
 from systoliq.sim.cache import content_key
-from systoliq.sim.runner import SimulatorName
+from systoliq.sim.choice import SimulatorChoice
 
 from ..board.boards import BOARDS
 from ..board.description import Board
@@ -71,7 +71,7 @@ class Wanted:
     data: Path | None = None
     until: str = STEPS[-1]
     images: int | None = None
-    simulator: SimulatorName = "verilator"
+    simulator: SimulatorChoice = "auto"
     calibration: str = "minmax"
     weight_bits: int = 8
     power_of_two: bool = False
