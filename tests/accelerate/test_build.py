@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import shutil
@@ -11,7 +12,10 @@ import pytest
 from click.testing import CliRunner
 from onnxruntime import InferenceSession, SessionOptions
 
+from systoliq.accelerate.images import golden_outputs, images_of
 from systoliq.cli.main import cli
+from systoliq.design import open_source
+from systoliq.design.digits_cnn import INT8_MODEL
 
 from ..cli.refused import assert_refused
 from ..quantize.float_models import CNN, float_model, images
@@ -187,6 +191,19 @@ def test_a_board_that_is_too_small(tmp_path):
     page = (tmp_path / "out/report.html").read_text()
     assert "fits: NO, icebreaker" in page
     assert text in page
+
+
+def test_images_of_presets_and_their_golden_outputs():
+    """The preset's own images, labels and all; golden gives the classes of onnxruntime."""
+    pytest.importorskip("sklearn")
+    design = open_source("digits-cnn")
+    found = images_of("digits-cnn", design, None, None)
+    (x,) = found.arrays.values()
+    classes = outputs(INT8_MODEL, x).argmax(axis=1)
+    assert found.count == len(found.labels) == 450
+    assert (golden_outputs(design, found).argmax(axis=1) == classes).all()
+    with np.load(io.BytesIO(found.first(3).archive())) as held:
+        assert held["labels"].tolist() == found.labels[:3].tolist()
 
 
 @pytest.mark.slow

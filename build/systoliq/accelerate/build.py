@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+
 from systoliq.failed import FailedError
 from systoliq.sim.cache import content_key
 from systoliq.sim.choice import SimulatorChoice
@@ -29,7 +31,7 @@ from ..quantize.calibration import Samples, random_samples, read_samples
 from ..quantize.float_model import FloatModel, is_float_model, open_float_model
 from ..quantize.quantizer import calibration_of, quantize_model
 from ..samples import hit_share
-from .images import Images, images_of
+from .images import Images, golden_outputs, images_of
 from .kept import KeptSteps
 from .source import content_of
 from .verification import check_package
@@ -189,10 +191,14 @@ class Build:
         return True
 
     @functools.cached_property
+    def all_images(self) -> Images:
+        """All images that there are."""
+        return images_of(self.wanted.source, self.design, self.wanted.data, self.samples)
+
+    @functools.cached_property
     def images(self) -> Images:
         """Images to simulate."""
-        wanted = self.wanted
-        found = images_of(wanted.source, self.design, wanted.data, self.samples)
+        wanted, found = self.wanted, self.all_images
         if wanted.images is not None and not 1 <= wanted.images <= found.count:
             raise InputError(f"images must be 1 to {found.count}, those of {found.origin}, not {wanted.images}")
         return found.first(wanted.images or _IMAGES)
@@ -278,17 +284,28 @@ class Build:
             one = self.design.simulate(**images.first(1).operands, simulator=wanted.simulator, progress=detail)
             exchange = exchange_of(self.design, **images.first(1).operands)
             write_file(wanted.out / SAMPLES, images.archive())
-            accuracy = None
-            if images.labels is not None:
-                accuracy = hit_share(wanted.data or Path(images.origin), images.labels, run.y)
             return {
-                "images": images.count, "origin": images.origin, "simulator": wanted.simulator, "accuracy": accuracy,
+                "images": images.count, "origin": images.origin, "simulator": wanted.simulator,
+                **self._accuracy(images, run.y),
                 "outputs": run.report["outputs"], "cycles": run.report["cycles"],
                 "latency_cycles": one.report["cycles"],
                 "line_bytes": len(exchange.requests[0]) + exchange.answer_bytes, "macs": run.report["macs"],
             }  # fmt: skip
 
         return key, [SAMPLES], make
+
+    def _accuracy(self, images: Images, y: npt.NDArray[Any]) -> dict[str, Any]:
+        """Return the `accuracy` of the simulated images, whose outputs are `y`, and that of golden on all images where
+        no quantized model was compared with its float model; None without labels.
+        """
+        every = self.all_images
+        if images.labels is None or every.labels is None:
+            return {"accuracy": None, "golden": None}
+        path, golden = self.wanted.data or Path(images.origin), None
+        if self.float_model is None:
+            share = hit_share(path, every.labels, golden_outputs(self.design, every))
+            golden = {"accuracy": share, "samples": every.count}
+        return {"accuracy": hit_share(path, images.labels, y), "golden": golden}
 
     def _verify(self) -> Any:
         folder = self.wanted.out / PACKAGE

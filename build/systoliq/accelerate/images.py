@@ -23,7 +23,7 @@ from ..explore.precision.data import digits_data, network_inputs
 from ..quantize.calibration import Samples
 from ..samples import check_labels
 
-__all__ = ["Images", "images_of"]
+__all__ = ["Images", "golden_outputs", "images_of"]
 
 _SEED = 0
 _RANDOM = 16
@@ -75,6 +75,15 @@ def images_of(source: str, design: Design, data: Path | None, samples: Samples |
     if isinstance(subject, MatMulLayer):
         return _of_layer(source, design, subject, data, samples)
     raise InputError(f"SOURCE must be a layer or a network where a board is meant, not {design.kind}")
+
+
+def golden_outputs(design: Design, images: Images) -> npt.NDArray[Any]:
+    """Return the output of the golden model for all `images`: what the hardware computes."""
+    subject = design.explored
+    if isinstance(subject, Network):
+        outputs: npt.NDArray[Any] = subject.golden(images.arrays)[subject.outputs[0].name]
+        return outputs
+    return design.model(**images.operands)
 
 
 def _of_network(source: str, net: Network, data: Path | None, samples: Samples | None) -> Images:

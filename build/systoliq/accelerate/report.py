@@ -116,6 +116,9 @@ def _accuracy(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     elif made is not None:
         parts.append(f"the quantized model gives the float model's class for {made['agreement']:.2%}")
     found = figures.get("simulate")
+    if found is not None and found["golden"] is not None:
+        golden = found["golden"]
+        parts.append(f"golden model {golden['accuracy']:.2%} of {golden['samples']} samples")
     if found is not None and found["accuracy"] is not None:
         parts.append(f"RTL {found['accuracy']:.2%} of {found['images']} simulated images of {found['origin']}")
     return [("accuracy", "; ".join(parts))] if parts else []

@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,6 +81,7 @@ def _caught_signals(settings: _Settings) -> Iterator[None]:
 
     def end(number: int, frame: object) -> None:
         settings.signal = number
+        warnings.simplefilter("ignore")  # Amaranth warns of hardware that was being described
         end_children()
         if not starting():
             raise KeyboardInterrupt if number == signal.SIGINT else EndedError
