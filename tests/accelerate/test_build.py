@@ -40,7 +40,8 @@ def steps_of(result):
 def outputs(path, x):
     options = SessionOptions()
     options.add_session_config_entry("session.qdqisint8allowed", "1")
-    return InferenceSession(str(path), options).run(None, {"x": x})[0]
+    session = InferenceSession(str(path), options)
+    return session.run(None, {session.get_inputs()[0].name: x})[0]
 
 
 @pytest.fixture(scope="module")
