@@ -1,8 +1,10 @@
-"""Phrases that the documentation and the help texts do not use: each has a plainer one."""
+"""Phrases that documentation, help texts and docstrings do not use: each has a plainer one."""
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from systoliq.cli.main import cli
 
 from ..conftest import ROOT
+from ..support.sources import syntax_tree
 
 PHRASES = {
     r"(?:is|are|be|was|were) told\b": "is reported, is rejected, raises",
@@ -23,7 +26,12 @@ PHRASES = {
     r"(?:stands|stand) beside\b": "is next to",
     r"must be left out\b": "cannot be used with",
     r"what to turn\b": "which option to change",
+    r"what is no\b": "the name of the exception, such as NaN",
+    r"in its turn\b": "in order",
+    r"nobody\b": "the name of the block or user, in the passive voice",
 }
+OPENINGS = r"(?:Of|Those|That|What|As) "
+"""A docstring begins with a noun phrase or a verb instead: "The bits of a sum", "True if ...", "Return ..."."""
 PAGES = [
     ROOT / "README.md", ROOT / "CONTRIBUTING.md",
     *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "docs/measurements").glob("*.md")),
@@ -53,3 +61,20 @@ def test_no_stilted_phrase_in_the_help():
         for each in (command, *(command.commands.values() if isinstance(command, click.Group) else ())):
             text = each.get_help(click.Context(each, info_name=each.name))
             assert not found(text), f"systoliq {name}: {each.name} --help"
+
+
+def docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str(text))):
+                yield node.lineno, text
+
+
+def test_no_stilted_phrase_in_a_docstring():
+    faults = []
+    for path in sorted(path for folder in ("build", "golden", "hw", "sim") for path in (ROOT / folder).rglob("*.py")):
+        for line, text in docstrings(syntax_tree(path)):
+            opening = re.match(OPENINGS, text)
+            words = found(text) + ([f"{opening[0]!r} must not begin a docstring"] if opening else [])
+            faults += [f"{path.relative_to(ROOT)}:{line}: {fault}" for fault in words]
+    assert not faults

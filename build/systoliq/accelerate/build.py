@@ -51,7 +51,7 @@ class RefusedPackageError(FailedError):
 
 @dataclass(frozen=True, kw_only=True)
 class Wanted:
-    """What is asked of a build.
+    """Parameters of a build.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class Build:
 
     @property
     def source(self) -> str:
-        """What the hardware is made from: the source, or the quantized model."""
+        """The source of the hardware: the original source, or the quantized model."""
         return self.wanted.source if self.float_model is None else str(self.wanted.out / self.quantized_file)
 
     @property
@@ -172,7 +172,7 @@ class Build:
 
     @property
     def _advice(self) -> str:
-        """What to change if the part turns out to be too small after its plan fitted."""
+        """Options to change if the part is too small although its plan fitted."""
         turns, room = [], self.wanted.board.target.capacity.get("lut_sites", 0)
         if self.float_model is not None:
             turns += ["--power-of-two"] if not self.wanted.power_of_two else []

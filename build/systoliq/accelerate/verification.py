@@ -15,8 +15,8 @@ __all__ = ["Verification", "check_package"]
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What was derived from the certificate (`report`, None if the package has none) and what comparing every file
-    found (`compared`, None if the certificate is refused already).
+    """Results of a verification: from the certificate (`report`, None if the package has none) and from comparing every
+    file (`compared`, None if the certificate was already refused).
     """
 
     report: Report | None
@@ -29,7 +29,7 @@ class Verification:
 
     @property
     def boundary(self) -> Sequence[Ground]:
-        """What each result rests on."""
+        """The basis of each result."""
         return self.report.boundary if self.report else ()
 
     def summary(self) -> str:

@@ -14,7 +14,7 @@ __all__ = ["Exchange"]
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Exchange:
-    """What is sent and what is awaited: a request for each unit of operands, each answered by `answer_bytes`.
+    """Bytes to send and to expect: a request for each unit of operands, each answered by `answer_bytes`.
 
     `read` gives the outputs by name from all answers in their order; `expected` are golden's.
     """

@@ -153,7 +153,7 @@ def make_bitstream(
     Raises
     ------
     DoesNotFitError
-        where the part has too little of something: what, and what to turn down.
+        where the part has too little of something: what, and options to reduce.
     SynthesisError
         where no setting of the PLL is slow enough for what place and route reached, or `mhz` is not.
     """

@@ -45,7 +45,7 @@ def choose_requantization(
 
     near-tie        the whole mantissas: exact for every int32 accumulator, reachable or not
     nearest, floor  the smallest constants that are exact on all that the layer can reach; an InputError that says
-                    why, where there are none
+                    why if there are none
     auto            the one of the three that needs the fewest multiplier bits
 
     `multiplier_bits` takes mantissas of that width instead, rounded, whether that is exact or not; for floor with the

@@ -12,7 +12,7 @@ _FIXED = {_FIXED64: 8, _FIXED32: 4}
 
 def count_pieces(data: bytes, descriptor: Any, limit: int) -> int:
     """Fields in the message `data`, which `descriptor` describes, and in all messages in it; the count stops above
-    `limit`. Other contents are counted as far as they can be read; the parser reports the error.
+    `limit`. Other contents are counted up to the first unreadable byte; the parser reports the error.
     """
     count, todo = 0, [(0, len(data), descriptor)]
     while todo and count <= limit:

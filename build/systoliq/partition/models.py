@@ -86,7 +86,7 @@ def _part(
 
 
 def _info(graph: Graph, name: str) -> ValueInfoProto:
-    """The type and shape of the tensor `name`, as far as they are known."""
+    """The type and shape of the tensor `name`, if they are known."""
     from onnx import helper
 
     kind = graph.type_of(name)

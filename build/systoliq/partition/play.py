@@ -141,5 +141,5 @@ def _batches(whole: Session, feed: Mapping[str, npt.ArrayLike]) -> list[Arrays]:
 
 
 def _taken(session: Session, arrays: Arrays) -> Arrays:
-    """What `session` takes of `arrays`."""
+    """The `arrays` that are inputs of `session`."""
     return {each.name: arrays[each.name] for each in session.inputs}

@@ -125,7 +125,7 @@ class _Search:
         raise InputError(f"{self.path}: none of the {_TRIES} largest parts can be a network{self._reasons()}")
 
     def causes(self, region: Region) -> tuple[Cause, ...]:
-        """What is in the way of a larger part than `region`, the most promising first."""
+        """Reasons against a larger part than `region`, the most promising first."""
         found = {}
         for name, reason in self.blocked.items():
             larger = self.regions.best(self.blocked.keys() - {name}, self.rejected)

@@ -1,4 +1,4 @@
-"""Advice on a clock that was missed: the stage of the design that the slowest path lies in, and what to turn."""
+"""Advice on a clock that was missed: the stage of the design with the slowest path, and options to change."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["Step", "driver_parts", "port_nets", "put_step"]
 Step = tuple[str, str]
 """A kind of step: its name, and its action with x, y and z."""
 
-_BEGINS = {"s_axi_ctrl_wstrb": "4'hf"}  # inputs that are 1 until a step sets them to 0
+_BEGINS = {"s_axi_ctrl_wstrb": "4'hf"}  # initial values other than 0
 _PROGRAM = """\
   // The program, a step after the other.
 <<names>>

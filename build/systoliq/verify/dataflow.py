@@ -65,7 +65,7 @@ def _computed(width: int) -> Bits:
 
 @dataclass
 class Flow:
-    """What a module does with data: the bits of its `outputs`, and what was found in it and in the instances within.
+    """Data flow of a module: the bits of its `outputs`, and findings in it and in the instances within.
 
     `faults` are control signals that depend on data, and data that is computed where it must be moved; `decisions` are
     the modules in which data decides, and `logic` those in which it is compared, inverted or combined bit by bit: all
@@ -79,7 +79,7 @@ class Flow:
 
 
 def data_flow(modules: Mapping[str, Module], name: str, moves: Iterable[str] = ()) -> Flow:
-    """What the network `name` does with the data at its input; the modules `moves` must only move it."""
+    """The flow of the data at the input of the network `name`; the modules `moves` must only move it."""
     data = "s_axis_a_tdata"
     return DataFlow(modules, name, moves).of(name, {data: Bits((1 << modules[name].wires[data].width) - 1)})
 
@@ -94,7 +94,7 @@ class DataFlow:
         self._known: dict[tuple[str, tuple[Bits, ...]], Flow] = {}
 
     def of(self, name: str, inputs: Mapping[str, Bits]) -> Flow:
-        """What module `name` does with the data in its `inputs`."""
+        """The flow of the data at the `inputs` of the module `name`."""
         module = self.modules[name]
         key = (name, tuple(inputs.get(port, _CLEAN) for port in sorted(module.inputs)))
         if key not in self._known:
@@ -117,7 +117,7 @@ class DataFlow:
         return found
 
     def _moved(self, name: str, inputs: Mapping[str, Bits]) -> Flow:
-        """What a module does that must only move its data, whatever that was before."""
+        """The flow through a module that must only move its data, computed or not."""
         found = self.of(name, {port: Bits(bits.data) for port, bits in inputs.items()})
         faults = [
             f"module {name}: {port} must be moved data, and is computed from it"
@@ -204,7 +204,7 @@ class _Analysis:
         return {port: bits for port, bits in result.outputs.items() if port in instance.ports}
 
     def result(self) -> Flow:
-        """What was found."""
+        """The findings."""
         module = self._module
         faults = [f"module {module.name}: {text} depends on data" for text in self._control()]
         decides = [module.name] if any(self._decided()) else []

@@ -34,7 +34,8 @@ _PATIENCE = 4  # cycles in which nothing comes, in times of those that an image 
 
 @dataclass(kw_only=True)
 class Images:
-    """What was found: `cycles` evaluated, `reasons` of differences; `assumed` modules were taken to be memories.
+    """Findings: `cycles` evaluated, `reasons` of differences; `assumed` modules were taken to be memories. `cycles`
+    evaluated, `reasons` of differences; `assumed` modules were taken to be memories.
 
     `period`: images after which the state of the network repeats; None if it was not seen to.
     """

@@ -96,7 +96,7 @@ class Machine:
         return [name for name, _, _, _ in self._flat.registers.values()]
 
     def snapshot(self) -> tuple[Any, ...]:
-        """What registers and memories hold."""
+        """The contents of registers and memories."""
         return (self.state, *(tuple(self._space[variable]) for variable in self._flat.memories))
 
     def step(self, *inputs: int) -> tuple[int, ...]:

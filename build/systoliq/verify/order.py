@@ -29,12 +29,12 @@ _ORDER = (
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
 _RESET = "reset from every state and in every phase"
 _KIND = re.compile(r"^s\d+_\w+?_(depthwise_)?(?=requantizer|round_near_tie|maximum|lane|tables?$)|_\d+_of_\w+$")
-"""What is left out of a module's name to name its kind."""
+"""Parts of a module's name that do not belong to its kind."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Order:
-    """What is there of a network: its `claimed` certificate, `modules`, `model` and `arrays` of NAME_stages.npz."""
+    """Data of a network: its `claimed` certificate, `modules`, `model` and `arrays` of NAME_stages.npz."""
 
     directory: Path
     name: str
@@ -53,7 +53,7 @@ class Order:
         yield Ground(result=_RESET, basis=TESTED)
 
     def _independence(self, reasons: list[str]) -> Iterator[Ground]:
-        """That no control signal depends on data, and that what must move data only copies it."""
+        """Check that no control signal depends on data, and that modules that must move data only copy it."""
         moves = [part["module"] for part in self.claimed["stages"] if part["operator"] == "Move"]
         flow = data_flow(self.modules, self.name, moves)
         if flow.faults:
@@ -86,7 +86,7 @@ class Order:
         )
 
     def _images(self, reasons: list[str]) -> Iterator[Ground]:
-        """What images show that are evaluated."""
+        """Evaluate images, and yield the results."""
         self.progress("images")
         try:
             found = evaluate_images(
@@ -105,7 +105,7 @@ class Order:
 
 
 def _shown(found: Images) -> Iterator[Ground]:
-    """What images that were evaluated show."""
+    """The results of evaluated images."""
     period = found.period
     detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles"
     if found.assumed:

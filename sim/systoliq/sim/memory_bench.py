@@ -34,7 +34,7 @@ class _MemoryBench(ListBench):
         self.connection = Connection(int(os.environ[CONNECTION]))
 
     async def interrupt(self, limit: int) -> bool:
-        """As in the base class; meanwhile nothing comes over the connection, unless it ends."""
+        """See the base class; meanwhile nothing comes over the connection, unless it ends."""
         end = cocotb.simtime.get_sim_time("ns") + limit * PERIOD
         while not self.dut.irq.value and (left := end - cocotb.simtime.get_sim_time("ns")) > 0:
             if self.connection.poll():

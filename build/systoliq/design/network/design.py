@@ -121,7 +121,7 @@ class NetworkDesign(Design):
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
 
     def _has_room(self, plan: Plan) -> bool:
-        """Return True if the part has enough room for `plan`, as far as there are estimates."""
+        """Return True if the part has enough room for `plan`, by the estimates that exist."""
         part = self._hardware.part
         found = self._estimated(plan, {}).values() if part else ()
         if part is None or not found:

@@ -96,8 +96,8 @@ def estimate(
     *,
     lanes_in_tables: bool = True,
 ) -> Estimate | None:
-    """Of the stage of `node` in `cells`, with FIFOs for so many beats `waiting` before each input; None for cells of
-    other families than ECP5 and iCE40.
+    """The estimate of the stage of `node` in `cells`, with FIFOs for `waiting` beats before each input; None for cells
+    of other families than ECP5 and iCE40.
 
     Requantizers of ECP5 multiply in lookup tables, or not `lanes_in_tables`; those of iCE40 where the `lane_cells` of
     `parallelism` are plain logic.
@@ -123,7 +123,7 @@ def estimate(
 
 
 def _product_sites(operator: Operator[network.Node], cells: str, sites: _Sites) -> float:
-    """Of one product, beyond adding it to the others.
+    """Sites of one product, without adding it to the others.
 
     In lookup tables every two bits of a weight are a row of the product, and rows are added up (docs/silicon.md has
     what was measured).
@@ -139,7 +139,7 @@ def _product_sites(operator: Operator[network.Node], cells: str, sites: _Sites) 
 
 
 def _sums(operator: Operator[network.Node], parallelism: Parallelism) -> int:
-    """Of the adders of products, the accumulators, and what brings their sums to the lanes."""
+    """Sites of the adders of products, of the accumulators, and of the paths from sums to lanes."""
     sum_bits, _ = operator.requantizer_factors or (2 * BYTE, 0)
     columns = operator.multipliers(parallelism) // parallelism.depth
     product_bits = operator.node.inputs[0].format.bits + operator.weight_bits
@@ -148,7 +148,7 @@ def _sums(operator: Operator[network.Node], parallelism: Parallelism) -> int:
 
 
 def _rows(a: int, b: int) -> int:
-    """Sites of a product of so many bits in lookup tables, its accumulator left out."""
+    """Sites of a product of `a` by `b` bits in lookup tables, without its accumulator."""
     rows = -(-b // 2)
     return rows * (a + 3) + (rows - 1) * (a + 4)
 
@@ -189,5 +189,5 @@ def _in_tables(memory: Memory, sites: _Sites) -> float:
 
 
 def _tables_of(words: int) -> int:
-    """Tables of four inputs that a bit of so many words takes: they are joined in pairs."""
+    """Tables of four inputs that a bit of a memory of `words` words takes."""
     return 1 << (-(-words // 16) - 1).bit_length()

@@ -64,7 +64,7 @@ def read_network_data(path: Path, net: Network) -> NetworkData:
 
 
 def network_inputs(path: Path, arrays: Mapping[str, npt.NDArray[Any]], net: Network) -> dict[str, npt.NDArray[Any]]:
-    """Those of the `arrays` of the archive `path` that are inputs of `net`, as `Network.golden` takes them."""
+    """The `arrays` of the archive `path` that are inputs of `net`, as `Network.golden` takes them."""
     inputs = {}
     for source in net.sources:
         names = [source.tensor.name, source.name, *(ONE_INPUT if len(net.sources) == 1 else ())]

@@ -80,8 +80,8 @@ def _below(able: Sequence[Candidate], best: Candidate | None) -> Sequence[Candid
 def _following(
     open_: Sequence[Candidate], expected: Candidate, best: Candidate | None, throughput: float
 ) -> list[Candidate]:
-    """The order in which to place them, as far as is known. Until one reached the throughput: the one that is expected
-    to, and larger ones. Then, and after one did: the smaller ones, the quickest first.
+    """The order in which to place them, by current knowledge. Until one reached the throughput: the one that is
+    expected to, and larger ones. Then, and after one did: the smaller ones, the quickest first.
     """
     smaller = [each for each in open_ if each.throughput < throughput] if best is None else list(open_)
     larger = [each for each in open_ if each.throughput >= throughput] if best is None else []

@@ -33,8 +33,8 @@ class Verdict:
     """The fate of the node `name`, an `operator`.
 
     `stages` are what it becomes; `text` says into what it is folded, what the host does, or the reason why it is not
-    taken. `shape` is that of its result, as far as the model states it; `multiply_accumulates` is for one batch of the
-    graph's inputs, None where unknown. `derived`: it is not taken only because a node before it is not.
+    taken. `shape` is its result's shape, if the model states it; `multiply_accumulates` is for one batch of the graph's
+    inputs, None where unknown. `derived`: it is not taken only because a node before it is not.
     """
 
     name: str

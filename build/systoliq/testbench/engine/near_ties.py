@@ -166,8 +166,8 @@ def _beside(beside: _Beside, place: int, above: bool, alike: bool, generator: np
 
 
 def _rounded(what: _Lost, lost: int, place: int, sign: int, generator: np.random.Generator) -> NearTie | None:
-    """A sum that loses so many bits in float32, and a scale with which its result is another one with the other of the
-    two numbers of float32 that it lies between; `place` is that of the one bit more, or less.
+    """A sum that loses `bits` bits in float32, and a scale for which its two neighbours in float32 have different
+    results; `place` is the place of the one more, or one less, bit.
     """
     half = 1 << lost - 1
     moved = {_Lost.TIE_UP: 0, _Lost.TIE_DOWN: 0, _Lost.MORE: 1 << place, _Lost.LESS: -1 << place, _Lost.ALL: half - 1}

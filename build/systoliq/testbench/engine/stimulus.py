@@ -132,7 +132,7 @@ def _with_a_rest(design: EngineDesign) -> tuple[int, int]:
 
 
 def _deep(design: EngineDesign, generator: np.random.Generator) -> list[EngineJob]:
-    """A job of one tile whose K needs 16 bits, and repeats one block except at the end; None if that is too long."""
+    """A job of one tile whose K needs 16 bits, and repeats one block except at the end; none if too long."""
     config = design.config
     chunk = config.rows * config.depth
     block = -(-_BLOCK // chunk) * chunk

@@ -21,7 +21,8 @@ _MOST_MIDDLES = 120  # of results that are integers, small ones and great ones
 
 def float8_ties(layer: MatMulLayer, m: int, generator: np.random.Generator) -> npt.NDArray[Any]:
     """Up to `m` rows, [m, K]: their sums of one column, times its scale, are next to the ties of all results, on either
-    side, and of either sign. Not of all columns where each had too few rows; fewer rows where there are no more ties.
+    side, and of either sign. Columns are left out if each would have too few rows; there are fewer rows if there are no
+    more ties.
     """
     form = layer.a_format
     if not isinstance(form, Float8Format):

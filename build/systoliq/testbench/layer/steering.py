@@ -79,7 +79,7 @@ def _goals(
     generator: np.random.Generator,
 ) -> list[int]:  # fmt: skip
     """Up to `count` sums of column `n`, which reaches from one to the other of `reach`: below and on its steps those
-    nearest to ties; the ends, some beyond, and some that are told from a tie by a few bits, in any order; then others.
+    nearest to ties; the ends, some beyond, and some that differ from a tie in a few bits, in any order; then others.
     """
     column = requantization if requantization.columns == 1 else requantization.column(n)
     low, high = map(int, reach)
@@ -120,9 +120,8 @@ def _beyond(column: Requantization, end: int, most: int, generator: np.random.Ge
 def _beside_ties(
     column: Requantization, low: int, high: int, looked_at: int, generator: np.random.Generator
 ) -> list[int]:
-    """Sums from `low` to `high` whose products are told from a tie by a few bits: above them they are as in a tie, and
-    below them as close to all zeros, or all ones, as any. A tie would be rounded to another result: above one it is
-    even, below one odd.
+    """Sums from `low` to `high` whose products differ from a tie in a few bits: A tie would be rounded to another
+    result: above one it is even, below one odd.
     """
     multiplier, shift = int(column.multiplier[0]), int(column.shift[0])
     sums = np.arange(low, high + 1) if high - low < looked_at else generator.integers(low, high + 1, looked_at)
@@ -137,8 +136,8 @@ def _beside_ties(
 
 
 def _told_by_few_bits(sums: npt.NDArray[np.int64], fractions: npt.NDArray[np.int64], shift: int) -> Iterator[int]:
-    """Those of `sums` whose `fractions` of `shift` bits, from a half on, differ from a half in few bits: some for each
-    place of the lowest bit.
+    """Elements of `sums` whose `fractions` of `shift` bits, from a half on, differ from a half in few bits: some for
+    each place of the lowest bit.
     """
     one = 1 << shift
     for place in range(1, shift + 1):

@@ -183,9 +183,9 @@ def _fill_cycles(image: int, stimulus: NetworkStimulus) -> int:
 
 
 def _trials(design: NetworkDesign, full: int) -> list[Trial]:
-    """Resets of each length in all parts of an image, half of them under stalls, each so late that results of the
-    first image after the one before were seen. Between them those after a misplaced tlast, and first those of stages
-    that are `full` after so many cycles.
+    """Resets of each length in all parts of an image, half of them under stalls, each so late that results of the first
+    image after the one before were seen. Between them are resets after a misplaced tlast, and before them resets of
+    stages that are `full` after a number of cycles.
     """
     image = design.assembly.image_cycles
     count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)

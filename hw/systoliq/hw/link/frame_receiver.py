@@ -31,7 +31,7 @@ class Ended(data.StructLayout):
 class FrameReceiver(wiring.Component):
     """Reads frames, as `framing` has them, out of the bytes that come with ``valid``, and hands each end on in ``o``.
 
-    Operands go to a memory of ``capacity`` bytes as they come: ``write``, ``address``, ``operand``. While ``hold`` is
+    Operands go to a memory of ``capacity`` bytes on arrival: ``write``, ``address``, ``operand``. While ``hold`` is
     1, or an end waits in ``o``, nothing is written: a frame that came then ends as BUSY; where an end waits still, it
     is lost. A frame that has begun ends as TIMEOUT if no byte follows for ``timeout_bits`` times ``divisor`` cycles.
     ``open`` is 1 within a frame.

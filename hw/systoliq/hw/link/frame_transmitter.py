@@ -22,7 +22,7 @@ class Content(data.StructLayout):
 class FrameTransmitter(wiring.Component):
     """Sends each run of bytes of ``i`` up to one with ``last`` as a frame of ``o``: see `framing`.
 
-    ``idle`` is 1 between frames. A byte of ``i`` is sent as soon as it comes, so a frame takes as long as its content.
+    ``idle`` is 1 between frames. A byte of ``i`` is sent on arrival, so a frame takes as long as its content.
     """
 
     kind = "frame_transmitter"

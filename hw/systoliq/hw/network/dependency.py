@@ -46,8 +46,8 @@ def waiting_pixels(inputs: Sequence[Dependency], pixels: int) -> list[int]:
     """For each input of a join of ``pixels``: those that must find room before it, so that none is held up by others.
 
     When the others' pixel j comes, as much of the image has come as it needs; by then this input may have made all
-    pixels that need no more, and as many more as come while the others lag behind; and j of them have left. A line
-    more, so that nobody waits for room; and a pixel for either end, as beats are parts of pixels.
+    pixels that need no more, and as many more as come while the others lag behind; and j of them have left. One more
+    line, so that neither side waits for room; and a pixel for either end, as beats are parts of pixels.
     """
     found = []
     needed = [each.over(pixels) for each in inputs]

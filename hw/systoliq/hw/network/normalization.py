@@ -38,65 +38,65 @@ class NormalizationWidths:
 
     @cached_property
     def total(self) -> int:
-        """Of a row's sum."""
+        """Bits of a row's sum."""
         form, length = self.node.inputs[0].format, self.node.length
         return signed_bits(length * form.min, length * form.max)
 
     @cached_property
     def apart(self) -> int:
-        """Of an element's distance to the mean, in units of 1 / length, without a sign."""
+        """Bits of an element's distance to the mean, in units of 1 / length, without a sign."""
         form = self.node.inputs[0].format
         return ((self.node.length - 1) * (form.max - form.min)).bit_length()
 
     @cached_property
     def squares(self) -> int:
-        """Of the sum of squares, times the length."""
+        """Bits of the sum of squares, times the length."""
         form, length = self.node.inputs[0].format, self.node.length
         return (length * length * max(form.min**2, form.max**2)).bit_length()
 
     @cached_property
     def radicand(self) -> int:
-        """Of the number whose root is taken; even."""
+        """Bits of the radicand; even."""
         steps = self.node.steps
         bits = ((self.node.most_variance << 2 * steps.half) + steps.offset).bit_length()
         return bits + bits % 2
 
     @property
     def root(self) -> int:
-        """Of the root."""
+        """Bits of the root."""
         return self.radicand // 2
 
     @cached_property
     def inverse(self) -> int:
-        """Of the greatest inverse that counts: of the least variance that is not 0."""
+        """Bits of the greatest inverse that is used: for the least variance that is not 0."""
         steps = self.node.steps
         least = math.isqrt((self.node.length - 1 << 2 * steps.half) + steps.offset)
         return ((1 << steps.dividend) // least).bit_length()
 
     @cached_property
     def product(self) -> int:
-        """Of an element's distance times the inverse: at most the root of the length, and its rounding."""
+        """Bits of an element's distance times the inverse: at most the root of the length, and its rounding."""
         return math.isqrt(self.node.length).bit_length() + 1 + FRACTION + self.node.steps.drop
 
     @property
     def normal(self) -> int:
-        """Of a normalized element."""
+        """Bits of a normalized element."""
         return self.product - self.node.steps.drop
 
     @cached_property
     def gain(self) -> int:
-        """Of a gain, without a sign."""
+        """Bits of a gain, without a sign."""
         return max(max(map(abs, self.node.steps.gains)).bit_length(), 1)
 
     @cached_property
     def shift(self) -> int:
-        """Of a shift."""
+        """Bits of a shift."""
         shifts = self.node.steps.shifts
         return signed_bits(min(shifts), max(shifts))
 
     @property
     def factor(self) -> int:
-        """Of the longer of the factors that a product goes through bit by bit: a distance, or a gain."""
+        """Bits of the longer factor that is multiplied bit by bit: a distance, or a gain."""
         return max(self.apart, self.gain)
 
     @property
@@ -165,7 +165,7 @@ class NormalizedRows(wiring.Component):
 
     def _walk(self, m: Module, may_start: Value) -> tuple[Signal, list[tuple[Signal, Signal]], Signal, Signal]:
         """Go through the parts of a row; return whether an element is read to be added up, for each of the three
-        searches whether it begins and goes on, and whether elements are multiplied, and one is read for it.
+        searches whether it begins and continues, and whether elements are multiplied, and one is read for it.
         """
         widths, rows, length = self.widths, self.rows, self.node.length
         adds, ends = Signal(name="adds"), Signal(name="element_ends")

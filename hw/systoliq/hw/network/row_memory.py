@@ -21,9 +21,9 @@ __all__ = ["RowMemory"]
 class RowMemory(wiring.Component):
     """Takes rows of ``length`` elements of ``form``, one to a beat.
 
-    ``complete`` says that a row is there that nobody has taken; ``take`` takes it, and ``done`` frees it: one after the
-    other. Between these two, ``element`` is the one at ``place`` of ``latency`` cycles ago, ``greatest`` the greatest
-    of the row, and ``ends`` whether ``last`` came with its last element.
+    ``complete`` says that there is a complete row that was not taken; ``take`` takes it, and ``done`` frees it, one
+    after the other. Between these two, ``element`` is the one at ``place`` of ``latency`` cycles ago, ``greatest`` the
+    greatest of the row, and ``ends`` whether ``last`` came with its last element.
     """
 
     def __init__(self, form: IntFormat, *, length: int, cells: str) -> None:
