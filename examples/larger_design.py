@@ -74,7 +74,7 @@ def main() -> None:
     from cocotb_tools.check_results import get_results
     from cocotb_tools.runner import get_runner
 
-    from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
+    from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 
     layer = MatMulLayer(
         b=np.random.default_rng(1).integers(-127, 128, (16, 10)).astype(np.int8),
@@ -88,7 +88,7 @@ def main() -> None:
     here = Path(__file__).resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_package(LayerDesign(layer, Hardware(rows=2, cols=5), name="fc"), folder / "fc")
+        write_package(LayerDesign(layer, LayerOptions(rows=2, cols=5), name="fc"), folder / "fc")
         (folder / "larger.v").write_text(TOP)
         runner = get_runner("icarus")
         runner.build(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, verify_package, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, verify_package, write_package
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out/examples/fc")
 
@@ -31,7 +31,7 @@ layer = MatMulLayer(
 )
 
 # How much hardware: 2 rows x 5 columns x 4 multipliers, the smallest requantizer that is exact for these weights.
-design = LayerDesign(layer, Hardware(rows=2, cols=5, depth=4, requantizer="auto", accumulator_bits="auto"))
+design = LayerDesign(layer, LayerOptions(rows=2, cols=5, depth=4, requantizer="auto", accumulator_bits="auto"))
 for choice in design.choices:
     print(choice)
 

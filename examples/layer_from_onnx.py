@@ -16,7 +16,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from systoliq.api import Hardware, LayerDesign, read_onnx, read_products, write_package
+from systoliq.api import LayerDesign, LayerOptions, read_onnx, read_products, write_package
 
 folder = Path(sys.argv[1]) if len(sys.argv) > 1 else Path("out/examples/onnx")
 folder.mkdir(parents=True, exist_ok=True)
@@ -57,7 +57,7 @@ for product in read_products(folder / "model.onnx"):
     print(f"{product.operator} {product.name} ({product.pattern}): {product.shape}, {product.reason or 'taken'}")
 
 layer = read_onnx(folder / "model.onnx", "/fc/Gemm")
-design = LayerDesign(layer, Hardware(cols=4, depth=8), origin="examples/layer_from_onnx.py")
+design = LayerDesign(layer, LayerOptions(cols=4, depth=8), origin="examples/layer_from_onnx.py")
 x = rng.integers(0, 256, (50, 32)).astype(np.uint8)
 y = design.simulate(x, simulator="icarus").check().y
 

@@ -54,7 +54,7 @@ async def rows_come_back(dut: Any) -> None:
 
 def main() -> None:
     """Emit a small layer and run the bench above."""
-    from systoliq.api import Hardware, LayerDesign, MatMulLayer
+    from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
     from systoliq.sim import build
 
     rng = np.random.default_rng(0)
@@ -68,7 +68,7 @@ def main() -> None:
         y_scale=np.float32(0.5),
         y_zero_point=np.int8(0),
     )
-    design = LayerDesign(layer, Hardware(cols=COLS, depth=DEPTH))
+    design = LayerDesign(layer, LayerOptions(cols=COLS, depth=DEPTH))
     a = rng.integers(-128, 128, (20, 16)).astype(np.int8)
     simulation = build(design.verilog + design.models, design.name, "icarus")
     with tempfile.TemporaryDirectory() as folder:

@@ -61,14 +61,18 @@ def arguments(model):
     """Of each callable."""
     return {
         "ArrayDesign": {},
+        "ArrayOptions": {},
         "Engine": {},
         "EngineConfig": {},
         "EngineDesign": {},
+        "EngineOptions": {},
         "EngineSession": {"model": model},
         "Hardware": {},
         "LayerDesign": {"layer": LAYER},
+        "LayerOptions": {},
         "MatMulLayer": {"b": OPERANDS["b"], "b_zero_point": np.int8(0), "a_zero_point": np.int8(0)},
         "NetworkDesign": {"network": network()},
+        "NetworkOptions": {},
         "DmaEngineDesign": {},
         "compile_onnx": {"model": model},
         "matmul_integer": OPERANDS,
@@ -120,17 +124,60 @@ def accident(made, given, what):
     return None
 
 
-@pytest.mark.parametrize("field", list(api.Hardware.__dataclass_fields__))
-def test_fields_of_hardware_are_checked_when_it_is_made(field):
+OPTIONS = [api.LayerOptions, api.ArrayOptions, api.EngineOptions, api.NetworkOptions]
+
+
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [(kind, field) for kind in (*OPTIONS, api.Hardware) for field in kind.__dataclass_fields__],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_options_are_checked_when_they_are_made(kind, field):
     """By name: an object of another type always, and numbers out of range."""
     with pytest.raises(TypeError, match=f"^{field} must be "):
-        api.Hardware(**{field: object()})
-    kind = api.Hardware.__dataclass_fields__[field].type
-    if "int" in kind or "float" in kind:
+        kind(**{field: object()})
+    annotation = kind.__dataclass_fields__[field].type
+    if "int" in annotation or "float" in annotation:
         with pytest.raises(ValueError, match=f"^{field} must be .*, not -1"):
-            api.Hardware(**{field: -1})
+            kind(**{field: -1})
         with pytest.raises(TypeError, match=f"^{field} must be "):
-            api.Hardware(**{field: True})
+            kind(**{field: True})
+
+
+def test_hardware_has_the_options_of_all_kinds():
+    fields = {field for kind in OPTIONS for field in kind.__dataclass_fields__}
+    assert set(api.Hardware.__dataclass_fields__) == fields
+
+
+VALUES = {
+    **dict.fromkeys(("a_signed", "b_signed", "wrap"), True),
+    **dict.fromkeys(("a_format", "b_format", "y_format"), "e4m3fn"),
+    "plan": "plan.json",
+    "workload": "w.csv",
+    "dataflow": "auto",
+    "requantizer": "auto",
+    "bus": 32,
+}  # that are not as usual; 16 of the others
+
+
+def test_a_design_takes_the_options_of_its_kind():
+    """A field that the kind does not have is refused by name, whether it comes in `Hardware` or not."""
+    designs = {
+        api.LayerOptions: lambda options: api.LayerDesign(LAYER, options),
+        api.ArrayOptions: api.ArrayDesign,
+        api.EngineOptions: api.EngineDesign,
+        api.NetworkOptions: lambda options: api.NetworkDesign(network(), options),
+    }
+    ignored = {"part", "line_baud"}  # of a board, whatever is on it
+    for kind, design in designs.items():
+        for other in OPTIONS:
+            if other is not kind:
+                with pytest.raises(TypeError, match=f"^hardware must be an? {kind.__name__}.*, not {other.__name__}"):
+                    design(other())
+        for field in set(api.Hardware.__dataclass_fields__) - set(kind.__dataclass_fields__) - ignored:
+            named = "signedness" if field.endswith("_signed") and kind is api.LayerOptions else field
+            with pytest.raises(api.InputError, match=named):
+                design(api.Hardware(**{field: VALUES.get(field, 16)}))
 
 
 def test_hardware_takes_names_and_paths():
@@ -182,7 +229,8 @@ def test_reprs_are_short(model):
     net = network()
     objects = [
         LAYER, net, api.LayerDesign(LAYER), api.NetworkDesign(net), api.ArrayDesign(), api.EngineDesign(),
-        api.DmaEngineDesign(), api.Hardware(cols=4), api.Engine(), api.read_products(model)[0],
+        api.DmaEngineDesign(), api.Hardware(cols=4), api.LayerOptions(cols=4),
+        api.Engine(), api.read_products(model)[0],
         api.compile_onnx(model), api.EngineSession(model),
         api.SynthReport(name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=1, lut_sites=1, ff=1, dsp=1, ram=1,
                         carries=1, blocks={str(index): {} for index in range(1000)}),

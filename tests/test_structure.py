@@ -36,7 +36,6 @@ CHECKING = {"accelerate", "cli"}  # may import those of APART
 CIRCLES = {  # of imports that remain; none may be added, and the aim is none
     frozenset({"systoliq.golden.canonical", "systoliq.golden.layer"}),
     frozenset({"systoliq.golden.network.average_sums", "systoliq.golden.network.pools"}),
-    frozenset({"systoliq.design.float8_hardware", "systoliq.design.hardware"}),
     frozenset({"systoliq.explore.precision.evaluations", "systoliq.explore.precision.study"}),
 }
 

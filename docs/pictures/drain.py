@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from drawing import COLORS, STALE, cell, new_figure, read_vcd, save
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
 
 ROWS = COLS = 2
 MODULE, LANE = "under_test.dense", "under_test.dense.lane_0"
@@ -31,7 +31,7 @@ layer = MatMulLayer(
     y_zero_point=np.int8(-3),
     bias=np.array([100, -50], np.int32),
 )
-design = LayerDesign(layer, Hardware(rows=ROWS, cols=COLS, accumulator_bits=SUM_BITS))
+design = LayerDesign(layer, LayerOptions(rows=ROWS, cols=COLS, accumulator_bits=SUM_BITS))
 a = rng.integers(0, 256, (ROWS, 4)).astype(np.uint8)
 with tempfile.TemporaryDirectory() as folder:
     waves = Path(folder) / "layer.vcd"

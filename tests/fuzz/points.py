@@ -14,8 +14,8 @@ import numpy as np
 
 from systoliq.design import DmaEngineDesign, EngineDesign, Hardware, LayerDesign
 from systoliq.design.array import ArrayDesign
+from systoliq.design.choose import REQUANTIZERS
 from systoliq.design.design import Design
-from systoliq.design.hardware import REQUANTIZERS
 from systoliq.golden import Float8Format, IntFormat
 from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import CELLS

@@ -20,7 +20,7 @@ from systoliq.hw.engine import AxiEngine, EngineConfig
 from systoliq.hw.hierarchy import place
 from systoliq.hw.requantizer import Requantizer, RequantizerConfig
 
-from ..design import EngineDesign, Hardware
+from ..design import EngineDesign, LayerOptions
 from ..design.sources import resnet8_fc_layer
 from ..synth.flow import DoesNotFitError, synthesize
 from ..synth.report import SynthReport
@@ -85,7 +85,7 @@ def _layer(
     rows, cols, depth = shape
 
     def make() -> tuple[wiring.Component, int]:
-        options = Hardware(rows=rows, cols=cols, depth=depth, requantizer=requantizer)
+        options = LayerOptions(rows=rows, cols=cols, depth=depth, requantizer=requantizer)
         made = layer()
         config = options.array_for_layer(made).replace(cells=cells)
         return AxiDense(Dense(made, options.requantization(made), config)), config.macs_per_cycle

@@ -18,7 +18,7 @@ from systoliq.golden.thresholds import count_differences
 from systoliq.hw import Dense
 from systoliq.hw.verilog import emit_verilog
 
-from ..design import Hardware
+from ..design import LayerOptions
 from ..design.choose import AUTO, choose_requantization, reachable, smallest
 from ..design.sources import open_layer
 from ..progress import Stages
@@ -63,7 +63,7 @@ def _exactness(layer: MatMulLayer, requantization: Requantization) -> str:
 
 def _cells(layer: MatMulLayer, requantization: Requantization) -> list[int]:
     """The figures of `_TARGETS` for the first lane of the default array for `layer`."""
-    lane = Dense(layer, requantization, Hardware().array_for_layer(layer)).lanes[0]
+    lane = Dense(layer, requantization, LayerOptions().array_for_layer(layer)).lanes[0]
     verilog = emit_verilog(lane, "lane")
     figures = []
     for name, kinds in _TARGETS.items():

@@ -39,7 +39,7 @@ def integer_engine(file: Path | None, options: dict[str, Any]) -> tuple[EngineCo
     """The engine and the bits of its bus, None where it has streams, from the values of `INTEGER_ENGINE_OPTIONS`."""
     if file is None:
         bus = options["bus"]
-        return engine_config(hardware_of(options)), bus
+        return engine_config(hardware_of(options).for_engine()), bus
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(f"{given[0]} conflicts with --engine, which already sets it")
     return read_engine(file)

@@ -10,7 +10,7 @@ from rich.console import Console
 from systoliq.hw.dma.bus import BUS_BYTES
 from systoliq.hw.soc import SocConfig
 
-from ..design import Hardware
+from ..design import EngineOptions
 from ..design.engine.configuration import engine_config
 from ..package.output import check_output, write_output
 from ..progress import Stages
@@ -73,7 +73,7 @@ def soc(
     """See `help`."""
     check_output(out)
     warn_symlink(out)
-    engine = engine_config(Hardware(rows=rows, cols=cols, depth=depth, lanes=lanes))
+    engine = engine_config(EngineOptions(rows=rows, cols=cols, depth=depth, lanes=lanes))
     config = SocConfig(engine=engine, bus_bytes=int(bus) // 8, ram_kib=ram_kib, baud=baud)
     design = SocDesign(config=config, images=images)
     console, stages, compiled = Console(highlight=False), Stages(), has_compiler()

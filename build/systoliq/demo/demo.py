@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from systoliq.sim.choice import SimulatorChoice
 
-from ..design import Hardware, LayerDesign, Simulated
+from ..design import LayerDesign, LayerOptions, Simulated
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
@@ -37,7 +37,7 @@ class DemoResult:
     files: tuple[Path, ...]
 
 
-def run_demo(out: Path, hardware: Hardware, simulator: SimulatorChoice, stages: Stages) -> DemoResult:
+def run_demo(out: Path, hardware: LayerOptions, simulator: SimulatorChoice, stages: Stages) -> DemoResult:
     """Train, quantize, emit, simulate all test images with and without bias, compare with golden and onnxruntime.
 
     Then the same with the network of the preset digits-cnn, which was trained before.

@@ -12,7 +12,7 @@ from systoliq.golden.float8 import Float8Format
 from systoliq.golden.layer import MatMulLayer
 from systoliq.sim.choice import SimulatorChoice
 
-from ..design import Hardware, LayerDesign
+from ..design import LayerDesign, LayerOptions
 from ..design.digits import Digits, train_digits
 from ..errors import InputError
 from ..files import json_bytes, write_file
@@ -58,7 +58,7 @@ def float8_digits(digits: Digits, form: Float8Format) -> tuple[MatMulLayer, npt.
 
 
 def run_float8_demo(
-    out: Path, formats: list[Float8Format], hardware: Hardware, simulator: SimulatorChoice, stages: Stages
+    out: Path, formats: list[Float8Format], hardware: LayerOptions, simulator: SimulatorChoice, stages: Stages
 ) -> list[dict[str, Any]]:
     """For each format: quantize, emit, run all test images through the Verilog and compare every output."""
     if out.exists() and not out.is_dir():

@@ -1,5 +1,6 @@
 from .array import (
     ArrayDesign,
+    ArrayOptions,
 )
 from .design import (
     Design,
@@ -9,15 +10,18 @@ from .dma_engine import (
 )
 from .engine import (
     EngineDesign,
+    EngineOptions,
 )
 from .hardware import (
     Hardware,
 )
 from .layer import (
     LayerDesign,
+    LayerOptions,
 )
 from .network import (
     NetworkDesign,
+    NetworkOptions,
 )
 from .simulated import (
     Simulated,
@@ -28,12 +32,16 @@ from .sources import (
 
 __all__ = [
     "ArrayDesign",
+    "ArrayOptions",
     "Design",
     "DmaEngineDesign",
     "EngineDesign",
+    "EngineOptions",
     "Hardware",
     "LayerDesign",
+    "LayerOptions",
     "NetworkDesign",
+    "NetworkOptions",
     "Simulated",
     "open_source",
 ]

@@ -24,7 +24,7 @@ from .simulated import Simulated
 
 if TYPE_CHECKING:
     from ..synth import SynthReport, Target
-    from .hardware import Hardware
+    from .options import Options
 
 __all__ = ["Arrays", "Design"]
 
@@ -96,7 +96,7 @@ class Design(ABC):
         return ()
 
     @property
-    def hardware(self) -> Hardware | None:
+    def hardware(self) -> Options | None:
         """Options that rebuild this design; None if the command line cannot."""
         return None
 

@@ -72,7 +72,6 @@ def open_source(
         kind = EngineDesign if hardware.bus is None else DmaEngineDesign
         return kind(hardware, name=name)
     if source == "array":
-        hardware.refuse_engines(source)
         return ArrayDesign(hardware, name=name)
     opened = _opened(source)
     if opened is not None:
@@ -80,13 +79,13 @@ def open_source(
             raise InputError("no_bias cannot be used with a network")
         network, origin, notes = opened
         return NetworkDesign(network, hardware, name=name, origin=origin, notes=notes)
-    hardware.refuse_engines(source)
+    options = hardware.for_layer(source)
     host = None
     if is_model(source):
         layer, origin, host = onnx_product(source)
     else:
         layer, origin = open_layer(source, weights)
-    return LayerDesign(layer if use_bias else layer.replace(bias=None), hardware, name=name, origin=origin, host=host)
+    return LayerDesign(layer if use_bias else layer.replace(bias=None), options, name=name, origin=origin, host=host)
 
 
 def open_network(source: str) -> tuple[Network, str] | None:

@@ -201,4 +201,6 @@ def test_options_that_do_not_apply(options, model, given, call, tmp_path):
 
 @pytest.mark.parametrize("option", ["--throughput 5", "--multipliers 9", "--plan p.json"])
 def test_options_of_networks_alone(option, call):
-    said(call("emit", "resnet8-fc", "--out", "unused", *option.split()), "must be given for a network, FILE.onnx, only")
+    for source in ("resnet8-fc", "array", "engine"):
+        result = call("emit", source, "--out", "unused", *option.split())
+        said(result, f"must be given for a network, FILE.onnx, only, not for {source!r}")

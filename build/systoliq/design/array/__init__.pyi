@@ -1,7 +1,11 @@
 from .design import (
     ArrayDesign,
 )
+from .options import (
+    ArrayOptions,
+)
 
 __all__ = [
     "ArrayDesign",
+    "ArrayOptions",
 ]

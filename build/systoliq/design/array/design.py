@@ -25,6 +25,7 @@ from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
+from .options import ArrayOptions
 
 __all__ = ["ArrayDesign"]
 
@@ -40,10 +41,9 @@ class ArrayDesign(Design):
         "sums_valid": "per column: sums holds the sum of this column; it cannot be held back",
     }
 
-    def __init__(self, hardware: Hardware | None = None, *, name: str | None = None) -> None:
-        expect("hardware", hardware, Hardware, type(None))
-        hardware = hardware or Hardware()
-        hardware.refuse_engines("array")
+    def __init__(self, hardware: ArrayOptions | None = None, *, name: str | None = None) -> None:
+        expect("hardware", hardware, ArrayOptions, type(None))
+        hardware = hardware.for_array() if isinstance(hardware, Hardware) else hardware or ArrayOptions()
         self.name = module_name(name, "array")
         self.array = BareArray(hardware.bare_array())
         self.wrap = hardware.wrap

@@ -16,7 +16,7 @@ from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 
 from ...errors import InputError, expect
 from ..engine import EngineDesign
-from ..hardware import Hardware
+from ..engine.options import EngineOptions
 from ..simulated import Simulated
 from .meanings import MEANINGS
 from .simulate import run_dma_engine
@@ -33,10 +33,10 @@ class DmaEngineDesign(EngineDesign):
     meanings: ClassVar[Mapping[str, str]] = MEANINGS
 
     def __init__(
-        self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None, bus: int | None = None
+        self, hardware: EngineOptions | EngineConfig | None = None, *, name: str | None = None, bus: int | None = None
     ) -> None:
         expect("bus", bus, int, type(None))
-        asked = hardware.bus if isinstance(hardware, Hardware) else None
+        asked = hardware.bus if isinstance(hardware, EngineOptions) else None
         super().__init__(hardware, name=name)
         self.bus = bus or asked or BUS_BITS
         if self.bus % 8 or self.bus < 8:

@@ -1,7 +1,11 @@
 from .design import (
     EngineDesign,
 )
+from .options import (
+    EngineOptions,
+)
 
 __all__ = [
     "EngineDesign",
+    "EngineOptions",
 ]

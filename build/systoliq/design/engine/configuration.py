@@ -1,43 +1,28 @@
-"""The engine that a `Hardware` asks for."""
+"""The configuration of the engine that `EngineOptions` ask for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.hw.engine import EngineConfig
 
 from ...errors import InputError
 from ..choose import AUTO
-from ..float8_hardware import parse_format
-
-if TYPE_CHECKING:
-    from ..hardware import Hardware
+from ..options import parse_format
+from .options import EngineOptions
 
 __all__ = ["LANES_LIMIT", "chosen_lanes", "engine_config"]
 
 LANES_LIMIT = 4  # of those that are chosen: each has a multiplier of 32 x 24 bits
-_NO_ENGINE = {
-    "a_bits": "its operands have 8 bits",
-    "b_bits": "its operands have 8 bits",
-    "a_signed": "each job of integers says whether A is signed",
-    "b_signed": "each job of integers says whether B is signed",
-    "accumulator_bits": "its sums have 32 bits, and as many as are exact of float8",
-    "requantizer": "it rounds as the float32 formula does",
-    "multiplier_bits": "its multipliers come with each job",
-    "wrap": "its sums wrap as ONNX's int32 does",
-}
 
 
-def engine_config(hardware: Hardware) -> EngineConfig:
+def engine_config(hardware: EngineOptions) -> EngineConfig:
     """The configuration for `hardware`, with the defaults of `EngineConfig` except for `lanes`.
 
     These are the largest divisor of the columns that is at most 4. A tile's results then leave in rows * cols / 4
     cycles, unseen where the next tile has as many beats; what more lanes cost is in docs/measurements/silicon.md.
     """
-    for name, reason in _NO_ENGINE.items():
-        if getattr(hardware, name) != hardware.__dataclass_fields__[name].default:
-            raise InputError(f"{name} cannot be used with the source engine: {reason}")
     if hardware.workload is not None and hardware.dataflow != AUTO:
         raise InputError("workload can only be used with dataflow auto")
     names = ("rows", "cols", "depth", "lanes", "a_words", "b_words", "max_columns", "max_rows")
@@ -51,7 +36,7 @@ def engine_config(hardware: Hardware) -> EngineConfig:
     return config if hardware.dataflow is None else config.replace(dataflow=hardware.dataflow)
 
 
-def _formats(hardware: Hardware) -> dict[str, Float8Format]:
+def _formats(hardware: EngineOptions) -> dict[str, Float8Format]:
     """The formats of an engine of float8; none of one of integers."""
     texts = {name: getattr(hardware, name) for name in ("a_format", "b_format", "y_format")}
     if all(text is None for text in texts.values()):

@@ -23,6 +23,7 @@ from ..simulated import Simulated, check_run
 from .configuration import engine_config
 from .facts import macs_per_cycle, stream_notes
 from .meanings import MEANINGS
+from .options import EngineOptions
 from .simulate import read_operation, run_engine
 
 __all__ = ["EngineDesign"]
@@ -34,12 +35,12 @@ class EngineDesign(Design):
     kind: ClassVar[str] = "engine"
     meanings: ClassVar[Mapping[str, str]] = MEANINGS
 
-    def __init__(self, hardware: Hardware | EngineConfig | None = None, *, name: str | None = None) -> None:
-        expect("hardware", hardware, Hardware, EngineConfig, type(None))
-        hardware = hardware or Hardware()
+    def __init__(self, hardware: EngineOptions | EngineConfig | None = None, *, name: str | None = None) -> None:
+        expect("hardware", hardware, EngineOptions, EngineConfig, type(None))
+        hardware = hardware.for_engine() if isinstance(hardware, Hardware) else hardware or EngineOptions()
         self.name = module_name(name, "engine")
         self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
-        self._chosen = isinstance(hardware, Hardware) and hardware.dataflow == AUTO
+        self._chosen = isinstance(hardware, EngineOptions) and hardware.dataflow == AUTO
 
     @cached_property
     def top(self) -> AxiEngine:

@@ -1,7 +1,11 @@
 from .design import (
     LayerDesign,
 )
+from .options import (
+    LayerOptions,
+)
 
 __all__ = [
     "LayerDesign",
+    "LayerOptions",
 ]

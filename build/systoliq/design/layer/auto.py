@@ -17,9 +17,10 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.cells import LUT_CELLS, PAIR_CELLS, is_ecp5
 
 from ...errors import InputError
-from ..hardware import Hardware, auto_cells
 from ..network.estimate import Estimate, estimate
 from ..network.plan import StagePlan, stages_of_layer
+from ..options import auto_cells
+from .options import LayerOptions
 
 if TYPE_CHECKING:
     from ...synth.targets import Target
@@ -32,17 +33,15 @@ _BITS = 8
 
 @dataclass(frozen=True, kw_only=True)
 class Fitted:
-    """Result of the selection for the hardware that was `asked` for: `cells`, a size, and its estimate. `cells`, a
-    size, and what it is about to take.
-    """
+    """Result of the selection for the hardware that was `asked` for: `cells`, a size, and its estimate."""
 
-    asked: Hardware
+    asked: LayerOptions
     cells: str
     stage: StagePlan
     estimate: Estimate
 
     @property
-    def hardware(self) -> Hardware:
+    def hardware(self) -> LayerOptions:
         """The requested hardware with these choices."""
         how = self.stage.parallelism
         return self.asked.replace(rows=1, cols=how.cols, depth=how.depth, cells=self.cells, multipliers=None, luts=None)
@@ -58,13 +57,13 @@ class Fitted:
         )
 
 
-def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
+def fitted(layer: MatMulLayer, asked: LayerOptions) -> Fitted:
     """The cells of `asked.part`'s family, cols and depth with the fewest cycles a row, of those the smallest.
 
     The budget is `asked.multipliers` and `asked.luts`, or the part's multipliers and half of its LUT sites. What
     `asked` says of cols and depth stays. Raises InputError where nothing fits, or the model knows nothing.
     """
-    auto_cells(asked)
+    auto_cells(asked.part)
     part = cast("Target", asked.part)
     if asked.rows not in (None, 1):
         raise InputError(f"rows must be 1 with cells auto, not {asked.rows}")
@@ -87,12 +86,12 @@ def fitted(layer: MatMulLayer, asked: Hardware) -> Fitted:
     return best
 
 
-def choices_of_layer(layer: MatMulLayer, asked: Hardware) -> Iterator[Fitted]:
+def choices_of_layer(layer: MatMulLayer, asked: LayerOptions) -> Iterator[Fitted]:
     """All choices of the layer with the cells of `asked.part`'s family, for cols and depth that `asked` leaves open.
 
     Raises InputError for layers and parts that there is no model of.
     """
-    family, node = auto_cells(asked), _node(layer)
+    family, node = auto_cells(asked.part), _node(layer)
     for stage in _candidates(node, family, asked):
         yield _found(node, stage, asked, family)
 
@@ -115,7 +114,7 @@ def _node(layer: MatMulLayer) -> network.Dense:
     return network.Dense(name=layer.name or "layer", inputs=(x,), output=y, layer=layer)
 
 
-def _candidates(node: network.Dense, cells: str, asked: Hardware) -> Iterator[StagePlan]:
+def _candidates(node: network.Dense, cells: str, asked: LayerOptions) -> Iterator[StagePlan]:
     """All that the layer can be, with the family's cells and, on ECP5, pairs and lookup tables."""
     for products in ("", PAIR_CELLS, LUT_CELLS) if is_ecp5(cells) else ("",):
         for stage in stages_of_layer(node, cells, products):
@@ -123,7 +122,7 @@ def _candidates(node: network.Dense, cells: str, asked: Hardware) -> Iterator[St
                 yield stage
 
 
-def _found(node: network.Dense, stage: StagePlan, asked: Hardware, cells: str) -> Fitted:
+def _found(node: network.Dense, stage: StagePlan, asked: LayerOptions, cells: str) -> Fitted:
     how = stage.parallelism
     taken = estimate(node, how, cells, lanes_in_tables=how.cells == LUT_CELLS or not is_ecp5(cells))
     assert taken is not None  # noqa: S101 - of these families it is known

@@ -32,6 +32,7 @@ from ..simulated import Simulated, check_run
 from .auto import fitted
 from .onnxruntime_reference import onnxruntime_results
 from .operands import read_layer_operands, rows_of
+from .options import LayerOptions
 from .scales import scale_notes
 from .sized import largest_that_fits
 from .sums import sums_notes
@@ -60,7 +61,7 @@ class LayerDesign(Design):
     def __init__(
         self,
         layer: MatMulLayer,
-        hardware: Hardware | None = None,
+        hardware: LayerOptions | None = None,
         *,
         name: str | None = None,
         origin: str = "weights given in Python",
@@ -68,12 +69,12 @@ class LayerDesign(Design):
         host: HostPart | None = None,
     ) -> None:
         expect("layer", layer, MatMulLayer)
-        expect("hardware", hardware, Hardware, type(None))
+        expect("hardware", hardware, LayerOptions, type(None))
         expect("origin", origin, str)
         expect("requantization", requantization, Requantization, Float8Requantization, Unscaled, type(None))
         expect("host", host, HostPart, type(None))
-        hardware = hardware or Hardware()
-        hardware.refuse_engines("layer")
+        hardware = hardware.for_layer() if isinstance(hardware, Hardware) else hardware or LayerOptions()
+        hardware.check_budget("layer")
         layer = hardware.narrowed(layer)
         self._fitted = fitted(layer, hardware) if hardware.cells == AUTO else None
         hardware = self._fitted.hardware if self._fitted else hardware
@@ -89,12 +90,12 @@ class LayerDesign(Design):
         self._hardware = hardware
 
     @property
-    def hardware(self) -> Hardware:
+    def hardware(self) -> LayerOptions:
         """The options that rebuild this design from its layer and its requantizer's constants.
 
         Options that decide nothing are left out, so that none can be taken out of a package unnoticed.
         """
-        hardware = self._hardware.replace(part=None, line_baud=None, multipliers=None, luts=None)
+        hardware = self._hardware.replace(part=None, multipliers=None, luts=None)
         hardware = hardware.replace(accumulator_bits=None)  # a bound, which this layer's sums keep
         if not self.layer.has_float8 and not self.layer.gives_sums:  # the constants are given
             hardware = hardware.replace(requantizer=Rounding.NEAR_TIE.value, multiplier_bits=None)

@@ -13,8 +13,8 @@ from systoliq.hw.multiplier import cell_size
 from systoliq.hw.schedule import Schedule
 
 from ..choose import sum_bits
-from ..hardware import Hardware
 from ..network.plan import cells_of_requantizer
+from .options import LayerOptions
 
 if TYPE_CHECKING:
     from ...synth.targets import Target
@@ -24,7 +24,7 @@ __all__ = ["largest_that_fits"]
 _MOST_SUM_BITS = 32
 
 
-def largest_that_fits(layer: MatMulLayer, constants: object, hardware: Hardware) -> tuple[Hardware, str | None]:
+def largest_that_fits(layer: MatMulLayer, constants: object, hardware: LayerOptions) -> tuple[LayerOptions, str | None]:
     """Return `hardware` with the most columns for which `hardware.part` has multiplier cells, and a line that says so.
     Return it unchanged, and None, if rows, cols or depth are given, if there is no part, or if the default columns
     fit.

@@ -1,7 +1,11 @@
 from .design import (
     NetworkDesign,
 )
+from .options import (
+    NetworkOptions,
+)
 
 __all__ = [
     "NetworkDesign",
+    "NetworkOptions",
 ]

@@ -26,13 +26,15 @@ from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network,
 from ...errors import InputError, expect
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design
-from ..hardware import Hardware, auto_cells
+from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
+from ..options import auto_cells
 from ..simulated import Simulated, check_run
 from .enough import enough_images
 from .estimate import Estimate, estimate
 from .fit import check_fit
+from .options import NetworkOptions
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
 from .scales import network_scale_notes
@@ -65,21 +67,22 @@ class NetworkDesign(Design):
     def __init__(
         self,
         network: Network,
-        hardware: Hardware | None = None,
+        hardware: NetworkOptions | None = None,
         *,
         name: str | None = None,
         origin: str = "a network given in Python",
         notes: Sequence[str] = (),
     ) -> None:
         expect("network", network, Network)
-        expect("hardware", hardware, Hardware, type(None))
+        expect("hardware", hardware, NetworkOptions, type(None))
         expect("origin", origin, str)
         expect("notes", notes, Sequence)
-        self._hardware = hardware or Hardware()
-        self._hardware.refuse_for_networks()
+        hardware = hardware.for_network() if isinstance(hardware, Hardware) else hardware or NetworkOptions()
+        hardware.check_plan()
+        self._hardware = hardware
         self._pairs = self._hardware.cells == AUTO
         if self._pairs:
-            self._hardware = self._hardware.replace(cells=auto_cells(self._hardware))
+            self._hardware = self._hardware.replace(cells=auto_cells(self._hardware.part))
         self.name = module_name(name, network.name)
         self.origin = origin
         self._notes = tuple(notes)
@@ -144,7 +147,7 @@ class NetworkDesign(Design):
         return choose_requantization(layer, self._hardware.requantizer).requantization
 
     @property
-    def hardware(self) -> Hardware:
+    def hardware(self) -> NetworkOptions:
         """See `Design.hardware`: the plan is a file of the package."""
         return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None, line_baud=None)
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from systoliq.hw.cells import PACKED_BITS
 
 from ...errors import TooLargeError
-from ..hardware import Hardware
 from .estimate import LUT_ERROR, RAM_ERROR, Estimate
+from .options import NetworkOptions
 from .plan import Plan
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["check_fit"]
 
 
-def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked: Hardware) -> None:
+def check_fit(plan: Plan, estimates: Mapping[str, Estimate], part: Target, asked: NetworkOptions) -> None:
     """Refuse, in one line, a plan that `part` cannot hold: in multiplier cells, or in the others by more than the
     error of estimates.
 
@@ -42,7 +42,7 @@ def _short(plan: Plan, estimates: Mapping[str, Estimate], part: Target, cells: s
         yield f"about {blocks} memory blocks where there are {room['ram']}"
 
 
-def _advice(asked: Hardware) -> str:
+def _advice(asked: NetworkOptions) -> str:
     """Options to change."""
     if asked.plan is not None:
         return f"take smaller cols or depth in {asked.plan}, or a larger part"

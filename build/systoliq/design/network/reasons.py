@@ -15,9 +15,9 @@ from systoliq.hw.network.stages import stage_of
 
 from ...errors import InputError
 from ..choose import choose_requantization
-from ..hardware import Hardware
 from .design import NetworkDesign
 from .ends import check_ends
+from .options import NetworkOptions
 from .plan import stages_of
 
 __all__ = ["check_stages", "reasons_against", "refused_stages"]
@@ -66,4 +66,4 @@ def _reason(node: Node) -> str | None:
 
 
 def _requantized(layer: MatMulLayer) -> Requantization:
-    return choose_requantization(layer, Hardware().requantizer).requantization
+    return choose_requantization(layer, NetworkOptions().requantizer).requantization

@@ -7,7 +7,7 @@ from typing import Any
 
 from systoliq.golden.network import Network
 
-from ...design.hardware import Hardware
+from ...design import NetworkOptions
 from ...design.network import NetworkDesign
 from ...design.network.estimate import estimate
 from ...design.network.plan import plan_of
@@ -40,7 +40,7 @@ class Costs:
         part = TARGETS[target]
         try:
             multipliers = None if throughput is not None else part.capacity.get("dsp") or None
-            hardware = Hardware(cells=part.cells, part=part, throughput=throughput, multipliers=multipliers)
+            hardware = NetworkOptions(cells=part.cells, part=part, throughput=throughput, multipliers=multipliers)
             return cls(target=target, design=NetworkDesign(net, hardware))
         except InputError as error:
             if throughput is not None:

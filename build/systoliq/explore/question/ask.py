@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
-from ...design import Hardware
+from ...design import LayerOptions
 from ...design.choose import AUTO
 from ...errors import InputError
 from ...synth.targets import TARGETS, Target
@@ -128,7 +128,7 @@ def _check_possible(candidates: Sequence[Candidate], throughput: float, part: Ta
 
 def _options(net: Network | MatMulLayer, part: Target) -> list[list[Option]]:
     if isinstance(net, MatMulLayer):
-        return options_of_layer(net, Hardware(cells=AUTO, part=part))
+        return options_of_layer(net, LayerOptions(cells=AUTO, part=part))
     return options_of(net, part.cells)
 
 

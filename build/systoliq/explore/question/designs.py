@@ -10,7 +10,7 @@ from typing import Any
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network
 
-from ...design import Design, Hardware, LayerDesign
+from ...design import Design, LayerDesign, LayerOptions, NetworkOptions
 from ...design.network import NetworkDesign
 from ...synth.targets import TARGETS
 
@@ -23,8 +23,8 @@ def design_of_json(subject: Network | MatMulLayer, plan: list[dict[str, Any]], t
     if isinstance(subject, MatMulLayer):
         (stage,) = plan
         cells = stage["cells"] or part.cells
-        return LayerDesign(subject, Hardware(cols=stage["cols"], depth=stage["depth"], cells=cells, part=part))
+        return LayerDesign(subject, LayerOptions(cols=stage["cols"], depth=stage["depth"], cells=cells, part=part))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
         path.write_text(json.dumps(plan))
-        return NetworkDesign(subject, Hardware(cells=part.cells, part=part, plan=path))
+        return NetworkDesign(subject, NetworkOptions(cells=part.cells, part=part, plan=path))

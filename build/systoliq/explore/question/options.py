@@ -13,7 +13,7 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Network, Node
 from systoliq.hw.network.operators import operator_of
 
-from ...design.hardware import Hardware
+from ...design import LayerOptions
 from ...design.layer.auto import choices_of_layer
 from ...design.network.estimate import estimate
 from ...design.network.plan import Plan, StagePlan, forms_of_stage, stages_of
@@ -83,7 +83,7 @@ def options_of(net: Network, cells: str) -> list[list[Option]]:
     return [_unbeaten(_all_of(node, cells)) for node in stages_of(net)]
 
 
-def options_of_layer(layer: MatMulLayer, asked: Hardware) -> list[list[Option]]:
+def options_of_layer(layer: MatMulLayer, asked: LayerOptions) -> list[list[Option]]:
     """The same of a layer alone, which is one stage: arrays of one row on `asked.part`."""
     found = choices_of_layer(layer, asked)
     return [

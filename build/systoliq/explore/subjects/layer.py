@@ -18,7 +18,7 @@ from systoliq.golden.requantization import MANTISSA_BITS, Requantization
 from systoliq.golden.thresholds import count_differences
 from systoliq.sim.cosimulation import cosimulate
 
-from ...design import Hardware, LayerDesign
+from ...design import LayerDesign, LayerOptions
 from ...design.choose import REQUANTIZERS, choose_requantization, reachable
 from ...errors import InputError
 from ..requantize_layer import narrowed, quantize_inputs, quantized
@@ -269,9 +269,9 @@ def _folder(row: Row) -> str:
     return f"{size}_a{row['a_bits']}b{row['b_bits']}_{row['requantizer']}{row['requantizer_bits'] or ''}"
 
 
-def _hardware(point: LayerPoint) -> Hardware:
+def _hardware(point: LayerPoint) -> LayerOptions:
     """The options of `systoliq emit` for a point's design."""
-    return Hardware(
+    return LayerOptions(
         rows=point.rows,
         cols=point.cols,
         depth=point.depth,

@@ -17,7 +17,7 @@ import numpy as np
 from systoliq.golden.archive import npz_bytes
 from systoliq.golden.network import Network, network_arrays
 
-from ...design import Hardware, NetworkDesign
+from ...design import NetworkDesign, NetworkOptions
 from ...design.network.plan import plan_for_budget, stages_of
 from ...errors import InputError
 from ...testbench.beats import SEED, random_operands
@@ -88,7 +88,7 @@ class NetworkSubject(Subject):
     def design(self, point: Point) -> NetworkDesign:
         """See `Subject.design`."""
         assert isinstance(point, NetworkPoint)  # noqa: S101 - of this space
-        hardware = Hardware(multipliers=point.multipliers, cells=point.hardware_cells)
+        hardware = NetworkOptions(multipliers=point.multipliers, cells=point.hardware_cells)
         return NetworkDesign(self.network, hardware, origin=self.origin)
 
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
