@@ -6,22 +6,43 @@ import dataclasses
 import json
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from systoliq.golden.archive import npz_bytes
-from systoliq.golden.network import network_arrays
+from systoliq.golden.network import Network, network_arrays
 from systoliq.sim.cache import content_key
 
 from ..cache import Store
 from ..code_key import code_key
 from ..evaluate import Finding
 from ..executor import Executor
+from .costs import Costs
+from .data import NetworkData
 from .narrowing import Widths
 
-if TYPE_CHECKING:
-    from .study import Study
+__all__ = ["Evaluated", "Evaluations", "WidthsTask", "evaluate_widths"]
 
-__all__ = ["Evaluations", "WidthsTask", "evaluate_widths"]
+
+class Evaluated(Protocol):
+    """What is evaluated at widths, such as a `Study`."""
+
+    @property
+    def network(self) -> Network:
+        """Network that is narrowed."""
+
+    @property
+    def data(self) -> NetworkData:
+        """Inputs and their classes."""
+
+    @property
+    def costs(self) -> Costs:
+        """Costs of the hardware."""
+
+    def measured(self, widths: Widths) -> dict[str, Any]:
+        """Return accuracy and costs at `widths`, evaluated now."""
+
+    def alone(self) -> Evaluated:
+        """Return a copy without results, for another process."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +50,7 @@ class WidthsTask:
     """Widths at which the network of `study` is evaluated, in one go."""
 
     stage: ClassVar[str] = "widths"
-    study: Study
+    study: Evaluated
     points: tuple[Widths, ...]
 
 
@@ -44,7 +65,7 @@ class Evaluations:
     `executor` does `evaluate_widths`; without one they are evaluated here.
     """
 
-    def __init__(self, study: Study, *, store: Store | None = None, executor: Executor | None = None) -> None:
+    def __init__(self, study: Evaluated, *, store: Store | None = None, executor: Executor | None = None) -> None:
         self._study, self._store, self._executor = study, store, executor
         self._known: dict[str, dict[str, Any]] = {}
         self._about = "" if store is None else _content(study)
@@ -68,7 +89,7 @@ class Evaluations:
                 left.append(widths)
         if self._executor is None or not left:
             return
-        alone = dataclasses.replace(self._study, rows=[], evaluations=None)
+        alone = self._study.alone()
         tasks = [WidthsTask(study=alone, points=(widths,)) for widths in left]
         for index, (finding,) in self._executor.run(tasks):
             if finding.status == "done":  # what failed is evaluated here, when it is asked for
@@ -95,7 +116,7 @@ def _text(widths: Widths) -> str:
     return json.dumps(dataclasses.asdict(widths), sort_keys=True)
 
 
-def _content(study: Study) -> str:
+def _content(study: Evaluated) -> str:
     """Content of everything that figures depend on except the widths: the network, its data, the plan, the code."""
     design = study.costs.design
     plan = [] if design is None else design.plan.as_json()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +153,10 @@ class Study:
     def figures(self, widths: Widths) -> dict[str, Any]:
         """Accuracy and costs at `widths`, from `evaluations` where there are any."""
         return self.measured(widths) if self.evaluations is None else self.evaluations.figures(widths)
+
+    def alone(self) -> Study:
+        """Return a copy without rows and evaluations."""
+        return replace(self, rows=[], evaluations=None)
 
     def measured(self, widths: Widths) -> dict[str, Any]:
         """Accuracy and costs at `widths`, evaluated now."""

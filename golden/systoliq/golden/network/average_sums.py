@@ -14,15 +14,15 @@ once, unless a sum is this close to a tie.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..rescale import requantize_float32
-
-if TYPE_CHECKING:
-    from .pools import WindowedAverage
+from .tensor import Tensor
 
 __all__ = ["uncertain_sum"]
 
@@ -34,14 +34,22 @@ _EXACT = 1 << 24  # integers up to this are float32 numbers
 _NORMAL = Fraction(1, 1 << 80), Fraction(1 << 80)  # scales with which no number is subnormal or overflows
 
 
-def uncertain_sum(node: WindowedAverage) -> int | None:
+def uncertain_sum(
+    x: Tensor,
+    y: Tensor,
+    counts: npt.NDArray[np.int64],
+    scale: npt.NDArray[np.float32],
+    rounded: Callable[[npt.NDArray[Any], int], npt.NDArray[Any]],
+) -> int | None:
     """Return a sum of (x - zero point) of a window for which the float32 result may differ from the requantized sum;
     None if there is none.
 
+    `counts` are the pixels of the windows, `scale` that of a sum in units of y, and `rounded` the float32 result of a
+    sum of real numbers and its number of pixels.
+
     Raises ValueError if windows count different numbers of pixels, or scales are beyond 2^-80 to 2^80.
     """
-    (x,), y = node.inputs, node.output
-    n, least = node.pixels, int(node.counts.min())
+    n, least = int(counts.max()), int(counts.min())
     if least != n:
         raise ValueError(
             f"all windows must count the same number of pixels, not {least} to {n}: count_include_pad must be 1 where "
@@ -52,7 +60,7 @@ def uncertain_sum(node: WindowedAverage) -> int | None:
             raise ValueError(f"the scale of {tensor.name!r} must be 2^-80 to 2^80, not {float(tensor.scale):.6g}")
     low, high = (n * (end - x.zero_point) for end in (x.format.min, x.format.max))
     if _adds_exactly(float(x.scale), max(-low, high)):
-        return _unlike(node, low, high)
+        return _unlike(x, y, scale, lambda real: rounded(real, n), low, high)
     ratio = Fraction(float(x.scale)) / Fraction(float(y.scale)) / n
     bound = error_bound(n, max(-low, high) // n, ratio)
     for tie in range(y.format.min - y.zero_point, y.format.max - y.zero_point):
@@ -76,16 +84,22 @@ def _adds_exactly(scale: float, most: int) -> bool:
     return (mantissa // (mantissa & -mantissa)) * most <= _EXACT
 
 
-def _unlike(node: WindowedAverage, low: int, high: int) -> int | None:
+def _unlike(
+    x: Tensor,
+    y: Tensor,
+    scale: npt.NDArray[np.float32],
+    rounded: Callable[[npt.NDArray[Any]], npt.NDArray[Any]],
+    low: int,
+    high: int,
+) -> int | None:
     """The first sum from `low` to `high` whose float32 result is not the requantized one; sums are exact."""
-    x, y = node.inputs[0], node.output
     for start in itertools.count(low, 1 << 20):
         totals = np.arange(start, min(start + (1 << 20), high + 1))
         if not len(totals):
             return None
         real = totals.astype(np.float32) * x.scale
-        results = node.rounded(real, node.pixels)
-        wrong = results != requantize_float32(totals, node.scale, y.zero_point, y.format)
+        results = rounded(real)
+        wrong = results != requantize_float32(totals, scale, y.zero_point, y.format)
         if wrong.any():
             return int(totals[wrong.argmax()])
     return None

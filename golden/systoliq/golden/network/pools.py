@@ -150,7 +150,7 @@ class WindowedAverage(Node):
 
         Raises ValueError if windows count different numbers of pixels, or scales are beyond 2^-80 to 2^80.
         """
-        return uncertain_sum(self)
+        return uncertain_sum(self.inputs[0], self.output, self.counts, self.scale, self.rounded)
 
     @property
     def pixels(self) -> int:
