@@ -28,7 +28,7 @@ IMAGES = 3  # random ones, one after the other; then the first one again and aga
 _MOST_IMAGES = 300  # after which the state must repeat
 RESETS = 2  # from arbitrary states
 RESET_CYCLES = 2
-_MOST_WORK = 40_000_000  # statements times cycles, of one run
+_MOST_WORK = 25_000_000  # statements times cycles, of one run
 _PATIENCE = 4  # cycles in which nothing comes, in times of those that an image took by the plan
 
 

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .float32 import Format, combined_scale, float32, steps_of
+from .float32_pair import float32_pairs
 from .float32_product import float32_products
 from .float32_sum import float32_sums
 from .model import Model, moved
@@ -139,12 +140,23 @@ class Reference:
         return np.asarray(self._windows(node, given[0], least).max(axis=1).T.reshape(node["output"]["shape"]))
 
     def _whole_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
-        (x,), tensor = given, node["inputs"][0]
-        pixels = x[0].reshape(x.shape[1], -1)
-        sums = (pixels - int(tensor["zero_point"])).sum(axis=1)[np.newaxis]
-        total = float32(Fraction(self._number(node["output"]["scale"])) * pixels.shape[1])
+        (x,) = given
+        pixels = x[0].reshape(1, x.shape[1], -1)
+        return self._averaged(node, pixels)
+
+    def _windowed_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
+        if any(node["window"]["pads"]) and not node["counts_padding"]:
+            raise UncomputedError("windows of an average have different numbers of pixels")
+        windows = self._windows(node, given[0], int(node["inputs"][0]["zero_point"]))
+        return self._averaged(node, windows.transpose(0, 2, 1))
+
+    def _averaged(self, node: Mapping[str, Any], pixels: Integers) -> Integers:
+        """The averages of `pixels` [positions, channels, count], whose scale is f(x_scale / f(y_scale * count))."""
+        tensor = node["inputs"][0]
+        sums = (pixels - int(tensor["zero_point"])).sum(axis=2)
+        total = float32(Fraction(self._number(node["output"]["scale"])) * pixels.shape[2])
         scale = combined_scale(self._number(tensor["scale"]), 1.0, float(total))
-        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).reshape(node["output"]["shape"]))
+        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).T.reshape(node["output"]["shape"]))
 
     def _table(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         entries = np.asarray(self._number(node["entries"]), np.int64)
@@ -161,6 +173,8 @@ class Reference:
             output = tensor_format(node["output"])
             if node["is"] == "Addition":
                 rows = float32_sums(operand, output, scales, zero_points, exchanged=bool(node["exchanged"]))
+            elif node["is"] == "RealPair":
+                rows = float32_pairs(operand, output, scales, zero_points, function=node["function"])
             else:
                 rows = float32_products(operand, output, scales, zero_points)
             self._tables[name] = np.array(rows, np.int64)
@@ -183,6 +197,8 @@ _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]]
     "Dense": Reference._dense,
     "MaxPool": Reference._maximum,
     "WholeAverage": Reference._whole_average,
+    "WindowedAverage": Reference._windowed_average,
+    "RealPair": Reference._pair,
     "Table": Reference._table,
     "Addition": Reference._pair,
     "Multiplication": Reference._pair,
