@@ -267,7 +267,7 @@ def test_every_module_of_hw_has_a_test_file_of_its_name():
     assert names - tested == set(TESTED_ELSEWHERE)
 
 
-def test_no_code_names_what_lies_beside_the_repository():
+def test_no_code_names_files_outside_the_repository():
     for path in MODULES:
         text = path.read_text()
         assert "shared/" not in text, path

@@ -44,7 +44,7 @@ def reached(monkeypatch, tmp_path):
     return answers, asked
 
 
-def test_the_pll_is_set_to_what_was_reached(design, reached):
+def test_the_pll_is_set_to_the_frequency_reached(design, reached):
     answers, asked = reached
     answers += [101.3, 99.0, 100.1]
     made = make_bitstream(design, open_board("ulx3s-85f"))
@@ -63,13 +63,13 @@ def test_the_pll_is_set_to_what_was_reached(design, reached):
     assert set(sidecar["files"]) == set(made.files) == {"tiny.bit", "report.json"}
 
 
-def test_the_oscillator_is_the_clock_where_the_pll_has_none_so_slow(design, reached):
+def test_the_oscillator_is_the_clock_below_the_slowest_pll_setting(design, reached):
     reached[0].extend([14.0, 14.0])
     report = make_bitstream(design, open_board("icebreaker")).report
     assert (report.pll, report.clock_mhz) == (None, 12.0)
 
 
-def test_a_missed_clock_says_by_how_much_and_what_to_turn_down(design, reached):
+def test_a_missed_clock_says_by_how_much_and_which_options_to_reduce(design, reached):
     reached[0].extend([50.0])
     text = "tiny misses its clock on Radiona ULX3S, LFE5U-85F by 40.0 MHz: it reaches 50.0 of 90.0; what may help:"
     with pytest.raises(SynthesisError, match=text):
@@ -95,7 +95,7 @@ def test_a_clock_that_can_not_be_is_refused(design, reached):
 
 
 @pytest.mark.slow
-def test_what_does_not_fit_says_what_there_is(arrays):
+def test_a_design_that_does_not_fit_names_the_capacity(arrays):
     design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(rows=4, cols=5, cells="ice40"))
     with pytest.raises(DoesNotFitError, match=r"\d+ DSP blocks where there are 8; what may help: smaller"):
         make_bitstream(design, open_board("icebreaker"))

@@ -37,7 +37,7 @@ def test_bytes_pass_as_they_are(terminal, tmp_path):
         assert port.read(0.01) == b""
 
 
-def test_a_port_that_goes_away_is_one_error(terminal):
+def test_a_disconnected_port_is_one_error(terminal):
     held, path = terminal
     with Port(path_of(path), 115200) as port:
         os.close(held.pop())

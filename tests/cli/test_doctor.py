@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 
-def test_the_doctor_names_what_is_missing(call, monkeypatch):
+def test_the_doctor_names_missing_tools(call, monkeypatch):
     from systoliq.sim.tools import Tool
 
     tools = (Tool(name="icarus", purpose="the second simulator", hint="apt-get install iverilog"),)

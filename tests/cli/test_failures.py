@@ -8,7 +8,7 @@ from systoliq.cli.main import cli
 from systoliq.synth import SynthesisError
 
 
-def test_what_place_and_route_says_is_told(monkeypatch, capsys):
+def test_errors_of_place_and_route_are_reported(monkeypatch, capsys):
     def fails(*_):
         raise SynthesisError("ECP5: L6MUX21 'x' has D1 driven by another cell")
 

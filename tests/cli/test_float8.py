@@ -82,7 +82,7 @@ def test_exploration_is_for_integers(call, save, tmp_path, float8_arrays):
     assert_refused(call("explore", layer, "--out", tmp_path / "x"), "SOURCE must be a layer of integers")
 
 
-def test_files_of_ml_dtypes_are_refused_with_what_to_do(call, save, tmp_path, float8_arrays):
+def test_files_of_ml_dtypes_are_refused_with_advice(call, save, tmp_path, float8_arrays):
     ml_dtypes = pytest.importorskip("ml_dtypes")
     for form in ("float8_e5m2", "float8_e4m3fn"):
         float8_arrays["b"] = np.zeros((4, 3), getattr(ml_dtypes, form))
@@ -104,7 +104,7 @@ def test_real_numbers_through_the_hardware(call, save, tmp_path, float8_arrays):
 
 
 @pytest.mark.simulator
-def test_integers_beside_float8_through_the_hardware(call, save, tmp_path, float8_arrays):
+def test_integers_with_float8_through_the_hardware(call, save, tmp_path, float8_arrays):
     arrays = {**float8_arrays, "a_zero_point": np.uint8(7), "y_zero_point": np.int8(-3)}
     layer = save("layer.npz", **arrays)
     args = ("--simulator", "icarus", "--output", tmp_path / "y.npz")

@@ -171,7 +171,7 @@ def test_output_that_cannot_be_written(tmp_path):
     assert done.returncode == 2
 
 
-def test_a_reader_that_goes(tmp_path):
+def test_a_reader_that_closes_the_pipe(tmp_path):
     process = start("registers", "--help", folder=tmp_path)
     process.stdout.close()
     error = process.stderr.read()
@@ -203,7 +203,7 @@ DAMAGES = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_damaged_entry_is_told_and_made_again(damage, shelf):
+def test_a_damaged_entry_is_reported_and_rebuilt(damage, shelf):
     entry, before = obtain("kind", "key", make)
     assert not before
     assert obtain("kind", "key", make) == (entry, True)
@@ -216,7 +216,7 @@ def test_a_damaged_entry_is_told_and_made_again(damage, shelf):
 
 
 @pytest.mark.parametrize("place", ["a file", "a dangling link", "an old entry"])
-def test_what_stands_in_the_place_of_an_entry(place, shelf):
+def test_a_file_or_link_in_place_of_an_entry(place, shelf):
     (shelf / "kind").mkdir(parents=True)
     entry = shelf / "kind" / "key"
     if place == "a file":
@@ -251,7 +251,7 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_broken_cache_is_told(broken, shelf, call, save):
+def test_a_broken_cache_is_reported(broken, shelf, call, save):
     broken(shelf)
     given = save("in.npz", a=np.ones((1, 3), np.int8), b=np.ones((3, 1), np.int8))
     result = call("simulate", "array", *SMALL, "--input", given, "--simulator", "icarus")

@@ -84,7 +84,7 @@ def test_maps_and_matrices_in_one_list():
 
 
 @pytest.mark.parametrize("stalls", STALLS[:2])
-def test_an_error_in_a_map_is_told_and_the_next_list_is_right(stalls):
+def test_an_error_in_a_map_is_reported_and_the_next_list_is_right(stalls):
     """Of a byte somewhere in its middle, and none where only the padding of a window would be."""
     found = dma_engine("8 x 4, 64 bits")
     given = list(lists_of(found, 21, 8, 2))

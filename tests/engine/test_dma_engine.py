@@ -106,7 +106,7 @@ def broken_lists(found, count, seed, chance):
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("name", ["small, 32 bits", "wide, 64 bits", "float8, 64 bits"])
 @pytest.mark.parametrize("stalls", STALLS[:2])
-def test_an_error_of_memory_is_told_and_the_next_list_is_right(name, stalls):
+def test_an_error_of_memory_is_reported_and_the_next_list_is_right(name, stalls):
     found = dma_engine(name)
     given = list(broken_lists(found, 12, 3, 0.5))
     outcomes = found.simulate([dataclasses.replace(work, stalls=stalls) for *_, work in given])

@@ -56,7 +56,7 @@ def test_area_of_a_library(subject, library):
     assert counted["gates"] > 0
 
 
-def test_what_gives_no_frequency_is_told_before_the_work(library, monkeypatch):
+def test_targets_without_a_frequency_are_refused_before_the_work(library, monkeypatch):
     with pytest.raises(InputError, match="place cannot be used with cmos4: gates have no delays, a --liberty has"):
         measured_synthesizer(("ecp5-25k", "cmos4"), timed=True, liberty=None)
     with pytest.raises(InputError, match=r"tiny.lib: must have delays for a frequency; without --place there is area"):

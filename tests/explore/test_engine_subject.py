@@ -197,7 +197,7 @@ def test_the_emit_command_emits_the_point_that_was_measured(run, tmp_path, bus):
     }  # fmt: skip
 
 
-def test_devices_that_cannot_hold_it_are_told_before_synthesis(run):
+def test_devices_that_are_too_small_are_refused_before_synthesis(run):
     exploration = run(rows="16", cols="16", depth="1", dataflow="output-stationary", target="ecp5-25k,osu018")
     reasons = {row["target"]: row["reason"] for row in exploration.rows}
     assert reasons["ecp5-25k"] == "dsp must be at most 28 on ecp5-25k, not 288 for products and lanes alone"

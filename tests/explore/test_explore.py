@@ -251,7 +251,7 @@ def test_the_report_works_in_a_browser(run, tmp_path):
     assert points.count("<tr") == len(exploration.rows)
 
 
-def test_the_smallest_that_meets_what_is_required(run):
+def test_the_smallest_that_meets_the_requirements(run):
     exploration = run(synthesis=32, place=32)
     chosen = exploration.choose({"throughput": 3e6, "accuracy": 0.9})
     fitting = [

@@ -91,7 +91,7 @@ def test_a_disk_that_is_full_when_the_report_is_written(source, tmp_path, monkey
     assert "the report cannot be written (No space left on device); finished points are kept" in result.stderr
 
 
-def test_a_missing_package_is_told_before_the_work(source, tmp_path, monkeypatch):
+def test_a_missing_package_is_reported_before_the_work(source, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     result = invoke(tmp_path, *arguments(source, tmp_path))
     assert result.exit_code == 1

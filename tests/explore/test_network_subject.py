@@ -41,7 +41,7 @@ def test_points_are_the_plans_of_budgets(run):
     assert exploration.points["latency_us"].null_count() == 3
 
 
-def test_too_few_multipliers_are_told(run):
+def test_too_few_multipliers_are_reported(run):
     (row,) = run(multipliers="1").rows
     assert row["reason"].startswith("multipliers must be at least 3 for 3 stages, not 1; what may help: ")
 

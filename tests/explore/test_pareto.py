@@ -12,7 +12,7 @@ def test_equal_points_are_both_on_the_front():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_front_is_what_nobody_dominates(seed):
+def test_the_front_is_not_dominated(seed):
     costs = np.random.default_rng(seed).integers(0, 6, (40, 3)).astype(float)
     for i, on_front in enumerate(front_mask(costs)):
         beaten = any(np.all(other <= costs[i]) and np.any(other < costs[i]) for other in costs)

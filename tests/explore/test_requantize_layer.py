@@ -13,7 +13,7 @@ def real_outputs(layer, x):
     return (y.astype(float) - layer.y_zero_point) * float(layer.y_scale)
 
 
-def test_its_own_widths_leave_a_layer_as_it_is(layer):
+def test_its_own_widths_leave_a_layer_unchanged(layer):
     assert narrowed(layer, 8, 8) is layer
 
 

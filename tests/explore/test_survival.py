@@ -67,7 +67,7 @@ def kept(folder: Path) -> int:
 
 @pytest.mark.sampled(99)
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGINT])
-def test_a_killed_exploration_goes_on_where_it_was(tmp_path, ending):
+def test_a_killed_exploration_resumes(tmp_path, ending):
     code_key.cache_clear()  # should the sources have changed since this process began, the other process sees that
     script = tmp_path / "explore_it.py"
     script.write_text(SCRIPT.format(here=str(HERE)))
@@ -177,7 +177,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_table(cluster, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_scheduler_that_goes_is_told_and_loses_nothing(cluster, tmp_path):
+def test_a_lost_scheduler_is_reported_and_results_are_kept(cluster, tmp_path):
     address, scheduler, _ = cluster
 
     class KillScheduler:

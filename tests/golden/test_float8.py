@@ -54,7 +54,7 @@ def test_encode_every_float16(form):
 
 @formats
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_encode_at_and_beside_every_tie(form, dtype):
+def test_encode_at_and_next_to_every_tie(form, dtype):
     ties = np.array([float(Fraction(tie, 2**oracle.UNIT)) for tie in oracle.Output(form.name).ties], dtype)
     tiny = np.finfo(dtype)
     extremes = np.array([tiny.smallest_subnormal, tiny.tiny, tiny.max, np.inf], dtype)

@@ -77,7 +77,7 @@ def test_a_zero_point_that_the_output_has_not_is_refused(output, zero_point):
         ({"multiplier": ((1 << 23) - 1,)}, ValueError, "multiplier must have 24 bits, not 8388607"),
     ],
 )
-def test_constants_that_are_none_are_refused(changes, error, text):
+def test_invalid_constants_are_refused(changes, error, text):
     right = Float8Requantization(multiplier=(1 << 23,), exponent=(0,), output=INT8)
     with pytest.raises(error, match=text):
         right.replace(**changes)

@@ -40,7 +40,7 @@ def test_the_presets_fill_their_types():
     assert (IntFormat.of(np.int8), IntFormat.of(np.dtype("uint8")), IntFormat.of("int32")) == (INT8, UINT8, INT32)
 
 
-def test_the_first_value_outside_is_told_in_c_order():
+def test_the_first_value_outside_is_reported_in_c_order():
     values = np.array([[0, 7], [8, -9]], np.int8)
     assert IntFormat(4, True).first_outside(values) == ((1, 0), 8)
     assert IntFormat(5, True).first_outside(values) is None
@@ -62,7 +62,7 @@ def test_the_first_value_outside_is_told_in_c_order():
         (lambda: IntFormat.of(np.int64), TypeError, "not int64"),
     ],
 )
-def test_errors_name_what_was_given(make, error, text):
+def test_errors_name_the_given_value(make, error, text):
     with pytest.raises(error, match=text):
         make()
 

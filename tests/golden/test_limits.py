@@ -5,7 +5,7 @@ from __future__ import annotations
 from systoliq.golden import limits
 
 
-def test_they_hold_what_they_are_made_for():
+def test_they_allow_their_largest_inputs():
     assert limits.ARRAY_MULTIPLIERS >= 257 * 257  # an engine of 256 x 256 with its row and column of ones
     assert limits.ARRAY_SIDE == 4096
     assert limits.ARCHIVE_ARRAYS == 4096

@@ -18,7 +18,7 @@ def test_outputs_of_16_bits(form):
     np.testing.assert_array_equal(y, np.array([form.min, 7, 7, 7, form.max], form.dtype), strict=True)
 
 
-def test_more_than_16_bits_and_what_is_no_integer_are_refused():
+def test_more_than_16_bits_and_non_integers_are_refused():
     with pytest.raises(ValueError, match="output must have at most 16 bits, not 32"):
         requantize_float32(0, 1.0, 0, INT32)
     with pytest.raises(TypeError, match="acc must hold integers, not float64"):

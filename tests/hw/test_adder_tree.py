@@ -34,7 +34,7 @@ def run(tree, terms, bits, seed):
 
 @pytest.mark.parametrize(("terms", "latency"), [(1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (8, 3), (13, 4), (33, 6)])
 @pytest.mark.parametrize("bits", [1, 7, 17])
-def test_sum_comes_as_many_cycles_later_as_said(terms, latency, bits):
+def test_sum_has_the_stated_latency(terms, latency, bits):
     assert adder_tree_latency(terms) == latency
     given, shown = run(Tree(terms, bits, bits + latency), terms, bits, terms)
     assert shown[latency:] == [sum(each) for each in given[: len(given) - latency]]

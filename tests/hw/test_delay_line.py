@@ -30,7 +30,7 @@ def check(cells, folder, run_by, reset_at):
 
 @pytest.mark.parametrize("cells", [*with_models("portable", "ecp5"), "ice40"])
 @pytest.mark.parametrize("reset_at", [0, 45])
-def test_shows_what_came_cycles_ago_from_as_many_after_reset_on(tmp_path, cells, reset_at):
+def test_shows_the_word_of_cycles_ago_from_that_many_after_reset_on(tmp_path, cells, reset_at):
     check(cells, tmp_path, "portable" if cells == "ice40" else cells, reset_at)
 
 

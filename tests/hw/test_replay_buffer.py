@@ -25,7 +25,7 @@ def packets(count, beats, seed):
 @pytest.mark.parametrize(
     ("comes", "goes", "reset_at"), [(0.4, 1.0, None), (1.0, 0.4, None), (0.6, 0.6, 3), (0.6, 0.6, 17)]
 )
-def test_each_packet_leaves_so_many_times(registered, beats, times, comes, goes, reset_at):
+def test_each_packet_leaves_the_stated_number_of_times(registered, beats, times, comes, goes, reset_at):
     block, reset = (
         ReplayBuffer(unsigned(12), beats=beats, times=times, cells="portable", registered=registered),
         Signal(),

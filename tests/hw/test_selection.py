@@ -30,7 +30,7 @@ class Selection(wiring.Component):
 @pytest.mark.parametrize(
     ("count", "cycles"), [(1, 1), (2, 1), (4, 1), (5, 2), (11, 2), (16, 2), (17, 3), (64, 3), (65, 4)]
 )
-def test_the_word_of_so_many_cycles_ago(count, cycles):
+def test_the_word_of_the_stated_number_of_cycles_ago(count, cycles):
     assert select_cycles(count) == cycles
     rng = random.Random(count)
     lines = [

@@ -91,6 +91,6 @@ class Broken(wiring.Component):
         return m
 
 
-def test_rows_and_columns_cost_no_product_of_theirs() -> None:
+def test_rows_and_columns_cost_no_products() -> None:
     wide, tall, both, none = (len(emitted(*size)) for size in ((4, 24), (24, 4), (24, 24), (4, 4)))
     assert both < 1.1 * (wide + tall - none)

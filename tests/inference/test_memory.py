@@ -227,7 +227,7 @@ def test_a_list_that_is_left_alone_ends():
     assert not memory._thread.is_alive()
 
 
-def test_a_list_that_never_ends_is_told():
+def test_a_list_that_never_ends_is_reported():
     stuck, status = CommandList(), Map.of(CONFIG).register("STATUS")
     stuck.wait(status.offset, status.field("busy").mask, status.field("busy").mask, 0)
     with (

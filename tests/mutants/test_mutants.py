@@ -177,7 +177,7 @@ endmodule
 
 @needs_tools
 @pytest.mark.parametrize("read", ["square[3:0]", "square[6:3]", "square[7:4]"])
-def test_a_bit_that_nobody_reads_leaves_the_same_netlist(read, tmp_path):
+def test_an_unused_bit_leaves_the_same_netlist(read, tmp_path):
     """Of a module and, for a design as a whole, of what is around it."""
     original = NARROW.replace("square[3:0]", read)
     mutant = changed(original, "top_square", "wire [7:0] _1;", "wire [6:0] _1;")

@@ -188,7 +188,7 @@ def test_of_several_products_one_is_named(call, tmp_path):
     assert "QLinearMatMul 'second' (QOperator) of model.onnx" in (out / "second.json").read_text()
 
 
-def test_layers_lists_what_is_taken_and_what_is_not(call, tmp_path):
+def test_layers_lists_supported_and_unsupported_products(call, tmp_path):
     path = write(tmp_path / "model.onnx", TWO, rows="1", **SQUARE)
     result = call("layers", path)
     assert result.exit_code == 0, result.output
@@ -235,7 +235,7 @@ def test_the_module_is_named_after_the_node(tmp_path):
     assert onnx_layer(f"{path}#/encoder.0/fc/MatMul")[0].name == "encoder_0_fc_MatMul"
 
 
-def test_external_data_beside_the_model(tmp_path, monkeypatch):
+def test_external_data_next_to_the_model(tmp_path, monkeypatch):
     path = write(tmp_path / "model.onnx", QLINEAR)
     options = {"save_as_external_data": True, "location": "weights.bin", "size_threshold": 0}
     onnx.save(onnx.load(path), path, **options)

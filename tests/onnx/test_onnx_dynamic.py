@@ -239,7 +239,7 @@ BEHIND = {
 
 
 @pytest.mark.parametrize(("nodes", "real", "steps"), BEHIND.values(), ids=BEHIND)
-def test_what_stands_behind_the_sums(nodes, real, steps, tmp_path):
+def test_nodes_after_the_sums(nodes, real, steps, tmp_path):
     constants = {"real": np.linspace(-9, 9, N, dtype=np.float32), "column": np.ones((4, 1), np.float32)}
     path = write(tmp_path / "m.onnx", DYNAMIC + nodes + "\n yq = Cast<to = 2>(y)", **constants)
     (product,) = read_products(path)

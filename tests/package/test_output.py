@@ -30,7 +30,7 @@ def test_an_empty_directory(tmp_path):
     assert contents(tmp_path / "out") == NEW
 
 
-def test_what_systoliq_wrote_is_replaced_and_what_others_wrote_stays(tmp_path):
+def test_files_of_systoliq_are_replaced_and_others_stay(tmp_path):
     out = tmp_path / "out"
     write_output(out, OURS)
     (out / "t").write_bytes(b"compiled")
@@ -64,7 +64,7 @@ def test_a_file_is_no_directory(tmp_path, below):
 
 
 @pytest.mark.parametrize("before", [None, OURS])
-def test_a_failure_leaves_everything_as_it_was(tmp_path, monkeypatch, before):
+def test_a_failure_changes_nothing(tmp_path, monkeypatch, before):
     out = tmp_path / "out"
     if before:
         write_output(out, before)

@@ -79,7 +79,7 @@ def test_a_file_in_the_place_of_its_folder(tmp_path):
         check_file("report", tmp_path / "file" / "r.json")
 
 
-def test_a_directory_that_is_a_link_is_told(call, tmp_path):
+def test_a_directory_that_is_a_link_is_reported(call, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "out").symlink_to("elsewhere")
     result = call(*EMIT, "--out", tmp_path / "out")

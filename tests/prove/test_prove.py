@@ -59,7 +59,7 @@ def test_each_harness_can_be_made(prop):
 
 
 @pytest.mark.parametrize("prop", properties(), ids=lambda prop: prop.name)
-def test_text_of_each_seeded_bug_stands_once_in_its_module(prop):
+def test_text_of_each_seeded_bug_is_once_in_its_module(prop):
     source = Path(importlib.import_module(f"systoliq.hw.{prop.bug.module}").__file__).read_text()
     assert source.count(prop.bug.old) == 1
 

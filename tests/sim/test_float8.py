@@ -78,7 +78,7 @@ def test_layer_with_infinite_weights_pauses_and_a_reset(simulator):
 
 @pytest.mark.simulator
 @pytest.mark.parametrize(("a", "b"), some(PAIRS)[1::5])
-def test_array_with_what_is_no_number(a, b):
+def test_array_with_nan_and_infinities(a, b):
     rng = np.random.default_rng(1)
     array = BareArray(ArrayConfig(rows=2, cols=3, depth=2, a=a, b=b, accumulator_bits=sum_bits(a, b, 9)))
     operands = codes(a, (12, 9), rng, 0.03), codes(b, (9, 12), rng, 0.03)

@@ -47,7 +47,7 @@ def test_a_build_belongs_to_its_contents(a, simulator):
 
 
 @pytest.mark.filterwarnings("ignore::systoliq.sim.runner.SimulatorWarning")
-def test_files_beside_verilog_files_are_read(simulator, tmp_path):
+def test_files_next_to_verilog_files_are_read(simulator, tmp_path):
     text = dense_verilog(dense(big_layer()))
     (tmp_path / "dense.v").write_text(text)
     for name, content in text.files.items():

@@ -100,7 +100,7 @@ def fixed():
     return net, assembly, network_verilog(assembly)
 
 
-def test_simulation_that_stands_still_names_a_tensor(icarus):
+def test_a_stalled_simulation_names_a_tensor(icarus):
     """A FIFO before a join that is too shallow: the first tensor of which something is missing, and where."""
     net, assembly, _ = fixed()
     text = network_verilog(dataclasses.replace(assembly, pipeline=shallow(assembly.pipeline)))

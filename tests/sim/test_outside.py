@@ -126,7 +126,7 @@ def test_inside_their_design(fault, tmp_path, blocks):
 
 @pytest.mark.slow  # a wheel, a virtual environment, and Verilator's runtime compiled once for each case
 @pytest.mark.parametrize("fault", [None, other_weight])
-def test_with_the_wheel_in_an_environment_of_theirs(fault, simulator, tmp_path, blocks, outside_python):
+def test_with_the_wheel_in_another_environment(fault, simulator, tmp_path, blocks, outside_python):
     where = subprocess.run(
         [outside_python, "-c", "import systoliq.sim as sim; print(sim.__file__)"],
         env={}, check=True, capture_output=True, text=True, timeout=60,

@@ -166,7 +166,7 @@ def test_warnings_of_the_tools_are_passed_on_each_time():
     ("simulator", "tool", "hint"),
     [("icarus", "icarus", "apt-get install iverilog"), ("verilator", "c++", r"apt-get install g\+\+")],
 )
-def test_a_missing_tool_says_what_brings_it(simulator, tool, hint, monkeypatch, tmp_path):
+def test_a_missing_tool_says_how_to_install_it(simulator, tool, hint, monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ToolError, match=f"^{re.escape(tool)} was not found; it is needed for .*: {hint}$"):
         build([COUNTER], "counter", simulator)

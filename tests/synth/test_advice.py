@@ -41,7 +41,7 @@ def test_the_median_decides():
         ("start", "end", "the design; "),
     ],
 )
-def test_the_stage_is_named_with_what_to_turn(start, end, stage):
+def test_the_stage_is_named_with_options_to_change(start, end, stage):
     assert re.match(rf"missed by 3.8 MHz in {stage}", clock_verdict(report_with(start, end)))
 
 

@@ -53,7 +53,7 @@ def test_other_multipliers_follow_to_the_right() -> None:
     assert all(place(plan[name])[0] > right for name in others)
 
 
-def test_others_fill_what_strips_left_open() -> None:
+def test_others_fill_free_sites() -> None:
     others = [f"top.other_{index}.cell_" for index in range(12)]
     plan = floorplan([*array(12, 12), *others], SITES)
     assert len(set(plan.values())) == 156

@@ -52,7 +52,7 @@ def test_multiplier(
 
 
 @pytest.mark.parametrize("width", [9, 18])
-def test_it_stands_still_without_enable_and_is_reset(tmp_path: Path, width: int) -> None:
+def test_it_keeps_its_state_without_enable_and_is_reset(tmp_path: Path, width: int) -> None:
     """The enable is low where A's lowest bits are 1, the reset high where they are 2."""
     instance = mult(width, {"OUT_REG": "1'b1"}, CE="a[1:0] != 1", RESET="a[1:0] == 2")
     pairs = operands(width)

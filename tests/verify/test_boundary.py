@@ -33,7 +33,7 @@ def test_the_verdict_says_what_each_result_rests_on(package, call, tmp_path):
     assert {each["basis"] for each in found["boundary"]} == set(BASES)
 
 
-def test_without_regeneration_what_rests_on_it_does_not_stand(package, call, tmp_path):
+def test_without_regeneration_results_that_need_it_are_withdrawn(package, call, tmp_path):
     result = call("verify", package, "--no-regenerate", "--report", tmp_path / "r.json")
     assert result.exit_code == 0, result.output
     assert "\nverified without regeneration: net: " in result.output

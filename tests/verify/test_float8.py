@@ -152,7 +152,7 @@ BESIDE_INTEGERS = {
 
 
 @pytest.mark.parametrize("what", BESIDE_INTEGERS)
-def test_refuses_a_forged_verilog_beside_integers(what, tmp_path):
+def test_refuses_a_forged_verilog_with_integers(what, tmp_path):
     variant, pattern, new, reason = BESIDE_INTEGERS[what]
     directory = emitted(tmp_path / "out", variant)
     change(directory / "f8.v", pattern, new)

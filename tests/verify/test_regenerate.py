@@ -100,7 +100,7 @@ def test_the_command_refuses_what_the_derivation_alone_accepts(packages, call, t
     assert " for this layer and hardware" in result.output
 
 
-def test_a_layer_that_was_replaced_all_over_is_refused_beside_the_right_one(call, tmp_path):
+def test_a_layer_that_was_replaced_everywhere_is_refused_with_the_right_source(call, tmp_path):
     layer = open_source("resnet8-fc", Hardware()).layer
     b = layer.b.copy()
     b[5, 7] ^= 1
@@ -132,7 +132,7 @@ VARIANTS = {
 
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", VARIANTS)
-def test_what_emit_wrote_is_written_once_more(what, tmp_path):
+def test_an_emitted_package_is_regenerated(what, tmp_path):
     write_package(open_source("resnet8-fc", Hardware(**VARIANTS[what])), tmp_path / "out")
     for source in (None, "resnet8-fc"):
         compared = compare_regenerated(tmp_path / "out", source)
@@ -168,7 +168,7 @@ def networks(tmp_path_factory):
     return folder
 
 
-def test_a_network_is_written_once_more_and_compared(networks, call):
+def test_a_network_is_regenerated_and_compared(networks, call):
     said = [call("verify", networks / name) for name in ("right", "other")]
     assert [each.exit_code for each in said] == [0, 0], said[0].output
     assert all(re.search(r"\ncompared: \d\d files are what .* for this network and hardware\n", s.output) for s in said)
@@ -176,7 +176,7 @@ def test_a_network_is_written_once_more_and_compared(networks, call):
     assert len(set(digests)) == 2
 
 
-def test_a_network_that_was_replaced_all_over_is_refused_beside_the_right_one(networks, call):
+def test_a_network_that_was_replaced_everywhere_is_refused_with_the_right_source(networks, call):
     model = networks / "right.onnx"
     result = call("verify", networks / "right", "--layer", model)
     assert result.exit_code == 0, result.output

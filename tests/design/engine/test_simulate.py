@@ -63,7 +63,7 @@ def test_stalls(tmp_path):
 
 
 @pytest.mark.simulator
-def test_mismatches_are_told(monkeypatch):
+def test_mismatches_are_reported(monkeypatch):
     right = matmul_integer(**INTEGER)
     wrong = right + (right == right.max())
     monkeypatch.setattr("systoliq.design.engine.design.matmul_integer", lambda **inputs: wrong)

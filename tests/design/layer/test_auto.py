@@ -59,7 +59,7 @@ def test_no_array_within_the_budget_is_quicker(multipliers, luts):
         assert other.stage.image_cycles >= found.stage.image_cycles, (cols, depth)
 
 
-def test_pairs_where_multipliers_are_short_and_tables_where_there_are_none():
+def test_pairs_if_multipliers_are_few_and_tables_if_there_are_none():
     cells = {each: fitted(layer(), auto(multipliers=each, luts=2500)).hardware.cells for each in (100, 26, 0)}
     assert cells == {100: "ecp5", 26: "ecp5-pair", 0: "ecp5-lut"}
 

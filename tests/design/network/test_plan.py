@@ -130,7 +130,7 @@ def test_what_cannot_be_planned():
         plan_for_budget(network, 1, 0, cells=CELLS)
 
 
-def test_file_goes_round(tmp_path):
+def test_file_is_written_and_read_again(tmp_path):
     network = net()
     plan = plan_for_cycles(network, 300, cells=CELLS)
     path = tmp_path / "plan.json"

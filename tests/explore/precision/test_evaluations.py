@@ -44,7 +44,7 @@ class Counted:
         return measured
 
 
-def test_an_interrupted_study_goes_on_where_it_was(studied, tmp_path, monkeypatch):
+def test_an_interrupted_study_resumes(studied, tmp_path, monkeypatch):
     rows = studied().rows
     monkeypatch.setattr(Study, "measured", Counted(ends=6))
     with pytest.raises(KeyboardInterrupt):

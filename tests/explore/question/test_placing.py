@@ -44,7 +44,7 @@ def same(one, other):
     assert other.proven
 
 
-def test_an_interrupted_search_goes_on_where_it_was(tmp_path):
+def test_an_interrupted_search_resumes(tmp_path):
     store = Store(tmp_path / "cache")
     with pytest.raises(KeyboardInterrupt):
         answered(tmp_path, synthesize=FakePlacer(str(tmp_path / "calls"), fails_at=3), store=store)

@@ -160,7 +160,7 @@ def test_an_error_stops_the_words_and_not_the_bus(chance):
 
 
 @pytest.mark.parametrize("halt_at", [3, 10, 25, 60])
-def test_halted_it_comes_to_rest_and_works_after_a_reset(halt_at):
+def test_halted_it_becomes_idle_and_works_after_a_reset(halt_at):
     rng, reset = random.Random(9), Signal()
     block, ram = ReadMaster(8, cells="portable"), memory(rng, 0.6)
     taken = []

@@ -18,7 +18,7 @@ onnx = pytest.importorskip("onnx", reason="onnx numbers the types")
 SCALES = np.float32([1e-45, 2.0**-149 * 3, 2.0**-126, 0.3, 1, 3e38, np.finfo(np.float32).max])
 
 
-def test_it_stands_where_that_of_integers_does():
+def test_it_has_the_place_of_the_integer_register():
     assert [register.offset for register in FLOAT8_MAP.registers] == [register.offset for register in REGISTERS]
     same = [new.name for new, old in zip(FLOAT8_MAP.registers, REGISTERS, strict=True) if new is old]
     changed = {"ID", "BUFFERS", "M", "FORMATS", "EXPONENT_OFFSET"}

@@ -136,7 +136,7 @@ def test_start_while_another_job_runs_forgets_no_done():
 
 
 @pytest.mark.parametrize("code", FATAL)
-def test_error_is_told_when_the_job_before_has_ended(code):
+def test_error_is_reported_when_the_job_before_has_ended(code):
     async def scenario(it):
         await it.command("start")
         await it.command("start")
@@ -175,7 +175,7 @@ def test_failed_job_runs_until_cleared(code):
     bench(scenario)
 
 
-def test_full_queue_is_told_until_acknowledged_and_disturbs_nothing():
+def test_full_queue_is_reported_until_acknowledged_and_disturbs_nothing():
     async def scenario(it):
         for _ in range(3):
             await it.command("start")

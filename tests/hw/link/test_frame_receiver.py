@@ -112,7 +112,7 @@ def test_each_fault_has_its_name_and_the_next_frame_is_whole(line, status, seque
 
 
 @pytest.mark.parametrize("divisor", [2, 5])
-def test_a_frame_waits_so_many_bits_and_no_cycle_less(divisor):
+def test_a_frame_times_out_after_the_exact_number_of_bits(divisor):
     bench, waited = Bench(), []
 
     async def script(ctx):

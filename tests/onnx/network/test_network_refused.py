@@ -209,7 +209,7 @@ def test_what_is_refused(inputs, nodes, text, tmp_path):
     assert "\n" not in message
 
 
-def test_all_reasons_are_told_and_what_follows_from_them_is_not(tmp_path, call):
+def test_all_reasons_are_reported_without_their_consequences(tmp_path, call):
     """Seven reasons: the error has five; `layers` has all, and a node behind one that is not taken is no reason."""
     step = "fN = DequantizeLinear(aN, s, z) tN = LogSoftmax(fN) aM = QuantizeLinear(tN, s, z)"
     middle = " ".join(step.replace("N", str(i)).replace("M", str(i + 1)) for i in range(7))

@@ -60,7 +60,7 @@ def test_the_accumulator_is_proven_wide_enough(call, tmp_path):
         assert not facts["wraps"]
 
 
-def test_auto_saves_bits_and_says_so(call, tmp_path):
+def test_auto_saves_bits_and_reports_it(call, tmp_path):
     result = call("emit", "resnet8-fc", "--out", tmp_path / "out", "--requantizer", "auto")
     assert "requantizer: floor, multipliers of 13 bits, 11 saved" in result.output
 

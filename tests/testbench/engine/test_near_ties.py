@@ -47,7 +47,7 @@ def test_small_tables_get_fewer_sums():
 
 
 @pytest.mark.parametrize("above", [True, False])
-def test_each_place_is_told_from_a_tie_alone(above):
+def test_each_place_alone_differs_from_a_tie(above):
     """From 0.1000... by one bit that is set, from 0.0111... by one that is clear."""
     alone, rounded = set(), 0
     for tie in near_ties(np.random.default_rng(1)):

@@ -80,7 +80,7 @@ def test_what_stays_is_found(fault, design, tmp_path):
 
 
 @pytest.mark.simulator
-def test_deadlock_is_told(design, tmp_path):
+def test_deadlock_is_reported(design, tmp_path):
     """FIFOs before a join that are too shallow."""
     top = AxiPipeline(shallow(design.assembly.pipeline), image_beats=design.top.image_beats)
     assert "FAIL: " in printed(design, emit_verilog(top, "network"), tmp_path)
