@@ -285,7 +285,7 @@ class Build:
             exchange = exchange_of(self.design, **images.first(1).operands)
             write_file(wanted.out / SAMPLES, images.archive())
             return {
-                "images": images.count, "origin": images.origin, "simulator": wanted.simulator,
+                "images": images.count, "origin": images.origin, "simulator": run.report["simulator"],
                 **self._accuracy(images, run.y),
                 "outputs": run.report["outputs"], "cycles": run.report["cycles"],
                 "latency_cycles": one.report["cycles"],

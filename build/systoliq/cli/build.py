@@ -13,10 +13,11 @@ from ..board.boards import BOARDS, open_board
 from ..board.linked import fingerprint
 from ..board.record import keep_record
 from ..design import Design
+from ..design.presets import PRESETS
 from ..errors import InputError
 from ..files import write_file
 from .board_design import DEFAULT_BAUD, board_design, board_record
-from .options import NETWORK_OPTIONS, PATH, SHAPE_OPTION, SIMULATOR_OPTION, SOURCE_HELP, add_options
+from .options import NETWORK_OPTIONS, PATH, SHAPE_OPTION, SIMULATOR_OPTION, add_options
 from .quantize import QUANTIZE_OPTIONS
 from .rows import show_rows
 from .shell import debug_option, tell_notes, warn_symlink
@@ -36,7 +37,7 @@ Steps
   quantize    a float model becomes int8 (see systoliq quantize)
   plan        the smallest plan that fits the board and keeps up with its serial line
   emit        the package DIR/package (see systoliq emit)
-  simulate    images of --data in Verilator; every integer is compared with golden
+  simulate    images of --data; every integer is compared with golden
   verify      the package against its certificate (see systoliq verify)
   synthesize  the sizes against the part
   bitstream   place and route; DIR/bitstream (see systoliq bitstream)
@@ -52,8 +53,13 @@ digits-cnn use their own images; other sources use random ones.
 The same command resumes where the last one stopped: steps whose inputs have not changed are kept. The last steps take
 minutes; --until verify stops before them. Needs: pip install 'systoliq[demo,board]' (until verify: 'systoliq[demo]').
 
-{SOURCE_HELP}
-  A float model FILE.onnx is quantized first.
+\b
+SOURCE is one of
+  FILE.onnx           a model: float, which is quantized first, or quantized
+  FILE.onnx#NODE      one product of a quantized model
+  FILE.npz            a layer file or a network file
+  {", ".join(name for name in PRESETS if name not in ("array", "engine"))}
+                      presets (see systoliq emit)
 
 \b
 Examples

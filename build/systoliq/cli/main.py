@@ -64,6 +64,7 @@ class _Commands(Group):
     help="""Quantized matrix products as ONNX defines them, in hardware that gives the same bits.
 
 \b
+systoliq build digits-cnn --board icebreaker --out out/b   from a model to a bitstream
 systoliq demo                             the whole way, on handwritten digits
 systoliq emit resnet8-fc --out out/fc     Verilog with a testbench that runs anywhere
 systoliq simulate out/fc/resnet8_fc_layer.npz --input out/fc/resnet8_fc_vectors.npz
