@@ -16,6 +16,7 @@ from systoliq.golden.network import (
     Dense,
     Gather,
     LayerNormalization,
+    MatrixProduct,
     MaxPool,
     Move,
     Multiplication,
@@ -276,6 +277,15 @@ def normalization(rng):
     return LayerNormalization(name="norm", inputs=(x,), output=y, gain=gain, shift=shift, epsilon=epsilon)
 
 
+def product(rng):
+    """Of one to three blocks, of any types."""
+    blocks, rows, depth, columns = rng.randint(1, 3), rng.randint(1, 4), rng.randint(1, 5), rng.randint(1, 4)
+    a, b = tensor("a", (1, blocks * rows, depth), rng), tensor("b", (1, blocks * depth, columns), rng)
+    y = tensor("y", (1, blocks * rows, columns), rng)
+    y = y.replace(scale=np.float32(a.scale * b.scale * np.sqrt(depth) * 40))
+    return MatrixProduct(name="product", inputs=(a, b), output=y, blocks=blocks)
+
+
 def separable(rng):
     return convolution(rng, depthwise=True)
 
@@ -298,6 +308,7 @@ NODES = (
     gathering,
     softmax,
     normalization,
+    product,
 )
 
 

@@ -90,8 +90,8 @@ REFUSED = {
     ),
     "weights computed": (
         f"{ROW} a",
-        f"{A} f = MatMul(fa, fa) {Q}",
-        "MatMul 'f': its first input must be computed and its second constant",
+        f"{A} f = Gemm(fa, fa) {Q}",
+        "Gemm 'f': its first input must be computed and its second constant",
     ),
     "kernels computed": (
         f"{IMAGE} a, uint8[4, 4, 1, 1] b",

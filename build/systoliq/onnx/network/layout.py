@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from systoliq.golden.network import Dense, LayerNormalization, Move, Network, Node, Reshape, Softmax, Tensor
+from systoliq.golden.network import (
+    Dense,
+    LayerNormalization,
+    MatrixProduct,
+    Move,
+    Network,
+    Node,
+    Reshape,
+    Softmax,
+    Tensor,
+)
 
 from .reorders import stays
 from .rows import joins_of_images
@@ -17,7 +27,7 @@ from .rows import joins_of_images
 __all__ = ["with_layout"]
 
 _Places = npt.NDArray[Any]
-_OF_ROWS = (Dense, LayerNormalization, Softmax)
+_OF_ROWS = (Dense, LayerNormalization, MatrixProduct, Softmax)
 
 
 def with_layout(net: Network) -> Network:

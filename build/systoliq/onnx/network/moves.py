@@ -110,7 +110,7 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
     """
     graph, kind = reader.graph, node.op_type
     if kind == "Transpose":
-        return Transpose(tuple(attribute(node, "perm", range(len(shape))[::-1])))
+        return Transpose(_batch_first(tuple(attribute(node, "perm", range(len(shape))[::-1])), shape))
     if kind == "Resize":
         return nearest_of(graph, node, shape)
     if kind in PICKS:
@@ -129,6 +129,14 @@ def _movement(reader: Reader, node: NodeProto, shape: tuple[int, ...]) -> Moveme
     if target[:1] != shape[:1]:
         raise NotTakenError(f"it must keep the batch, {shape[0]}, as the first dimension, not give {list(target)}")
     return Reshape(target[1:])
+
+
+def _batch_first(perm: tuple[int, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """`perm` with the batch, 0, first, if it is 1 and changes places with another dimension of 1: the same elements."""
+    if sorted(perm) != list(range(len(shape))) or perm[0] == 0 or shape[0] != 1 or shape[perm[0]] != 1:
+        return perm
+    swapped = {0: perm[0], perm[0]: 0}
+    return tuple(swapped.get(axis, axis) for axis in perm)
 
 
 def _reshaped(node: NodeProto, shape: tuple[int, ...], numbers: list[int]) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from systoliq.golden.network import (
     Node,
     Reshape,
     Tensor,
+    Transpose,
     WholeAverage,
     Window,
     WindowedAverage,
@@ -101,24 +102,40 @@ def reduce_mean(reader: Reader, node: NodeProto) -> Value:
     rounding of float32 of a tie, its result depends on the order of the pixels. Scales that make such sums common are
     refused.
     """
-    x = reader.tensor(node.input[0])
-    image, kept = as_image(reader, node, x), bool(attribute(node, "keepdims", 1))
+    x, kept = reader.tensor(node.input[0]), bool(attribute(node, "keepdims", 1))
     axes = _axes(reader, node, len(x.shape))
+    gone = axes or set()
+    shape = tuple(1 if axis in gone else size for axis, size in enumerate(x.shape) if kept or axis not in gone)
+    if axes == {1} and len(x.shape) == 3:
+        x, axes = _with_tokens_last(reader, node, x), {2}
+    image = as_image(reader, node, x)
     if axes != set(range(2, len(x.shape))):
         wanted = "all dimensions" if axes is None else f"the dimensions {', '.join(map(str, sorted(axes)))}"
-        raise NotTakenError(f"it must average over rows and columns, the dimensions from 2 on, not over {wanted}")
+        raise NotTakenError(
+            "it must average over rows and columns, the dimensions from 2 on, or over the rows of three dimensions, "
+            f"dimension 1, not over {wanted}"
+        )
     averaged, average = _whole(reader, node, x)
-    shape = averaged if kept else x.shape[:2]
 
     def make(y: Tensor) -> tuple[Node, ...]:
         _refuse_ties(node, image, y)
-        if kept:
+        if shape == averaged:
             return average(y)
         mean = y.replace(name=f"{y.name}: mean", shape=averaged)
         shaped = Move(name=f"{named(node)}: shape", inputs=(mean,), output=y, movement=Reshape(shape[1:]))
         return (*average(mean), shaped)
 
     return Pending(node=node, shape=shape, make=make)
+
+
+def _with_tokens_last(reader: Reader, node: NodeProto, x: Tensor) -> Tensor:
+    """The tensor `x` [batch, tokens, channels] as [batch, channels, tokens], which takes no hardware."""
+    batch, tokens, channels = x.shape
+    turned = x.replace(name=f"{x.name}: channels first", shape=(batch, channels, tokens))
+    if not reader.makes(turned.name):
+        name = f"{named(node)}: channels first"
+        reader.emit(node, (Move(name=name, inputs=(x,), output=turned, movement=Transpose((0, 2, 1))),))
+    return turned
 
 
 def _axes(reader: Reader, node: NodeProto, rank: int) -> set[int] | None:

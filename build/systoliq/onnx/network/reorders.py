@@ -33,7 +33,9 @@ def with_reorders(net: Network) -> Network:
                 chained = not stays(moves[:-1])
             if chained:
                 movement = Chain(tuple(move.movement for move in moves))
-                node = dataclasses.replace(node, inputs=moves[0].inputs, movement=movement)
+                counted = node.inputs[0]  # the moves before may count in other units
+                x = moves[0].inputs[0].replace(scale=counted.scale, zero_point=counted.zero_point)
+                node = dataclasses.replace(node, inputs=(x,), movement=movement)
             behind[node.output.name] = moves if node.permutes else ()
         nodes.append(node)
     return dataclasses.replace(net, nodes=tuple(_alive(nodes, leaving)))

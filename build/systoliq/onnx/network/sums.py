@@ -20,6 +20,7 @@ from ..quantized import Parameters, bias_of, parameters_of, weights
 from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
 from .rows import as_image, lowered
+from .two_operands import computed_matmul, computed_qlinear_matmul
 from .values import Constant, Make, Pending, Value
 
 if TYPE_CHECKING:
@@ -152,6 +153,8 @@ def matmul(reader: Reader, node: NodeProto) -> Value:
 
 def _product(reader: Reader, node: NodeProto, bias: str | None, *, transposed: bool) -> Value:
     graph = reader.graph
+    if node.op_type == "MatMul" and not any(isinstance(reader.value(name), Constant) for name in node.input):
+        return computed_matmul(reader, node)
     if isinstance(reader.value(node.input[0]), Constant) or not isinstance(reader.value(node.input[1]), Constant):
         raise NotTakenError("its first input must be computed and its second constant: rows arrive, weights stay")
     x, (b, found) = together(
@@ -168,7 +171,9 @@ def _product(reader: Reader, node: NodeProto, bias: str | None, *, transposed: b
 
 
 def dense_operator(reader: Reader, node: NodeProto) -> Value:
-    """QLinearMatMul and QGemm; all but the first input are constant."""
+    """QLinearMatMul and QGemm; all but the first input are constant, or the second of a QLinearMatMul is computed."""
+    if node.op_type == "QLinearMatMul" and not reader.graph.is_constant(node.input[3]):
+        return computed_qlinear_matmul(reader, node)
     key = (node.domain if node.domain != "ai.onnx" else "", node.op_type)
     source = reader.integers(node.input[0])
     fields = TAKEN[key][2](reader.graph, node)

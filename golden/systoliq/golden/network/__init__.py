@@ -17,6 +17,7 @@ from .network_file import is_network_file, load_network, network_arrays
 from .node import Node
 from .normalization import LayerNormalization
 from .pools import MaxPool, WholeAverage, WindowedAverage
+from .product import MatrixProduct
 from .real_pair import RealPair
 from .softmax import Softmax
 from .table import Table
@@ -31,6 +32,7 @@ __all__ = [
     "Dense",
     "Gather",
     "LayerNormalization",
+    "MatrixProduct",
     "MaxPool",
     "Move",
     "Multiplication",

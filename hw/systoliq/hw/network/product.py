@@ -1,0 +1,169 @@
+"""Matrix product of two streams: rows of one, and blocks of the other in a memory of two halves."""
+
+from __future__ import annotations
+
+from amaranth.hdl import Module, Mux, Signal, Value, signed
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden import network
+from systoliq.golden.formats import signed_bits
+
+from ..counter import count
+from ..credit import Credit
+from ..delay import delay
+from ..hierarchy import place
+from ..lut_product import lut_product, lut_product_latency
+from ..multiplier import Multiplier
+from ..operand_shape import operand_shape
+from ..requantizer import Requantizer, RequantizerConfig
+from ..result_buffer import y_beat
+from .fifo import Fifo
+from .row_memory import RowMemory
+
+__all__ = ["StreamedProduct", "product_cycles", "rows_under_way"]
+
+_CENTRED = 9  # bits of a byte less its zero point
+_FLIGHT = 40  # no fewer cycles than from a row's first element to its last result, less the row's own cycles
+
+
+def product_cycles(node: network.MatrixProduct) -> int:
+    """Return the cycles from one row to the next: a multiplication each, and one."""
+    return node.depth * node.output.channels + 1
+
+
+def rows_under_way(node: network.MatrixProduct) -> int:
+    """Return the rows of results that have room: enough that rows follow one another while results are on their way."""
+    return 2 + -(-_FLIGHT // product_cycles(node))
+
+
+class StreamedProduct(wiring.Component):
+    """``o`` is the product of the rows of ``i_0`` with the matrices of ``i_1``; all come in beats of one element.
+
+    While rows are multiplied with one matrix, the next one comes. There is room for two rows of A.
+    ``last`` comes with the last of a row's that ended with it.
+    """
+
+    namespace = True
+
+    def __init__(self, node: network.MatrixProduct, *, cells: str, lane_cells: str, kind: str) -> None:
+        self.node = node
+        self.kind = kind
+        self.lanes = 1
+        self._cells = cells
+        a, b = node.inputs
+        self.rows = RowMemory(a.format, length=node.depth, cells=cells)
+        self.matrix = RowMemory(b.format, length=node.depth * b.channels, cells=cells)
+        self.rows.kind, self.matrix.kind = f"{kind}_rows", f"{kind}_matrix"
+        self.sum_bits = signed_bits(*node.sums_range)
+        found = node.requantization
+        self.requantization = found
+        self.requantizer = Requantizer(RequantizerConfig.of(found, self.sum_bits, cells=lane_cells))
+        self.fifo = Fifo(y_beat(operand_shape(node.output.format), 1), depth=self.results_of(node), cells=cells)
+        beats = [y_beat(operand_shape(each.format), 1) for each in (a, b, node.output)]
+        super().__init__(
+            {
+                "i_0": In(stream.Signature(beats[0])),
+                "i_1": In(stream.Signature(beats[1])),
+                "o": Out(stream.Signature(beats[2])),
+            }
+        )
+
+    @staticmethod
+    def results_of(node: network.MatrixProduct) -> int:
+        """Results that have room, a power of two."""
+        return max(16, 1 << (rows_under_way(node) * node.output.channels - 1).bit_length())
+
+    @property
+    def _in_tables(self) -> bool:
+        return self._cells == "ecp5-lut"
+
+    @property
+    def _product_latency(self) -> int:
+        return lut_product_latency(_CENTRED) if self._in_tables else Multiplier.latency_of(self._cells)
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        for name in ("rows", "matrix", "requantizer", "fifo"):
+            m.submodules[name] = place(getattr(self, name), platform)
+        wiring.connect(m, wiring.flipped(self.i_0), self.rows.i)
+        wiring.connect(m, wiring.flipped(self.i_1), self.matrix.i)
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        leaves = Signal()
+        m.d.comb += leaves.eq(self.fifo.o.valid & self.fifo.o.ready)
+        left = leaves & count(m, self.node.output.channels, when=leaves, name="gone").last
+        vacant = Credit(m, rows_under_way(self.node), name="vacant", full=True, give=left, take=self.rows.take)
+        reads, first, last, ends = self._walk(m, vacant.any)
+        self._multiply(m, platform, reads, first, last, ends)
+        return m
+
+    def _walk(self, m: Module, vacant: Value) -> tuple[Signal, Value, Value, Value]:
+        """Read the elements of a row and of all columns; return whether a pair is read, whether it is the first and the
+        last of a sum, and whether that is the last of an image.
+        """
+        node, rows, matrix = self.node, self.rows, self.matrix
+        columns, height = node.output.channels, node.inputs[0].pixels // node.blocks
+        busy, held = Signal(name="busy"), Signal(name="held")  # whether a matrix is taken
+        over = Signal(name="row_over")
+        k = count(m, node.depth, when=busy, name="k")
+        n = count(m, columns, when=busy & k.last, name="n")
+        row = count(m, height, when=over, name="row")
+        first = Signal(init=1, name="first")
+        at = Signal(range(max(node.depth * columns, 2)), name="at")
+        starts = Signal(name="starts")
+        m.d.comb += [
+            starts.eq(~busy & rows.complete & (held | matrix.complete) & vacant),
+            over.eq(busy & k.last & n.last),
+            rows.take.eq(starts),
+            matrix.take.eq(starts & ~held),
+            rows.done.eq(over),
+            matrix.done.eq(over & row.last),
+            rows.read.eq(busy),
+            matrix.read.eq(busy),
+            rows.place.eq(k.value),
+            matrix.place.eq(at),
+        ]
+        with m.If(starts):
+            m.d.sync += [busy.eq(1), held.eq(1), at.eq(0), first.eq(1)]
+        with m.If(busy):
+            m.d.sync += [at.eq(Mux(k.last, n.value + 1, at + columns)), first.eq(k.last)]
+        with m.If(over):
+            m.d.sync += [busy.eq(0), held.eq(~row.last)]
+        return busy, first, k.last, n.last & rows.ends
+
+    def _multiply(self, m: Module, platform: object, reads: Signal, first: Value, last: Value, ends: Value) -> None:
+        """Add up products, and requantize sums."""
+        waits = self.rows.latency
+        slower = self.matrix.latency - waits
+        centred = []
+        for memory, tensor, late in zip((self.rows, self.matrix), self.node.inputs, (slower, 0), strict=True):
+            difference = Signal(signed(_CENTRED), name=f"{memory.kind}_centred", reset_less=True)
+            element = Value.cast(delay(m, memory.element, max(late, 0), name=f"{memory.kind}_late"))
+            element = element.as_signed() if tensor.format.signed else element
+            m.d.sync += difference.eq(element - tensor.zero_point)
+            centred.append(difference)
+        if self._in_tables:
+            product = lut_product(m, *centred, name="tables").as_signed()
+        else:
+            multiplier = Multiplier(_CENTRED, _CENTRED, cells=self._cells)
+            m.submodules.multiplier = place(multiplier, platform)
+            m.d.comb += [multiplier.a.eq(centred[0]), multiplier.b.eq(centred[1])]
+            product = multiplier.product
+        later = self.matrix.latency + 1 + self._product_latency
+        total = Signal(signed(self.sum_bits), name="total", reset_less=True)
+        m.d.sync += total.eq(Mux(delay(m, first, later, name="first_product"), 0, total) + product)
+
+        found, requantizer = self.requantization, self.requantizer
+        m.d.comb += [
+            requantizer.acc.eq(total),
+            requantizer.multiplier.eq(found.multiplier[0]),
+            requantizer.shift.eq(found.shift[0]),
+            requantizer.offset.eq(found.offset[0]),
+            requantizer.zero_point.eq(self.node.output.zero_point),
+        ]
+        later += 1 + requantizer.latency
+        m.d.comb += [
+            self.fifo.i.valid.eq(delay(m, reads & last, later, name="result", reset_less=False)),
+            self.fifo.i.payload.data[0].eq(requantizer.y),
+            self.fifo.i.payload.last.eq(delay(m, ends, later, name="ends_image")),
+        ]
