@@ -72,7 +72,7 @@ class Order:
         yield from self._products(find_products(self.modules, flow), reasons)
 
     def _products(self, found: Products, reasons: list[str]) -> Iterator[Ground]:
-        """What is known of the products in arrays."""
+        """Check the products in arrays, and yield the results."""
         reasons += [f"{self.name}.v: module {each} does not give the products of its operands" for each in found.wrong]
         if not (found.multipliers or found.unread):
             return

@@ -24,7 +24,7 @@ __all__ = ["Evaluated", "Evaluations", "WidthsTask", "evaluate_widths"]
 
 
 class Evaluated(Protocol):
-    """What is evaluated at widths, such as a `Study`."""
+    """A subject that can be evaluated at widths, such as a `Study`."""
 
     @property
     def network(self) -> Network:
