@@ -95,6 +95,32 @@ def test_refused_without_regeneration(what, package, tmp_path):
     assert any(reason in text for text in report.reasons), report.reasons
 
 
+@pytest.fixture(scope="module")
+def of_cells(tmp_path_factory):
+    """A package whose arrays are cells, which are not evaluated with images."""
+    return emitted(small.residual(), tmp_path_factory.mktemp("package"), "ecp5")
+
+
+def test_window_buffers_are_evaluated_where_the_network_is_not(of_cells):
+    report = verify_package(of_cells)
+    assert report.passed, report.reasons
+    found = {each.result: each for each in report.boundary}
+    assert basis(found, "windows, padding, strides and dilations of all 3 window buffers") == "evaluated"
+    assert basis(found, "products and sums of the arrays, windows, padding") == "tested"
+    (order,) = [each for result, each in found.items() if result.startswith("products and sums of the arrays, windows")]
+    assert order.detail.startswith("not evaluated: module net_s0_convolution0_mac has a cell ")
+
+
+@pytest.mark.parametrize("what", ["padding", "address of a window"])
+def test_other_windows_are_refused_where_the_network_is_not_evaluated(what, of_cells, tmp_path):
+    pattern, new, _ = REFUSED[what]
+    directory = shutil.copytree(of_cells, tmp_path / "net")
+    change(directory / "net.v", pattern, new)
+    seal(directory)
+    reasons = verify_package(directory).reasons
+    assert any("stage convolution0 (Convolution): its window buffer gives " in text for text in reasons), reasons
+
+
 def test_operands_in_each_others_place_are_refused(package, tmp_path):
     """Also if the certificate says so."""
     directory = shutil.copytree(package, tmp_path / "net")

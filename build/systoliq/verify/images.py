@@ -22,7 +22,7 @@ from .model import Model, raster
 from .modules import Module
 from .reference import Reference, UncomputedError, tensor_format
 
-__all__ = ["IMAGES", "RESETS", "Images", "UnevaluatedError", "evaluate_images"]
+__all__ = ["IMAGES", "RESETS", "Images", "UnevaluatedError", "beats_of_image", "evaluate_images"]
 
 IMAGES = 3  # random ones, one after the other; then the first one again and again
 _MOST_IMAGES = 300  # after which the state must repeat
@@ -134,7 +134,7 @@ class _Bench:
             known = [reference.tensors({self._source["name"]: image}) for image in images]
         except UncomputedError as error:
             raise UnevaluatedError(str(error)) from error
-        self.inputs = [_beats(raster(self._source, image), bits, lanes) for image in images]
+        self.inputs = [beats_of_image(raster(self._source, image), bits, lanes) for image in images]
         self.streams = []
         for index, stage in enumerate(stages):
             if stage["operator"] == "Constant":
@@ -142,7 +142,7 @@ class _Bench:
             output = model.node(stage["node"], stage["operator"])["output"]
             bits = int(output["format"]["bits"])
             lanes = (modules[stage["module"]].wires["o__payload"].width - 1) // bits
-            expected = [_beats(raster(output, each[output["name"]]), bits, lanes) for each in known]
+            expected = [beats_of_image(raster(output, each[output["name"]]), bits, lanes) for each in known]
             label = f"stage {stage['node']} ({stage['operator']})"
             self.streams.append(_Stream(label, 3 * index, expected))
 
@@ -250,7 +250,7 @@ class _Run:
         self._done[index] += 1
 
 
-def _beats(elements: Any, bits: int, lanes: int) -> list[int]:
+def beats_of_image(elements: Any, bits: int, lanes: int) -> list[int]:
     """The beats of an image; the last has the bit above the data."""
     mask = (1 << bits) - 1
     codes = [int(element) & mask for element in elements]

@@ -19,6 +19,7 @@ from .model import Model
 from .modules import Module
 from .package import RefusedError, limited
 from .products import Products, find_products
+from .window_order import evaluate_windows
 
 __all__ = ["Order"]
 
@@ -98,18 +99,36 @@ class Order:
                 image_cycles=_image_cycles(self.directory / f"{self.name}_plan.json"),
             )
         except UnevaluatedError as error:
+            yield from self._windows(reasons)
             yield Ground(result=_ORDER, basis=TESTED, detail=f"not evaluated: {error}")
             return
         reasons += limited(f"{self.name}.v: {reason}" for reason in found.reasons)
         yield from _shown(found)
 
+    def _windows(self, reasons: list[str]) -> Iterator[Ground]:
+        """What window buffers show that are evaluated by themselves."""
+        self.progress("window buffers")
+        found = evaluate_windows(self.modules, self.model, self.claimed["stages"])
+        reasons += limited(f"{self.name}.v: {fault}" for fault in found.faults)
+        if found.right:
+            count = len(found.right) + len(found.unevaluated)
+            of = f"all {count}" if not found.unevaluated else f"{len(found.right)} of {count}"
+            detail = "a random image through each" + _taken(found.assumed)
+            result = f"windows, padding, strides and dilations of {of} window buffers at full rate"
+            yield Ground(result=result, basis=EVALUATED, detail=detail)
+        for node, reason in found.unevaluated.items():
+            yield Ground(result=f"windows of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
+
+
+def _taken(assumed: set[str]) -> str:
+    """The modules that were taken to be memories."""
+    return f"; {', '.join(sorted(assumed))} taken to be memories" if assumed else ""
+
 
 def _shown(found: Images) -> Iterator[Ground]:
     """The results of evaluated images."""
     period = found.period
-    detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles"
-    if found.assumed:
-        detail += f"; {', '.join(sorted(found.assumed))} taken to be memories"
+    detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
     yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
     for_ever = "the same for ever at full rate"
     if period is not None:

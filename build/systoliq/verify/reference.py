@@ -19,7 +19,7 @@ from .float32_product import float32_products
 from .float32_sum import float32_sums
 from .model import Model, moved
 
-__all__ = ["Reference", "UncomputedError", "tensor_format"]
+__all__ = ["Reference", "UncomputedError", "tensor_format", "windows_of"]
 
 _INT32 = 1 << 31
 Integers = npt.NDArray[Any]  # of int64
@@ -71,7 +71,7 @@ class Reference:
 
     def _convolution(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         (x,), groups = given, int(node["groups"])
-        windows = self._windows(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
+        windows = windows_of(node, x, int(node["inputs"][0]["zero_point"]))  # [positions, kernel, channels]
         positions, kernel, channels = windows.shape
         rows = windows.reshape(positions, kernel, groups, channels // groups).transpose(2, 0, 1, 3)
         y = self._product(node, rows.reshape(groups, positions, -1))
@@ -115,29 +115,9 @@ class Reference:
             y[:, column] = np.array(values)[np.searchsorted(starts, sums[:, column], side="right") - 1]
         return y
 
-    def _windows(self, node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
-        """The pixels under each window: [positions, kernel, channels], both in raster order."""
-        window, image = node["window"], x[0]
-        size = image.shape[1:]
-        before, after = window["pads"][: len(size)], window["pads"][len(size) :]
-        margins = [(0, 0), *((int(low), max(int(high), 0)) for low, high in zip(before, after, strict=True))]
-        padded = np.pad(image, margins, constant_values=padding)
-        made = node["output"]["shape"][2:]
-        places = [
-            np.arange(count)[:, np.newaxis] * stride + np.arange(kernel) * dilation
-            for count, stride, kernel, dilation in zip(
-                made, window["strides"], window["kernel"], window["dilations"], strict=True
-            )
-        ]
-        if len(places) != 2 or any(each.max() >= padded.shape[1 + axis] for axis, each in enumerate(places)):
-            raise UncomputedError("windows are not those of an image of two dimensions")
-        rows, columns = places
-        found = padded[:, rows[:, np.newaxis, :, np.newaxis], columns[np.newaxis, :, np.newaxis, :]]
-        return np.asarray(found.reshape(len(image), len(rows) * len(columns), -1).transpose(1, 2, 0))
-
     def _maximum(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         least = tensor_format(node["inputs"][0])[0]
-        return np.asarray(self._windows(node, given[0], least).max(axis=1).T.reshape(node["output"]["shape"]))
+        return np.asarray(windows_of(node, given[0], least).max(axis=1).T.reshape(node["output"]["shape"]))
 
     def _whole_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         (x,) = given
@@ -147,7 +127,7 @@ class Reference:
     def _windowed_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         if any(node["window"]["pads"]) and not node["counts_padding"]:
             raise UncomputedError("windows of an average have different numbers of pixels")
-        windows = self._windows(node, given[0], int(node["inputs"][0]["zero_point"]))
+        windows = windows_of(node, given[0], int(node["inputs"][0]["zero_point"]))
         return self._averaged(node, windows.transpose(0, 2, 1))
 
     def _averaged(self, node: Mapping[str, Any], pixels: Integers) -> Integers:
@@ -190,6 +170,27 @@ class Reference:
 
     def _move(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         return moved(node["movement"], given[0])
+
+
+def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
+    """The pixels under each window: [positions, kernel, channels], both in raster order."""
+    window, image = node["window"], x[0]
+    size = image.shape[1:]
+    before, after = window["pads"][: len(size)], window["pads"][len(size) :]
+    margins = [(0, 0), *((int(low), max(int(high), 0)) for low, high in zip(before, after, strict=True))]
+    padded = np.pad(image, margins, constant_values=padding)
+    made = node["output"]["shape"][2:]
+    places = [
+        np.arange(count)[:, np.newaxis] * stride + np.arange(kernel) * dilation
+        for count, stride, kernel, dilation in zip(
+            made, window["strides"], window["kernel"], window["dilations"], strict=True
+        )
+    ]
+    if len(places) != 2 or any(each.max() >= padded.shape[1 + axis] for axis, each in enumerate(places)):
+        raise UncomputedError("windows are not those of an image of two dimensions")
+    rows, columns = places
+    found = padded[:, rows[:, np.newaxis, :, np.newaxis], columns[np.newaxis, :, np.newaxis, :]]
+    return np.asarray(found.reshape(len(image), len(rows) * len(columns), -1).transpose(1, 2, 0))
 
 
 _OPERATORS: Mapping[str, Callable[[Reference, Mapping[str, Any], list[Integers]], Integers]] = {
