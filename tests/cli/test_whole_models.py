@@ -81,17 +81,6 @@ REFUSED = {
         f"h = DequantizeLinear(a, s, z) {GEMM}"),
         f"LSTM 'l': the operator LSTM {UNREAD}",
     ),
-    "two inputs": (
-        "float[1, 4] x, float[1, 4] v", Y,
-        (f"{A} e = QuantizeLinear(v, s, z) fe = DequantizeLinear(e, s, z) m = Add(fa, fe) k = QuantizeLinear(m, s, z) "
-        f"h = DequantizeLinear(k, s, z) {GEMM}"),
-        "a network in hardware must have one input, not 2: x, v",
-    ),
-    "two outputs": (
-        IMAGE, "float[1, 4, 5, 5] fb, float[1, 4, 5, 5] t",
-        f"{CONV} v = Sigmoid(fb) k = QuantizeLinear(v, s, z) t = DequantizeLinear(k, s, z)",
-        "a network in hardware must have one output, not 2: b, k",
-    ),
     "dynamic quantization of two layers": (
         "float[1, 4] x", "float[1, 4] y",
         ("p, ps, pz = DynamicQuantizeLinear(x) n = MatMulInteger(p, d, pz) f = Cast<to = 1>(n) e = Mul(f, ps) "

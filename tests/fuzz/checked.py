@@ -139,8 +139,8 @@ def _operands(design: Design, point: Point, rng: np.random.Generator) -> dict[st
         k = point["k"] if design.wrap else min(point["k"], design.longest_sum)
         return {"a": _random(rng, config.a, (m, k)), "b": _random(rng, config.b, (k, n))}
     if isinstance(design, NetworkDesign):
-        x = design.network.inputs[0]
-        return {"inputs": {x.name: _random(rng, x.format, (int(rng.integers(1, 5)), *x.shape[1:]))}}
+        images = int(rng.integers(1, 5))
+        return {"inputs": {x.name: _random(rng, x.format, (images, *x.shape[1:])) for x in design.network.inputs}}
     assert isinstance(design, LayerDesign)
     rows = int(rng.integers(1, 40))
     operands = {"a": _random(rng, design.layer.a_format, (rows, design.layer.k))}

@@ -36,7 +36,9 @@ _MOST_CYCLES = 400  # of a stage for an image
 
 
 def draw_network(rng: np.random.Generator) -> dict[str, Any]:
-    """Operators, and an end; the cells of all stages, and those that the plan names for each (empty: the same)."""
+    """Operators, an end, one or two inputs and outputs; the cells of all stages, and those that the plan names for each
+    (empty: the same).
+    """
     cells = str(rng.choice(CELLS))
     count = int(rng.integers(1, _MOST_OPERATORS + 1))
     operators = [str(rng.choice(OPERATORS)) for _ in range(count)]
@@ -45,13 +47,15 @@ def draw_network(rng: np.random.Generator) -> dict[str, Any]:
     if rng.random() < 0.1:  # what systoliq refuses
         others = list(CELLS)
     # as many as the longest network has stages: some operators become three
-    by_stage = ["" if rng.random() < 0.2 else str(rng.choice(others)) for _ in range(3 * _MOST_OPERATORS + 2)]
+    by_stage = ["" if rng.random() < 0.2 else str(rng.choice(others)) for _ in range(3 * _MOST_OPERATORS + 5)]
     return {
         "rows": int(rng.integers(2, 4)),
         "cols": int(rng.integers(2, 4)),
         "signed": bool(rng.random() < 0.5),
         "operators": operators,
         "end": end,
+        "inputs": int(rng.integers(1, 3)),
+        "outputs": int(rng.integers(1, 3)),
         "cells": cells,
         "cells_by_stage": by_stage,
     }
@@ -85,6 +89,11 @@ def _quick(node: Any) -> list[Parallelism]:
 def _network(point: dict[str, Any]) -> Network:
     net = Builder((2, point["rows"], point["cols"]), seed=point["seed"], form=INT8 if point["signed"] else UINT8)
     net.convolution(4)
+    if point["inputs"] > 1:
+        first = net.last
+        net.input((4, *first.shape[2:]))
+        net.add(first, net.table())
+    side = net.last
     for operator in point["operators"]:
         _add(net, operator)
     if point["end"]:
@@ -92,6 +101,8 @@ def _network(point: dict[str, Any]) -> Network:
         net.flatten()
     if point["end"] == "dense":
         net.dense(3)
+    if point["outputs"] > 1:
+        return net.network(net.last, net.table(of=side))
     return net.network()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -16,7 +17,7 @@ from systoliq.hw.axi import AxiPipeline, axi_bits, axi_stream
 from systoliq.sim.cosimulation.network import image_beats
 
 from .bench import simulate, wrapped
-from .network.small_networks import assembled, residual
+from .network.small_networks import assembled, crossed, residual
 
 
 def test_bits_are_whole_bytes():
@@ -117,7 +118,7 @@ def of_network():
     """A network's top, and the beats of an image."""
     assembly = assembled(residual())
     block = AxiPipeline(assembly.pipeline, image_beats=image_beats(assembly))
-    return block, block.image_beats
+    return block, block.image_beats[0]
 
 
 def of_layer():
@@ -146,3 +147,29 @@ def test_a_tlast_in_the_wrong_place(made, stray):
 
     simulate(block, operands)
     assert seen == [stray is not None]
+
+
+@pytest.mark.parametrize("wrong", [None, "a0", "a1"])
+def test_a_tlast_of_any_input(wrong):
+    """One error for all inputs."""
+    assembly = assembled(crossed())
+    block = AxiPipeline(assembly.pipeline, image_beats=image_beats(assembly))
+    assert (block.inputs, block.outputs) == (("a0", "a1"), ("y0", "y1"))
+    errors = []
+
+    def sender(letter, count):
+        async def operands(ctx):
+            stray = count - 2 if letter == wrong else count - 1
+            await drive(ctx, block, f"s_axis_{letter}", [0] * count, random.Random(5), last=lambda i: i == stray)
+
+        return operands
+
+    async def results(ctx):
+        ctx.set(block.m_axis_y0_tready, 1)
+        ctx.set(block.m_axis_y1_tready, 1)
+        for _ in range(200):
+            _, _, error = await ctx.tick().sample(block.error)
+            errors.append(error)
+
+    simulate(block, *itertools.starmap(sender, zip(block.inputs, block.image_beats, strict=True)), results)
+    assert errors[-1] == (wrong is not None)

@@ -32,7 +32,8 @@ def built(name, seed=0):
 
 
 def images(net, count=2):
-    return {net.inputs[0].name: bench.integers(net.inputs[0], count, random.Random(9))}
+    rng = random.Random(9)
+    return {x.name: bench.integers(x, count, rng) for x in net.inputs}
 
 
 @pytest.mark.sampled(3)

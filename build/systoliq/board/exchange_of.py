@@ -13,6 +13,7 @@ from ..design.design import Design
 from ..design.layer.design import LayerDesign
 from ..design.layer.operands import rows_of
 from ..design.network.design import NetworkDesign
+from ..design.network.ends import check_one_stream
 from ..errors import InputError
 from .exchange import Exchange
 from .layer_exchange import layer_exchange
@@ -44,5 +45,6 @@ def _of_layer(
 
 @exchange_of.register
 def _of_network(design: NetworkDesign, inputs: Mapping[str, npt.NDArray[Any]]) -> Exchange:
+    check_one_stream(design.network)
     (output,) = design.network.outputs
     return network_exchange(design.assembly, design.network.golden(inputs), output)

@@ -18,10 +18,10 @@ __all__ = ["network_exchange"]
 
 def network_exchange(assembly: Assembly, golden: Arrays, output: Tensor) -> Exchange:
     """Units for the images in `golden`, all tensors by name; `output` is the one that leaves."""
-    pipeline = assembly.pipeline
-    source = assembly.tensors[pipeline.source]
+    (inlet,) = assembly.pipeline.inputs
+    source = assembly.tensors[inlet.name]
     images = source.raster(golden[source.name])
-    words, _ = image_words(images, pipeline.lanes)
+    words, _ = image_words(images, inlet.lanes)
     right = golden[output.name]
 
     def read(answers: Sequence[bytes]) -> Arrays:

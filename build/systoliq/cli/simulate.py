@@ -65,8 +65,8 @@ Arrays of the input, by SOURCE
            b_scale, b_zero_point, y_scale and y_zero_point; without scales a MatMulInteger
 If the input of a layer or network has labels [M], the accuracy is shown.
 
-The output archive has y. Exit status is 1 if an output differs. It is 3 if the hardware is right and onnxruntime's own
-kernels saturate on this processor (docs/onnx.md).
+The output archive has y, or each output of a network under its name. Exit status is 1 if an output differs. It is 3
+if the hardware is right and onnxruntime's own kernels saturate on this processor (docs/onnx.md).
 
 \b
 Examples
@@ -91,7 +91,7 @@ Examples
 @click.option(
     "--quantize", is_flag=True, help="Quantize an input of real numbers with A's scale, as QuantizeLinear does."
 )
-@click.option("--output", type=PATH, metavar="Y.npz", help="Archive for y.")
+@click.option("--output", type=PATH, metavar="Y.npz", help="Archive for y, or a network's outputs.")
 @click.option("--tensors", type=PATH, metavar="T.npz", help="network: archive for the tensors of all stages.")
 @click.option("--report", type=PATH, metavar="R.json", help="File for the report.")
 @SIMULATOR_OPTION
@@ -175,6 +175,11 @@ def _labels(source: str, design: Design, path: Path, operands: Arrays) -> npt.ND
     labels = None if path.suffix == ".npy" else read_arrays(path).get("labels")
     if labels is not None and design.kind not in ("layer", "network"):
         raise InputError(f"{path}: labels cannot be used with the source {design.kind}, whose results are no classes")
+    if labels is not None and design.outputs > 1:
+        raise InputError(
+            f"{path}: labels must be given for a network with one output, not {design.outputs}: leave them out, and "
+            "compare the outputs that --output writes"
+        )
     if labels is not None and design.kind == "layer" and is_model(source) and (next_ones := following_layers(source)):
         raise InputError(
             f"{path}: labels must be given for the last layer or a whole network, not for {source!r}, whose outputs go "

@@ -101,6 +101,11 @@ class Design(ABC):
         return None
 
     @property
+    def outputs(self) -> int:
+        """Number of the outputs: more than one only for some networks."""
+        return 1
+
+    @property
     def certified(self) -> bool:
         """True if the package contains a certificate of exactness."""
         return False

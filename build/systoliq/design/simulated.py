@@ -25,7 +25,7 @@ class Simulated:
     """Outputs of a run, and its report, ready for JSON.
 
     The object is true if `passed`. If the host converts the hardware's outputs to `y`, the outputs are `sums`. The
-    outputs of a network are `named`, and `tensors` has all tensors that its hardware computes.
+    outputs of a network are `named`, `y` being the first, and `tensors` has all tensors that its hardware computes.
     """
 
     y: npt.NDArray[Any]

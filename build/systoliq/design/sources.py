@@ -92,8 +92,8 @@ def open_network(source: str) -> tuple[Network, str] | None:
     """The network that `source` is, and where it comes from: a model, or a file as `load_network` reads it.
 
     None where it is no model, where a NODE is named, or where the whole model is one matrix product with the host's
-    part around it, which is a layer. Any other model is a network of one input and one output, or an InputError gives
-    all the reasons why not: a part is never taken for the whole.
+    part around it, which is a layer. Any other model is a network, or an InputError gives all the reasons why not: a
+    part is never taken for the whole.
     """
     opened = _opened(source)
     return None if opened is None else opened[:2]

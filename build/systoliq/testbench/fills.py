@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from systoliq.hw.network.pipeline import Buffer
@@ -16,14 +17,15 @@ NETLIST = "NETLIST"
 """The macro that leaves out what looks into the hierarchy, which a netlist no longer has."""
 
 _RESULTS = """\
-  // In phase 5 A sends its few images again and again. The receiver stops FILLS times, each time after FILL_GAP more
-  // results, until A's beat has waited for FILL_REST cycles. After the last stop A only ends the image at hand.
+  // In phase 5 the senders send their few images again and again. All receivers stop FILLS times, each time after
+  // FILL_GAP more results, until no beat was taken for FILL_REST cycles. After the last stop the senders only end the
+  // image at hand.
   localparam FILLS = <<count>>;
   localparam FILL_GAP = <<gap>>;
   localparam FILL_REST = <<rest>>;
   localparam FILL_LIMIT = <<limit>>;  // cycles of a stop
-  localparam A_IMAGE = <<a_image>>;  // beats of an image
-  localparam Y_IMAGE = <<y_image>>;
+<<inputs>>
+  localparam Y_IMAGE = <<y_image>>;  // of all outputs
   localparam [31:0] FOREVER = <<forever>>;  // images
   reg [31:0] a_images = FOREVER;  // of phase 5
   wire [31:0] results = phase == 3'd0 ? RESULTS : phase == 3'd5 ? a_images * Y_IMAGE : FEW;"""
@@ -48,7 +50,7 @@ _SEEN = """
 
 _STEP = """\
       if (stops_full) begin
-        rests <= s_axis_a_tvalid && s_axis_a_tready ? 0 : rests + 1;
+        rests <= <<enters>> ? 0 : rests + 1;
         filling <= filling + 1;
         if (filling == FILL_LIMIT && !done) begin
           $display("FAIL: the receiver stops: A's tready must fall within %0d cycles (phase %0d)", FILL_LIMIT, phase);
@@ -58,7 +60,7 @@ _STEP = """\
           rests <= 0;
           filling <= 0;
           fills <= fills + 1;
-          if (fills == FILLS - 1) a_images <= (a_next + A_IMAGE) / A_IMAGE;
+          if (fills == FILLS - 1) a_images <= <<at_hand>>;
         end
       end
 """
@@ -106,17 +108,17 @@ _TELL = """\
 class Fills:
     """`count` stops of the receiver in phase 5, during which A always has a beat to offer.
 
-    An image has `a_image` beats of A and `y_image` beats of results. A stop ends when A's beat has waited for `rest`
-    cycles; one of more than `limit` cycles is an error. Each of the `buffers` of `dut.pipeline` is observed in the
-    hierarchy. A buffer without a parallel path must refuse a beat at the end of a stop, because it is full; the
-    testbench prints a note for other buffers that never do. One that says how many beats it holds must hold as many
-    when it is full, and never more. Where a netlist has no hierarchy the macro `NETLIST` leaves this out.
+    An image has beats of `inputs`, by letter, and `y_image` beats of results of all outputs. A stop ends when no beat
+    was taken for `rest` cycles; one of more than `limit` cycles is an error. Each of the `buffers` of `dut.pipeline` is
+    observed in the hierarchy. A buffer without a parallel path must refuse a beat at the end of a stop, because it is
+    full; the testbench prints a note for other buffers that never do. One that says how many beats it holds must hold
+    as many when it is full, and never more. Where a netlist has no hierarchy the macro `NETLIST` leaves this out.
     """
 
     count: int
     rest: int
     limit: int
-    a_image: int
+    inputs: Mapping[str, int]
     y_image: int
     buffers: Sequence[Buffer] = ()
 
@@ -135,9 +137,12 @@ class Fills:
             gap=self.gap,
             rest=self.rest,
             limit=self.limit,
-            a_image=self.a_image,
+            inputs="\n".join(
+                f"  localparam {letter.upper()}_IMAGE = {beats};  // beats of an image"
+                for letter, beats in self.inputs.items()
+            ),
             y_image=self.y_image,
-            forever=0x7FFFFFFF // max(self.a_image, self.y_image),
+            forever=0x7FFFFFFF // max(*self.inputs.values(), self.y_image),
         )
 
     def declarations(self, moves: str) -> str:
@@ -161,13 +166,26 @@ class Fills:
     @property
     def step(self) -> str:
         """Counters of a cycle, and the checks at the end of the phase that buffers were full."""
+        stop = fill(_STEP, enters=self._enters, at_hand=self._at_hand)
         if not self.buffers:
-            return _STEP
+            return stop
         counts = "".join(
             fill(_COUNT, index=index, path=f"dut.pipeline.{each.path}", buffer=each.words, holds=each.holds or 0)
             for index, each in self._counted
         )
-        return _STEP + fill(_LOOK, netlist=NETLIST, counts=counts, looks=self._each(_MUST, alone=True))
+        return stop + fill(_LOOK, netlist=NETLIST, counts=counts, looks=self._each(_MUST, alone=True))
+
+    @property
+    def _enters(self) -> str:
+        """Whether an input takes a beat."""
+        taken = [f"s_axis_{letter}_tvalid && s_axis_{letter}_tready" for letter in self.inputs]
+        return taken[0] if len(taken) == 1 else " || ".join(f"({each})" for each in taken)
+
+    @property
+    def _at_hand(self) -> str:
+        """How many images were begun: the most of any input."""
+        begun = [f"({letter}_next + {letter.upper()}_IMAGE) / {letter.upper()}_IMAGE" for letter in self.inputs]
+        return functools.reduce(lambda most, each: f"({most} > {each} ? {most} : {each})", begun)
 
     @property
     def reset(self) -> list[str]:

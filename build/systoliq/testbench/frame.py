@@ -214,7 +214,7 @@ def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
     rounds: int, trials: Sequence[Trial], stops: Stops | None, handover: Handover | None,
     outputs: Sequence[tuple[str, int]], moves: str, declarations: str, step: str, reset: str, contents: str,
-    memories: Iterable[str],
+    memories: Iterable[str], again: str,
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
@@ -222,7 +222,7 @@ def testbench(
     the receiver's (None if results cannot be held back), and `handover` describes groups that meet (None if none do);
     each has its own phase. After `idle` cycles without a transfer, the run ends with an error. `outputs` are the ready
     and valid outputs, with their widths, and `moves` says that a result is taken. `memories` are the files that the
-    design reads.
+    design reads. `again` comes before the next phase.
     """
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
@@ -254,7 +254,9 @@ def testbench(
         moves=" || ".join([*went, moves]),
         reset="\n".join([*(sender.in_reset for sender in senders), *([] if stops is None else stops.reset), reset]),
         step="\n".join([*(part.step for part in parts), *([] if stops is None else [stops.step]), step]),
-        again="\n".join([*(sender.again for sender in senders), *([] if stops is None else stops.again)]),
+        again="\n".join(
+            [*(sender.again for sender in senders), *([] if stops is None else stops.again), *filter(None, [again])]
+        ),
         trial_calls=calls(trial.call for trial in trials),
         contents="\n".join(
             [*(sender.contents for sender in senders), *([] if stops is None else stops.contents), contents]

@@ -21,7 +21,7 @@ _LATE = """\
   integer late = 0;  // stops of this phase that are over
   integer rested = 0;
   wire [31:0] late_now = {29'd0, phase} - 32'd2 + (LAST_PHASE - 1) * late;
-  wire stops_late = phase > 3'd1 && late_now < LATE && taken + (<<moves>> ? 1 : 0) == results - late_left[late_now];"""
+  wire stops_late = phase > 3'd1 && late_now < LATE && taken + (<<moves>> ? 1 : 0) >= results - late_left[late_now];"""
 
 _HELD = """\
 

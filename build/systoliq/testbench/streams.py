@@ -35,7 +35,7 @@ _FEW = """
 
 _LAPS = """
   localparam <<S>>_FEW = <<few>>;  // beats of phases 2 and up; phase 5 has them again and again
-  wire [31:0] <<s>>_end = phase < 3'd2 ? <<S>>_BEATS : phase == 3'd5 ? a_images * A_IMAGE : <<S>>_FEW;"""
+  wire [31:0] <<s>>_end = phase < 3'd2 ? <<S>>_BEATS : phase == 3'd5 ? a_images * <<S>>_IMAGE : <<S>>_FEW;"""
 
 _SENDER_DECLARATIONS = """\
   localparam <<S>>_BEATS = <<beats>>;
@@ -53,8 +53,9 @@ class Sender:
     `few` of them are sent in phases 2 and up, None where these have all, too. Its counter stops at `end`: a register of
     this name if beats are sent in pieces, else None. If `user_width` is not 0, the words hold `user_width` bits of
     tuser above tdata. With `pauses` stalls have some of up to 255 cycles, in which all that waits is used up. With
-    `strays` the tlast of beat `stray`, a wire of the testbench, is turned over. With `waits` the next beat waits for a
-    wire <letter>_waits there. With `laps` the few beats are sent again and again in phase 5, as `Fills` says.
+    `strays` the tlast of a beat is turned over: the one whose number plus `strays` is `stray`, a wire of the testbench.
+    With `waits` the next beat waits for a wire <letter>_waits there. With `laps` the few beats are sent again and again
+    in phase 5, as `Fills` says.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Sender:
         few: int | None = None,
         end: str | None = None,
         user_width: int = 0,
-        strays: bool = False,
+        strays: int | None = None,
         pauses: bool = False,
         waits: bool = False,
         laps: bool = False,
@@ -111,7 +112,7 @@ class Sender:
     def step(self) -> str:
         """Actions of a cycle."""
         s, has_last = self.letter, self._has_last
-        stray = f" ^ ({s}_next == stray)" if self._strays else ""
+        stray = "" if self._strays is None else f" ^ ({self._index(f'{s}_next')} == stray)"
         pause = fill(_PAUSE, s=s) if self._pauses else ""
         at = f"phase == 3'd5 ? {s}_next % {s.upper()}_FEW : {s}_next" if self._laps else f"{s}_next"
         return pause + fill(
@@ -126,6 +127,16 @@ class Sender:
             last=f"\n          s_axis_{s}_tlast <= {s}_last[{at}]{stray};" if has_last else "",
             not_last=f"\n          s_axis_{s}_tlast <= !s_axis_{s}_tlast;" if has_last else "",
         )
+
+    @property
+    def strayed(self) -> str:
+        """Whether the beat whose tlast was turned over is taken."""
+        s = self.letter
+        return f"(s_axis_{s}_tvalid && s_axis_{s}_tready && {self._index(f'{s}_index')} == stray)"
+
+    def _index(self, name: str) -> str:
+        """The beat that the counter `name` is at, as `stray` counts them."""
+        return f"{name} + 32'd{self._strays}" if self._strays else name
 
     @property
     def in_reset(self) -> str:
@@ -163,36 +174,38 @@ class Sender:
 
 _RECEIVER_DECLARATIONS = """\
 <<wires>>
-  wire m_axis_y_tvalid;
-  reg m_axis_y_tready = 1'b0;
-  reg [7:0] pause = 8'd0;
-  wire [<<top>>:0] offered = {<<names>>};
-  reg held = 1'b0;  // a beat was offered and not taken
-  reg [<<top>>:0] held_beat = <<width>>'d0;"""
+  wire m_axis_<<y>>_tvalid;
+  reg m_axis_<<y>>_tready = 1'b0;
+  reg [7:0] <<p>>pause = 8'd0;
+  wire [<<top>>:0] <<p>>offered = {<<names>>};
+  reg <<p>>held = 1'b0;  // a beat was offered and not taken
+  reg [<<top>>:0] <<p>>held_beat = <<width>>'d0;"""
 
 _RECEIVER = """\
-      m_axis_y_tready <= !receiver_stops && (!receiver_stalls || (pause == 8'd0 && random[9]));
-      if (pause != 8'd0) pause <= pause - 8'd1;
-      else if (receiver_stalls && random[13:10] == 4'd0) pause <= random[21:14] >> random[24:22];
-      held <= m_axis_y_tvalid && !m_axis_y_tready;
-      held_beat <= offered;
-      if (held && {m_axis_y_tvalid, offered} !== {1'b1, held_beat} && !done) begin
-        $display("FAIL: result %0d changed while it was waiting for tready (phase %0d)", taken, phase);
+      m_axis_<<y>>_tready <= !receiver_stops && (!receiver_stalls || (<<p>>pause == 8'd0 && random[<<bit>>]));
+      if (<<p>>pause != 8'd0) <<p>>pause <= <<p>>pause - 8'd1;
+      else if (receiver_stalls && random[13:10] == 4'd<<when>>) <<p>>pause <= random[21:14] >> random[24:22];
+      <<p>>held <= m_axis_<<y>>_tvalid && !m_axis_<<y>>_tready;
+      <<p>>held_beat <= <<p>>offered;
+      if (<<p>>held && {m_axis_<<y>>_tvalid, <<p>>offered} !== {1'b1, <<p>>held_beat} && !done) begin
+        $display("FAIL: result %0d<<which>> changed while it was waiting for tready (phase %0d)", <<taken>>, phase);
         finish;
       end"""
 
 
 class Receiver:
-    """The Verilog that takes m_axis_y, and checks that an offer stays until it is taken.
+    """The Verilog that takes m_axis_<letter>, and checks that an offer stays until it is taken.
 
-    `signals` are those that go with tvalid and tready, with their widths; the testbench counts results in `taken`, and
-    `receiver_stops` there takes nothing.
+    `signals` are those that go with tvalid and tready, with their widths; `receiver_stops` in the testbench takes
+    nothing. Results are counted in `taken`, or in <letter>_taken where `index` is the place among several outputs,
+    which stall at different times.
     """
 
-    reset = "      m_axis_y_tready <= random[9];\n      held <= 1'b0;"
-
-    def __init__(self, signals: Mapping[str, int]) -> None:
-        self._signals = {f"m_axis_y_{name}": width for name, width in signals.items()}
+    def __init__(self, signals: Mapping[str, int], letter: str = "y", index: int | None = None) -> None:
+        self._letter = letter
+        self._index = index
+        self._prefix = "" if index is None else f"{letter}_"
+        self._signals = {f"m_axis_{letter}_{name}": width for name, width in signals.items()}
 
     @property
     def declarations(self) -> str:
@@ -200,6 +213,8 @@ class Receiver:
         width = sum(self._signals.values())
         return fill(
             _RECEIVER_DECLARATIONS,
+            y=self._letter,
+            p=self._prefix,
             wires="\n".join(
                 f"  wire {f'[{bits - 1}:0] ' if bits > 1 else ''}{name};" for name, bits in self._signals.items()
             ),
@@ -211,4 +226,19 @@ class Receiver:
     @property
     def step(self) -> str:
         """Actions of a cycle."""
-        return _RECEIVER
+        index = self._index or 0
+        return fill(
+            _RECEIVER,
+            y=self._letter,
+            p=self._prefix,
+            bit=9 + index % 20,
+            when=index % 16,
+            taken=f"{self._prefix}taken",
+            which="" if self._index is None else f" of m_axis_{self._letter}",
+        )
+
+    @property
+    def reset(self) -> str:
+        """Actions of a reset."""
+        bit = 9 + (self._index or 0) % 20
+        return f"      m_axis_{self._letter}_tready <= random[{bit}];\n      {self._prefix}held <= 1'b0;"

@@ -134,7 +134,10 @@ def _complete(claimed: dict[str, Any], read: Streams, verilog: str) -> list[str]
         f"{CERTIFICATE}: has no stage for module {each} in {verilog}" for each in read.stages if each not in listed
     ]
     reasons += [f"{CERTIFICATE}: module {each} has two stages" for each in sorted({*listed}) if listed.count(each) > 1]
-    return reasons + list(unlike({"output": claimed.get("output")}, {"output": read.output}))
+    outputs = {"output": read.outputs["y"]} if len(read.outputs) == 1 else {"outputs": read.outputs}
+    return reasons + list(
+        unlike({each: claimed.get(each) for each in ("output", "outputs") if each in claimed}, outputs)
+    )
 
 
 def _placed(stage: Stage, name: str, streams: Mapping[str, list[str]]) -> list[str]:

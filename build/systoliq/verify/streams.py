@@ -7,7 +7,7 @@ their connections are read, not their function.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from .evaluate import Scope
 from .expression import Concat, Name, UnreadableError
@@ -20,15 +20,53 @@ _BETWEEN = r"(skid_buffer_\d+|fork_\d+_of_\d+|fifo_\d+x\d+|gearbox_\d+_to_\d+_of
 _SIGNALS = ("payload", "valid", "ready")
 
 
+def _streams(ports: Iterable[str], letter: str) -> list[str]:
+    """The streams called `letter`, or `letter` with a number, in their order."""
+    found = [port.removesuffix("__payload") for port in ports if re.fullmatch(rf"{letter}(_\d+)?__payload", port)]
+    return sorted(found, key=_place)
+
+
+def _place(port: str) -> int:
+    """The number at the end of a port's name, 0 without one."""
+    return int(port.partition("_")[2] or 0)
+
+
+def _numbers(ports: Sequence[str]) -> list[str]:
+    """What the top's names of streams end with: nothing for one, else their places, as in the pipeline's."""
+    wanted = [""] if len(ports) == 1 else [str(index) for index in range(len(ports))]
+    if [each.partition("_")[2] for each in ports] != wanted:
+        raise UnreadableError(f"the pipeline's streams must be numbered from 0, not {', '.join(ports)}")
+    return wanted
+
+
+def _check_input(top: Scope, name: str, port: str, stream: str) -> None:
+    """An UnreadableError where `stream` is not what the pipeline takes at `port`."""
+    width = top.port_width("pipeline", f"{port}__payload") - 1  # the rest fills tdata up to whole bytes
+    for last, data in ((0, (1 << width) - 2), (1, 1)):
+        given = top.again({f"{stream}_tdata": data, f"{stream}_tlast": last})
+        if given.port("pipeline", f"{port}__payload") != last << width | data:
+            raise UnreadableError(f"module {name}: {stream} does not enter the pipeline as it is")
+
+
+def _check_output(top: Scope, name: str, port: str, stream: str) -> None:
+    """An UnreadableError where `stream` is not what the pipeline gives at `port`."""
+    net = top.connected("pipeline", f"{port}__payload")
+    width = top.port_width("pipeline", f"{port}__payload") - 1
+    for last, data in ((0, (1 << width) - 2), (1, 1)):
+        given = top.again({net: last << width | data})
+        if (given.value(f"{stream}_tdata"), given.value(f"{stream}_tlast")) != (data, last):
+            raise UnreadableError(f"module {name}: {stream} is not what the pipeline gives")
+
+
 class Streams:
     """The streams of the network `name` of these modules.
 
-    `stages`: for each stage's module, the modules whose results it takes, in the order of its inputs, or `INPUT`;
-    `output`: the module whose results are the network's.
+    `stages`: for each stage's module, the modules whose results it takes, in the order of its inputs, or the input of
+    the network (`INPUT`, or `INPUT` with a number); `outputs`: by letter, the modules whose results are the network's.
     """
 
     def __init__(self, modules: Mapping[str, Module], name: str) -> None:
-        self._check_ends(Scope(modules, name), name)
+        self._inputs_of_network, ends = self._ends(Scope(modules, name), name)
         self._module = modules[f"{name}_pipeline"]
         targets = [assignment.target for assignment in self._module.followed]
         parts = [part for target in targets for part in (target.parts if isinstance(target, Concat) else (target,))]
@@ -48,25 +86,28 @@ class Streams:
             if instance.kind in self.stages:
                 raise UnreadableError(f"module {instance.kind} is placed twice")
             self.stages[instance.kind] = [self._source(instance, port) for port in self._inputs(instance)]
-        self.output = self._giver({what: f"o__{what}" for what in _SIGNALS}, "the output")
+        self.outputs = {
+            letter: self._giver({what: f"{port}__{what}" for what in _SIGNALS}, f"the output {letter}")
+            for letter, port in ends.items()
+        }
 
     @staticmethod
-    def _check_ends(top: Scope, name: str) -> None:
-        """The pipeline must stand between the ports of the top."""
+    def _ends(top: Scope, name: str) -> tuple[dict[str, str], dict[str, str]]:
+        """The pipeline's inputs with the top's names of them, and its outputs by the letters in the top's names.
+
+        The pipeline must stand between the ports of the top.
+        """
         placed = top.module.instances.get("pipeline")
         if placed is None or placed.kind != f"{name}_pipeline":
             raise UnreadableError(f"module {name} has no {name}_pipeline")
-        width = top.port_width("pipeline", "i__payload") - 1  # the rest fills tdata up to whole bytes
-        for last, data in ((0, (1 << width) - 2), (1, 1)):
-            given = top.again({"s_axis_a_tdata": data, "s_axis_a_tlast": last})
-            if given.port("pipeline", "i__payload") != last << width | data:
-                raise UnreadableError(f"module {name}: s_axis_a does not enter the pipeline as it is")
-        net = top.connected("pipeline", "o__payload")
-        width = top.port_width("pipeline", "o__payload") - 1
-        for last, data in ((0, (1 << width) - 2), (1, 1)):
-            given = top.again({net: last << width | data})
-            if (given.value("m_axis_y_tdata"), given.value("m_axis_y_tlast")) != (data, last):
-                raise UnreadableError(f"module {name}: m_axis_y is not what the pipeline gives")
+        inputs, outputs = (_streams(placed.ports, letter) for letter in "io")
+        given = {port: INPUT + number for port, number in zip(inputs, _numbers(inputs), strict=True)}
+        for port, stream in given.items():
+            _check_input(top, name, port, stream)
+        left = {f"y{number}": port for port, number in zip(outputs, _numbers(outputs), strict=True)}
+        for letter, port in left.items():
+            _check_output(top, name, port, f"m_axis_{letter}")
+        return given, left
 
     def _inputs(self, instance: Instance) -> list[str]:
         found = [port for port in instance.ports if re.fullmatch(r"i(_\d+)?__payload", port)]
@@ -79,8 +120,9 @@ class Streams:
 
     def _giver(self, nets: Mapping[str, str], taker: str) -> str:
         for _ in self._module.instances:
-            if nets == {what: f"i__{what}" for what in _SIGNALS}:
-                return INPUT
+            port = nets["payload"].removesuffix("__payload")
+            if port in self._inputs_of_network and nets == {what: f"{port}__{what}" for what in _SIGNALS}:
+                return self._inputs_of_network[port]
             if nets["payload"] not in self._given:
                 raise UnreadableError(f"module {self._module.name}: nobody gives {nets['payload']} to {taker}")
             instance, port = self._given[nets["payload"]]

@@ -6,6 +6,10 @@ to whole bytes. One clock ``clk``, synchronous active-high reset ``rst``.
 
 from __future__ import annotations
 
+import functools
+import operator
+from collections.abc import Sequence
+
 from amaranth.hdl import Module, Shape, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -14,9 +18,9 @@ from .bare_array import BareArray
 from .dense import Dense
 from .hierarchy import place
 from .last_check import LastCheck
-from .network.pipeline import Pipeline
+from .network.pipeline import Pipeline, port_names, stream_letters
 
-__all__ = ["AxiBareArray", "AxiDense", "AxiPipeline", "accept", "axi_bits", "axi_stream"]
+__all__ = ["AxiBareArray", "AxiDense", "AxiPipeline", "accept", "axi_bits", "axi_stream", "offer"]
 
 
 def axi_bits(bits: int) -> int:
@@ -46,6 +50,16 @@ def accept(m: Module, edge: wiring.Component, name: str, inner: stream.Interface
     ]
 
 
+def offer(m: Module, edge: wiring.Component, name: str, inner: stream.Interface) -> None:
+    """Connect ``inner``, a stream of ``data`` and ``last``, to the master ``name`` of ``edge``."""
+    m.d.comb += [
+        getattr(edge, f"{name}_tdata").eq(Value.cast(inner.payload.data)),
+        getattr(edge, f"{name}_tlast").eq(inner.payload.last),
+        getattr(edge, f"{name}_tvalid").eq(inner.valid),
+        inner.ready.eq(getattr(edge, f"{name}_tready")),
+    ]
+
+
 class AxiDense(wiring.Component):
     """`Dense` with ``s_axis_a_*`` for the rows of A and ``m_axis_y_*`` for the rows of Y.
 
@@ -68,12 +82,7 @@ class AxiDense(wiring.Component):
         accept(m, self, "s_axis_a", dense.a)
         if dense.zero_point_bits:
             m.d.comb += Value.cast(dense.a.payload.zero_points).eq(self.s_axis_a_tuser)
-        m.d.comb += [
-            self.m_axis_y_tdata.eq(Value.cast(dense.y.payload.data)),
-            self.m_axis_y_tlast.eq(dense.y.payload.last),
-            self.m_axis_y_tvalid.eq(dense.y.valid),
-            dense.y.ready.eq(self.m_axis_y_tready),
-        ]
+        offer(m, self, "m_axis_y", dense.y)
         check = LastCheck(dense.schedule.beats)
         m.submodules.last_check = place(check, platform)
         m.d.comb += [
@@ -123,37 +132,43 @@ def _bits(port: stream.Interface) -> int:
 class AxiPipeline(wiring.Component):
     """`Pipeline` with ``s_axis_a_*`` for images and ``m_axis_y_*`` for results.
 
-    ``error`` is 1, until reset, after a ``s_axis_a_tlast`` with a beat that does not end an image of ``image_beats``.
+    Several inputs are ``s_axis_a0_*`` and on, several outputs ``m_axis_y0_*`` and on: ``inputs`` and ``outputs`` are
+    the letters with their numbers.
+
+    ``error`` is 1, until reset, after a tlast of an input with a beat that does not end an image; those of each input
+    have ``image_beats``.
     """
 
     kind = "axi_pipeline"
 
-    def __init__(self, pipeline: Pipeline, *, image_beats: int) -> None:
+    def __init__(self, pipeline: Pipeline, *, image_beats: Sequence[int]) -> None:
         self.pipeline = pipeline
-        self.image_beats = image_beats
-        a, y = (axi_stream(name, _bits(port), flow) for name, port, flow in self._streams(pipeline))
-        super().__init__(a | y | {"error": Out(1)})
-
-    @staticmethod
-    def _streams(pipeline: Pipeline) -> list[tuple[str, stream.Interface, type[In] | type[Out]]]:
-        return [("s_axis_a", pipeline.i, In), ("m_axis_y", pipeline.o, Out)]
+        self.image_beats = tuple(image_beats)
+        self.inputs = stream_letters("a", len(pipeline.inputs))
+        self.outputs = stream_letters("y", len(pipeline.outputs))
+        ports: dict[str, object] = {}
+        for letter, port in zip(self.inputs, pipeline.input_ports, strict=True):
+            ports |= axi_stream(f"s_axis_{letter}", _bits(getattr(pipeline, port)), In)
+        for letter, port in zip(self.outputs, pipeline.output_ports, strict=True):
+            ports |= axi_stream(f"m_axis_{letter}", _bits(getattr(pipeline, port)), Out)
+        super().__init__(ports | {"error": Out(1)})
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
         pipeline = self.pipeline
         m.submodules.pipeline = place(pipeline, platform)
-        accept(m, self, "s_axis_a", pipeline.i)
-        m.d.comb += [
-            self.m_axis_y_tdata.eq(Value.cast(pipeline.o.payload.data)),
-            self.m_axis_y_tlast.eq(pipeline.o.payload.last),
-            self.m_axis_y_tvalid.eq(pipeline.o.valid),
-            pipeline.o.ready.eq(self.m_axis_y_tready),
-        ]
-        check = LastCheck(self.image_beats)
-        m.submodules.last_check = place(check, platform)
-        m.d.comb += [
-            check.taken.eq(self.s_axis_a_tvalid & self.s_axis_a_tready),
-            check.last.eq(self.s_axis_a_tlast),
-            self.error.eq(check.error),
-        ]
+        for letter, port in zip(self.inputs, pipeline.input_ports, strict=True):
+            accept(m, self, f"s_axis_{letter}", getattr(pipeline, port))
+        for letter, port in zip(self.outputs, pipeline.output_ports, strict=True):
+            offer(m, self, f"m_axis_{letter}", getattr(pipeline, port))
+        if len(self.inputs) == 1:
+            checks = [LastCheck(*self.image_beats)]
+        else:
+            checks = [LastCheck(beats, kind=f"last_check_of_{beats}") for beats in self.image_beats]
+        labels = port_names("last_check", len(checks))
+        for letter, check, label in zip(self.inputs, checks, labels, strict=True):
+            m.submodules[label] = place(check, platform)
+            valid, ready, last = (getattr(self, f"s_axis_{letter}_{each}") for each in ("tvalid", "tready", "tlast"))
+            m.d.comb += [check.taken.eq(valid & ready), check.last.eq(last)]
+        m.d.comb += self.error.eq(functools.reduce(operator.or_, (check.error for check in checks)))
         return m

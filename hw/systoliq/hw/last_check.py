@@ -17,13 +17,13 @@ __all__ = ["LastCheck"]
 class LastCheck(wiring.Component):
     """Counts the beats that are ``taken``, ``beats`` to a group.
 
-    ``error`` is 1 from two cycles after one with ``last`` that does not end a group, until reset.
+    ``error`` is 1 from two cycles after one with ``last`` that does not end a group, until reset. ``kind`` is another
+    one for each number of beats in a design.
     """
 
-    kind = "last_check"
-
-    def __init__(self, beats: int) -> None:
+    def __init__(self, beats: int, *, kind: str = "last_check") -> None:
         self.beats = beats
+        self.kind = kind
         super().__init__({"taken": In(1), "last": In(1), "error": Out(1)})
 
     def elaborate(self, platform: object) -> Module:

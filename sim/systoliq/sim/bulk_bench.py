@@ -14,7 +14,7 @@ import numpy.typing as npt
 from cocotb.triggers import FallingEdge, RisingEdge
 
 from .bench import LINGER, misplaced_last, run_all, timer
-from .exchange import PATTERN_CYCLES, BenchOutcome, BenchRun, Flags, Words
+from .exchange import PATTERN_CYCLES, Beats, BenchOutcome, BenchRun, Flags, Words
 
 __all__ = ["bulk"]
 
@@ -28,23 +28,27 @@ async def bulk(dut: Any) -> None:
 async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     seconds = timer()
     dense = run.mask.size > 0
-    _write_beats("a", run.a, run.a_last)
+    inputs = [Beats(run.a, run.a_last), *run.more_inputs]
     if not dense:
-        _write_beats("b", run.b, np.zeros(len(run.b), bool))
-    # A layer stalls at A and Y, a bare array at A and B.
-    names = ("a", "out") if dense else ("a", "b")
+        inputs.append(Beats(run.b, np.zeros(len(run.b), bool)))
+    expected = [Beats(run.expected, run.expected_last), *run.more_expected]
+    for index, beats in enumerate(inputs):
+        _write_beats(f"input_{index}", beats)
+    # A layer or a network stalls at its inputs and outputs, a bare array at A and B.
+    of_inputs, of_outputs = run.stalls.tolist()
+    stalls = [of_inputs] * len(inputs) + [of_outputs] * len(expected) if dense else [of_inputs, of_outputs, 0.0]
+    names = [f"input_{index}" for index in range(len(inputs))] + [f"output_{index}" for index in range(len(expected))]
     rng = np.random.default_rng(run.seed)
-    for name, probability in zip(names, run.stalls.tolist(), strict=True):
+    for name, probability in zip(names, stalls, strict=True):
         np.packbits(rng.random(PATTERN_CYCLES) < probability).tofile(f"{name}_pauses.bin")
-    stalled = [index for index, name in enumerate(("a", "b", "out")) if name in names and run.stalls[names.index(name)]]
 
     await FallingEdge(dut.clk)
     dut.run.value = 0
     dut.rst.value = 1
-    dut.expected.value = len(run.expected)
+    dut.expected.value = sum(len(each.words) for each in expected)
     dut.limit.value = run.limit
     dut.linger.value = LINGER
-    dut.stalled.value = sum(1 << index for index in stalled)
+    dut.stalled.value = sum(1 << index for index, probability in enumerate(stalls) if probability)
     for _ in range(3):
         await FallingEdge(dut.clk)
     dut.rst.value = 0
@@ -53,8 +57,9 @@ async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
     await FallingEdge(dut.clk)
 
     flag_bytes = len(dut.out_flags) // 8
-    words, flags = _read_results(run.expected.shape[1], flag_bytes)
+    words, flags = _read_results("output_0", run.expected.shape[1], flag_bytes)
     last = flags[:, 0] != 0 if dense else np.zeros(0, bool)
+    more = tuple(_beats(f"output_{index}", each) for index, each in enumerate(run.more_expected, start=1))
     broken = dut.broken.value.to_unsigned()
     violations = (f"m_axis_y: {broken} beats changed before they were taken",) if broken else ()
     first, final, cycles = (_signed(dut, name) for name in ("first_cycle", "last_cycle", "cycle"))
@@ -68,17 +73,25 @@ async def _run(dut: Any, run: BenchRun) -> BenchOutcome:
         last_cycle=final,
         cycles=cycles,
         seconds=seconds(),
+        more_outputs=more,
     )
 
 
-def _write_beats(name: str, words: Words, last: Flags) -> None:
-    np.concatenate([last.astype(np.uint8)[:, None], words[:, ::-1]], axis=1).tofile(f"{name}.bin")
+def _write_beats(name: str, beats: Beats) -> None:
+    words = beats.words[:, ::-1]
+    np.concatenate([beats.last.astype(np.uint8)[:, None], words], axis=1).tofile(f"{name}.bin")
 
 
-def _read_results(word_bytes: int, flag_bytes: int) -> tuple[Words, Words]:
+def _read_results(name: str, word_bytes: int, flag_bytes: int) -> tuple[Words, Words]:
     padded = -(-word_bytes // 4) * 4
-    records = np.fromfile(Path("out.bin"), np.uint8).reshape(-1, padded + flag_bytes)
+    records = np.fromfile(Path(f"{name}.bin"), np.uint8).reshape(-1, padded + flag_bytes)
     return records[:, :word_bytes], records[:, padded:]
+
+
+def _beats(name: str, expected: Beats) -> Beats:
+    """Results of an output, whose flag is tlast."""
+    words, flags = _read_results(name, expected.words.shape[1], 4)
+    return Beats(words, flags[:, 0] != 0)
 
 
 def _signed(dut: Any, name: str) -> int:

@@ -6,7 +6,8 @@ Python's part is to start a run and to wait for its end; the beats, and the paus
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from systoliq.hw import BareArray, Dense
 from systoliq.hw.axi import axi_bits
@@ -20,16 +21,16 @@ TOP = "harness"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Ports:
-    """The streams of a design: sources by letter with their data bits, and what takes the results.
+    """The streams of a design, by the letters in their names, with their data bits: `inputs` are `s_axis_<letter>`,
+    `outputs` are `m_axis_<letter>`.
 
-    `sums` is the number of columns of a bare array, and 0 for a layer, which has `m_axis_y`. `user_bits` is the width
-    of A's tuser, which is above the data in the beats.
+    `sums` is the number of columns of a bare array, whose only output has no stream, and 0 for others. `user_bits` is
+    the width of A's tuser, which is above the data in the beats.
     """
 
-    a_bits: int
-    b_bits: int
-    out_bits: int
-    sums: int
+    inputs: Mapping[str, int]
+    outputs: Mapping[str, int]
+    sums: int = 0
     user_bits: int = 0
 
     @classmethod
@@ -41,16 +42,18 @@ class Ports:
             dense.schedule.lanes * dense.requantization.output.bits,
         )
         user_bits = axi_bits(dense.zero_point_bits)
-        return cls(a_bits=axi_bits(a_bits), b_bits=0, out_bits=axi_bits(y_bits), sums=0, user_bits=user_bits)
+        return cls(inputs={"a": axi_bits(a_bits)}, outputs={"y": axi_bits(y_bits)}, user_bits=user_bits)
 
     @classmethod
     def of_array(cls, array: BareArray) -> Ports:
         """The ports of `systoliq.hw.AxiBareArray`."""
         config = array.config
         return cls(
-            a_bits=axi_bits(config.rows * config.depth * config.a.bits),
-            b_bits=axi_bits(config.cols * config.depth * config.b.bits),
-            out_bits=config.cols * config.word_bits,
+            inputs={
+                "a": axi_bits(config.rows * config.depth * config.a.bits),
+                "b": axi_bits(config.cols * config.depth * config.b.bits),
+            },
+            outputs={"y": config.cols * config.word_bits},
             sums=config.cols,
         )
 
@@ -67,21 +70,18 @@ class Tap:
 def harness_verilog(design: str, ports: Ports, *, own_clock: bool, taps: Sequence[Tap] = ()) -> str:
     """Verilog of module `harness` around module `design`.
 
-    It runs while `run` is 1: from `a.bin` (and `b.bin`) come beats, each a byte of `last` and the data, most
-    significant byte first, and to `out.bin` go the results, in little-endian words of 32 bits, followed by `last` or
-    the sums' valid bits, filled up to 32 bits too. Where a bit of `stalled` (0: a, 1: b, 2: the results) is set, the
-    stream pauses in the cycles marked in `a_pauses.bin`, `b_pauses.bin` or `out_pauses.bin`, `PATTERN_CYCLES` bits
-    each, most significant first. `done` rises `linger` cycles after `expected` results came, or after `limit` cycles.
-    `error` is a layer's.
+    It runs while `run` is 1: the inputs, by their places, have their beats from `input_<place>.bin`, each a byte of
+    `last` and the data, most significant byte first. Results go to `output_<place>.bin`, in little-endian words of 32
+    bits, followed by `last` or the sums' valid bits, filled up to 32 bits too. Where a bit of `stalled` is set, inputs
+    first, the stream pauses in the cycles marked in `<stream>_pauses.bin`, `PATTERN_CYCLES` bits, most significant
+    first. `done` rises `linger` cycles after `expected` results of all outputs came, or after `limit` cycles. `error`
+    is the design's.
 
     Beats of each of `taps` go to its file, as little-endian words of 32 bits, filled up with zeros.
 
     `own_clock`: the clock is made here, which costs Icarus less than VPI; Verilator needs it from outside.
     """
-    sources = ["a", "b"] if ports.sums else ["a"]
-    out_bits = -(-ports.out_bits // 32) * 32
     flag_bits = -(-max(ports.sums, 1) // 32) * 32
-    sink = _SUMS if ports.sums else _AXI
     fields = {
         "top": TOP,
         "design": design,
@@ -89,37 +89,64 @@ def harness_verilog(design: str, ports: Ports, *, own_clock: bool, taps: Sequenc
         "pattern_bits": PATTERN_CYCLES,
         "clock_port": "" if own_clock else "input clk,",
         "clock": "reg clk = 0;\n  always #5 clk = ~clk;" if own_clock else "",
-        "out_bits": ports.out_bits,
         "flag_bits": flag_bits,
-        "pad": f"{out_bits - ports.out_bits}'d0, " if out_bits > ports.out_bits else "",
         "sums": ports.sums,
+        "top_stalled": len(ports.inputs) + len(ports.outputs) - 1,
+        "begins": " || ".join(
+            f"(input_{index}_valid && input_{index}_ready)"
+            for index, letter in enumerate(ports.inputs)
+            if letter != "b"
+        ),
     }
-    connections = [
-        _CONNECTION.format(name=name, bits=each) for name, each in (("a", ports.a_bits), ("b", ports.b_bits))
+    sources, connections = _sources(ports, fields)
+    sink = _SUMS if ports.sums else _AXI
+    sinks = [
+        {
+            "name": f"output_{index}",
+            "letter": letter,
+            "index": len(ports.inputs) + index,
+            "bits": bits,
+            "pad": f"{-bits % 32}'d0, " if bits % 32 else "",
+            **fields,
+        }
+        for index, (letter, bits) in enumerate(ports.outputs.items())
     ]
-    bits = {"a": ports.a_bits + ports.user_bits, "b": ports.b_bits}
-    connections = [*connections[: len(sources)], f"    .s_axis_a_tlast(a[{bits['a']}]),"]
-    if ports.user_bits:
-        connections.append(f"    .s_axis_a_tuser(a[{bits['a']} - 1:{ports.a_bits}]),")
-    per_source = [
-        {"name": name, "bits": bits[name], "bytes": bits[name] // 8 + 1, "index": index, **fields}
-        for index, name in enumerate(sources)
-    ]
+    came = " + ".join(sink["came"].format(**each) for each in sinks)
     return _HARNESS.format(
         **fields,
-        declarations="".join(_SOURCE_DECLARATIONS.format(**source) for source in per_source),
-        opening="".join(_SOURCE_OPENING.format(**source) for source in per_source),
-        moving="".join(_SOURCE_MOVING.format(**source) for source in per_source),
-        clearing="".join(_SOURCE_CLEARING.format(**source) for source in per_source),
+        declarations="".join(_SOURCE_DECLARATIONS.format(**source) for source in sources),
+        opening="".join(_OPENING.format(**stream) for stream in (*sources, *sinks))
+        + "".join(_SOURCE_OPENING.format(**source) for source in sources)
+        + "".join(_SINK_OPENING.format(**each) for each in sinks),
+        moving="".join(_SOURCE_MOVING.format(**source) for source in sources),
+        clearing="".join(_SOURCE_CLEARING.format(**source) for source in sources)
+        + "".join(_SINK_CLEARING.format(**each) for each in sinks),
+        closing="".join(f"        $fclose({each['name']}_file);\n" for each in sinks),
         connections="\n".join(connections),
-        sink_declarations=sink["declarations"].format(**fields),
-        sink_moving=sink["moving"].format(**fields),
-        sink_connections=sink["connections"].format(**fields),
+        sink_declarations="".join(sink["declarations"].format(**each) for each in sinks),
+        sink_moving="".join(sink["moving"].format(**each) for each in sinks) + _RECEIVED.format(came=came),
+        sink_connections=",\n".join(sink["connections"].format(**each) for each in sinks),
+        error="" if ports.sums else ",\n    .error(error)",
         taps="".join(
             _TAP.format(index=index, net=f"under_test.{tap.net}", file=tap.file, pad=-tap.bits % 32 or 32)
             for index, tap in enumerate(taps)
         ),
     )
+
+
+def _sources(ports: Ports, fields: Mapping[str, Any]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The fields of each input, and how the design's inputs are connected; those of a bare array's B have no tlast."""
+    sources, connections = [], []
+    for index, (letter, data_bits) in enumerate(ports.inputs.items()):
+        name = f"input_{index}"
+        bits = data_bits + (ports.user_bits if letter == "a" else 0)
+        sources.append({"name": name, "bits": bits, "bytes": bits // 8 + 1, "index": index, **fields})
+        connections.append(_CONNECTION.format(name=name, letter=letter, bits=data_bits))
+        if letter != "b":
+            connections.append(f"    .s_axis_{letter}_tlast({name}[{bits}]),")
+        if bits > data_bits:
+            connections.append(f"    .s_axis_{letter}_tuser({name}[{bits} - 1:{data_bits}]),")
+    return sources, connections
 
 
 _HARNESS = """
@@ -130,7 +157,7 @@ module {top}(
   input [31:0] expected,
   input [31:0] limit,
   input [31:0] linger,
-  input [2:0] stalled,
+  input [{top_stalled}:0] stalled,
   output reg done,
   output reg [31:0] cycle,
   output reg [31:0] first_cycle,
@@ -144,10 +171,9 @@ module {top}(
   reg running = 0;
   reg [31:0] received = 0;
   reg [31:0] lingered = 0;
-  integer out_file = 0;
   integer count = 0;
   integer pauses_file = 0;
-{declarations}{sink_declarations}
+{declarations}{sink_declarations}  assign out_flags = output_0_flags;
   initial begin
     done = 0;
     cycle = 0;
@@ -165,33 +191,24 @@ module {top}(
       received <= 0;
       lingered <= 0;
       broken <= 0;
-      out_ready <= 0;
-      waiting <= 0;
 {clearing}    end else if (!running) begin
       running <= 1;
-      out_file = $fopen("out.bin", "wb");
-      if (stalled[2]) begin
-        pauses_file = $fopen("out_pauses.bin", "rb");
-        count = $fread(out_pauses, pauses_file);
-        $fclose(pauses_file);
-      end
 {opening}    end else if (!done) begin
       cycle <= cycle + 1;
-      if (a_valid && a_ready && first_cycle == NEVER)
+      if (({begins}) && first_cycle == NEVER)
         first_cycle <= cycle;
 {moving}{sink_moving}      if (received >= expected)
         lingered <= lingered + 1;
       if (lingered == linger || cycle == limit) begin
         done <= 1;
-        $fclose(out_file);
-      end
+{closing}      end
     end
   end
   {design} under_test(
     .clk(clk),
     .rst(rst),
 {connections}
-{sink_connections}
+{sink_connections}{error}
   );
 {taps}endmodule
 """
@@ -223,6 +240,22 @@ _SOURCE_CLEARING = """\
 
 _SOURCE_OPENING = """\
       {name}_file = $fopen("{name}.bin", "rb");
+"""
+
+_SINK_OPENING = """\
+      {name}_file = $fopen("{name}.bin", "wb");
+"""
+
+_SINK_CLEARING = """\
+      {name}_ready <= 0;
+      {name}_waiting <= 0;
+"""
+
+_RECEIVED = """\
+      received <= received + {came};
+"""
+
+_OPENING = """\
       if (stalled[{index}]) begin
         pauses_file = $fopen("{name}_pauses.bin", "rb");
         count = $fread({name}_pauses, pauses_file);
@@ -243,59 +276,59 @@ _SOURCE_MOVING = """\
 """
 
 _CONNECTION = """\
-    .s_axis_{name}_tdata({name}[{bits} - 1:0]),
-    .s_axis_{name}_tvalid({name}_valid),
-    .s_axis_{name}_tready({name}_ready),"""
+    .s_axis_{letter}_tdata({name}[{bits} - 1:0]),
+    .s_axis_{letter}_tvalid({name}_valid),
+    .s_axis_{letter}_tready({name}_ready),"""
 
 _AXI = {
     "declarations": """\
-  reg [{pattern_bits} - 1:0] out_pauses = 0;
-  reg out_ready = 0;
-  reg waiting = 0;
-  reg [{out_bits}:0] waited = 0;
-  wire out_valid, out_last;
-  wire [{out_bits} - 1:0] out;
-  assign out_flags = out_last;
+  integer {name}_file = 0;
+  reg [{pattern_bits} - 1:0] {name}_pauses = 0;
+  reg {name}_ready = 0;
+  reg {name}_waiting = 0;
+  reg [{bits}:0] {name}_waited = 0;
+  wire {name}_valid, {name}_last;
+  wire [{flag_bits} - 1:0] {name}_flags = {name}_last;
+  wire [{bits} - 1:0] {name};
 """,
+    "came": "({name}_valid && {name}_ready ? 32'd1 : 32'd0)",
     "moving": """\
-      out_ready <= !(stalled[2] && out_pauses[cycle[{cycles_bits} - 1:0]]);
-      waiting <= out_valid && !out_ready;
-      waited <= {{out_last, out}};
-      if (waiting && !(out_valid && waited == {{out_last, out}}))
+      {name}_ready <= !(stalled[{index}] && {name}_pauses[cycle[{cycles_bits} - 1:0]]);
+      {name}_waiting <= {name}_valid && !{name}_ready;
+      {name}_waited <= {{{name}_last, {name}}};
+      if ({name}_waiting && !({name}_valid && {name}_waited == {{{name}_last, {name}}}))
         broken <= broken + 1;
-      if (out_valid && out_ready) begin
-        $fwrite(out_file, "%u", {{out_flags, {pad}out}});
+      if ({name}_valid && {name}_ready) begin
+        $fwrite({name}_file, "%u", {{{name}_flags, {pad}{name}}});
         last_cycle <= cycle;
-        received <= received + 1;
       end
 """,
     "connections": """\
-    .m_axis_y_tdata(out),
-    .m_axis_y_tvalid(out_valid),
-    .m_axis_y_tready(out_ready),
-    .m_axis_y_tlast(out_last),
-    .error(error)""",
+    .m_axis_{letter}_tdata({name}),
+    .m_axis_{letter}_tvalid({name}_valid),
+    .m_axis_{letter}_tready({name}_ready),
+    .m_axis_{letter}_tlast({name}_last)""",
 }
 
 _SUMS = {
     "declarations": """\
-  reg [{pattern_bits} - 1:0] out_pauses = 0;
-  reg out_ready = 0;
-  reg waiting = 0;
-  wire [{sums} - 1:0] out_valid;
-  wire [{out_bits} - 1:0] out;
-  assign out_flags = out_valid;
+  integer {name}_file = 0;
+  reg [{pattern_bits} - 1:0] {name}_pauses = 0;
+  reg {name}_ready = 0;
+  reg {name}_waiting = 0;
+  wire [{sums} - 1:0] {name}_valid;
+  wire [{bits} - 1:0] {name};
+  wire [{flag_bits} - 1:0] {name}_flags = {name}_valid;
   assign error = 0;
 """,
+    "came": "({name}_valid[{sums} - 1] ? 32'd1 : 32'd0)",
     "moving": """\
-      if (out_valid != 0) begin
-        $fwrite(out_file, "%u", {{out_flags, {pad}out}});
+      if ({name}_valid != 0) begin
+        $fwrite({name}_file, "%u", {{{name}_flags, {pad}{name}}});
         last_cycle <= cycle;
-        if (out_valid[{sums} - 1])
-          received <= received + 1;
       end
 """,
     "connections": """\
-    .sums(out),
-    .sums_valid(out_valid)""",
+    .sums({name}),
+    .sums_valid({name}_valid)""",
 }

@@ -47,11 +47,4 @@ def mutate(text, module, pattern, replacement):
 def shallow(pipeline):
     """The pipeline with FIFOs that are too shallow before its joins."""
     joints = [dataclasses.replace(joint, waiting=tuple(2 for _ in joint.waiting)) for joint in pipeline.joints]
-    return Pipeline(
-        joints,
-        source=pipeline.source,
-        shape=pipeline.shape,
-        lanes=pipeline.lanes,
-        output=pipeline.output,
-        cells=pipeline.cells,
-    )
+    return Pipeline(joints, inputs=pipeline.inputs, outputs=pipeline.outputs, cells=pipeline.cells)

@@ -41,7 +41,14 @@ class Builder:
     def __init__(self, shape, *, seed=0, form=INT8):
         self.rng = random.Random(f"network {seed}")
         self.x = self.last = bench.tensor("x", (1, *shape), self.rng, form)
+        self.inputs = [self.x]
         self.nodes = []
+
+    def input(self, shape):
+        """Another input, called x1 and on."""
+        self.last = bench.tensor(f"x{len(self.inputs)}", (1, *shape), self.rng, self.x.format)
+        self.inputs.append(self.last)
+        return self.last
 
     def _tensor(self, shape, form=None, like=None):
         name = f"t{len(self.nodes)}"
@@ -141,9 +148,10 @@ class Builder:
         y = self._tensor((*x.shape[:-1], made))
         return self._add(Dense, (x,), y, layer=bench.layer_of(x, y, x.shape[-1], made, self.rng))
 
-    def network(self):
-        source = Source(name=self.x.name, shape=self.x.shape, movements=(), tensor=self.x)
-        return Network(name="small", sources=(source,), nodes=tuple(self.nodes), outputs=(self.last,))
+    def network(self, *outputs):
+        """With the last tensor as its output, or with `outputs`."""
+        sources = tuple(Source(name=x.name, shape=x.shape, movements=(), tensor=x) for x in self.inputs)
+        return Network(name="small", sources=sources, nodes=tuple(self.nodes), outputs=outputs or (self.last,))
 
 
 def residual(seed=0, form=INT8):
@@ -265,6 +273,26 @@ def shuffled(seed=0, form=INT8):
     return net.network()
 
 
+def headed(seed=0, form=INT8):
+    """Two heads of other sizes on a trunk, which is an output, too, and is flattened in one head."""
+    net = Builder((2, 4, 4), seed=seed, form=form)
+    trunk = net.convolution(2, (3, 3), pads=(1, 1, 1, 1))
+    large = net.table()
+    net.average()
+    net.flatten()
+    return net.network(net.dense(3), large, trunk)
+
+
+def crossed(seed=0, form=INT8):
+    """Two inputs of other sizes, each weighed by the average of the other: images that wait for the whole other."""
+    net = Builder((2, 4, 3), seed=seed, form=form)
+    other = net.input((2, 2, 2))
+    net.multiply(net.x, net.average())
+    left = net.last
+    net.last = net.x
+    return net.network(left, net.multiply(other, net.average()))
+
+
 NETWORKS = {
     "residual": residual,
     "separable": separable,
@@ -276,6 +304,8 @@ NETWORKS = {
     "tiled": tiled,
     "averaged": averaged,
     "compared": compared,
+    "headed": headed,
+    "crossed": crossed,
 }
 
 
@@ -291,10 +321,17 @@ def assembled(net, parallelism=None, **more):
 
 
 def traffic(assembly, net, images, seed):
-    """Words of random images for the pipeline, and those that golden expects of it."""
-    x = bench.integers(net.inputs[0], images, random.Random(f"images {seed}"))
-    made = net.golden({net.inputs[0].name: x})
+    """Words of random images for each input of the pipeline, and those that golden expects of each output."""
+    rng = random.Random(f"images {seed}")
+    x = {tensor.name: bench.integers(tensor, images, rng) for tensor in net.inputs}
+    made = net.golden(x)
     pipeline = assembly.pipeline
-    output = assembly.tensors[pipeline.output]
-    given = bench.words_of(net.inputs[0], x, pipeline.lanes)
-    return {"i": given}, bench.words_of(output, made[output.name], bench.lanes_of(pipeline.o))
+    given = {
+        port: bench.words_of(tensor, x[tensor.name], each.lanes)
+        for port, each, tensor in zip(pipeline.input_ports, pipeline.inputs, net.inputs, strict=True)
+    }
+    expected = {
+        port: bench.words_of(assembly.tensors[each.name], made[each.name], bench.lanes_of(getattr(pipeline, port)))
+        for port, each in zip(pipeline.output_ports, pipeline.outputs, strict=True)
+    }
+    return given, expected

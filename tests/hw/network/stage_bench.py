@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import numpy as np
@@ -364,8 +365,13 @@ class Bench:
         simulate(self.component, bench, reset=reset, limit=200_000)
         return self.taken
 
-    async def _phase(self, ctx, *, given, wanted, comes=1.0, goes=1.0, cycles=None, limit=20_000):
-        """Offer the words of `given`, by names of ports, until there are `wanted` of each output, or for `cycles`."""
+    async def _phase(self, ctx, *, given, wanted, comes=1.0, goes=1.0, cycles=None, limit=20_000, turns=()):
+        """Offer the words of `given`, by names of ports, until there are `wanted` of each output, or for `cycles`.
+
+        Each of `turns` is a list of ports and counts: only the first port moves, until it has moved so many beats, then
+        the next one, and so on from the beginning again.
+        """
+        turns = [Turns(each) for each in turns]
         component, rng = self.component, self.rng
         waiting = {name: list(reversed(words)) for name, words in given.items()}
         offers = dict.fromkeys(given, False)
@@ -381,11 +387,11 @@ class Bench:
             spare -= complete
             cycles = None if cycles is None else cycles - 1
             for name, words in waiting.items():
-                if words and not offers[name] and rng.random() < comes:
+                if words and not offers[name] and rng.random() < comes and all(each.may(name) for each in turns):
                     offers[name] = True
                     ctx.set(Value.cast(getattr(component, name).payload), words[-1])
                 ctx.set(getattr(component, name).valid, offers[name])
-            readies = [rng.random() < goes for _ in outs]
+            readies = [rng.random() < goes and all(each.may(name) for each in turns) for name in wanted]
             for out, ready in zip(outs, readies, strict=True):
                 ctx.set(out.ready, ready)
             _, _, *values = await ctx.tick().sample(*looks)
@@ -393,6 +399,7 @@ class Bench:
                 if offers[name] and ready:
                     offers[name] = False
                     waiting[name].pop()
+                    moved(name, turns)
             shown = values[len(given) :]
             for index, (name, ready) in enumerate(zip(wanted, readies, strict=True)):
                 valid, payload = shown[2 * index : 2 * index + 2]
@@ -400,6 +407,7 @@ class Bench:
                 held[name] = payload if valid and not ready else None
                 if valid and ready:
                     self.taken[name].append(payload)
+                    moved(name, turns)
                     self.times[name].append(self.cycle)
             self.cycle += 1
             if not limit:
@@ -407,6 +415,29 @@ class Bench:
             limit -= 1
         for name in given:
             ctx.set(getattr(component, name).valid, 0)
+
+
+class Turns:
+    """Ports that move one after the other, `order` with their beats."""
+
+    def __init__(self, order):
+        self.order = itertools.cycle(order)
+        self.names = {name for name, _ in order}
+        self.name, self.left = next(self.order)
+
+    def may(self, name):
+        return name not in self.names or name == self.name
+
+    def moved(self, name):
+        if name in self.names:
+            self.left -= 1
+            if not self.left:
+                self.name, self.left = next(self.order)
+
+
+def moved(name, turns):
+    for each in turns:
+        each.moved(name)
 
 
 PACES = [(1.0, 1.0), (0.3, 1.0), (1.0, 0.3), (0.6, 0.7)]

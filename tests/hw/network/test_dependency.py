@@ -116,8 +116,9 @@ def last_beats(whole, assembly, waiting, *, most=8):
         dataclasses.replace(joint, waiting=waiting) if joint.waiting else joint for joint in assembly.pipeline.joints
     ]
     old = assembly.pipeline
-    pipeline = Pipeline(joints, source=old.source, shape=old.shape, lanes=old.lanes, output=old.output, cells=old.cells)
-    given, expected = small.traffic(assembly, whole, 4, 0)
+    pipeline = Pipeline(joints, inputs=old.inputs, outputs=old.outputs, cells=old.cells)
+    given, wanted = small.traffic(assembly, whole, 4, 0)
+    expected = wanted["o"]
     run = bench.Bench(pipeline)
     try:
         run.simulate({"given": given, "wanted": {"o": len(expected)}, "limit": most * assembly.image_cycles})

@@ -12,7 +12,7 @@ from amaranth.hdl import signed
 from systoliq.golden import INT8
 from systoliq.hw import emit_verilog
 from systoliq.hw.network.lookup import Lookup
-from systoliq.hw.network.pipeline import Joint, Pipeline
+from systoliq.hw.network.pipeline import Inlet, Joint, Outlet, Pipeline
 
 from . import stage_bench as bench
 
@@ -27,7 +27,8 @@ def joint(name, of, *, lanes, seed, waiting=()):
 
 
 def pipeline(joints, *, output, lanes=2):
-    return Pipeline(joints, source="x", shape=signed(8), lanes=lanes, output=output, cells="portable")
+    inlet = Inlet(name="x", shape=signed(8), lanes=lanes)
+    return Pipeline(joints, inputs=[inlet], outputs=[Outlet(name=output)], cells="portable")
 
 
 def words(values, lanes):

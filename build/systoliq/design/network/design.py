@@ -31,12 +31,14 @@ from ..names import module_name
 from ..operands import read_operand_file
 from ..options import auto_cells
 from ..simulated import Simulated, check_run
+from .ends import check_one_stream
 from .enough import enough_images
 from .estimate import Estimate, estimate
 from .fit import check_fit
 from .options import NetworkOptions
 from .plan import UNLIMITED, Plan, lane_cells, plan_for_budget, plan_for_cycles, within_cells
 from .plan_file import read_plan
+from .ports import network_meanings
 from .scales import network_scale_notes
 
 __all__ = ["NetworkDesign"]
@@ -54,15 +56,6 @@ class NetworkDesign(Design):
     """
 
     kind: ClassVar[str] = "network"
-    meanings: ClassVar[Mapping[str, str]] = {
-        "rst": "synchronous reset, active high; the contents of the weight memories stay",
-        "s_axis_a_tdata": "pixels of images, see packing.a",
-        "s_axis_a_tvalid": "a beat of pixels is offered",
-        "s_axis_a_tready": "the beat of pixels is taken",
-        "s_axis_a_tlast": "the last beat of an image; with any other beat it is an error",
-        "m_axis_y_tlast": "the last beat of an image's results",
-        "error": "1 until reset: an s_axis_a_tlast came with a beat that ends no image",
-    }
 
     def __init__(
         self,
@@ -151,6 +144,11 @@ class NetworkDesign(Design):
         """See `Design.hardware`: the plan is a file of the package."""
         return self._hardware.replace(throughput=None, multipliers=None, luts=None, plan=None, line_baud=None)
 
+    @property
+    def meanings(self) -> Mapping[str, str]:  # type: ignore[override]
+        """See `Design.meanings`: those of each input and output."""
+        return network_meanings(self.assembly)
+
     @cached_property
     def top(self) -> AxiPipeline:
         """The module with AXI4-Stream ports."""
@@ -182,8 +180,7 @@ class NetworkDesign(Design):
     @cached_property
     def estimates(self) -> Mapping[str, Estimate]:
         """Estimates of each stage, by its node's name; empty for families without estimates."""
-        waiting = {joint.name: joint.waiting for joint in self.assembly.pipeline.joints}
-        return self._estimated(self.plan, waiting)
+        return self._estimated(self.plan, self.assembly.waiting)
 
     def _estimated(self, plan: Plan, waiting: Mapping[str, Sequence[int]]) -> dict[str, Estimate]:
         """Return the estimates of the stages of `plan` with FIFOs for the beats `waiting` before each stage, by the
@@ -258,6 +255,9 @@ class NetworkDesign(Design):
             raise InputError(f"{where}: {error}") from error
         if not all(len(array) for array in taken.values()):
             raise InputError(f"{where}: input must hold at least one image, and holds none")
+        if len({len(array) for array in taken.values()}) > 1:
+            held = ", ".join(f"{len(array)} of {name}" for name, array in taken.items())
+            raise InputError(f"{where}: input must hold as many images of each of the network's inputs, not {held}")
         return taken
 
     def simulate(
@@ -283,9 +283,10 @@ class NetworkDesign(Design):
             progress=progress,
         )  # fmt: skip
         tensors = {each.tensor.name: each.array for each in result.tensors.values()}
-        made, (output,) = self.assembly.tensors[self.assembly.pipeline.output], self.network.outputs
-        y = output.unraster(made.raster(tensors[made.name]))
-        outputs = {output.name: y}
+        streams = zip(self.network.outputs, self.assembly.outputs.values(), strict=True)
+        made = {output.name: (output, self.assembly.tensors[name]) for output, name in streams}
+        outputs = {name: output.unraster(x.raster(tensors[x.name])) for name, (output, x) in made.items()}
+        y = outputs[self.network.outputs[0].name]
         return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
 
     @property
@@ -294,9 +295,16 @@ class NetworkDesign(Design):
         return network_scale_notes(self.network)
 
     @property
+    def outputs(self) -> int:
+        """See `Design.outputs`."""
+        return len(self.network.outputs)
+
+    @property
     def unit_beats(self) -> int:
         """Beats of an image."""
-        return image_beats(self.assembly)
+        check_one_stream(self.network)
+        (beats,) = image_beats(self.assembly)
+        return beats
 
     def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
         wrong = [

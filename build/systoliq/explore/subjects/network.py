@@ -42,7 +42,7 @@ class NetworkPoint(Point):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NetworkSubject(Subject):
-    """A network of one input and one output; `source` is empty where the command line cannot name it."""
+    """A network; `source` is empty where the command line cannot name it."""
 
     columns = ("multipliers", "cosim_images")
     axes = (Axis(name="multipliers", default="4:64:x2"), CELLS_AXIS, TARGET_AXIS)
@@ -94,8 +94,8 @@ class NetworkSubject(Subject):
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
         """See `Subject.model`: the plan's."""
         design = self.design(point)
-        plan, (source,), (output,) = design.plan, self.network.sources, self.network.outputs
-        bits = sum(int(np.prod(tensor.shape)) * tensor.format.bits for tensor in (source.tensor, output))
+        plan, ends = design.plan, (*self.network.inputs, *self.network.outputs)
+        bits = sum(int(np.prod(tensor.shape)) * tensor.format.bits for tensor in ends)
         return {
             "macs_per_cycle": plan.multipliers,
             "cycles": plan.image_cycles,
@@ -107,18 +107,22 @@ class NetworkSubject(Subject):
 
     def cosimulate(self, point: Point, settings: Settings) -> dict[str, Any]:
         """See `Subject.cosimulate`: random images; every tensor must equal golden's, and an image take the plan's
-        cycles.
+        cycles, or more where the plan is not exact. The last of several outputs may have images at a quicker pace.
         """
         design = self.design(point)
-        (source,) = self.network.sources
-        shape = (_IMAGES + 1, *source.tensor.shape[1:])
-        images = random_operands(source.tensor.format, shape, np.random.default_rng(SEED))
+        generator = np.random.default_rng(SEED)
+        images = {
+            tensor.name: random_operands(tensor.format, (_IMAGES + 1, *tensor.shape[1:]), generator)
+            for tensor in self.network.inputs
+        }
         runs = [
-            design.simulate({source.tensor.name: images[:count]}, simulator=settings.simulator).report
+            design.simulate({name: x[:count] for name, x in images.items()}, simulator=settings.simulator).report
             for count in (_IMAGES, _IMAGES + 1)
         ]
         wrong = sum(each["mismatches"] + len(each["violations"]) for each in runs)
-        equal = not wrong and runs[1]["cycles"] - runs[0]["cycles"] == design.plan.image_cycles
+        late = runs[1]["cycles"] - runs[0]["cycles"] - design.plan.image_cycles
+        more, less = not design.assembly.exact, len(self.network.outputs) > 1
+        equal = not wrong and (late == 0 or (late > 0 and more) or (late < 0 and less))
         return {
             "cosim_images": _IMAGES + 1,
             "cosim_cycles": runs[1]["cycles"],

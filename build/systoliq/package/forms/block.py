@@ -14,7 +14,7 @@ VENDOR, LIBRARY = "systoliq", "blocks"
 VERSION = "1.0"
 """Version of a block in the catalogs of other tools, which require one."""
 
-_OF_AN_INTERFACE = re.compile(r"(?P<name>(?P<role>[sm])_(?P<bus>axis|axi)_[a-z]+)_(?P<signal>[a-z]+)")
+_OF_AN_INTERFACE = re.compile(r"(?P<name>(?P<role>[sm])_(?P<bus>axis|axi)_[a-z]+\d*)_(?P<signal>[a-z]+)")
 _PROTOCOLS = {"s_axis": "axi4-stream", "m_axis": "axi4-stream", "s_axi": "axi4-lite", "m_axi": "axi4"}
 _ROLES = {"s": "slave", "m": "master"}
 

@@ -34,6 +34,7 @@ def certify_network(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[s
         raise InputError(f"name must not be {design.name!r}: {CERTIFICATE} is a file of the package")
     stages = claims_of(design)
     by_stream = {joint.name: joint.component.kind for joint in design.assembly.pipeline.joints}
+    outputs = {letter: f"{design.name}_{by_stream[name]}" for letter, name in design.assembly.outputs.items()}
     content: dict[str, Any] = {
         "generator": GENERATOR,
         "kind": "certificate",
@@ -41,7 +42,7 @@ def certify_network(design: NetworkDesign, files: Mapping[str, bytes]) -> dict[s
         "name": design.name,
         "statement": _STATEMENT,
         "verdict": whole_verdict(stages),
-        "output": f"{design.name}_{by_stream[design.assembly.pipeline.output]}",
+        **({"output": outputs["y"]} if len(outputs) == 1 else {"outputs": outputs}),
         "stages": stages,
     }
     return sealed(content, files)

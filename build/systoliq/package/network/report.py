@@ -70,9 +70,11 @@ def pipeline_html(design: NetworkDesign) -> str:
         )
         for stage in plan.stages
     )
-    output = design.network.outputs[0]
-    end = html.escape(f"{output.name} {list(output.shape)}")
-    return f'<p>{html.escape(summary)}</p>\n{stages}\n<p class="wire">&darr; m_axis_y: {end}</p>\n'
+    outputs = "".join(
+        f'<p class="wire">&darr; m_axis_{letter}: {html.escape(f"{output.name} {list(output.shape)}")}</p>\n'
+        for letter, output in zip(assembly.outputs, design.network.outputs, strict=True)
+    )
+    return f"<p>{html.escape(summary)}</p>\n{stages}\n{outputs}"
 
 
 def _certified(operator: Operator[Node], claim: Mapping[str, Any]) -> str:

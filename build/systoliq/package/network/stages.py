@@ -21,8 +21,6 @@ from ..layer.certificate import layer_claims
 
 __all__ = ["claims_of", "stage_arrays", "stage_claims", "whole_verdict"]
 
-_INPUT = "s_axis_a"
-
 
 def stage_arrays(assembly: Assembly) -> Arrays:
     """Arrays of each stage's function, as STAGE/KEY: a layer's arrays, or tables, scales and zero points of its
@@ -44,7 +42,7 @@ def claims_of(design: NetworkDesign) -> list[dict[str, Any]]:
 def stage_claims(assembly: Assembly, name: str) -> list[dict[str, Any]]:
     """The certificate's claims about each stage of the network `name`, in order."""
     modules = {joint.name: f"{name}_{joint.component.kind}" for joint in assembly.pipeline.joints}
-    modules[assembly.pipeline.source] = _INPUT
+    modules |= {stream: f"s_axis_{letter}" for letter, stream in assembly.inputs.items()}
     return [
         {
             "node": node.name,

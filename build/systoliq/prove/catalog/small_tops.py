@@ -20,7 +20,7 @@ from systoliq.hw.dense import Dense
 from systoliq.hw.network.gather import Gather
 from systoliq.hw.network.lookup import Lookup
 from systoliq.hw.network.maximum import Maximum
-from systoliq.hw.network.pipeline import Joint, Pipeline
+from systoliq.hw.network.pipeline import Inlet, Joint, Outlet, Pipeline
 from systoliq.hw.network.replay import Replay
 from systoliq.hw.operand_shape import operand_shape
 
@@ -77,5 +77,6 @@ STAGES: dict[str, Callable[[], wiring.Component]] = {
 def network_of(stage: str) -> wiring.Component:
     """A network of one of `STAGES`, in beats of one element."""
     joint = Joint(name="y", component=STAGES[stage](), inputs=("x",))
-    pipeline = Pipeline([joint], source="x", shape=_ELEMENT, lanes=1, output="y", cells="portable")
-    return AxiPipeline(pipeline, image_beats=2)
+    inlet = Inlet(name="x", shape=_ELEMENT, lanes=1)
+    pipeline = Pipeline([joint], inputs=[inlet], outputs=[Outlet(name="y")], cells="portable")
+    return AxiPipeline(pipeline, image_beats=[2])

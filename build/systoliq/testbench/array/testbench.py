@@ -134,5 +134,6 @@ def array_testbench(design: ArrayDesign) -> str:
         ),
         step=_STEP,
         reset=_RESET,
+        again="",
         contents=f"    i = 0;\n{contents}",
     )

@@ -162,6 +162,7 @@ def layer_testbench(design: LayerDesign) -> str:
         declarations=_declarations(design, stimulus, sender, receiver),
         step=fill(_STEP, receiver=receiver.step),
         reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
+        again="",
         contents=f"    i = 0;\n{expected}",
     )
 
@@ -176,7 +177,7 @@ def _sender(design: LayerDesign, stimulus: LayerStimulus, *, waits: bool) -> Sen
         random_bit=3,
         few=stimulus.few_a_beats,
         user_width=axi_bits(dense.zero_point_bits),
-        strays=True,
+        strays=0,
         pauses=True,
         waits=waits,
     )

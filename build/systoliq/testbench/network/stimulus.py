@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import cycle
 from typing import Any
@@ -26,44 +27,42 @@ _HALVINGS = (4, 1, 5, 2, 6, 3)  # of A's whole range, for images about the zero 
 
 @dataclass(frozen=True, kw_only=True)
 class NetworkStimulus:
-    """`tensors`: every integer tensor of `images` images, by its name in ONNX; `few_a_beats` and `few_y_beats` belong
-    to the first `few` images.
+    """`tensors`: every integer tensor of `images` images, by its name in ONNX; `inputs` and `outputs` are the beats of
+    each port by its letter. Some phases have the first `few` images alone.
     """
 
     images: int
     few: int
     tensors: dict[str, npt.NDArray[Any]]
-    a_beats: tuple[Beat, ...]
-    y_beats: tuple[Beat, ...]
+    inputs: dict[str, tuple[Beat, ...]]
+    outputs: dict[str, tuple[Beat, ...]]
+
+    def each(self, beats: Sequence[Beat]) -> int:
+        """How many of `beats` an image has."""
+        return len(beats) // self.images
 
     @property
-    def few_a_beats(self) -> int:
-        """See the class."""
-        return len(self.a_beats) * self.few // self.images
-
-    @property
-    def few_y_beats(self) -> int:
-        """See the class."""
-        return len(self.y_beats) * self.few // self.images
+    def results(self) -> int:
+        """Beats of an image's results, of all outputs."""
+        return sum(map(self.each, self.outputs.values()))
 
 
 @once
 def network_stimulus(design: NetworkDesign) -> NetworkStimulus:
     """Images of every swing, and some that are the same everywhere; few where they take many cycles."""
-    (source,) = design.network.sources
-    tensor = source.tensor
-    count = min(max(_CYCLES // design.assembly.image_cycles, _LEAST), _MOST)
-    images = _images(tensor, count, np.random.default_rng(SEED))
-    tensors = design.network.golden({tensor.name: images})
-    pipeline = design.assembly.pipeline
-    output = design.assembly.tensors[pipeline.output]
-    return NetworkStimulus(
-        images=count,
-        few=min(count, _FEW),
-        tensors=tensors,
-        a_beats=_beats(tensor, tensors[tensor.name], pipeline.lanes),
-        y_beats=_beats(output, tensors[output.name], beat_lanes(design.assembly, output.name)),
+    assembly = design.assembly
+    count = min(max(_CYCLES // assembly.image_cycles, _LEAST), _MOST)
+    generator = np.random.default_rng(SEED)
+    images = {tensor.name: _images(tensor, count, generator) for tensor in design.network.inputs}
+    tensors = design.network.golden(images)
+    inputs, outputs = (
+        {
+            letter: _beats(assembly.tensors[name], tensors[name], beat_lanes(assembly, name))
+            for letter, name in streams.items()
+        }
+        for streams in (assembly.inputs, assembly.outputs)
     )
+    return NetworkStimulus(images=count, few=min(count, _FEW), tensors=tensors, inputs=inputs, outputs=outputs)
 
 
 def _images(tensor: Tensor, count: int, generator: np.random.Generator) -> npt.NDArray[Any]:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
 from systoliq.hw.axi import axi_bits
-from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
+from systoliq.hw.network.assembly import Assembly
+from systoliq.hw.network.operators import operator_of
+from systoliq.sim.cosimulation.network import beat_bits, beat_lanes, image_beats
 
 from ...design.network.design import NetworkDesign
 from ..fills import Fills
@@ -21,21 +26,33 @@ _FILL_CYCLES = 16_000  # of stops that fill all buffers, about
 _LEAST_FILLS, _MOST_FILLS = 3, 40
 _SETTLES = 200  # cycles in which stages settle that wait for nothing but each other
 _RESET_CYCLES = 45_000  # of all trials, about
+_RANDOM_BITS = (3, 5, 25, 27, 29, 7)  # of the senders' stalls, by the places of their inputs
 _ERROR_CYCLES = 16  # from a misplaced tlast to the end of its trial, at least
 
-_DECLARATIONS = """\
-<<task>>
+_STRAYS = 24  # bits of the place of a beat, with which its input's number stands in that of a misplaced tlast
 
-  reg [<<y_top>>:0] y_data [0:RESULTS-1];
-  reg y_last [0:RESULTS-1];
-  task y(input [<<y_top>>:0] data, input last);
-    begin y_data[i] = data; y_last[i] = last; i = i + 1; end
+_OUTPUT = """\
+  localparam <<Y>>_RESULTS = <<results>>;  // of this output
+  localparam <<Y>>_FEW = <<few>>;
+  localparam <<Y>>_BEATS = <<beats>>;  // of an image's results
+  reg [<<top>>:0] <<y>>_data [0:<<Y>>_RESULTS-1];
+  reg <<y>>_last [0:<<Y>>_RESULTS-1];
+  task <<y>>(input [<<top>>:0] data, input last);
+    begin <<y>>_data[i] = data; <<y>>_last[i] = last; i = i + 1; end
   endtask
 
 <<receiver>>
-  localparam BEATS = <<beats>>;  // of an image's results
-  integer image_end = 0;
-  wire [31:0] y_at = phase == 3'd5 ? taken % FEW : taken;
+  integer <<y>>_taken = 0;  // results of this output in this phase
+  integer <<y>>_image_end = 0;
+  wire <<y>>_moves = m_axis_<<y>>_tvalid && m_axis_<<y>>_tready;
+  wire [31:0] <<y>>_end = phase == 3'd0 ? <<Y>>_RESULTS : phase == 3'd5 ? a_images * <<Y>>_BEATS : <<Y>>_FEW;
+  wire [31:0] <<y>>_at = phase == 3'd5 ? <<y>>_taken % <<Y>>_FEW : <<y>>_taken;
+"""
+
+_DECLARATIONS = """\
+<<tasks>>
+
+<<outputs>>
   wire error;
   wire strays = resets && kind == 2'd<<stray>>;  // the results' tlast may follow A's
   reg strayed = 1'b0;  // a tlast came in the wrong place
@@ -44,24 +61,16 @@ _DECLARATIONS = """\
   <<name>> dut (
     .clk(clk),
     .rst(rst),
-    .s_axis_a_tdata(s_axis_a_tdata),
-    .s_axis_a_tvalid(s_axis_a_tvalid),
-    .s_axis_a_tready(s_axis_a_tready),
-    .s_axis_a_tlast(s_axis_a_tlast),
-    .m_axis_y_tdata(m_axis_y_tdata),
-    .m_axis_y_tvalid(m_axis_y_tvalid),
-    .m_axis_y_tready(m_axis_y_tready),
-    .m_axis_y_tlast(m_axis_y_tlast),
+<<connections>>
     .error(error)
   );"""
 
 _STEP = """\
-<<receiver>>
-      if ((^{m_axis_y_tvalid, s_axis_a_tready}) === 1'bx && !done) begin
-        $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", m_axis_y_tvalid, s_axis_a_tready, phase);
+      if ((^{<<handshake>>}) === 1'bx && !done) begin
+        $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", {<<valids>>}, {<<readies>>}, phase);
         finish;
       end
-      strayed <= strayed || (s_axis_a_tvalid && s_axis_a_tready && a_index == stray);
+      strayed <= strayed || <<strayed>>;
       error_due <= strayed;
       if (strays && since + 1 == trial_until[trial] && !error_due && !done) begin
         $display("FAIL: the misplaced tlast must be taken within %0d cycles (phase %0d)", trial_until[trial], phase);
@@ -72,76 +81,172 @@ _STEP = """\
                  error, phase);
         finish;
       end
-      if (m_axis_y_tvalid && m_axis_y_tready) begin
-        if (taken < results) begin
-          if ((m_axis_y_tdata !== y_data[y_at] || (m_axis_y_tlast !== y_last[y_at] && !strays)) && !done) begin
-            $display("FAIL: image %0d beat %0d: expected %h tlast %b, got %h tlast %b (phase %0d)", taken / BEATS,
-                     taken % BEATS, y_data[y_at], y_last[y_at], m_axis_y_tdata, m_axis_y_tlast, phase);
+      checked <= checked + <<checks>>;
+      taken <= taken + <<takes>>;"""
+
+_OUTPUT_STEP = """\
+<<receiver>>
+      if (<<y>>_moves) begin
+        if (<<y>>_taken < <<y>>_end) begin
+          if ((m_axis_<<y>>_tdata !== <<y>>_data[<<y>>_at] || (m_axis_<<y>>_tlast !== <<y>>_last[<<y>>_at] && !strays))
+              && !done) begin
+            $display("FAIL: image %0d beat %0d<<which>>: expected %h tlast %b, got %h tlast %b (phase %0d)",
+                     <<y>>_taken / <<Y>>_BEATS, <<y>>_taken % <<Y>>_BEATS, <<y>>_data[<<y>>_at], <<y>>_last[<<y>>_at],
+                     m_axis_<<y>>_tdata, m_axis_<<y>>_tlast, phase);
             finish;
           end
-          checked <= checked + <<lanes>>;
-          taken <= taken + 1;
         end else if (!done) begin
-          $display("FAIL: more than %0d beats came (phase %0d)", results, phase);
+          $display("FAIL: more than %0d beats<<which>> came (phase %0d)", <<y>>_end, phase);
           finish;
         end
-        if (m_axis_y_tlast) image_end <= cycle;
-        if (phase == 3'd0 && taken == RESULTS - 1 && cycle - image_end <<differs>> MODEL_CYCLES && !done) begin
-          $display("FAIL: expected <<expected>> cycles from image to image, got %0d", MODEL_CYCLES, cycle - image_end);
-          finish;
-        end
+        <<y>>_taken <= <<y>>_taken + 1;<<pace>>
       end"""
+
+_PACE = """
+        if (m_axis_<<y>>_tlast) <<y>>_image_end <= cycle;
+        if (phase == 3'd0 && <<y>>_taken == <<Y>>_RESULTS - 1 && cycle - <<y>>_image_end <<differs>> MODEL_CYCLES
+            && !done) begin
+          $display("FAIL: expected <<expected>> cycles from image to image<<which>>, got %0d", MODEL_CYCLES,
+                   cycle - <<y>>_image_end);
+          finish;
+        end"""
 
 
 def network_testbench(design: NetworkDesign) -> str:
     """Return Verilog of module `<name>_tb`, which holds its stimulus and needs nothing else."""
     stimulus = network_stimulus(design)
     assembly = design.assembly
-    lanes = beat_lanes(assembly, assembly.pipeline.output)
-    a_width, width = (
-        axi_bits(beat_bits(assembly, name)) for name in (assembly.pipeline.source, assembly.pipeline.output)
-    )
-    sender = Sender(
-        "a", stimulus.a_beats, a_width, has_last=True, random_bit=3, few=stimulus.few_a_beats, strays=True, laps=True
-    )
-    receiver = Receiver({"tdata": width, "tlast": 1})
-    expected = calls(f"y({literal(beat.word, width)}, {int(beat.last)});" for beat in stimulus.y_beats)
+    senders = [_sender(design, stimulus, index, letter) for index, letter in enumerate(assembly.inputs)]
+    outputs = [_Output(design, stimulus, letter) for letter in assembly.outputs]
     quiet = assembly.image_cycles // 4 + 200
+    valids = [f"m_axis_{letter}_tvalid" for letter in assembly.outputs]
+    readies = [f"s_axis_{letter}_tready" for letter in assembly.inputs]
+    resets = [each.receiver.reset for each in outputs]
+    resets += [f"      {letter}_taken <= 0;" for letter in assembly.outputs]
     return testbench(
         name=design.name,
         memories=design.verilog.files,
         story=_story(stimulus),
-        senders=[sender],
-        results=len(stimulus.y_beats),
+        senders=senders,
+        results=stimulus.results * stimulus.images,
         cycles=assembly.image_cycles,
         quiet=quiet,
-        few=stimulus.few_y_beats,
+        few=stimulus.results * stimulus.few,
         idle=assembly.image_cycles * (1 + len(assembly.nodes)) + PAUSES,
         trials=_trials(design, _fill_cycles(assembly.image_cycles, stimulus)),
         stops=_stops(design, stimulus),
         handover=None,
         rounds=1,
-        outputs=[("m_axis_y_tvalid", 1)],
-        moves="(m_axis_y_tvalid && m_axis_y_tready)",
+        outputs=[(name, 1) for name in valids],
+        moves="(" + " || ".join(f"{letter}_moves" for letter in assembly.outputs) + ")",
         declarations=fill(
             _DECLARATIONS,
-            task=sender.task,
+            tasks="\n".join(sender.task for sender in senders),
+            outputs="\n".join(each.declarations for each in outputs),
             name=design.name,
-            y_top=width - 1,
-            beats=len(stimulus.y_beats) // stimulus.images,
-            receiver=receiver.declarations,
+            connections="\n".join(_connections(assembly)),
             stray=Kind.STRAY.value,
         ),
         step=fill(
             _STEP,
-            receiver=receiver.step,
-            lanes=lanes,
-            differs="!=" if assembly.exact else "<",
-            expected="%0d" if assembly.exact else "at least %0d",
-        ),
-        reset=f"{receiver.reset}\n      strayed <= 1'b0;\n      error_due <= 1'b0;",
-        contents=f"    i = 0;\n{expected}",
+            handshake=", ".join((*valids, *readies)),
+            valids=", ".join(valids),
+            readies=", ".join(readies),
+            strayed=" || ".join(sender.strayed for sender in senders),
+            checks=" + ".join(f"({each.letter}_moves ? {each.lanes} : 0)" for each in outputs),
+            takes=" + ".join(f"({each.letter}_moves ? 1 : 0)" for each in outputs),
+        )
+        + "\n"
+        + "\n".join(each.step for each in outputs),
+        reset="\n".join([*resets, "      strayed <= 1'b0;", "      error_due <= 1'b0;"]),
+        again="\n".join(f"          {letter}_taken <= 0;" for letter in assembly.outputs),
+        contents="\n".join(each.contents for each in outputs),
     )
+
+
+def _sender(design: NetworkDesign, stimulus: NetworkStimulus, index: int, letter: str) -> Sender:
+    """The sender of the input with this place."""
+    assembly, beats = design.assembly, stimulus.inputs[letter]
+    return Sender(
+        letter,
+        beats,
+        axi_bits(beat_bits(assembly, assembly.inputs[letter])),
+        has_last=True,
+        random_bit=_RANDOM_BITS[index % len(_RANDOM_BITS)],
+        few=stimulus.each(beats) * stimulus.few,
+        strays=index << _STRAYS,
+        laps=True,
+    )
+
+
+def _connections(assembly: Assembly) -> Iterator[str]:
+    streams = [
+        *(f"s_axis_{letter}" for letter in assembly.inputs),
+        *(f"m_axis_{letter}" for letter in assembly.outputs),
+    ]
+    for each in streams:
+        for signal in ("tdata", "tvalid", "tready", "tlast"):
+            yield f"    .{each}_{signal}({each}_{signal}),"
+
+
+class _Output:
+    """The Verilog that takes and checks the results of the output `letter`."""
+
+    def __init__(self, design: NetworkDesign, stimulus: NetworkStimulus, letter: str) -> None:
+        assembly = design.assembly
+        stream = assembly.outputs[letter]
+        several = len(assembly.outputs) > 1
+        self.letter = letter
+        self.lanes = beat_lanes(assembly, stream)
+        self._beats, self._stimulus = stimulus.outputs[letter], stimulus
+        self._width = axi_bits(beat_bits(assembly, stream))
+        self._which = f" of m_axis_{letter}" if several else ""
+        self._paced = len(assembly.inputs) == 1 and stream in _paced(assembly)
+        self._exact = assembly.exact
+        index = list(assembly.outputs).index(letter) if several else None
+        self.receiver = Receiver({"tdata": self._width, "tlast": 1}, letter, index)
+
+    @property
+    def declarations(self) -> str:
+        """Expected results, the port and counters."""
+        each = self._stimulus.each(self._beats)
+        return fill(
+            _OUTPUT,
+            y=self.letter,
+            Y=self.letter.upper(),
+            results=len(self._beats),
+            few=each * self._stimulus.few,
+            beats=each,
+            top=self._width - 1,
+            receiver=self.receiver.declarations,
+        )
+
+    @property
+    def step(self) -> str:
+        """What it does in a cycle."""
+        names = {"y": self.letter, "Y": self.letter.upper(), "which": self._which}
+        differs, expected = ("!=", "%0d") if self._exact else ("<", "at least %0d")
+        pace = fill(_PACE, differs=differs, expected=expected, **names) if self._paced else ""
+        return fill(_OUTPUT_STEP, receiver=self.receiver.step, pace=pace, **names)
+
+    @property
+    def contents(self) -> str:
+        """The expected results."""
+        beats = (f"{self.letter}({literal(beat.word, self._width)}, {int(beat.last)});" for beat in self._beats)
+        return "    i = 0;\n" + calls(beats)
+
+
+def _paced(assembly: Assembly) -> set[str]:
+    """The streams behind a slowest stage, whose images come at its pace."""
+    slowest = {
+        node.output.name
+        for node in assembly.nodes
+        if operator_of(node).image_cycles(assembly.parallelism[node.name]) == assembly.image_cycles
+    }
+    for joint in assembly.pipeline.joints:
+        if slowest & set(joint.inputs):
+            slowest.add(joint.name)
+    return slowest
 
 
 def _story(stimulus: NetworkStimulus) -> str:
@@ -156,7 +261,7 @@ def _stops(design: NetworkDesign, stimulus: NetworkStimulus) -> Stops:
     image = design.assembly.image_cycles
     cycles = _fill_cycles(image, stimulus)
     last = min(max(_STOP_CYCLES // cycles, 2), 8)
-    results = stimulus.few_y_beats
+    results = stimulus.results * stimulus.few
     return Stops(
         cycles=cycles,
         late=sorted({results // 2, *range(1, last + 1)} & set(range(1, results))),
@@ -171,8 +276,8 @@ def _fills(design: NetworkDesign, stimulus: NetworkStimulus) -> Fills:
         count=min(max(_FILL_CYCLES // (image + rest), _LEAST_FILLS), _MOST_FILLS),
         rest=rest,
         limit=rest * (stages + 1) * 8,
-        a_image=design.unit_beats,
-        y_image=len(stimulus.y_beats) // stimulus.images,
+        inputs={letter: stimulus.each(beats) for letter, beats in stimulus.inputs.items()},
+        y_image=stimulus.results,
         buffers=design.assembly.pipeline.buffers,
     )
 
@@ -189,7 +294,8 @@ def _trials(design: NetworkDesign, full: int) -> list[Trial]:
     """
     image = design.assembly.image_cycles
     count = min(max(_RESET_CYCLES * 4 // (9 * image), 7), image)
-    places = _strays(design.unit_beats)[: max(count // 6, 2)]
+    places = _places(design.assembly)
+    places = places[: max(count // 6, 2 * len(design.assembly.inputs))]
     strayed = [
         Trial(until=7 * image // 4 + _ERROR_CYCLES, cycles=RESET_LENGTHS[index % 3], kind=Kind.STRAY, stray=beat)
         for index, beat in enumerate(places)
@@ -207,6 +313,19 @@ def _trials(design: NetworkDesign, full: int) -> list[Trial]:
     first = [*stopped, *strayed]
     pairs = [each for pair in zip(first, others, strict=False) for each in pair]
     return [*pairs, *first[len(others) :], *others[len(first) :]]
+
+
+def _places(assembly: Assembly) -> list[int]:
+    """Beats with which no tlast may come, each with the number of its input, for all inputs in turn.
+
+    Where there are several inputs, an input takes the beats that its FIFO holds, whatever the others do.
+    """
+    inputs = zip(image_beats(assembly), assembly.pipeline.inputs, strict=True)
+    found = [
+        [(number << _STRAYS) + beat for beat in _strays(beats) if not inlet.waiting or beat <= inlet.waiting]
+        for number, (beats, inlet) in enumerate(inputs)
+    ]
+    return [beat for row in itertools.zip_longest(*found) for beat in row if beat is not None]
 
 
 def _strays(beats: int) -> list[int]:

@@ -15,24 +15,52 @@ from .dependency import Dependency
 from .line_pace import keeps_up
 from .operators import operator_of
 from .parallelism import Parallelism
-from .pipeline import Joint, Pipeline
+from .pipeline import Inlet, Joint, Outlet, Pipeline, stream_letters
 from .recipe import Order, Requantize
 from .stages import stage_of
 
-__all__ = ["Assembly", "assemble"]
+__all__ = ["PORT_BITS", "Assembly", "assemble"]
+
+PORT_BITS = 1 << 14
+"""Of the FIFO at a port of a network with several, at most: about one memory block."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
 class Assembly:
     """A ``pipeline``, the ``nodes`` that are its stages with their ``parallelism``, and which tensor each stream is.
 
-    Moves that only change the order are no stages: their tensors are those that they move.
+    Moves that only change the order are no stages: their tensors are those that they move. The network's input and
+    output of one index are the pipeline's.
     """
 
     pipeline: Pipeline
     nodes: Sequence[network.Node]
     parallelism: Mapping[str, Parallelism]
     tensors: Mapping[str, network.Tensor]
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """The stream of each input by the letter in its port's name: ``a``, or ``a0`` and on."""
+        return _by_letter("a", self.pipeline.inputs)
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        """The stream of each output by the letter in its port's name: ``y``, or ``y0`` and on."""
+        return _by_letter("y", self.pipeline.outputs)
+
+    @property
+    def waiting(self) -> dict[str, tuple[int, ...]]:
+        """The beats that may wait in the FIFOs of each stage, by the stream that it gives.
+
+        These are FIFOs before its inputs, and those at ports: of an input that the stage takes first, or of its output.
+        """
+        found = {joint.name: joint.waiting for joint in self.pipeline.joints}
+        for inlet in self.pipeline.inputs:
+            taker = next(joint.name for joint in self.pipeline.joints if inlet.name in joint.inputs)
+            found[taker] += (inlet.waiting,)
+        for outlet in self.pipeline.outputs:
+            found[outlet.name] += (outlet.waiting,)
+        return found
 
     @property
     def image_cycles(self) -> int:
@@ -42,8 +70,11 @@ class Assembly:
     @property
     def exact(self) -> bool:
         """True if an image takes exactly `image_cycles`, not only at least: no window leaves the image, as in
-        `WindowOperator.image_cycles`, and every window buffer keeps up with the stage before it.
+        `WindowOperator.image_cycles`, and every window buffer keeps up with the stage before it. False for several
+        inputs, which may wait for each other.
         """
+        if len(self.pipeline.inputs) > 1:
+            return False
         cycles = {node.output.name: operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes}
         slowest = max(cycles.values())
         for joint in self.pipeline.joints:
@@ -85,48 +116,74 @@ def assemble(
     cells: str = "portable",
     lane_cells: str | None = None,
 ) -> Assembly:
-    """The stages of ``net``, each with the parallelism under its node's name, behind one stream and before one.
+    """The stages of ``net``, each with the parallelism under its node's name, between streams for inputs and outputs.
 
     ``requantize`` chooses the integer constants of each layer; ``lane_cells`` are those that requantizers multiply
     with, where they are not the others'.
 
-    Raises ValueError for networks of several inputs or outputs, and for what `stage_of` has no hardware.
+    Each of several inputs, and each of several outputs, has a FIFO for an image, of at most `PORT_BITS`.
+
+    Raises ValueError for what `stage_of` has no hardware, and for inputs and outputs that no stage takes or makes.
     """
-    if len(net.sources) != 1 or len(net.outputs) != 1:
-        raise ValueError(f"a network must have one input and one output, not {len(net.sources)} and {len(net.outputs)}")
-    (source,) = net.inputs
     chosen = {node.name: parallelism.get(node.name, Parallelism()) for node in net.nodes if operator_of(node).is_stage}
     slowest = max(
         (operator_of(node).image_cycles(chosen[node.name]) for node in net.nodes if node.name in chosen), default=1
     )
-    assembler = _Assembler(source, cells, lane_cells or cells, requantize, slowest)
+    assembler = _Assembler(net.inputs, cells, lane_cells or cells, requantize, slowest)
     for number, node in enumerate(net.nodes):
         kind = f"s{number}_{_plain(node.name)}"
         assembler.add(node, parallelism.get(node.name, Parallelism()), kind)
-    output = assembler.streams[net.outputs[0].name]
-    if output.name == source.name:
-        raise ValueError(f"output {output.tensor.name!r} must be made by a stage, and is the input, moved at most")
-    if output.order is not None:
-        raise ValueError(f"output {output.tensor.name!r}: its elements must come in raster order, channels last")
-    joints = assembler.joints
-    lanes = next(joint.port(0).payload.data.shape().length for joint in joints if source.name in joint.inputs)
-    pipeline = Pipeline(
-        joints, source=source.name, shape=operand_shape(source.format), lanes=lanes, output=output.name, cells=cells
-    )
+    outputs = [_outlet(net, output, assembler) for output in net.outputs]
+    inputs = [_inlet(source, assembler.joints, several=len(net.inputs) > 1) for source in net.inputs]
+    pipeline = Pipeline(assembler.joints, inputs=inputs, outputs=outputs, cells=cells)
     tensors = {name: each.tensor for name, each in assembler.streams.items() if each.name == name}
     return Assembly(pipeline=pipeline, nodes=assembler.nodes, parallelism=chosen, tensors=tensors)
+
+
+def _by_letter(letter: str, ends: Sequence[Inlet | Outlet]) -> dict[str, str]:
+    return dict(zip(stream_letters(letter, len(ends)), (each.name for each in ends), strict=True))
+
+
+def _inlet(source: network.Tensor, joints: Sequence[Joint], *, several: bool) -> Inlet:
+    """The input ``source``, in beats of the stage that takes it first."""
+    ports = (each.port(index) for each in joints for index, name in enumerate(each.inputs) if name == source.name)
+    first = next(ports, None)
+    if first is None:
+        raise ValueError(f"input {source.name!r} must be taken by a stage, and is not: leave it out of the model")
+    lanes = first.payload.data.shape().length
+    waiting = _port_depth(source, lanes) if several else 0
+    return Inlet(name=source.name, shape=operand_shape(source.format), lanes=lanes, waiting=waiting)
+
+
+def _outlet(net: network.Network, output: network.Tensor, assembler: _Assembler) -> Outlet:
+    """The output ``output``, in beats of the stage that makes it."""
+    given = assembler.streams[output.name]
+    made = next((each.component for each in assembler.joints if each.name == given.name), None)
+    if made is None:
+        raise ValueError(f"output {output.name!r} must be made by a stage, and is an input, moved at most")
+    if given.order is not None:
+        raise ValueError(f"output {output.name!r}: its elements must come in raster order, channels last")
+    lanes = made.o.payload.data.shape().length
+    return Outlet(name=given.name, waiting=_port_depth(given.tensor, lanes) if len(net.outputs) > 1 else 0)
+
+
+def _port_depth(tensor: network.Tensor, lanes: int) -> int:
+    """Beats, a power of two, that the FIFO at a port holds: an image, as far as `PORT_BITS` go."""
+    beat = tensor.format.bits * lanes + 1
+    return min(_depth(tensor.pixels, tensor, lanes), max(1 << (PORT_BITS // beat).bit_length() - 1, 2))
 
 
 class _Assembler:
     """Joints, node by node."""
 
     def __init__(
-        self, source: network.Tensor, cells: str, lane_cells: str, requantize: Requantize, slowest: int
+        self, sources: Sequence[network.Tensor], cells: str, lane_cells: str, requantize: Requantize, slowest: int
     ) -> None:
         self._cells, self._lane_cells, self._requantize = cells, lane_cells, requantize
         self._slowest = slowest
-        self.streams = {source.name: _Stream(source.name, source, None)}
-        self._dependencies = {source.name: Dependency.of_source(source)}
+        self.streams = {source.name: _Stream(source.name, source, None) for source in sources}
+        steps = max(source.pixels for source in sources)
+        self._dependencies = {source.name: Dependency.of_source(source, steps) for source in sources}
         self.nodes: list[network.Node] = []
         self.joints: list[Joint] = []
 

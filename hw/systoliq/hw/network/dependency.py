@@ -17,6 +17,9 @@ __all__ = ["Dependency", "waiting_pixels"]
 class Dependency:
     """``needed[j]``: pixels of the network's input that must have come before pixel j of a tensor is made.
 
+    Several inputs count as coming side by side, in steps of the pixels of the largest: where they come otherwise, a
+    part of the network waits for the others, and never for room.
+
     ``line``: pixels of a line of the tensor, or of all of it where it has none. ``lag``: how long after these a pixel
     is there, as a share of the time between images.
     """
@@ -26,9 +29,10 @@ class Dependency:
     lag: float = 0.0
 
     @classmethod
-    def of_source(cls, tensor: network.Tensor) -> Dependency:
-        """Dependency of the input itself."""
-        return cls(np.arange(1, tensor.pixels + 1), tensor.columns)
+    def of_source(cls, tensor: network.Tensor, steps: int | None = None) -> Dependency:
+        """Dependency of an input itself, whose image comes in ``steps``: by default its pixels."""
+        steps = steps or tensor.pixels
+        return cls(-(-np.arange(1, tensor.pixels + 1) * steps // tensor.pixels), tensor.columns)
 
     def over(self, pixels: int) -> np.ndarray:
         """``needed`` of the same elements in the same order, divided into another number of pixels."""

@@ -17,7 +17,17 @@ from .fork import Fork
 from .gearbox import Gearbox
 from .skid_stage import skid_stage
 
-__all__ = ["Buffer", "Joint", "Pipeline"]
+__all__ = ["Buffer", "Inlet", "Joint", "Outlet", "Pipeline", "port_names", "stream_letters"]
+
+
+def port_names(letter: str, count: int) -> list[str]:
+    """Return the names of ``count`` streams: ``letter`` if there is one, else ``<letter>_0`` and on."""
+    return [letter] if count == 1 else [f"{letter}_{index}" for index in range(count)]
+
+
+def stream_letters(letter: str, count: int) -> tuple[str, ...]:
+    """Return the letters in the names of ``count`` streams: ``letter`` if there is one, else with a number, from 0."""
+    return (letter,) if count == 1 else tuple(f"{letter}{index}" for index in range(count))
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,16 +44,40 @@ class Joint:
 
     def port(self, index: int) -> stream.Interface:
         """The stream that takes the input ``index``."""
-        found: stream.Interface = getattr(self.component, "i" if len(self.inputs) == 1 else f"i_{index}")
+        found: stream.Interface = getattr(self.component, port_names("i", len(self.inputs))[index])
         return found
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class Buffer:
-    """A FIFO or a window buffer: its instance's ``path`` below the pipeline, and its size in ``words``.
+class Inlet:
+    """The stream ``name`` that enters a pipeline, in beats of ``lanes`` elements of ``shape``.
 
-    ``alone``: every path from the source to the output passes through it. It is full, then, where the output stops for
-    long and the source does not; others need not be, as another way may be full before. ``holds``: beats that are
+    ``waiting``: how many beats may wait at the port until stages take them; 0 for none.
+    """
+
+    name: str
+    shape: Shape
+    lanes: int
+    waiting: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Outlet:
+    """The stream ``name`` of a stage that leaves a pipeline.
+
+    ``waiting``: how many beats may wait at the port until the receiver takes them; 0 for none.
+    """
+
+    name: str
+    waiting: int = 0
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Buffer:
+    """A FIFO or a window buffer: its instance's ``path`` below the pipeline, and ``words`` that name it.
+
+    ``alone``: every path from an input to an output passes through it. It is full, then, where all outputs stop for
+    long and no input does; others need not be, as another way may be full before. ``holds``: beats that are
     inside then, None where that is not known.
     """
 
@@ -54,30 +88,37 @@ class Buffer:
 
 
 class Pipeline(wiring.Component):
-    """``joints`` from the stream ``source`` to that called ``output``.
+    """``joints`` from the streams ``inputs`` to those called ``outputs``.
 
     The output of a joint is distributed to all joints that need it, and converted to their beats.
 
-    ``i`` has beats of ``lanes`` elements of ``shape``. Every other
-    stream must have a taker.
+    The ports are ``i`` and ``o``, or ``i_0`` and on, ``o_0`` and on, if there are several. Each moves in its own time.
+    Raises ValueError if a stream has no taker.
     """
 
     kind = "pipeline"
 
     def __init__(
-        self, joints: Sequence[Joint], *, source: str, shape: Shape, lanes: int, output: str, cells: str
+        self, joints: Sequence[Joint], *, inputs: Sequence[Inlet], outputs: Sequence[Outlet], cells: str
     ) -> None:
         self.joints = list(joints)
-        self.source = source
-        self.output = output
+        self.inputs = list(inputs)
+        self.outputs = list(outputs)
         self.cells = cells
-        self.lanes = lanes
-        self.shape = shape
+        self.input_ports = port_names("i", len(inputs))
+        self.output_ports = port_names("o", len(outputs))
         made = {joint.name: joint for joint in self.joints}
-        last = made[output].component.o.payload.shape()
-        super().__init__({"i": In(stream.Signature(y_beat(shape, lanes))), "o": Out(stream.Signature(last))})
-        untaken = set(made) | {source}
-        untaken -= {name for joint in self.joints for name in joint.inputs} | {output}
+        given = {
+            port: In(stream.Signature(y_beat(each.shape, each.lanes)))
+            for port, each in zip(self.input_ports, inputs, strict=True)
+        }
+        left = {
+            port: Out(stream.Signature(made[each.name].component.o.payload.shape()))
+            for port, each in zip(self.output_ports, outputs, strict=True)
+        }
+        super().__init__({**given, **left})
+        untaken = {*made, *(each.name for each in inputs)}
+        untaken -= {name for joint in self.joints for name in joint.inputs} | {each.name for each in outputs}
         if untaken:
             raise ValueError(f"every stream must have a taker, but nobody takes {', '.join(sorted(untaken))}")
 
@@ -85,16 +126,22 @@ class Pipeline(wiring.Component):
         m = Module()
         for joint in self.joints:
             m.submodules[joint.component.kind] = place(joint.component, platform)
-        ways: dict[str, list[stream.Interface]] = {self.source: self._ways(m, platform, self.source, self.i, flip=True)}
+        ways: dict[str, list[stream.Interface]] = {}
+        owners = port_names("source", len(self.inputs))
+        for inlet, port, owner in zip(self.inputs, self.input_ports, owners, strict=True):
+            given = self._behind_fifo(m, platform, wiring.flipped(getattr(self, port)), inlet.waiting, port)
+            ways[inlet.name] = self._ways(m, platform, inlet.name, given, owner)
         for joint in self.joints:
-            ways[joint.name] = self._ways(m, platform, joint.name, joint.component.o, flip=False)
+            ways[joint.name] = self._ways(m, platform, joint.name, joint.component.o, joint.component.kind)
         for joint in self.joints:
             for index, name in enumerate(joint.inputs):
                 waiting = joint.waiting[index] if joint.waiting else 0
                 label = f"{joint.component.kind}_{index}"
-                fifo = self._fifo(joint, index) if waiting else None
+                fifo = self._fifo(joint.port(index).payload.shape(), waiting) if waiting else None
                 self._lead(m, platform, ways[name].pop(0), joint.port(index), fifo, label)
-        wiring.connect(m, ways[self.output].pop(0), wiring.flipped(self.o))
+        for outlet, port in zip(self.outputs, self.output_ports, strict=True):
+            given = self._behind_fifo(m, platform, ways[outlet.name].pop(0), outlet.waiting, port)
+            wiring.connect(m, given, wiring.flipped(getattr(self, port)))
         for joint in self.joints:
             self._show(m, joint)
         return m
@@ -105,36 +152,41 @@ class Pipeline(wiring.Component):
 
     @property
     def buffers(self) -> list[Buffer]:
-        """FIFOs and window buffers, in the order of the stages."""
-        found = []
+        """FIFOs and window buffers: those at inputs, those of the stages in their order, and those at outputs."""
+        found = [self._at_port(port, each.waiting) for port, each in zip(self.input_ports, self.inputs, strict=True)]
         for joint in self.joints:
             kind = joint.component.kind
             for index, waiting in enumerate(joint.waiting):
                 if waiting:
                     words = f"the FIFO before input {index} of {kind}"
-                    found.append(
-                        Buffer(
-                            path=f"fifo_{kind}_{index}", words=words, alone=False, holds=self._fifo(joint, index).holds
-                        )
-                    )
+                    holds = self._fifo(joint.port(index).payload.shape(), waiting).holds
+                    found.append(Buffer(path=f"fifo_{kind}_{index}", words=words, alone=False, holds=holds))
             if getattr(joint.component, "buffer", None) is not None:
                 words = f"the window buffer of {kind}"
                 found.append(Buffer(path=f"{kind}.window", words=words, alone=self._alone(joint)))
-        return found
+        found += [self._at_port(port, each.waiting) for port, each in zip(self.output_ports, self.outputs, strict=True)]
+        return [each for each in found if each is not None]
 
-    def _fifo(self, joint: Joint, index: int) -> Fifo:
-        """A new one for the beats that may wait before the input ``index``."""
-        fifo = Fifo(joint.port(index).payload.shape(), depth=joint.waiting[index], cells=self.cells)
+    def _at_port(self, port: str, waiting: int) -> Buffer | None:
+        """The FIFO at a port; None without one."""
+        if not waiting:
+            return None
+        holds = self._fifo(getattr(self, port).payload.shape(), waiting).holds
+        return Buffer(path=f"fifo_{port}", words=f"the FIFO at {port}", alone=False, holds=holds)
+
+    def _fifo(self, payload: object, depth: int) -> Fifo:
+        """A new one for ``depth`` beats of ``payload``."""
+        fifo = Fifo(payload, depth=depth, cells=self.cells)
         mark_used(fifo)
         return fifo
 
     def _alone(self, joint: Joint) -> bool:
-        """True if every path from ``source`` to ``output`` includes ``joint``."""
-        reached = {self.source}
+        """True if every path from an input to an output includes ``joint``."""
+        reached = {each.name for each in self.inputs}
         for each in self.joints:
             if each is not joint and reached & set(each.inputs):
                 reached.add(each.name)
-        return self.output not in reached
+        return not reached & {each.name for each in self.outputs}
 
     def _show(self, m: Module, joint: Joint) -> None:
         given, tap = joint.component.o, self.tap(joint.name)
@@ -147,18 +199,28 @@ class Pipeline(wiring.Component):
             m.d.comb += net.eq(value)
 
     def _ways(
-        self, m: Module, platform: object, name: str, given: stream.Interface, *, flip: bool
+        self, m: Module, platform: object, name: str, given: stream.Interface, owner: str
     ) -> list[stream.Interface]:
-        """The stream ``given`` once for each of its takers."""
-        takers = sum(joint.inputs.count(name) for joint in self.joints) + (name == self.output)
-        source = wiring.flipped(given) if flip else given
+        """The stream ``given`` once for each of its takers; ``owner`` names the fork."""
+        takers = sum(joint.inputs.count(name) for joint in self.joints)
+        takers += sum(each.name == name for each in self.outputs)
         if takers == 1:
-            return [source]
+            return [given]
         fork = Fork(given.payload.shape(), ways=takers)
-        owner = next((joint.component.kind for joint in self.joints if joint.name == name), "source")
         m.submodules[f"fork_{owner}"] = place(fork, platform)
-        wiring.connect(m, source, fork.i)
+        wiring.connect(m, given, fork.i)
         return [getattr(fork, f"o_{way}") for way in range(takers)]
+
+    def _behind_fifo(
+        self, m: Module, platform: object, given: stream.Interface, waiting: int, label: str
+    ) -> stream.Interface:
+        """The stream ``given`` as it is, or behind a FIFO if beats may wait."""
+        if not waiting:
+            return given
+        fifo = self._fifo(given.payload.shape(), waiting)
+        m.submodules[f"fifo_{label}"] = place(fifo, platform)
+        wiring.connect(m, given, fifo.i)
+        return fifo.o
 
     def _lead(
         self,

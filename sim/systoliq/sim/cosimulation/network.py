@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.packing import from_words, image_words
 
 from ..choice import SimulatorChoice, chosen
-from ..exchange import BenchOutcome, BenchRun
+from ..exchange import Beats, BenchOutcome, BenchRun
 from ..harness import Ports, Tap
 from ..process import SimulationError
 from ..runner import SimulatorName
@@ -120,10 +120,10 @@ def network_verilog(assembly: Assembly) -> str:
     return emit_verilog(top, NETWORK_TOP) + models_verilog(*assembly.cells)
 
 
-def image_beats(assembly: Assembly) -> int:
-    """Beats of an image as it enters."""
-    elements: int = math.prod(assembly.tensors[assembly.pipeline.source].shape[1:])
-    return elements // assembly.pipeline.lanes
+def image_beats(assembly: Assembly) -> tuple[int, ...]:
+    """Beats of an image as it enters, for each input."""
+    inputs = assembly.pipeline.inputs
+    return tuple(math.prod(assembly.tensors[each.name].shape[1:]) // each.lanes for each in inputs)
 
 
 def cosimulate_network(
@@ -152,15 +152,17 @@ def cosimulate_network(
     pipeline = assembly.pipeline
     golden = network.golden(inputs)
     expected = {name: tensor.raster(golden[tensor.name]) for name, tensor in assembly.tensors.items()}
-    count = len(expected[pipeline.source])
+    count = len(expected[pipeline.inputs[0].name])
     run = _run(assembly, expected, stalls, seed)
     made = [joint.name for joint in pipeline.joints if joint.name in assembly.tensors]
     taps = [
         Tap(net=f"pipeline.{pipeline.tap(name)}", bits=beat_bits(assembly, name), file=f"tap_{index}.bin")
         for index, name in enumerate(made)
     ]
-    a_bits, out_bits = (axi_bits(beat_bits(assembly, name)) for name in (pipeline.source, pipeline.output))
-    ports = Ports(a_bits=a_bits, b_bits=0, out_bits=out_bits, sums=0)
+    ports = Ports(
+        inputs={letter: axi_bits(beat_bits(assembly, name)) for letter, name in assembly.inputs.items()},
+        outputs={letter: axi_bits(beat_bits(assembly, name)) for letter, name in assembly.outputs.items()},
+    )
     text = network_verilog(assembly) if verilog is None else verilog
     used = chosen(simulator, assembly.image_cycles * (count + 1), waves)
     (outcome,), log = simulate(text, ports, NETWORK_TOP, [(run, True)], used, waves=waves, progress=progress, taps=taps)
@@ -173,7 +175,7 @@ def cosimulate_network(
     return NetworkResult(
         tensors=results,
         images=count,
-        violations=(*outcome.violations, *_violations(run, outcome)),
+        violations=(*outcome.violations, *_violations(assembly, run, outcome)),
         cycles=cycles,
         seconds=outcome.seconds,
         simulator=used,
@@ -187,32 +189,43 @@ def _run(
     assembly: Assembly, expected: Mapping[str, npt.NDArray[Any]], stalls: tuple[float, float], seed: int
 ) -> BenchRun:
     """The beats of all images and of their results."""
-    pipeline = assembly.pipeline
-    count = len(expected[pipeline.source])
-    (words, last), (wanted, wanted_last) = (
-        image_words(expected[name], beat_lanes(assembly, name), assembly.tensors[name].format.bits)
-        for name in (pipeline.source, pipeline.output)
+    given, wanted = (
+        [_beats(assembly, expected[name], name) for name in names.values()]
+        for names in (assembly.inputs, assembly.outputs)
     )
+    count = len(expected[assembly.pipeline.inputs[0].name])
     unstalled = assembly.image_cycles * (count + len(assembly.nodes))
     return BenchRun(
-        a=words,
-        a_last=last,
+        a=given[0].words,
+        a_last=given[0].last,
         b=np.zeros((0, 0), np.uint8),
-        expected=wanted,
-        expected_last=wanted_last,
-        mask=np.full(wanted.shape, 0xFF, np.uint8),
+        expected=wanted[0].words,
+        expected_last=wanted[0].last,
+        mask=np.full(wanted[0].words.shape, 0xFF, np.uint8),
         stalls=np.array(stalls),
         resets=np.zeros(0, np.int64),
         seed=seed,
         limit=int(4 * unstalled / ((1 - stalls[0]) * (1 - stalls[1]))) + 10_000,
+        more_inputs=tuple(given[1:]),
+        more_expected=tuple(wanted[1:]),
     )
 
 
-def _violations(run: BenchRun, outcome: BenchOutcome) -> list[str]:
-    """Beats too many or too few at the end, or wrong ones."""
-    if len(outcome.words) != len(run.expected):
-        return [f"{len(outcome.words)} beats came, not {len(run.expected)}"]
-    return [f"{outcome.wrong} beats of m_axis_y differ in data or last"] if outcome.wrong else []
+def _beats(assembly: Assembly, elements: npt.NDArray[Any], name: str) -> Beats:
+    """`elements` as beats of the stream `name`."""
+    return Beats(*image_words(elements, beat_lanes(assembly, name), assembly.tensors[name].format.bits))
+
+
+def _violations(assembly: Assembly, run: BenchRun, outcome: BenchOutcome) -> Iterator[str]:
+    """Beats too many or too few at the end of each output, or wrong ones."""
+    wanted = (Beats(run.expected, run.expected_last), *run.more_expected)
+    came = (Beats(outcome.words, outcome.last), *outcome.more_outputs)
+    for letter, right, found in zip(assembly.outputs, wanted, came, strict=True):
+        of_which = f" of m_axis_{letter}" if len(wanted) > 1 else ""
+        if len(found.words) != len(right.words):
+            yield f"{len(found.words)} beats{of_which} came, not {len(right.words)}"
+        elif wrong := int(((found.words != right.words).any(axis=1) | (found.last != right.last)).sum()):
+            yield f"{wrong} beats of m_axis_{letter} differ in data or last"
 
 
 def beat_bits(assembly: Assembly, name: str) -> int:
@@ -221,9 +234,10 @@ def beat_bits(assembly: Assembly, name: str) -> int:
 
 
 def beat_lanes(assembly: Assembly, name: str) -> int:
-    """Elements in a beat of the stream from a stage, or of the input stream."""
-    if name == assembly.pipeline.source:
-        return assembly.pipeline.lanes
+    """Elements in a beat of the stream from a stage, or of an input stream."""
+    for inlet in assembly.pipeline.inputs:
+        if inlet.name == name:
+            return inlet.lanes
     joint = next(joint for joint in assembly.pipeline.joints if joint.name == name)
     lanes: int = joint.component.o.payload.data.shape().length
     return lanes
