@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 from systoliq.design import Hardware, open_source
@@ -11,6 +12,8 @@ from systoliq.design.digits_cnn import digits_cnn
 from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
 from systoliq.design.network.plan import stages_of
 from systoliq.explore.precision.narrowing import Widths, narrowed
+from systoliq.golden import INT8
+from systoliq.golden.network import LayerNormalization, Softmax, Tensor
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
 from systoliq.onnx.network import read_network
@@ -91,6 +94,26 @@ def test_every_operator_on_ecp5(name):
     (node,) = (node for node in mixed().nodes if node.name == name)
     cols, depth, waiting, lut_sites, ram = MIXED[name]
     check(estimate(node, Parallelism(cols=cols, depth=depth), "ecp5", waiting), lut_sites, ram)
+
+
+# Rows of int8, of `length` elements: LUT sites and memory blocks in Yosys' netlists.
+ROWS = [
+    ("ecp5", LayerNormalization, 32, 1243, 4), ("ecp5", LayerNormalization, 192, 1226, 9),
+    ("ecp5", Softmax, 32, 815, 4), ("ecp5", Softmax, 192, 835, 4),
+    ("ice40", LayerNormalization, 32, 1630, 3), ("ice40", Softmax, 32, 852, 6),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("cells", "kind", "length", "lut_sites", "ram"), ROWS)
+def test_operators_on_rows(cells, kind, length, lut_sites, ram):
+    rng = np.random.default_rng(length)
+    x = Tensor(name="x", shape=(1, 4, length), format=INT8, scale=np.float32(0.03), zero_point=3)
+    y = x.replace(name="y", scale=np.float32(0.02 if kind is LayerNormalization else 1 / 256))
+    constants = {
+        name: rng.normal(mean, 0.2, length).astype(np.float32) for name, mean in (("gain", 1), ("shift", 0))
+    } | {"epsilon": np.float32(1e-5)}
+    node = kind(name="rows", inputs=(x,), output=y, **(constants if kind is LayerNormalization else {}))
+    check(estimate(node, Parallelism(), cells), lut_sites, ram)
 
 
 # Stages of tests/explore/digits_mlp.py by `plan_for_cycles(..., 1024)` in Yosys' netlist: cols, LUT sites, blocks.

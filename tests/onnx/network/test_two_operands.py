@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.golden.network import MatrixProduct
 from systoliq.onnx.network import read_network
@@ -38,10 +39,7 @@ def test_products(left, right, a, b, form, tmp_path):
     assert sum(isinstance(node, MatrixProduct) for node in network.nodes) == 1
 
 
-def test_heads_of_attention(tmp_path):
-    """Three tensors of one, their heads first, the second turned: scores, softmax, and their product."""
-    rng = np.random.default_rng(3)
-    body = """
+HEADS = """
         qkv = Reshape(a, split) q5, k5, v5 = Split<axis = 2>(qkv, one)
         q4 = Transpose<perm = [2, 0, 3, 1, 4]>(q5) k4 = Transpose<perm = [2, 0, 3, 4, 1]>(k5)
         v4 = Transpose<perm = [2, 0, 3, 1, 4]>(v5) q = Squeeze(q4, zero) k = Squeeze(k4, zero) v = Squeeze(v4, zero)
@@ -49,17 +47,30 @@ def test_heads_of_attention(tmp_path):
         s = MatMul(fq, fk) qs = QuantizeLinear(s, ss, sz) fs = DequantizeLinear(qs, ss, sz) p = Softmax(fs)
         qp = QuantizeLinear(p, ps, pz) fp = DequantizeLinear(qp, ps, pz) m = MatMul(fp, fv)
         qm = QuantizeLinear(m, ys, yz) t = Transpose<perm = [0, 2, 1, 3]>(qm) y = Reshape(t, joined)"""
-    constants = {
-        "split": np.array([1, 6, 3, 2, 4]), "one": np.array([1, 1, 1]), "zero": np.array([0]),
-        "joined": np.array([1, 6, 8]), "as": np.float32(0.03), "az": np.int8(5), "ss": np.float32(0.05),
-        "sz": np.int8(-3), "ps": np.float32(1 / 256), "pz": np.int8(-128), "ys": np.float32(0.02), "yz": np.int8(9),
-    }  # fmt: skip
-    inputs = {"a": rng.choice(codes("int8"), (8, 6, 24))}
-    network, _ = compare(tmp_path, "g (int8[1, 6, 24] a) => (int8[1, 6, 8] y)", body, constants, inputs)
+HEADS_CONSTANTS = {
+    "split": np.array([1, 6, 3, 2, 4]), "one": np.array([1, 1, 1]), "zero": np.array([0]),
+    "joined": np.array([1, 6, 8]), "as": np.float32(0.03), "az": np.int8(5), "ss": np.float32(0.05),
+    "sz": np.int8(-3), "ps": np.float32(1 / 256), "pz": np.int8(-128), "ys": np.float32(0.02), "yz": np.int8(9),
+}  # fmt: skip
+HEADS_HEAD = "g (int8[1, 6, 24] a) => (int8[1, 6, 8] y)"
+
+
+def test_heads_of_attention(tmp_path):
+    """Three tensors of one, their heads first, the second turned: scores, softmax, and their product."""
+    inputs = {"a": np.random.default_rng(3).choice(codes("int8"), (8, 6, 24))}
+    network, _ = compare(tmp_path, HEADS_HEAD, HEADS, HEADS_CONSTANTS, inputs)
     assert [node.kind for node in network.nodes if isinstance(node, MatrixProduct)] == [
         "2 products 6 x 4 x 6",
         "2 products 6 x 6 x 4",
     ]
+
+
+@pytest.mark.simulator
+def test_heads_of_attention_in_verilog(tmp_path):
+    text = f"{HEADS_HEAD} {{ {HEADS} }}"
+    design = NetworkDesign(read_network(write(tmp_path / "model.onnx", text, HEADS_CONSTANTS)))
+    np.savez(tmp_path / "a.npz", a=np.random.default_rng(4).choice(codes("int8"), (3, 6, 24)))
+    assert design.simulate(**design.read_operands(tmp_path / "a.npz")).passed
 
 
 @pytest.mark.parametrize("keepdims", [0, 1])

@@ -74,8 +74,8 @@ _PARTS = {
     "repeater": 75,  # flow control of pixels or lines that come again
     "pool_window": 100,
     "whole_window": 340,
-    "normalization": 1100,  # sums, root, inverse and products
-    "softmax": 720,  # a sum in float32 and a division
+    "normalization": 1200,  # sums, root, inverse and products
+    "softmax": 800,  # a sum in float32 and a division
 }
 """LUT sites of the parts that cost the same in all families."""
 
