@@ -235,6 +235,7 @@ TESTED_ELSEWHERE = {
     "network/window_operator.py": "tests/hw/network/test_operator.py holds all operators to the same tests",
     "network/layer_operator.py": "tests/hw/network/test_operator.py, likewise",
     "network/average_operator.py": "tests/hw/network/test_operator.py, likewise",
+    "network/real_average.py": "tests/hw/network/test_stages.py streams windows through it",
     "network/repeated.py": "tests/hw/network/test_stages.py streams gates through it",
     "network/upsampling.py": "tests/hw/network/test_stages.py streams images through it",
     "mac/form.py": "says what a form must have and does nothing",

@@ -72,7 +72,7 @@ def test_all_stages_without_hardware_have_a_line(call, tmp_path):
     net.relu()
     pools = []
     for _ in range(2):
-        net.add("AveragePool", kernel_shape=[2, 2])
+        net.add("AveragePool", kernel_shape=[2, 2], pads=[1, 1, 0, 0])
         pools.append(net.nodes[-1].name)
     net.conv(4, 4, (1, 1))
     result = call("layers", quantized(tmp_path, net))

@@ -50,9 +50,9 @@ REFUSED = {
     ),
     "one on integers": (
         IMAGE, "uint8[1, 4, 5, 5] y",
-        (f"a = QuantizeLinear(x, s, z) k = Max(a, lo) fa = DequantizeLinear(k, s, z) {W} c = Conv(fa, fw) "
+        (f"a = QuantizeLinear(x, s, z) k = Mod(a, lo) fa = DequantizeLinear(k, s, z) {W} c = Conv(fa, fw) "
         "y = QuantizeLinear(c, s, z)"),
-        f"Max 'k': the operator Max {UNREAD}",
+        f"Mod 'k': the operator Mod {UNREAD}",
     ),
     "one behind a sum": (
         IMAGE, "float[1, 4, 5, 5] f",
@@ -280,10 +280,10 @@ def test_a_single_convolution_is_a_network(call, tmp_path):
 
 
 def test_explore_refuses_what_no_plan_builds(call, tmp_path):
-    """An average of windows, as `emit` has it."""
-    nodes = f"{CONV} h = AveragePool<kernel_shape = [2, 2]>(fb) y = QuantizeLinear(h, s, z)"
-    path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 4, 4] y) {{ {nodes} }}", CONSTANTS)
-    reason = "there is no hardware for an average of windows"
+    """An average of windows that count different numbers of pixels, as `emit` has it."""
+    nodes = f"{CONV} h = AveragePool<kernel_shape = [2, 2], pads = [1, 1, 0, 0]>(fb) y = QuantizeLinear(h, s, z)"
+    path = write(tmp_path / "m.onnx", f"g ({IMAGE}) => (uint8[1, 4, 5, 5] y) {{ {nodes} }}", CONSTANTS)
+    reason = "all windows must count the same number of pixels, not 1 to 4: count_include_pad must be 1 where there are"
     assert_refused(call("emit", path, "--out", tmp_path / "out"), reason)
     assert_refused(call("explore", path, "--require", "throughput=1000"), reason)
 

@@ -53,6 +53,7 @@ WIDE = {  # cols and depth of the stages: more than one lane where there may be
     "hourglass": {"concatenation4": (2, 1)},
     "gated": {"multiplication5": (2, 1)},
     "compared": {"realpair3": (2, 1)},
+    "averaged": {"windowedaverage1": (2, 1)},
 }  # fmt: skip
 
 
@@ -414,10 +415,28 @@ def test_products_of_the_second_formula_are_onnxruntimes(low, form, tmp_path):
 
 
 def with_an_uncertain_average():
-    """An average of four pixels whose ties float32 may round to either side: `emit` refuses it."""
+    """An average of four pixels whose ties float32 may round to either side: the stage adds in float32."""
     net = small.Builder((2, 4, 4))
     net.windowed_average((2, 2), strides=(2, 2))
     return net.network()
+
+
+def test_an_average_in_float32_is_tested(tmp_path):
+    """Its place is checked, and that no certificate of sums of integers would do."""
+    directory = emitted(with_an_uncertain_average(), tmp_path)
+    report = verify_package(directory)
+    assert report.passed, report.reasons
+    assert [stage.tested for stage in report.stages] == [True]
+
+
+def test_an_average_of_sums_of_integers_is_not_merely_tested(packages, tmp_path):
+    directory = shutil.copytree(packages("averaged"), tmp_path / "net")
+    content = json.loads((directory / "certificate.json").read_text())
+    content["stages"][1]["verdict"] = "tested"
+    (directory / "certificate.json").write_text(json.dumps(content))
+    seal(directory)
+    reasons = verify_package(directory).reasons
+    assert any("average1 (WindowedAverage): certificate.json: verdict is 'tested'" in each for each in reasons), reasons
 
 
 def test_an_average_whose_sums_depend_on_their_order(tmp_path, monkeypatch):

@@ -17,7 +17,6 @@ from ..onnx.network.oracle import check
 from .architectures import ARCHITECTURES
 
 REFUSED = {
-    "densenet, average": "an average of windows whose result depends on the order of pixels",
     "unet, linear": "mode must be nearest, not linear",
     "unet, transposed": "the operator ConvTranspose is not supported",
 }

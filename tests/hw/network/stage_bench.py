@@ -140,14 +140,23 @@ def average(rng):
 
 def windowed_average(rng):
     """At scales of their own where no sum is close to a tie, or at equal ones."""
+    return _windowed_average(rng, equal=rng.random() < 0.5, certain=True)
+
+
+def real_average(rng):
+    """At equal scales, of windows that have ties: the sum is one of float32 numbers."""
+    return _windowed_average(rng, equal=True, certain=False)
+
+
+def _windowed_average(rng, *, equal, certain):
     image = image_of(rng)
-    window = window_of(rng, image)
-    shape = (1, rng.choice([1, 2, 3, 4]), *window.positions(image))
     while True:
+        window = window_of(rng, image)
+        shape = (1, rng.choice([1, 2, 3, 4]), *window.positions(image))
         x = tensor("x", (1, shape[1], *image), rng)
-        y = x.replace(name="y", shape=shape) if rng.random() < 0.5 else tensor("y", shape, rng, x.format)
+        y = x.replace(name="y", shape=shape) if equal else tensor("y", shape, rng, x.format)
         node = WindowedAverage(name="mean", inputs=(x,), output=y, window=window, counts_padding=True)
-        if node.uncertain_sum is None:
+        if (node.uncertain_sum is None) == certain:
             return node
 
 
@@ -298,6 +307,7 @@ NODES = (
     maximum,
     average,
     windowed_average,
+    real_average,
     dense,
     table,
     addition,

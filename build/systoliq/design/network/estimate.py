@@ -67,6 +67,7 @@ _FEW_BITS = 4  # of a factor, which needs no multiplier
 _OF_AVERAGE = 0.5  # of a lane: it has no bias, and one factor for all sums
 _FIFO = 90  # its flow control
 _STEPS = 100  # of a multiplication's estimate and threshold in a lane, beyond its product
+_REAL_SUM = 400  # of a lane that adds in float32, beyond the product of its estimate
 _PARTS = {
     "join": 30,  # of an operator element by element
     "join_lane": 30,
@@ -165,6 +166,7 @@ def _prices(operator: Operator[network.Node], sites: _Sites) -> dict[str, float]
         "few_replay": sites.few_replay,
         "row_sums": sites.row_sums,
         "steps": _STEPS + math.prod(factors) * sites.lane_bit,
+        "real_sum": _REAL_SUM + math.prod(factors) * sites.lane_bit,
         "requantizer": requantizer,
         "mean_requantizer": requantizer * _OF_AVERAGE,
     }

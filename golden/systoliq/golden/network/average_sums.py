@@ -44,17 +44,12 @@ def uncertain_sum(
     """Return a sum of (x - zero point) of a window for which the float32 result may differ from the requantized sum;
     None if there is none.
 
-    `counts` are the pixels of the windows, `scale` that of a sum in units of y, and `rounded` the float32 result of a
+    `counts` are the pixels of the windows, all the same, `scale` that of a sum in units of y, and `rounded` the float32 result of a
     sum of real numbers and its number of pixels.
 
-    Raises ValueError if windows count different numbers of pixels, or scales are beyond 2^-80 to 2^80.
+    Raises ValueError if scales are beyond 2^-80 to 2^80.
     """
-    n, least = int(counts.max()), int(counts.min())
-    if least != n:
-        raise ValueError(
-            f"all windows must count the same number of pixels, not {least} to {n}: count_include_pad must be 1 where "
-            "there are pads, and ceil_mode 0"
-        )
+    n = int(counts.max())
     for tensor in (x, y):
         if not _NORMAL[0] <= Fraction(float(tensor.scale)) <= _NORMAL[1]:
             raise ValueError(f"the scale of {tensor.name!r} must be 2^-80 to 2^80, not {float(tensor.scale):.6g}")

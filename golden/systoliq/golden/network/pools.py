@@ -144,12 +144,22 @@ class WindowedAverage(Node):
         """The rescaling of sums of integers by `scale`; `uncertain_sum` says whether it gives the output."""
         return Requantization.from_scales(self.scale, self.output.zero_point, self.output.format)
 
+    def expect_same_counts(self) -> None:
+        """A ValueError if windows count different numbers of pixels."""
+        least = int(self.counts.min())
+        if least != self.pixels:
+            raise ValueError(
+                f"all windows must count the same number of pixels, not {least} to {self.pixels}: count_include_pad "
+                "must be 1 where there are pads, and ceil_mode 0"
+            )
+
     @cached_property
     def uncertain_sum(self) -> int | None:
         """A sum of integers for which the result may differ from the requantized sum; None if there is none.
 
         Raises ValueError if windows count different numbers of pixels, or scales are beyond 2^-80 to 2^80.
         """
+        self.expect_same_counts()
         return uncertain_sum(self.inputs[0], self.output, self.counts, self.scale, self.rounded)
 
     @property

@@ -12,6 +12,7 @@ from ..hierarchy import place
 from .depthwise import Depthwise
 from .image import ImageWindow
 from .maximum import Maximum
+from .real_average import RealAverage
 from .skid_stage import skid_stage
 from .window_buffer import WindowBuffer
 
@@ -27,7 +28,9 @@ class Sliding(wiring.Component):
 
     namespace = True
 
-    def __init__(self, windows: ImageWindow, core: Depthwise | Maximum, *, padding: int, cells: str, kind: str) -> None:
+    def __init__(
+        self, windows: ImageWindow, core: Depthwise | Maximum | RealAverage, *, padding: int, cells: str, kind: str
+    ) -> None:
         self.windows = windows
         self.core = core
         self.kind = kind

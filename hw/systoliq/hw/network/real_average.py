@@ -1,0 +1,71 @@
+"""Real average: the average of each window's pixels in float32, in their order, lane by lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from amaranth.hdl import Module, Signal, Value
+from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from systoliq.golden.formats import IntFormat
+
+from ..counter import count
+from ..credit import Credit
+from ..delay import delay
+from ..hierarchy import place
+from ..operand_shape import operand_shape
+from ..result_buffer import y_beat
+from .fifo import Fifo
+from .real_sum import RealSum
+
+__all__ = ["RealAverage"]
+
+
+class RealAverage(wiring.Component):
+    """A beat of results for each ``beats`` beats of ``i``, of one element to each of ``lanes``; ``last`` of the last.
+
+    A beat enters every `ADDITION` cycles at most. The lanes are alike, and take codes of ``operand``.
+    """
+
+    def __init__(self, lanes: Sequence[RealSum], operand: IntFormat, *, beats: int, cells: str, kind: str) -> None:
+        self.lanes = list(lanes)
+        self.beats = beats
+        self.kind = kind
+        self.latency = lanes[0].latency
+        made = y_beat(operand_shape(lanes[0].sums.output), len(lanes))
+        self.fifo = Fifo(made, depth=max(16, 1 << (self.latency + 3).bit_length()), cells=cells)
+        given = y_beat(operand_shape(operand), len(lanes))
+        super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
+
+    def elaborate(self, platform: object) -> Module:
+        m = Module()
+        m.submodules.fifo = place(self.fifo, platform)
+        comes = Signal()
+        rests = Signal()
+        left = Signal()
+        first = Signal(init=1)
+        beat = count(m, self.beats, when=comes, name="beat")
+        ends = Signal()
+        m.d.comb += [ends.eq(comes & beat.last), comes.eq(self.i.valid & self.i.ready)]
+        m.d.sync += [left.eq(self.fifo.o.valid & self.fifo.o.ready), rests.eq(comes)]
+        room = Credit(m, self.fifo.depth, name="room", full=True, give=left, take=ends)
+        m.d.comb += self.i.ready.eq(room.any & ~rests)
+        with m.If(comes):
+            m.d.sync += first.eq(beat.last)
+        result = Signal.like(Value.cast(self.fifo.i.payload))
+        m.d.comb += [
+            self.fifo.i.valid.eq(delay(m, ends, self.latency, name="under_way", reset_less=False)),
+            Value.cast(self.fifo.i.payload).eq(result),
+            result[-1].eq(delay(m, self.i.payload.last, self.latency, name="last")),
+        ]
+        for index, lane in enumerate(self.lanes):
+            m.submodules[f"lane_{index}"] = place(lane, platform)
+            m.d.comb += [
+                lane.x.eq(Value.cast(self.i.payload.data[index])),
+                lane.comes.eq(comes),
+                lane.first.eq(first),
+                result[8 * index : 8 * index + 8].eq(lane.y),
+            ]
+        wiring.connect(m, self.fifo.o, wiring.flipped(self.o))
+        return m
