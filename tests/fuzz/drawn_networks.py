@@ -119,7 +119,7 @@ def _add(net: Builder, operator: str) -> None:
     elif operator == "maximum":
         net.maximum((2, 2), **around, strides=(2, 2))
     elif operator == "mean":
-        net.windowed_average((3, 3), **around)
+        net.windowed_average((2 + len(net.nodes) % 2, 3), **around)
     elif operator == "table":
         net.table()
     elif operator in ("add", "multiply"):

@@ -235,6 +235,17 @@ def tiled(seed=0, form=INT8):
     return net.network()
 
 
+def pooled(seed=0, form=INT8):
+    """Averages of windows with ties, which are added in float32, one beside the map itself."""
+    net = Builder((2, 5, 4), seed=seed, form=form)
+    trunk = net.convolution(4, (3, 3), pads=(1, 1, 1, 1))
+    net.windowed_average((2, 2), pads=(1, 0, 0, 1))
+    net.add(net.last, trunk)
+    net.windowed_average((2, 2), strides=(2, 2))
+    net.convolution(2)
+    return net.network()
+
+
 def hourglass(seed=0, form=INT8):
     """Smaller maps by a pool, and larger ones again beside what they were made of."""
     net = Builder((2, 6, 4), seed=seed, form=form)
@@ -304,8 +315,12 @@ NETWORKS = {
     "tiled": tiled,
     "averaged": averaged,
     "compared": compared,
+<<<<<<< HEAD
     "headed": headed,
     "crossed": crossed,
+=======
+    "pooled": pooled,
+>>>>>>> a260de99 (tests: a network with averages in float32)
 }
 
 
