@@ -10,6 +10,7 @@ _NAME = r"(?:\\\S+|\w+)"
 _MODULE = re.compile(r"^module .*?^endmodule$", re.MULTILINE | re.DOTALL)
 _REGISTER = re.compile(rf"^(\s*(?:output )?reg (?:\[\d+:\d+\] )?)({_NAME}) += [^;,\n]*", re.MULTILINE)
 _CONTENTS = re.compile(rf"^\s*initial begin\n((?:\s*({_NAME})\s*\[\d+\] = [^;]*;\n)+)\s*end\n", re.MULTILINE)
+_IN_FILE = re.compile(rf"^\s*initial \$readmemh\(\"[\w.]+\", ({_NAME})\);", re.MULTILINE)
 
 
 def without_initial_values(verilog: str) -> str:
@@ -30,8 +31,8 @@ def without_initial_values(verilog: str) -> str:
     assert not _REGISTER.search(text)
     for module in _MODULE.findall(text):
         for line in re.findall(r"^\s*initial\b.*$", module, re.MULTILINE):
-            assert "initial begin" in line, f"not understood: {line}"
-        kept = [found[2] for found in _CONTENTS.finditer(module)]
+            assert "initial begin" in line or _IN_FILE.match(line), f"not understood: {line}"
+        kept = [found[2] for found in _CONTENTS.finditer(module)] + _IN_FILE.findall(module)
         assert len(kept) == len(re.findall(r"^\s*initial\b", module, re.MULTILINE))
         assert not any(_is_written(name, module) for name in kept)
     return text

@@ -44,8 +44,8 @@ def uncertain_sum(
     """Return a sum of (x - zero point) of a window for which the float32 result may differ from the requantized sum;
     None if there is none.
 
-    `counts` are the pixels of the windows, all the same, `scale` that of a sum in units of y, and `rounded` the float32 result of a
-    sum of real numbers and its number of pixels.
+    `counts` are the pixels of the windows, all the same, `scale` that of a sum in units of y, and `rounded` the float32
+    result of a sum of real numbers and its number of pixels.
 
     Raises ValueError if scales are beyond 2^-80 to 2^80.
     """
