@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from systoliq.hw.verilog import Verilog, files_of
+
 __all__ = ["without_initial_values"]
 
 _NAME = r"(?:\\\S+|\w+)"
@@ -35,7 +37,7 @@ def without_initial_values(verilog: str) -> str:
         kept = [found[2] for found in _CONTENTS.finditer(module)] + _IN_FILE.findall(module)
         assert len(kept) == len(re.findall(r"^\s*initial\b", module, re.MULTILINE))
         assert not any(_is_written(name, module) for name in kept)
-    return text
+    return Verilog(text, files_of(verilog))
 
 
 def _is_written(name: str, module: str) -> bool:
