@@ -315,12 +315,9 @@ NETWORKS = {
     "tiled": tiled,
     "averaged": averaged,
     "compared": compared,
-<<<<<<< HEAD
     "headed": headed,
     "crossed": crossed,
-=======
     "pooled": pooled,
->>>>>>> a260de99 (tests: a network with averages in float32)
 }
 
 
