@@ -227,7 +227,7 @@ class LaneOperator(LayerOperator[N_co]):
         padding = self.node.inputs[0].zero_point
         return Sliding(self.windows, core, padding=padding, cells=recipe.cells, kind=recipe.kind)
 
-    def product(self, stage: Sliding) -> BuiltProduct:
+    def product(self, stage: Sliding) -> BuiltProduct | None:
         """Return the product of each channel with its column."""
         core: Any = stage.core
         return BuiltProduct(
