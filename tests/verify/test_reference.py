@@ -46,3 +46,22 @@ def test_an_operator_without_a_second_definition_is_named():
     reference = Reference(Model(other, model.arrays, model.sources, model.outputs), concatenated(net))
     with pytest.raises(UncomputedError, match="the operator Other has no second definition"):
         reference.tensors({"x": np.zeros((1, 2, 5, 4), np.int64)})
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"output": {"shape": [1, 4, 1 << 20, 1 << 20]}}, "is too large"),
+        ({"window": {"kernel": [1 << 12, 1 << 12]}}, "are too many"),
+        ({"window": {"pads": [1 << 20, 0, 0, 0]}}, "padding is negative, or 256 or more"),
+    ],
+)
+def test_a_hostile_description_takes_no_memory(change, named):
+    net = small.residual()
+    model = Model.of(network_arrays(net), "net")
+    first = dict(model.nodes["convolution0"])
+    for key, fields in change.items():
+        first[key] = {**first[key], **fields}
+    hostile = Model({"convolution0": first}, model.arrays, model.sources, model.outputs)
+    with pytest.raises(UncomputedError, match=named):
+        Reference(hostile, concatenated(net)).tensors({"x": np.zeros((1, 2, 5, 4), np.int64)})

@@ -15,12 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from .machine import Machine, UntranslatableError
 from .model import Model, raster
 from .modules import Module
-from .reference import Reference, UncomputedError, tensor_format
+from .reference import Reference, UncomputedError, random_image
 
 __all__ = ["IMAGES", "RESETS", "Images", "UnevaluatedError", "beats_of_image", "evaluate_images"]
 
@@ -123,14 +121,11 @@ class _Bench:
         self.width = modules[f"{name}_pipeline"].wires["i__payload"].width - 1
         bits = int(self._source["format"]["bits"])
         lanes = self.width // bits
-        rng = np.random.default_rng(1)
-        low, high = tensor_format(self._source)
-        shape = [1, *self._source["shape"][1:]]
-        images = [rng.integers(low, high + 1, shape) for _ in range(IMAGES)]
         prefix = f"{name}_"
         of_nodes = {stage["node"]: str(stage["module"]).removeprefix(prefix) for stage in stages}
         reference = Reference(model, lambda node, index: arrays[f"{of_nodes[node]}/entries_{index}"])
         try:
+            images = [random_image(self._source, seed) for seed in range(IMAGES)]
             known = [reference.tensors({self._source["name"]: image}) for image in images]
         except UncomputedError as error:
             raise UnevaluatedError(str(error)) from error

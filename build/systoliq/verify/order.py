@@ -23,9 +23,10 @@ from .window_order import evaluate_windows
 
 __all__ = ["Order"]
 
+_WINDOWS = "windows, padding, strides and dilations"
 _ORDER = (
-    "products and sums of the arrays, windows, padding, strides, groups, the order of channels and pixels, addresses "
-    "of weights in time, repeated pixels, gearboxes, forks, FIFOs and joins at full rate"
+    "sums of the arrays, groups, order of channels and pixels, addresses of weights in time, repeated pixels, "
+    "gearboxes, forks, FIFOs and joins at full rate"
 )
 _STALLS = "the same for every schedule of valid and ready, and depths of FIFOs that suffice for each"
 _RESET = "reset from every state and in every phase"
@@ -114,7 +115,7 @@ class Order:
             count = len(found.right) + len(found.unevaluated)
             of = f"all {count}" if not found.unevaluated else f"{len(found.right)} of {count}"
             detail = "a random image through each" + _taken(found.assumed)
-            result = f"windows, padding, strides and dilations of {of} window buffers at full rate"
+            result = f"{_WINDOWS} of {of} window buffers at full rate"
             yield Ground(result=result, basis=EVALUATED, detail=detail)
         for node, reason in found.unevaluated.items():
             yield Ground(result=f"windows of {node}", basis=TESTED, detail=f"not evaluated: {reason}")
@@ -129,7 +130,7 @@ def _shown(found: Images) -> Iterator[Ground]:
     """The results of evaluated images."""
     period = found.period
     detail = f"all results of all stages for {IMAGES} random images, {found.cycles} cycles{_taken(found.assumed)}"
-    yield Ground(result=_ORDER, basis=EVALUATED, detail=detail)
+    yield Ground(result=f"{_WINDOWS}, {_ORDER}", basis=EVALUATED, detail=detail)
     for_ever = "the same for ever at full rate"
     if period is not None:
         often = f"registers and memories repeat after {period} image{'s' if period > 1 else ''}"

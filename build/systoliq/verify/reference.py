@@ -6,6 +6,7 @@ arrays, but for the tables of concatenations, which are tested against onnxrunti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -19,9 +20,11 @@ from .float32_product import float32_products
 from .float32_sum import float32_sums
 from .model import Model, moved
 
-__all__ = ["Reference", "UncomputedError", "tensor_format", "windows_of"]
+__all__ = ["Reference", "UncomputedError", "random_image", "tensor_format", "windows_of"]
 
 _INT32 = 1 << 31
+_MOST_PADDING = 1 << 8
+_MOST_ELEMENTS = 1 << 24  # of an image, or of all its windows together
 Integers = npt.NDArray[Any]  # of int64
 
 
@@ -33,6 +36,15 @@ def tensor_format(tensor: Mapping[str, Any]) -> Format:
     """The least and the greatest integer of a tensor."""
     bits, signed = int(tensor["format"]["bits"]), bool(tensor["format"]["signed"])
     return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+
+
+def random_image(tensor: Mapping[str, Any], seed: int) -> Integers:
+    """An image of `tensor`, [1, ...]; UncomputedError if it would be too large."""
+    shape = [1, *tensor["shape"][1:]]
+    if not 0 < math.prod(shape) <= _MOST_ELEMENTS:
+        raise UncomputedError(f"an image of {math.prod(shape)} elements is too large")
+    low, high = tensor_format(tensor)
+    return np.random.default_rng(seed).integers(low, high + 1, shape)
 
 
 class Reference:
@@ -49,6 +61,8 @@ class Reference:
             operator = _OPERATORS.get(node["is"])
             if operator is None:
                 raise UncomputedError(f"the operator {node['is']} has no second definition")
+            if not 0 < math.prod(node["output"]["shape"]) <= _MOST_ELEMENTS:
+                raise UncomputedError(f"the output of {name!r} is too large")
             given = [self._given(tensor, known) for tensor in node["inputs"]]
             found = operator(self, node, given)
             if list(found.shape) != list(node["output"]["shape"]):
@@ -178,8 +192,12 @@ def windows_of(node: Mapping[str, Any], x: Integers, padding: int) -> Integers:
     size = image.shape[1:]
     before, after = window["pads"][: len(size)], window["pads"][len(size) :]
     margins = [(0, 0), *((int(low), max(int(high), 0)) for low, high in zip(before, after, strict=True))]
+    if any(not 0 <= int(each) < _MOST_PADDING for each in window["pads"]):
+        raise UncomputedError(f"padding is negative, or {_MOST_PADDING} or more")
     padded = np.pad(image, margins, constant_values=padding)
     made = node["output"]["shape"][2:]
+    if math.prod([len(image), *made, *window["kernel"]]) > _MOST_ELEMENTS:
+        raise UncomputedError("the windows of an image are too many")
     places = [
         np.arange(count)[:, np.newaxis] * stride + np.arange(kernel) * dilation
         for count, stride, kernel, dilation in zip(

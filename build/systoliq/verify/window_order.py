@@ -13,15 +13,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-
 from .beats import run_stage
 from .expression import UnreadableError
 from .images import beats_of_image
 from .machine import Machine, UntranslatableError
 from .model import Model, raster
 from .modules import Module
-from .reference import UncomputedError, tensor_format, windows_of
+from .reference import UncomputedError, random_image, tensor_format, windows_of
 
 __all__ = ["WindowOrder", "evaluate_windows"]
 
@@ -65,9 +63,9 @@ def evaluate_windows(modules: Mapping[str, Module], model: Model, stages: Sequen
 def _evaluated(machine: Machine, module: Module, node: Mapping[str, Any], stage: Mapping[str, Any]) -> str:
     """What is wrong with a window buffer; empty if nothing is."""
     tensor = node["inputs"][0]
-    bits, (low, high) = int(tensor["format"]["bits"]), tensor_format(tensor)
-    image = np.random.default_rng(7).integers(low, high + 1, [1, *tensor["shape"][1:]])
-    padding = low if stage["operator"] == "MaxPool" else int(tensor["zero_point"])
+    bits = int(tensor["format"]["bits"])
+    image = random_image(tensor, 7)
+    padding = tensor_format(tensor)[0] if stage["operator"] == "MaxPool" else int(tensor["zero_point"])
     if "window" in node:
         windows = windows_of(node, image, padding)  # [positions, kernel, channels]
     else:  # the whole image
