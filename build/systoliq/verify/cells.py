@@ -85,15 +85,17 @@ def _sb_mac16(pins: Pins, _: Mapping[str, str]) -> Value:
     return _signed(pins("A"), 16) * _signed(pins("B"), 16)
 
 
+_WIDEST = 18  # bits of a port of a DP16KD
+
+
 def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
-    """DOB = the word at ADB (Lattice TN1264, now FPGA-TN-02204).
+    """DOA and DOB = the words at ADA and ADB (Lattice TN1264, now FPGA-TN-02204).
 
     A bit's address is its word's address times the width, in bytes of 8 bits, or of 9 if the width is 9 or 18.
     INITVAL_n holds bytes 32 n to 32 n + 31, a pair of them in every 20 bits.
     """
     width = int(parameters["DATA_WIDTH_B"])
     low = {1: 0, 2: 1, 4: 2, 9: 3, 18: 4}[width]
-    address = sum(pins(f"ADB{i}") << i for i in range(low, 14))
 
     def byte(number: int) -> int:
         name = f"INITVAL_{number >> 5:02X}"
@@ -105,9 +107,15 @@ def _dp16kd(pins: Pins, parameters: Mapping[str, str]) -> Value:
         pair = byte(at >> 3) | (byte(at >> 3 | 1) << 9 if width == 18 else 0)
         return pair >> (at & 7 if width < 9 else 0) & ((1 << width) - 1)
 
-    if isinstance(address, np.ndarray):
-        return np.array([word(int(at)) for at in address], dtype=object)
-    return word(address)
+    def shown(port: str) -> Value:
+        address = sum(pins(f"AD{port}{i}") << i for i in range(low, 14))
+        if isinstance(address, np.ndarray):
+            return np.array([word(int(at)) for at in address], dtype=object)
+        return word(address)
+
+    if parameters["DATA_WIDTH_A"] != parameters["DATA_WIDTH_B"]:
+        raise UnreadableError("a DP16KD has ports of two widths, a mode that is not read")
+    return shown("A") | shown("B") << _WIDEST
 
 
 def _ccu2c(pins: Pins, parameters: Mapping[str, str]) -> Value:
@@ -150,7 +158,7 @@ CELLS: Mapping[str, Cell] = {
         shown=_mult18x18d,
     ),
     "DP16KD": Cell(
-        outputs={f"DOB{i}": 1 for i in range(18)},
+        outputs={f"DO{port}{i}": 1 for port in "AB" for i in range(_WIDEST)},
         modes={
             **dict.fromkeys(("DATA_WIDTH_A", "DATA_WIDTH_B"), ("1", "2", "4", "9", "18")),
             **{f"REGMODE_{port}": ("NOREG", "OUTREG") for port in "AB"},
@@ -161,8 +169,11 @@ CELLS: Mapping[str, Cell] = {
             "GSR": ("DISABLED",),
         },
         contents=tuple(f"INITVAL_{i:02X}" for i in range(64)),
-        needed=("DATA_WIDTH_B", "GSR"),
-        tied={"WEA": 0, "WEB": 0, "CEB": 1, "OCEB": 1, "RSTB": 0, "CSB0": 0, "CSB1": 0, "CSB2": 0},
+        needed=("DATA_WIDTH_A", "DATA_WIDTH_B", "GSR"),
+        tied={
+            **{pin.replace("*", port): 0 for port in "AB" for pin in ("WE*", "RST*", "CS*0", "CS*1", "CS*2")},
+            **{pin.replace("*", port): 1 for port in "AB" for pin in ("CE*", "OCE*")},
+        },
         shown=_dp16kd,
     ),
     "CCU2C": Cell(

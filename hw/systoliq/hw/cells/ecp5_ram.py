@@ -5,15 +5,20 @@ Sources: Lattice TN1264 (memory usage guide, now FPGA-TN-02204); Yosys' brams_ma
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 from amaranth.hdl import Cat, ClockSignal, Const, Instance, Module, Signal, Value
 
-from systoliq.golden.words import Words, to_integers
+from systoliq.golden.words import to_integers
 
-__all__ = ["WIDTHS", "dp16kd", "dp16kd_rom"]
+__all__ = ["ROM_WIDTHS", "WIDTHS", "dp16kd", "dp16kd_rom"]
 
 WIDTHS = {16384: 1, 8192: 2, 4096: 4, 2048: 9, 1024: 18}  # of a cell, by its depth
+ROM_WIDTHS = {**WIDTHS, 512: 36}
+"""The same of a cell that is only read: then both ports read, 18 bits each."""
+
 _ADDRESS_BITS = 14
 
 
@@ -36,21 +41,49 @@ def dp16kd(
     return word[: len(data)]
 
 
-def dp16kd_rom(m: Module, words: Words, width: int, *, address: Value) -> Value:
-    """The word of ``width`` bits at ``address``, two cycles later; words that are not given are unknown.
+def dp16kd_rom(m: Module, bits: npt.NDArray[np.uint8], *, address: Value, depth: int, name: str) -> Value:
+    """The word at ``address``, two cycles later, of ``bits`` [words, width], the lowest first; words that are not given
+    are unknown.
 
-    As many cells, ``m.submodules.cell_0`` and on, as the words need: `WIDTHS` says how many bits each holds of them.
+    As many cells of ``depth`` words, ``m.submodules[f"{name}_0"]`` and on, as the width needs: `ROM_WIDTHS` says how
+    many bits each holds. Address bits beyond those of ``depth`` are left out.
     """
+    words, width = bits.shape
+    each = ROM_WIDTHS[depth]
+    address = address[: (depth - 1).bit_length()]
+    padded = np.pad(bits, ((0, 0), (0, -width % each)))
     parts = []
-    each = WIDTHS[_cell_depth(len(words))]
-    nothing = {"i_WEA": 0, **_address("A", Const(0, 1), each), **{f"i_DIA{i}": 0 for i in range(18)}}
-    bits = np.unpackbits(words, axis=1, bitorder="little", count=-(-width // each) * each)
-    for low in range(0, width, each):
-        contents = initial_values(bits[:, low : low + each])
-        cell, word = _cell(each, read=Const(1), show=Const(1), read_address=address, rest=nothing | contents)
-        m.submodules[f"cell_{low // each}"] = cell
+    for index, low in enumerate(range(0, width, each)):
+        held = padded[:, low : low + each]
+        cell, word = _both_ports(held, address) if depth not in WIDTHS else _one_port(held, address)
+        m.submodules[f"{name}_{index}"] = cell
         parts.append(word[: min(each, width - low)])
     return Cat(parts)
+
+
+def _one_port(bits: npt.NDArray[np.uint8], address: Value) -> tuple[Instance, Value]:
+    width = bits.shape[1]
+    nothing = {"i_WEA": 0, **_address("A", Const(0, 1), width), **{f"i_DIA{i}": 0 for i in range(18)}}
+    return _cell(width, read=Const(1), show=Const(1), read_address=address, rest=nothing | initial_values(bits))
+
+
+def _both_ports(bits: npt.NDArray[np.uint8], address: Value) -> tuple[Instance, Value]:
+    """A cell whose ports read the halves of words of 36 bits: A from its lower half, B from its upper."""
+    half = 1 << len(address)
+    low, high = bits[:, :18], bits[:, 18:]
+    held = np.concatenate([np.pad(low, ((0, half - len(low)), (0, 0))), high])
+    word = Signal(18, name="low_word")
+    rest = {
+        "i_WEA": 0,
+        **_address("A", Cat(address, Const(0, 1)), 18),
+        **{f"i_DIA{i}": 0 for i in range(18)},
+        **{f"o_DOA{i}": word[i] for i in range(18)},
+    }
+    read_address = Cat(address, Const(1, 1))
+    cell, upper = _cell(
+        18, read=Const(1), show=Const(1), read_address=read_address, rest=rest | initial_values(held), second=True
+    )
+    return cell, Cat(word, upper)
 
 
 def initial_values(bits: npt.NDArray[np.uint8]) -> dict[str, Const]:
@@ -86,15 +119,18 @@ def _address(port: str, value: Value, width: int) -> dict[str, Value | int]:
 
 
 def _cell(
-    width: int, *, read: Value, show: Value, read_address: Value, rest: dict[str, Value | int]
+    width: int, *, read: Value, show: Value, read_address: Value, rest: dict[str, Any], second: bool = False
 ) -> tuple[Instance, Signal]:
-    """A cell whose port B reads words of ``width`` bits, with ``rest`` as its other pins and parameters; its word."""
+    """A cell whose port B reads words of ``width`` bits, with ``rest`` as its other pins and parameters; its word.
+
+    ``second``: port A reads, too, and shows its word as B does.
+    """
     word = Signal(width)
     cell = Instance(
         "DP16KD",
         p_DATA_WIDTH_A=width,
         p_DATA_WIDTH_B=width,
-        p_REGMODE_A="NOREG",
+        p_REGMODE_A="OUTREG" if second else "NOREG",
         p_REGMODE_B="OUTREG",
         p_RESETMODE="SYNC",
         p_ASYNC_RESET_RELEASE="SYNC",

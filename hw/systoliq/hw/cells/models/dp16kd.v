@@ -1,9 +1,9 @@
 // Simulation model of ECP5's DP16KD, written for systoliq from Lattice TN1264 (memory usage guide, now FPGA-TN-02204).
 //
-// Modelled: port A writes, port B reads, both of one width of 1, 2, 4, 9 or 18 bits and on one clock; port B's output
-// register, on or off; initial contents. A word of 18 bits is written by its two bytes, which ADA0 and ADA1 enable. What is
+// Modelled: port A writes and reads, port B reads, both of one width of 1, 2, 4, 9 or 18 bits and on one clock; the output
+// registers, on or off; initial contents. A word of 18 bits is written by its two bytes, which ADA0 and ADA1 enable. What is
 // read while it is written is unknown, and so is what was neither written nor given as initial contents. Not modelled, and
-// stopped at: resets, chip selects, other modes. What port A shows and port B writes is left out.
+// stopped at: resets, chip selects, other modes. What port B writes is left out.
 `default_nettype none
 module DP16KD #(
     parameter DATA_WIDTH_A = 18, parameter DATA_WIDTH_B = 18, parameter REGMODE_A = "NOREG", parameter REGMODE_B = "NOREG",
@@ -40,7 +40,9 @@ module DP16KD #(
     input wire CLKB, CEB, OCEB, WEB, RSTB, CSB0, CSB1, CSB2,
     input wire ADB0, ADB1, ADB2, ADB3, ADB4, ADB5, ADB6, ADB7, ADB8, ADB9, ADB10, ADB11, ADB12, ADB13,
     output wire DOB0, DOB1, DOB2, DOB3, DOB4, DOB5, DOB6, DOB7, DOB8, DOB9, DOB10, DOB11, DOB12, DOB13, DOB14, DOB15, DOB16,
-    output wire DOB17
+    output wire DOB17,
+    output wire DOA0, DOA1, DOA2, DOA3, DOA4, DOA5, DOA6, DOA7, DOA8, DOA9, DOA10, DOA11, DOA12, DOA13, DOA14, DOA15, DOA16,
+    output wire DOA17
 );
     localparam LOW = DATA_WIDTH_A == 18 ? 4 : DATA_WIDTH_A == 9 ? 3 : DATA_WIDTH_A == 4 ? 2 : DATA_WIDTH_A == 2 ? 1 : 0;
     wire [13:0] write_address = {ADA13, ADA12, ADA11, ADA10, ADA9, ADA8, ADA7, ADA6, ADA5, ADA4, ADA3, ADA2, ADA1, ADA0};
@@ -49,7 +51,7 @@ module DP16KD #(
         DIA2, DIA1, DIA0};
     wire [1:0] bytes = DATA_WIDTH_A == 18 ? {ADA1, ADA0} : 2'b11;
     reg [DATA_WIDTH_A-1:0] words [0:(16384 >> LOW)-1];
-    reg [17:0] word, out;
+    reg [17:0] word, out, a_word, a_out;
     localparam [20479:0] INITIAL = {
         INITVAL_3F, INITVAL_3E, INITVAL_3D, INITVAL_3C, INITVAL_3B, INITVAL_3A, INITVAL_39, INITVAL_38, INITVAL_37,
         INITVAL_36, INITVAL_35, INITVAL_34, INITVAL_33, INITVAL_32, INITVAL_31, INITVAL_30, INITVAL_2F, INITVAL_2E,
@@ -72,9 +74,13 @@ module DP16KD #(
         if (CEB)
             word <= CEA && WEA && write_address >> LOW == read_address >> LOW ? 18'bx : words[read_address >> LOW];
         if (OCEB) out <= word;
+        if (CEA) a_word <= WEA ? 18'bx : words[write_address >> LOW];
+        if (OCEA) a_out <= a_word;
     end
     assign {DOB17, DOB16, DOB15, DOB14, DOB13, DOB12, DOB11, DOB10, DOB9, DOB8, DOB7, DOB6, DOB5, DOB4, DOB3, DOB2, DOB1,
         DOB0} = REGMODE_B == "OUTREG" ? out : word;
+    assign {DOA17, DOA16, DOA15, DOA14, DOA13, DOA12, DOA11, DOA10, DOA9, DOA8, DOA7, DOA6, DOA5, DOA4, DOA3, DOA2, DOA1,
+        DOA0} = REGMODE_A == "OUTREG" ? a_out : a_word;
 
     initial begin
         // Bytes of 9 bits, in pairs; 16 pairs a row, each in 20 bits. Words of less than 9 bits do without a byte's last one.
