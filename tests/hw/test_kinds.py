@@ -13,7 +13,7 @@ from systoliq.hw.config import ArrayConfig
 from systoliq.hw.hierarchy import Emission, configuration, place
 from systoliq.hw.mac import Mac
 from systoliq.hw.verilog import emit_verilog
-from systoliq.hw.weights import WeightColumn
+from systoliq.hw.weights import weight_memories
 
 BASE = ArrayConfig(rows=1, cols=1, depth=1)
 
@@ -81,5 +81,5 @@ def test_memory_takes_words_of_any_shape():
 
 def test_memory_contents_count():
     layout = Mac(BASE).b.shape()
-    one, other = (WeightColumn(layout, [[value], [2]], cells="portable", kind="weights") for value in (1, 3))
+    one, other = (weight_memories(layout, [[[value], [2]]], cells="portable")[0] for value in (1, 3))
     assert configuration(one) != configuration(other)

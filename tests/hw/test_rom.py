@@ -14,7 +14,8 @@ from .bench import trace, with_models
 SIZES = [
     (1, 5), (2, 70), (FEW, 8),
     (FEW + 1, 8), (1000, 40), (1025, 9), (2048, 10), (4096, 5), (8192, 3), (16384, 2),
-    (FEW + 1, 37), (192, 51), (512, 36), (600, 144), (640, 100), (768, 72), (768, 40), (1100, 73), (2560, 36), (2600, 80),
+    (FEW + 1, 37), (192, 51), (512, 36), (600, 144), (640, 100), (768, 72), (768, 40), (1100, 73), (2560, 36),
+    (2600, 80),
 ]  # fmt: skip
 
 
@@ -32,7 +33,8 @@ def test_the_word_at_every_kind_of_address(tmp_path, count, width, cells):
     rng = random.Random(count)
     words = [rng.getrandbits(width) for _ in range(count)]
     bits = [1 << bit for bit in range(14) if 1 << bit < count]
-    order = [count - 1, 0, *bits, *(bit - 1 for bit in bits), *(at for at in range(0, count, 64)), *(rng.randrange(count) for _ in range(60))]
+    borders = [*(bit - 1 for bit in bits), *range(0, count, 64)]
+    order = [count - 1, 0, *bits, *borders, *(rng.randrange(count) for _ in range(60))]
     rom = Rom(words, width, cells=cells, kind="rom")
     shown = trace(rom, [{"address": address} for address in order], cells=cells, folder=tmp_path)
     for cycle in range(rom.latency, len(order)):

@@ -10,28 +10,34 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
 from systoliq.golden import IntFormat
+from systoliq.hw.delay import delay
 from systoliq.hw.mac import operand_layout
 from systoliq.hw.rom import FEW
-from systoliq.hw.weights import WeightColumn
+from systoliq.hw.weights import column_words, weight_memories
 
-from .bench import corner, trace
+from .bench import corner, trace, with_models
 
 
 class Chain(wiring.Component):
-    """Columns side by side, as a dense layer places them."""
+    """Memories side by side, as a dense layer places them."""
 
-    def __init__(self, columns):
-        self.columns = columns
-        words = {f"word_{c}": Out(column.word.shape()) for c, column in enumerate(columns)}
-        super().__init__({"address": In(columns[0].address.shape()), **words})
+    def __init__(self, layout, values, cells):
+        self.layout, self.values = layout, values
+        self.memories = weight_memories(layout, values, cells=cells)
+        words = {f"word_{c}": Out(layout.size) for c in range(len(values))}
+        super().__init__({"address": In(range(max(len(values[0]), 2))), **words})
 
     def elaborate(self, platform):
         m = Module()
         address = self.address
-        for c, column in enumerate(self.columns):
-            m.submodules[f"column_{c}"] = column
-            m.d.comb += [column.address.eq(address), getattr(self, f"word_{c}").eq(column.word)]
-            address = column.address_next
+        if self.memories:
+            address = delay(m, address, self.memories[0].pieces[0].column, name="first")
+        for memory in self.memories:
+            m.submodules[memory.kind] = memory
+            m.d.comb += memory.address.eq(address)
+            address = memory.address_next
+        for c, word in enumerate(column_words(self.layout, self.values, self.memories)):
+            m.d.comb += getattr(self, f"word_{c}").eq(word)
         return m
 
 
@@ -41,23 +47,22 @@ def values_of(rng, operand, words, depth, columns):
     ]
 
 
-def check(layout, values, *, cells, latency):
+def check(layout, values, *, cells, latency, folder=None):
     """Column c shows its word c cycles after column 0, which does so `latency` cycles after the address."""
     words = len(values[0])
-    columns = [WeightColumn(layout, column, cells=cells, kind=f"weights_{c}") for c, column in enumerate(values)]
-    assert {column.latency for column in columns} == {latency}
+    chain = Chain(layout, values, cells)
+    assert {memory.latency for memory in chain.memories} == {latency}
     rng = random.Random(words)
     addresses = [words - 1, 0, *(rng.randrange(words) for _ in range(40))]
-    shown = trace(
-        Chain(columns),
-        [{"address": address} for address in addresses],
-    )
+    runs_in = cells if folder else "portable"
+    shown = trace(chain, [{"address": address} for address in addresses], cells=runs_in, folder=folder)
     bits = layout.elem_shape.width
     for c, column in enumerate(values):
         for cycle in range(c + latency, len(addresses)):
             word = column[addresses[cycle - c - latency]]
             expected = sum((value % (1 << bits)) << bits * place for place, value in enumerate(word))
-            assert shown[cycle][f"word_{c}"].as_bits() == expected, (c, cycle)
+            assert shown[cycle][f"word_{c}"] == expected, (c, cycle)
+    return chain
 
 
 @pytest.mark.parametrize(("words", "depth", "columns"), [(1, 1, 1), (2, 3, 4), (5, 1, 3), (FEW, 4, 2)])
@@ -73,3 +78,21 @@ def test_many_words_have_a_register_where_the_cells_do(cells, latency):
     operand = IntFormat(8, signed=True)
     values = values_of(random.Random(3), operand, FEW + 1, 2, 2)
     check(operand_layout(operand, 2), values, cells=cells, latency=latency)
+
+
+@pytest.mark.parametrize("cells", with_models("ecp5"))
+@pytest.mark.parametrize(("words", "depth", "columns"), [(FEW + 1, 1, 11), (160, 5, 3), (640, 2, 13), (768, 1, 13)])
+def test_columns_share_the_memories_of_ecp5(tmp_path, words, depth, columns, cells):
+    """Columns of the same words, such as that of row sums, are in none of them."""
+    operand = IntFormat(8, signed=True)
+    values = values_of(random.Random(3), operand, words, depth, columns)
+    for place in (0, columns // 2):
+        values[place] = [[place + 1] * depth] * words
+    chain = check(operand_layout(operand, depth), values, cells=cells, latency=3, folder=tmp_path)
+    assert len(chain.memories) < columns
+    assert sum(len(memory.word) for memory in chain.memories) == (columns - 2) * depth * 8
+
+
+def test_words_that_are_all_alike_have_no_memory():
+    layout = operand_layout(IntFormat(8, signed=True), 2)
+    assert not weight_memories(layout, [[[5, -3]] * 100] * 4, cells="ecp5")

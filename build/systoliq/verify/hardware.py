@@ -39,10 +39,12 @@ class Hardware(Lanes):
         self.core = Scope(modules, name).child("dense")
         instances = self.core.module.instances
         self.lanes = sum(instance.startswith("lane_") for instance in instances)
-        columns = sum(instance.startswith("weights_") for instance in instances)
+        columns = sum(name.startswith("column_") for name in self.core.child("array").module.instances)
         self.has_row_sums = columns == shape.cols + 1
         if columns not in (shape.cols, shape.cols + 1) or not self.lanes or shape.cols % self.lanes:
-            raise UnreadableError(f"{columns} weight memories and {self.lanes} lanes do not make {shape.cols} columns")
+            raise UnreadableError(
+                f"an array of {columns} columns and {self.lanes} lanes do not make {shape.cols} columns"
+            )
         self._columns = columns
         self._interval = shape.cols // self.lanes
         self._source = {

@@ -3,7 +3,7 @@
 Rows of A stream in, rows of Y stream out:
 
     a -> [Centring] -> [ReplayBuffer] -> Sequencer -> Skew ------> SystolicArray -> DrainLane... -> ResultBuffer -> y
-                                             |----> WeightColumn...-^
+                                             |----> WeightMemory...-^
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from .result_buffer import ResultBuffer, result_flags, y_beat
 from .schedule import Schedule
 from .sequencer import Sequencer, a_beat
 from .skew import Skew
-from .weights import WeightColumn
+from .weights import WeightMemory, column_words, weight_memories
 
 __all__ = ["Dense"]
 
@@ -108,7 +108,7 @@ class Dense(wiring.Component):
             )
         words = self.schedule.column_tiles * self.schedule.beats
         self._idle = words if has_infinities(self.config.b, self.folding.weights) else None  # where a word of zeros is
-        self._weights_latency = WeightColumn.latency_of(words + (self._idle is not None), config.cells)
+        self._weights_latency = WeightMemory.latency_of(words + (self._idle is not None), config.cells)
         self.array = SystolicArray(self.config.replace(cols=config.cols + self._ones), interval=self.schedule.interval)
         lanes = self.config if lane_cells is None else self.config.replace(cells=lane_cells)
         lane_config = requantizer_config(requantization, lanes, self.sum_bits)
@@ -322,19 +322,23 @@ class Dense(wiring.Component):
         return taken
 
     def _pass_columns(self, m: Module, platform: object, sequencer: Sequencer, taken: Signal) -> None:
-        """Add a memory of weights for each column of the array; the address is passed from column to column."""
+        """Add the memories of weights; the address is passed from memory to memory, with the columns of the array."""
         contents = [self._ones_words()] * self._ones
         contents += [self._weight_words(p) for p in range(self.schedule.config.cols)]
         address = delay(m, sequencer.address, 1, name="address")
         if self._idle is not None:  # for cycles without a beat
             address = Mux(taken, address, self._idle)
             contents = [np.pad(words, ((0, 1), (0, 0))) for words in contents]
-        for index, words in enumerate(contents):
-            layout = operand_layout(self.config.b, self.config.depth)
-            column = WeightColumn(layout, words, cells=self.config.cells, kind=f"weights_{index}")
-            m.submodules[f"weights_{index}"] = place(column, platform)
-            m.d.comb += [column.address.eq(address), self.array.b[index].eq(column.word)]
-            address = column.address_next
+        layout = operand_layout(self.config.b, self.config.depth)
+        memories = weight_memories(layout, contents, cells=self.config.cells)
+        if memories:
+            address = delay(m, address, memories[0].pieces[0].column, name="first_address")
+        for memory in memories:
+            m.submodules[memory.kind] = place(memory, platform)
+            m.d.comb += memory.address.eq(address)
+            address = memory.address_next
+        for index, word in enumerate(column_words(layout, contents, memories)):
+            m.d.comb += Value.cast(self.array.b[index]).eq(word)
 
     def _drain(self, m: Module, platform: object, sequencer: Sequencer) -> None:
         """The lanes, each begun as its sums leave the array, and their results through the buffer to Y."""

@@ -110,7 +110,7 @@ def _sharers(words: int) -> int:
 def _depths(words: int, width: int) -> tuple[int, ...]:
     """Depths of cells, falling, that hold so many words in the fewest cells; of those the fewest depths."""
     enough = min(depth for depth in ROM_WIDTHS if depth >= words)
-    found = [(enough,)]
+    found: list[tuple[int, ...]] = [(enough,)]
     found += [(depth, *_depths(words - depth, width)) for depth in ROM_WIDTHS if depth < words <= 2 * depth]
     return min(found, key=lambda depths: (_cells(depths, width), len(depths)))
 

@@ -20,6 +20,7 @@ from systoliq.hw.network.memory import Memory
 from systoliq.hw.network.operator import Operator
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.parallelism import Parallelism
+from systoliq.hw.rom_layout import tables_of
 
 from .plan import PLAIN_BIT_SITES, PLAIN_PRODUCT_SITES
 
@@ -114,7 +115,7 @@ def estimate(
         sites = dataclasses.replace(sites, lane_bit=each, varying_bit=each)
     operator = operator_of(node)
     memories = list(operator.memories(parallelism, waiting, cells))
-    count = sum(_in_tables(memory, sites) for memory in memories if not memory.blocks(cells))
+    count = sum(_beside_blocks(memory, cells, sites) for memory in memories)
     count += _FIFO * sum(map(bool, waiting))
     if products := operator.multipliers(parallelism):
         count += products * _product_sites(operator, parallelism.cells or cells, sites) + _sums(operator, parallelism)
@@ -179,6 +180,13 @@ def _requantizer(sums: int, mantissas: int, product_bit: float, sites: _Sites) -
     return sums * (sites.lane_sum_bit + mantissas * product_bit)
 
 
+def _beside_blocks(memory: Memory, cells: str, sites: _Sites) -> float:
+    """Of lookup tables that hold words, and that choose between memory blocks."""
+    if size := memory.rom_size(cells):
+        return memory.count * (size.tables * sites.constant_bit + size.muxes)
+    return 0 if memory.blocks(cells) else _in_tables(memory, sites)
+
+
 def _in_tables(memory: Memory, sites: _Sites) -> float:
     """Sixteen words of a bit are a table. Tables of a few words that hold the same are one."""
     if not memory.constant:
@@ -187,9 +195,4 @@ def _in_tables(memory: Memory, sites: _Sites) -> float:
     words = memory.words - memory.empty
     if words <= 1:
         return 0  # wires
-    return min(memory.count * memory.bits * _tables_of(words), 1 << min(words, 16)) * sites.constant_bit
-
-
-def _tables_of(words: int) -> int:
-    """Tables of four inputs that a bit of a memory of `words` words takes."""
-    return 1 << (-(-words // 16) - 1).bit_length()
+    return min(memory.count * memory.bits * tables_of(words), 1 << min(words, 16)) * sites.constant_bit

@@ -48,7 +48,7 @@ def dp16kd_rom(m: Module, bits: npt.NDArray[np.uint8], *, address: Value, depth:
     As many cells of ``depth`` words, ``m.submodules[f"{name}_0"]`` and on, as the width needs: `ROM_WIDTHS` says how
     many bits each holds. Address bits beyond those of ``depth`` are left out.
     """
-    words, width = bits.shape
+    width = bits.shape[1]
     each = ROM_WIDTHS[depth]
     address = address[: (depth - 1).bit_length()]
     padded = np.pad(bits, ((0, 0), (0, -width % each)))

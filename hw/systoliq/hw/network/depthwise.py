@@ -10,6 +10,7 @@ from amaranth.lib.wiring import In, Out
 from systoliq.golden.formats import IntFormat, signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
+from systoliq.golden.words import bytes_of, to_words
 
 from ..array import SystolicArray
 from ..config import ArrayConfig
@@ -23,7 +24,7 @@ from ..requantizers import requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
 from ..schedule import Schedule
 from ..sequencer import Sequencer
-from ..weights import WeightColumn
+from ..weights import Piece, WeightMemory
 
 __all__ = ["Depthwise"]
 
@@ -72,9 +73,11 @@ class Depthwise(wiring.Component):
         self.config = config.replace(accumulator_bits=max(sum_bits, config.product_bits))
         self.schedule = Schedule(k=layer.k, n=layer.n // lanes, config=self.config)  # a column is a group of channels
         self._word = data.ArrayLayout(operand_layout(self.config.a, 1), lanes)
-        self._weights = WeightColumn(
-            operand_layout(self.folding.b_format, lanes), self._weight_words(), cells=cells, kind="weights"
-        )
+        self._weight_layout = operand_layout(self.folding.b_format, lanes)
+        width = self._weight_layout.size
+        words = to_words(np.array(self._weight_words()), width // lanes, bytes_of(width))
+        whole = Piece(column=0, low=0, width=width)
+        self._weights = WeightMemory(words, [whole], onward=1, cells=cells, kind="weights")
         self.array = SystolicArray(self.config)
         self._lane_cells = lane_cells or cells
         self._drain = [self._lane(sum_bits, lane) for lane in range(lanes)]
@@ -191,6 +194,6 @@ class Depthwise(wiring.Component):
                 array.first.eq(first),
                 array.last.eq(last),
                 Value.cast(array.a).eq(operands[index * bits : (index + 1) * bits]),
-                array.b[0][0].eq(weights.word[index]),
+                Value.cast(array.b[0]).eq(self._weight_layout(weights.word)[index]),
             ]
             self._sums.append(array.sums[0])

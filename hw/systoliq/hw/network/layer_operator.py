@@ -134,12 +134,14 @@ class ProductOperator(LayerOperator[N_co]):
         """Yield the memories for lines of the image, weights of columns, rows of A for repeated tiles, and lanes."""
         yield from super().own_memories(parallelism, cells)
         schedule = self.schedule(parallelism)
-        columns = parallelism.cols + (self.needs_row_sums and is_ecp5(cells))  # all ones, which Yosys sees
         words = schedule.column_tiles * schedule.beats
         bits = self.weight_bits * parallelism.depth
         missing = schedule.column_tiles * parallelism.cols - schedule.n  # columns that the last tile has not
-        yield Memory(words, bits, constant=True, count=columns - missing)
-        yield Memory(words, bits, constant=True, count=missing, empty=schedule.beats)
+        if Memory(words, bits, constant=True).rom_size(cells):
+            yield Memory(words, bits * parallelism.cols, constant=True)  # columns share cells
+        else:
+            yield Memory(words, bits, constant=True, count=parallelism.cols - missing)
+            yield Memory(words, bits, constant=True, count=missing, empty=schedule.beats)
         if schedule.column_tiles // self.windows.groups > 1:
             yield Memory(2 * schedule.beats, self.node.inputs[0].format.bits * parallelism.depth + 1)
         apart = 1 << (schedule.interval - 1).bit_length()  # entries from one tile of a lane to its next
@@ -208,7 +210,8 @@ class LaneOperator(LayerOperator[N_co]):
         yield from super().own_memories(parallelism, cells)
         lanes = parallelism.cols
         groups, pixels = self.windows.channels // lanes, math.prod(self.windows.window.kernel)
-        yield Memory(groups * pixels, self.weight_bits * lanes, constant=True)
+        if self.layer is not None:  # else all weights are ones
+            yield Memory(groups * pixels, self.weight_bits * lanes, constant=True)
         yield from self.lane_memories(lanes, groups, 2 + -(-self.flight(cells) // pixels))
 
     def parts(self, parallelism: Parallelism) -> Mapping[str, int]:

@@ -8,6 +8,7 @@ from ..block_ram import SMALL
 from ..cells import is_ecp5
 from ..cells.ecp5_ram import WIDTHS as ECP5_WIDTHS
 from ..rom import FEW
+from ..rom_layout import DEEPEST, RomSize, rom_size
 
 __all__ = ["Memory"]
 
@@ -28,8 +29,16 @@ class Memory:
     count: int = 1
     empty: int = 0
 
+    def rom_size(self, cells: str) -> RomSize | None:
+        """Return the size of one of the memories where `rom_layout` lays it out in the cells of ECP5; else None."""
+        if not self.constant or not is_ecp5(cells) or not FEW < self.words <= DEEPEST:
+            return None
+        return rom_size(self.words, self.bits)
+
     def blocks(self, cells: str) -> int:
         """Number of memory blocks in the family of ``cells``; 0 if the memories are lookup tables."""
+        if size := self.rom_size(cells):
+            return self.count * size.cells
         if is_ecp5(cells):
             if self.words <= (FEW if self.constant else SMALL):
                 return 0
