@@ -14,10 +14,18 @@ from .cells import is_ecp5
 from .cells.ecp5_ram import WIDTHS, dp16kd
 from .hierarchy import place
 
-__all__ = ["SMALL", "BlockRam"]
+__all__ = ["SMALL", "BlockRam", "in_tables"]
 
 SMALL = 32
 """Words that memory in lookup tables holds better."""
+
+
+_NARROW = 16  # bits of a word of up to twice as many words that lookup tables hold better, too
+
+
+def in_tables(depth: int, width: int) -> bool:
+    """Return whether ``depth`` words of ``width`` bits lie in lookup tables of ECP5."""
+    return depth <= SMALL or (depth <= 2 * SMALL and width <= _NARROW)
 
 
 def _ports(shape: object, depth: int) -> dict[str, wiring.Member]:
@@ -45,7 +53,7 @@ class BlockRam(wiring.Component):
         self.depth = depth
         self.width = Shape.cast(shape).width
         self.latency = self.latency_of(cells) if registered else 1
-        self._distributed = is_ecp5(cells) and (depth <= SMALL or not registered)
+        self._distributed = is_ecp5(cells) and (in_tables(depth, self.width) or not registered)
         self._cells = is_ecp5(cells) and not self._distributed and depth <= max(WIDTHS)
         self.kind = f"ram_{depth}x{self.width}" if registered else f"small_ram_{depth}x{self.width}"
         super().__init__(_ports(shape, depth))

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from systoliq.golden.formats import signed_bits
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
@@ -34,7 +36,6 @@ from .window_operator import ROW, WindowOperator
 
 __all__ = ["LaneOperator", "LayerOperator", "ProductOperator"]
 
-_SHIFT_BITS, _RESIDUAL_BITS = 6, 9  # of a column's constants, beside bias and multiplier
 _ECP5_FLIGHT, _ICE40_FLIGHT = 19, 14  # about the cycles from a tile's last beat to its first result
 _PRODUCT_FLIGHT, _FEW_BITS = 6, 4  # more of them if requantizers multiply with more bits than these
 _WEIGHTS_FLIGHT, _PAIR_FLIGHT = 2, 3  # more of them if weights are in memory blocks, and if products are pairs
@@ -64,9 +65,18 @@ class LayerOperator(WindowOperator[N_co]):
         yield Memory(1 << (results - 1).bit_length(), bits, count=lanes - 1)
         yield Memory(1 << (results - 1).bit_length(), bits + 2)
         if entries > 1 and self.layer is not None:
-            sums, mantissas = self.requantizer_factors or (0, 0)
-            bits = sums + (mantissas + _SHIFT_BITS) * self.scales_vary + _RESIDUAL_BITS * self.needs_row_sums
-            yield Memory(entries, bits, constant=True, count=lanes, empty=empty)
+            yield Memory(entries, self._constant_bits, constant=True, count=lanes, empty=empty)
+
+    @cached_property
+    def _constant_bits(self) -> int:
+        """Bits that differ among the constants of columns."""
+        layer: Any = self.node.layer.canonical  # type: ignore[attr-defined]
+        folding = fold(layer, self.weight_bits)
+        found = Requantization.from_scales(layer.scale, layer.y_zero_point, layer.y_format)
+        columns = [folding.bias, found.multiplier, found.shift, found.offset]
+        columns += [folding.residual] * self.needs_row_sums
+        arrays = [np.asarray(column, np.int64).ravel() for column in columns]
+        return sum(int(np.bitwise_or.reduce(array ^ array[0])).bit_count() for array in arrays)
 
     def flight(self, cells: str) -> int:
         """Return about how many cycles pass from a tile's last beat to its first result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from ..block_ram import SMALL
+from ..block_ram import in_tables
 from ..cells import is_ecp5
 from ..cells.ecp5_ram import WIDTHS as ECP5_WIDTHS
 from ..rom import FEW
@@ -40,7 +40,7 @@ class Memory:
         if size := self.rom_size(cells):
             return self.count * size.cells
         if is_ecp5(cells):
-            if self.words <= (FEW if self.constant else SMALL):
+            if self.words <= FEW if self.constant else in_tables(self.words, self.bits):
                 return 0
             return self.count * self._each(ECP5_WIDTHS)
         each = self._each(_ICE40_WIDTHS)
