@@ -44,16 +44,12 @@ def lane_requantizer(config: LaneRequantizerConfig) -> LaneRequantizer:
 
 
 def requantizer_constants(
-    requantization: LayerRequantization, array: ArrayConfig, column: int | None
+    requantization: LayerRequantization, array: ArrayConfig, column: int
 ) -> dict[str, int]:
-    """The constants of ``column``, by the name of their port; None is a column that a ragged tile lacks."""
+    """Return the constants of ``column``, by the name of their port."""
     if isinstance(requantization, Unscaled):
         return {}
     if isinstance(requantization, Float8Requantization):
-        if column is None:
-            return {}
         exponent = exponents_of(requantization, array)[column]
         return {"multiplier": requantization.multiplier[column], "exponent": exponent}
-    if column is None:
-        return {"shift": min(requantization.shift)}
     return {name: getattr(requantization, name)[column] for name in Requantizer.constants}
