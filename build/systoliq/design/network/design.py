@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -108,24 +109,28 @@ class NetworkDesign(Design):
         budget = functools.partial(
             plan_for_budget, self.network, dsp, asked.luts or 0, cells=asked.cells, pairs=self._pairs
         )
-        if asked.part is None or asked.multipliers is not None or asked.luts is not None:
+        if asked.part is None:
             return budget()
+        if asked.multipliers is not None or asked.luts is not None:
+            return budget(fits=lambda plan: self._has_room(plan, sites=math.inf))
         return budget(cycles=self._cycles(enough_images(self.network, asked.line_baud)), fits=self._has_room)
 
     def _cycles(self, rate: float) -> int:
         """Return the cycles of an image at `rate` images a second."""
         return max(int(self._hardware.clock_mhz * 1e6 / rate), 1)
 
-    def _has_room(self, plan: Plan) -> bool:
-        """Return True if the part has enough room for `plan`, by the estimates that exist."""
+    def _has_room(self, plan: Plan, sites: float = _FILL) -> bool:
+        """Return True if the part has memory blocks for `plan`, and no more than the share `sites` of its LUT sites are
+        taken, as far as there are estimates.
+        """
         part = self._hardware.part
         found = self._estimated(plan, {}).values() if part else ()
         if part is None or not found:
             return True
-        sites, blocks = sum(each.lut_sites for each in found), sum(each.ram for each in found)
-        return sites <= _FILL * part.capacity.get("lut_sites", sites / _FILL) and blocks <= part.capacity.get(
-            "ram", blocks
-        )
+        capacity = part.capacity
+        if sum(each.ram for each in found) > capacity.get("ram", math.inf):
+            return False
+        return sum(each.lut_sites for each in found) <= sites * capacity.get("lut_sites", math.inf)
 
     @property
     def _part_dsp(self) -> int:

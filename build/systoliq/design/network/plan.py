@@ -184,8 +184,7 @@ def plan_for_budget(
 
     @functools.cache
     def within(index: int) -> Plan | None:
-        plan = _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
-        return plan if plan is not None and fits(plan) else None
+        return _placed(plan_for_cycles(net, times[index], cells=cells), dsp, luts, cells, pairs=pairs)
 
     low, high = -1, len(times) - 1  # too dear, affordable
     if within(high) is None:
@@ -193,7 +192,9 @@ def plan_for_budget(
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if within(middle) else (middle, high)
-    return cast("Plan", within(high))
+    # A slower plan may take more memory, and a plan of more multipliers less: each is looked at.
+    plans = (within(index) for index in range(high, len(times)))
+    return next((plan for plan in plans if plan and fits(plan)), cast("Plan", within(len(times) - 1)))
 
 
 def _smallest(plan: Plan, dsp: int, luts: int, cells: str) -> Plan:
