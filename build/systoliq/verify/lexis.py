@@ -24,7 +24,7 @@ _WORD = re.compile(
 )
 _ATTRIBUTES = frozenset((
     "full_case = 32'd1", "parallel_case", "no_rw_check = 32'd1", "keep = 32'd1", 'ram_style = "distributed"',
-    'ram_style = "block"',
+    'ram_style = "block"', 'rom_style = "logic"',
 ))  # fmt: skip
 _COMMENTS = frozenset((
     "A: operands, AXI4-Stream", "B: operands, AXI4-Stream", "Y: results, AXI4-Stream", "A tlast in the wrong place",
