@@ -43,9 +43,7 @@ def lane_requantizer(config: LaneRequantizerConfig) -> LaneRequantizer:
     return Requantizer(config) if isinstance(config, RequantizerConfig) else Float8Requantizer(config)
 
 
-def requantizer_constants(
-    requantization: LayerRequantization, array: ArrayConfig, column: int
-) -> dict[str, int]:
+def requantizer_constants(requantization: LayerRequantization, array: ArrayConfig, column: int) -> dict[str, int]:
     """Return the constants of ``column``, by the name of their port."""
     if isinstance(requantization, Unscaled):
         return {}

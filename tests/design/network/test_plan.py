@@ -202,3 +202,19 @@ def test_every_choice_is_one_that_a_file_may_ask_for(tmp_path):
     for each in itertools.islice(narrow(convolution), 6):
         path.write_text(json.dumps(changed(cols=each.cols, depth=each.depth)))
         assert read_plan(network, path, cells=CELLS).stages[0].parallelism == each
+
+
+def test_a_plan_that_fits_may_lie_beyond_one_that_does_not():
+    """Plans in the order of their cycles: the first that fits is taken; where none does, the smallest of all."""
+    quick = plan_for_budget(net(), 60, 0, cells=CELLS)
+    seen = []
+
+    def fits(plan):
+        seen.append(plan.image_cycles)
+        return len(seen) == 3
+
+    third = plan_for_budget(net(), 60, 0, cells=CELLS, fits=fits)
+    assert seen == sorted(seen)
+    assert quick.image_cycles == seen[0] < seen[2] == third.image_cycles
+    smallest = plan_for_budget(net(), 60, 0, cells=CELLS, fits=lambda plan: False)
+    assert smallest.multipliers <= min(third.multipliers, quick.multipliers)

@@ -1,0 +1,39 @@
+"""MLPerf Tiny's networks on an LFE5U-85F: plans that its memory blocks hold, whatever the budget of lookup tables."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from systoliq.design import Hardware, NetworkDesign
+from systoliq.onnx.network import read_network
+from systoliq.synth import open_target
+
+from ...onnx.network.networks import MOBILENET, autoencoder, mobilenet, quantized
+
+PART = open_target("ecp5-85k")
+NETWORKS = {
+    "autoencoder": lambda: autoencoder((640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640)),
+    "mobilenet": lambda: mobilenet(96, 8, MOBILENET),
+}
+MOST = {"autoencoder": 155, "mobilenet": 180}  # memory blocks of all plans; the weights alone are 115 and 86
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def named(request, tmp_path_factory):
+    logging.disable(logging.WARNING)  # it advises to preprocess
+    path = quantized(tmp_path_factory.mktemp(request.param), NETWORKS[request.param](), per_channel=True)
+    logging.disable(logging.NOTSET)
+    return request.param, read_network(path)
+
+
+@pytest.mark.parametrize("luts", [None, 0, 20_000])
+def test_the_part_holds_it(named, luts):
+    name, network = named
+    design = NetworkDesign(network, Hardware(cells=PART.cells, part=PART, luts=luts))
+    found = design.estimates.values()
+    assert sum(each.ram for each in found) <= MOST[name] < PART.capacity["ram"]
+    assert sum(each.lut_sites for each in found) <= PART.capacity["lut_sites"]
+    assert design.plan.dsp <= PART.capacity["dsp"]
+    assert 100e6 / design.plan.image_cycles >= 1000
