@@ -79,9 +79,10 @@ class Flow:
 
 
 def data_flow(modules: Mapping[str, Module], name: str, moves: Iterable[str] = ()) -> Flow:
-    """The flow of the data at the input of the network `name`; the modules `moves` must only move it."""
-    data = "s_axis_a_tdata"
-    return DataFlow(modules, name, moves).of(name, {data: Bits((1 << modules[name].wires[data].width) - 1)})
+    """The flow of the data at all inputs of the network `name`; the modules `moves` must only move it."""
+    top = modules[name]
+    data = [port for port in top.inputs if re.fullmatch(r"s_axis_a\d*_tdata", port)]
+    return DataFlow(modules, name, moves).of(name, {port: Bits((1 << top.wires[port].width) - 1) for port in data})
 
 
 class DataFlow:
