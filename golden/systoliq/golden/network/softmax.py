@@ -59,7 +59,7 @@ class Softmax(Node):
 
     @cached_property
     def exponentials(self) -> npt.NDArray[np.float32]:
-        """e[d] [256]; they fall, and may be 0 at the end."""
+        """The 256 values of e, which fall and may be 0 at the end."""
         scale = float(self.inputs[0].scale)
         most = np.finfo(np.float32).max / np.float32(self.length)
         peak = max(0.0, float(np.float32(math.log(float(most)))) - _RESERVE) / scale  # in steps of the input
