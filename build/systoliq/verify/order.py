@@ -107,7 +107,7 @@ class Order:
         yield from _shown(found)
 
     def _windows(self, reasons: list[str]) -> Iterator[Ground]:
-        """What window buffers show that are evaluated by themselves."""
+        """Evaluate each window buffer by itself."""
         self.progress("window buffers")
         found = evaluate_windows(self.modules, self.model, self.claimed["stages"])
         reasons += limited(f"{self.name}.v: {fault}" for fault in found.faults)

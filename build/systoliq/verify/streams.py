@@ -32,7 +32,7 @@ def _place(port: str) -> int:
 
 
 def _numbers(ports: Sequence[str]) -> list[str]:
-    """What the top's names of streams end with: nothing for one, else their places, as in the pipeline's."""
+    """The endings of the names of the top's streams: none for one stream, else their places in the pipeline."""
     wanted = [""] if len(ports) == 1 else [str(index) for index in range(len(ports))]
     if [each.partition("_")[2] for each in ports] != wanted:
         raise UnreadableError(f"the pipeline's streams must be numbered from 0, not {', '.join(ports)}")

@@ -61,7 +61,7 @@ def evaluate_windows(modules: Mapping[str, Module], model: Model, stages: Sequen
 
 
 def _evaluated(machine: Machine, module: Module, node: Mapping[str, Any], stage: Mapping[str, Any]) -> str:
-    """What is wrong with a window buffer; empty if nothing is."""
+    """The faults of a window buffer, empty if there are none."""
     tensor = node["inputs"][0]
     bits = int(tensor["format"]["bits"])
     image = random_image(tensor, 7)

@@ -181,7 +181,7 @@ def _requantizer(sums: int, mantissas: int, product_bit: float, sites: _Sites) -
 
 
 def _beside_blocks(memory: Memory, cells: str, sites: _Sites) -> float:
-    """Of lookup tables that hold words, and that choose between memory blocks."""
+    """Number of lookup tables that hold words, and that select between memory blocks."""
     if size := memory.rom_size(cells):
         return memory.count * (size.tables * sites.constant_bit + size.muxes)
     return 0 if memory.blocks(cells) else _in_tables(memory, sites)

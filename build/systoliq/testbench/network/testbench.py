@@ -223,7 +223,7 @@ class _Output:
 
     @property
     def step(self) -> str:
-        """What it does in a cycle."""
+        """The statements of a cycle."""
         names = {"y": self.letter, "Y": self.letter.upper(), "which": self._which}
         differs, expected = ("!=", "%0d") if self._exact else ("<", "at least %0d")
         pace = fill(_PACE, differs=differs, expected=expected, **names) if self._paced else ""

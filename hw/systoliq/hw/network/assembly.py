@@ -22,7 +22,7 @@ from .stages import stage_of
 __all__ = ["PORT_BITS", "Assembly", "assemble"]
 
 PORT_BITS = 1 << 14
-"""Of the FIFO at a port of a network with several, at most: about one memory block."""
+"""Largest FIFO at a port of a network with several ports: about one memory block."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)
