@@ -56,7 +56,7 @@ class Strip:
         return [(low, min(_BITS, self.width - low)) for low in range(0, self.width, _BITS)]
 
     def size(self, words: int) -> RomSize:
-        """Return the size of the strip, of so many words."""
+        """Return the size of the strip with this number of words."""
         if not self.depths:
             return RomSize(cells=0, tables=self.width * tables_of(words))
         muxes = self.width * (len(self.depths) - 1 + bool(self.shared))
@@ -66,7 +66,7 @@ class Strip:
 
 
 def tables_of(words: int) -> int:
-    """Lookup tables of four inputs for one bit of so many words: they are joined in pairs."""
+    """Return the number of lookup tables of four inputs for one bit of `words`: they are joined in pairs."""
     return 1 << (-(-words // 16) - 1).bit_length()
 
 
@@ -108,7 +108,7 @@ def _sharers(words: int) -> int:
 
 @functools.cache
 def _depths(words: int, width: int) -> tuple[int, ...]:
-    """Depths of cells, falling, that hold so many words in the fewest cells; of those the fewest depths."""
+    """Return depths of cells, in falling order, that hold `words` in the fewest cells, and with the fewest depths."""
     enough = min(depth for depth in ROM_WIDTHS if depth >= words)
     found: list[tuple[int, ...]] = [(enough,)]
     found += [(depth, *_depths(words - depth, width)) for depth in ROM_WIDTHS if depth < words <= 2 * depth]
