@@ -171,12 +171,12 @@ def test_too_many_images_are_refused_before_anything_is_emitted(tmp_path):
 
 
 def test_a_float_model_that_is_no_network(tmp_path):
-    float_model(tmp_path / "m.onnx", CNN.replace("p = MaxPool", "[pool] p = AveragePool"))
+    float_model(tmp_path / "m.onnx", CNN.replace("p = MaxPool<", "[pool] p = AveragePool<pads = [1, 1, 0, 0], "))
     np.savez(tmp_path / "x.npz", x=images())
     result = run(tmp_path)
     assert result.exit_code == 2
     assert (
-        "m.onnx cannot be one network in hardware: node 'pool': there is no hardware for an average of windows"
+        "m.onnx cannot be one network in hardware: node 'pool': all windows must count the same number of pixels"
         in result.stderr
     )
     assert result.stderr.count("\n") == 1

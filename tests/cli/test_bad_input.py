@@ -235,11 +235,11 @@ def test_sums_that_pass_the_accumulator(call, save):
     [
         (["--stalls", 1], "stalls must be at least 0 and below 1, not 1.0"),
         (["--stalls", "nan"], "stalls must be at least 0 and below 1, not nan"),
-        (["--waves", "run.vvv"], "waves must end in .vcd under verilator, not 'run.vvv'"),
-        (["--waves", "run.fst"], "waves must end in .vcd under verilator, not 'run.fst'"),
+        (["--waves", "run.vvv"], "waves must end in .vcd or .fst, not 'run.vvv'"),
+        (["--waves", "run.fst", "--simulator", "verilator"], "waves must end in .vcd under verilator, not 'run.fst'"),
         (["--output", "nowhere/y.npz"], "output: the directory"),
         (["--report", "."], "report must be a file, but . is a directory"),
-        (["--simulator", "modelsim"], "'modelsim' is not one of 'verilator', 'icarus'"),
+        (["--simulator", "modelsim"], "'modelsim' is not one of 'auto', 'verilator', 'icarus'"),
     ],
 )
 def test_options_of_simulate(options, text, call, save, tmp_path, monkeypatch):

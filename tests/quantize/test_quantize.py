@@ -122,11 +122,11 @@ def test_weights_beside_the_model_and_open_sizes(call, data, tmp_path):
 
 IN_THE_WAY = {
     "an operator without hardware": (
-        CNN.replace("a = GlobalAveragePool(p)", "[soft] s = Softmax<axis = 1>(p) a = GlobalAveragePool(s)"),
-        "Softmax 'soft'",
+        CNN.replace("a = GlobalAveragePool(p)", "[norm] s = LpNormalization<axis = 1>(p) a = GlobalAveragePool(s)"),
+        "LpNormalization 'norm'",
     ),
-    "an average of windows": (
-        CNN.replace("p = MaxPool", "[pool] p = AveragePool"),
+    "an average of windows of different sizes": (
+        CNN.replace("p = MaxPool<", "[pool] p = AveragePool<pads = [1, 1, 0, 0], "),
         "node 'pool'",
     ),
 }

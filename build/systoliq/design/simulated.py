@@ -68,4 +68,5 @@ def check_run(simulator: SimulatorChoice, stalls: float, waves: Path | None) -> 
     if not 0 <= stalls < 1:
         raise InputError(f"stalls must be at least 0 and below 1, not {stalls!r}")
     if waves is not None and waves.suffix not in _WAVES[simulator]:
-        raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])} under {simulator}, not {waves.name!r}")
+        under = "" if simulator == "auto" else f" under {simulator}"
+        raise InputError(f"waves must end in {' or '.join(_WAVES[simulator])}{under}, not {waves.name!r}")
