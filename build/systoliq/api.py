@@ -1,7 +1,7 @@
 """The Python interface in one import: designs from layers, models and presets, with simulation, synthesis and packages.
 
->>> from systoliq.api import Hardware, LayerDesign, MatMulLayer, read_onnx, write_package
->>> design = LayerDesign(layer, Hardware(depth=4, requantizer="auto", cells="ecp5"))
+>>> from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, read_onnx, write_package
+>>> design = LayerDesign(layer, LayerOptions(depth=4, requantizer="auto", cells="ecp5"))
 >>> design.simulate(a).check()
 >>> design.synthesize("ecp5-85k").fmax_mhz
 >>> write_package(design, "out/fc")
