@@ -85,27 +85,26 @@ class ArrayHarness(TopHarness):
         m.d.comb += [Cover(dut.sums_valid.all()), Cover(both & ~takes)]
 
 
-def _master(name: str, make: Callable[[], wiring.Component], *, inside: str, cycles: int) -> Property:
+def _master(name: str, make: Callable[[], wiring.Component], *, cycles: int) -> Property:
     return Property(
         name=f"ports, {name}",
         claim="what m_axis_y offers stays until it is taken, and does not wait for a receiver that is ready",
         harness=lambda: MasterHarness(make),
         method=Unbounded(cover_cycles=cycles),
         bug=SeededBug(
-            module="axi", old=f"{inside}.ready.eq(self.m_axis_y_tready)", new=f"{inside}.ready.eq(self.m_axis_y_tvalid)"
+            module="axi",
+            old='inner.ready.eq(getattr(edge, f"{name}_tready"))',
+            new='inner.ready.eq(getattr(edge, f"{name}_tvalid"))',
         ),
         quick=True,
     )
 
 
 PROPERTIES = (
-    _master("layer, int8", integer_layer, inside="dense.y", cycles=30),
-    _master("layer, sums, zero points with A", sums_layer, inside="dense.y", cycles=30),
-    _master("layer, float8", float8_layer, inside="dense.y", cycles=40),
-    *(
-        _master(f"network that ends in a {end}", functools.partial(network_of, end), inside="pipeline.o", cycles=16)
-        for end in STAGES
-    ),
+    _master("layer, int8", integer_layer, cycles=30),
+    _master("layer, sums, zero points with A", sums_layer, cycles=30),
+    _master("layer, float8", float8_layer, cycles=40),
+    *(_master(f"network that ends in a {end}", functools.partial(network_of, end), cycles=16) for end in STAGES),
     Property(
         name="ports, array",
         claim="A and B are taken together, at once but for ends of tiles too soon; sums come in their time, no others",
