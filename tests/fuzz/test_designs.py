@@ -45,7 +45,7 @@ def test_a_design_whose_lines_come_just_in_time_is_right() -> None:
     """A pool behind an upsampling that takes 84 cycles an image instead of 80; it was once called wrong."""
     operators = ["resize", "resize", "maximum"]
     point = {"kind": "network", "seed": 2231005074, "rows": 2, "cols": 2, "signed": False, "operators": operators}
-    point |= {"end": "dense", "cells": "portable", "cells_by_stage": [""] * 12}
+    point |= {"end": "dense", "cells": "portable", "cells_by_stage": [""] * 12, "inputs": 1, "outputs": 1}
     assert designs.verdict(point, "icarus") == ("right", "")
 
 

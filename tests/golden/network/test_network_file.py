@@ -54,7 +54,7 @@ def test_what_is_read_was_written(name, tmp_path):
         np.testing.assert_array_equal(array, arrays.pop(key), strict=True)
     assert not arrays
     assert [type(node) for node in again.nodes] == [type(node) for node in net.nodes]
-    x = {"x": bench.integers(net.inputs[0], 3, random.Random("images"))}
+    x = {tensor.name: bench.integers(tensor, 3, random.Random("images")) for tensor in net.inputs}
     for key, array in net.golden(x).items():
         np.testing.assert_array_equal(again.golden(x)[key], array, strict=True)
 
