@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from systoliq.verify.dataflow import Bits, DataFlow
+from systoliq.verify.bits import Bits
+from systoliq.verify.dataflow import DataFlow
 from systoliq.verify.syntax import read_verilog
 
 MODULE = """module t(

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from .bits import CLEAN, Bits, carried, computed
 from .cell_pins import CELL_OUTPUTS
 from .expression import Binary, Call, Concat, Constant, Expression, Name, Signed, Ternary, Unary, UnreadableError
 from .machine import is_ram_of_cells
@@ -21,7 +22,7 @@ from .syntax import CLOCK
 from .translate import is_signed
 from .widths import COMPARISONS, LOGICAL, SHIFTS, function_of, width_of
 
-__all__ = ["Bits", "DataFlow", "Flow", "data_flow", "walk"]
+__all__ = ["DataFlow", "Flow", "data_flow", "walk"]
 
 _CONTROL = re.compile(r"(\w+__|[ms]_axis_\w+_t)(valid|ready|last)|error|rst")
 _STREAM = re.compile(r"\w+__payload")
@@ -33,34 +34,6 @@ _MOVING = (
 _OPERANDS = {"array": "a", "core": "i__payload"}  # ports of instances that must take moved data
 _SUMS = ("+", "-", "*", *SHIFTS)
 _RAM_CONTROL = ("write", "write_address", "read", "read_address", "show")
-
-
-@dataclass(frozen=True)
-class Bits:
-    """Which bits of a value depend on `data`, and which of these are `computed`, as masks."""
-
-    data: int = 0
-    computed: int = 0
-
-    def __or__(self, other: Bits) -> Bits:
-        return Bits(self.data | other.data, self.computed | other.computed)
-
-    def cut(self, low: int, width: int) -> Bits:
-        """Bits `low` and up."""
-        mask = (1 << width) - 1
-        return Bits(self.data >> low & mask, self.computed >> low & mask)
-
-    def at(self, low: int) -> Bits:
-        """The same bits, `low` places up."""
-        return Bits(self.data << low, self.computed << low)
-
-
-_CLEAN = Bits()
-
-
-def _computed(width: int) -> Bits:
-    mask = (1 << width) - 1
-    return Bits(mask, mask)
 
 
 @dataclass
@@ -97,7 +70,7 @@ class DataFlow:
     def of(self, name: str, inputs: Mapping[str, Bits]) -> Flow:
         """The flow of the data at the `inputs` of the module `name`."""
         module = self.modules[name]
-        key = (name, tuple(inputs.get(port, _CLEAN) for port in sorted(module.inputs)))
+        key = (name, tuple(inputs.get(port, CLEAN) for port in sorted(module.inputs)))
         if key not in self._known:
             self._known[key] = _Analysis(self, module, inputs).result()
         return self._known[key]
@@ -112,7 +85,7 @@ class DataFlow:
         moves = kind in self._moves or self._moving.fullmatch(kind)
         found = self._moved(kind, inputs) if moves else self.of(kind, inputs)
         operands = _OPERANDS.get(instance.name)
-        if operands is not None and inputs.get(operands, _CLEAN).computed:
+        if operands is not None and inputs.get(operands, CLEAN).computed:
             fault = f"module {within}: {operands} of {instance.name} must be moved data, and is computed from it"
             return replace(found, faults=found.faults | {fault})
         return found
@@ -165,7 +138,7 @@ class _Analysis:
             width = width_of(self._module, item.target)
             bits = self._value(item.value, width)
             if self._decides(item.condition) or self._decides(_address(self._module, item.target)):
-                bits = _computed(width)
+                bits = computed(width)
             yield from self._give(item.target, bits)
             return
         for port, bits in self._placed(item).items():
@@ -180,7 +153,7 @@ class _Analysis:
             width = width_of(self._module, part)
             is_bit = isinstance(part.low, Constant) and not self._module.wires[part.name].words
             low = part.low.value or 0 if is_bit and isinstance(part.low, Constant) else 0
-            before = self._bits.get(part.name, _CLEAN)
+            before = self._bits.get(part.name, CLEAN)
             after = before | bits.cut(offset, width).at(low)
             if after != before:
                 self._bits[part.name] = after
@@ -194,7 +167,7 @@ class _Analysis:
             outputs = CELL_OUTPUTS[instance.kind]
             given = [each for port, each in instance.ports.items() if port not in outputs and each != Name(CLOCK)]
             any_data = any(self._value(each).data for each in given if not _is_clock(each))
-            return {port: _computed(outputs[port]) for port in instance.ports if port in outputs and any_data}
+            return {port: computed(outputs[port]) for port in instance.ports if port in outputs and any_data}
         given_bits = {
             port: self._value(each, placed.wires[port].width)
             for port, each in instance.ports.items()
@@ -214,14 +187,14 @@ class _Analysis:
             faults += each.faults
             decides += each.decisions
             logic += each.logic
-        outputs = {port: self._bits.get(port, _CLEAN) for port in module.outputs}
+        outputs = {port: self._bits.get(port, CLEAN) for port in module.outputs}
         return Flow(outputs, frozenset(faults), frozenset(decides), frozenset(logic))
 
     def _control(self) -> Iterator[str]:
         """The control signals that depend on data."""
         module = self._module
         for port in sorted(module.inputs | module.outputs):
-            bits = self._bits.get(port, _CLEAN).data
+            bits = self._bits.get(port, CLEAN).data
             if _CONTROL.fullmatch(port) and bits:
                 yield port
             if _STREAM.fullmatch(port) and bits >> module.wires[port].width - 1:
@@ -291,22 +264,22 @@ class _Analysis:
             case Unary("+", operand):
                 return self._in(operand, width, signed)
             case Unary("-", operand):
-                return _carried(self._in(operand, width, signed), width)
+                return carried(self._in(operand, width, signed), width)
             case Unary(_, operand):
-                return _computed(1) if self._value(operand).data else _CLEAN
+                return computed(1) if self._value(operand).data else CLEAN
             case Binary(operator, left, right) if operator in SHIFTS:
                 return self._shifted(operator, self._in(left, width, signed), right, width)
             case Binary(operator, left, right) if operator in COMPARISONS + LOGICAL:
-                return _computed(1) if self._value(left).data | self._value(right).data else _CLEAN
+                return computed(1) if self._value(left).data | self._value(right).data else CLEAN
             case Binary(operator, left, right):
                 a, b = self._in(left, width, signed), self._in(right, width, signed)
                 if operator in ("&", "|"):  # a copy, or a constant, as a clean bit decides
                     return Bits(a.data | b.data, a.computed | b.computed | (a.data & b.data))
                 both = Bits(a.data | b.data, a.data | b.data)
-                return both if operator in ("^", "~^", "^~") else _carried(both, width)
+                return both if operator in ("^", "~^", "^~") else carried(both, width)
             case Ternary(condition, yes, no):
                 if self._decides(condition):
-                    return _computed(width)
+                    return computed(width)
                 return self._in(yes, width, signed) | self._in(no, width, signed)
         own = width_of(self._module, expression)
         bits = self._leaf(expression)
@@ -319,7 +292,7 @@ class _Analysis:
     def _shifted(self, operator: str, bits: Bits, by: Expression, width: int) -> Bits:
         mask = (1 << width) - 1
         if self._decides(by):
-            return _computed(width)
+            return computed(width)
         if not isinstance(by, Constant) or by.value is None or operator == ">>>":
             return Bits(mask if bits.data else 0, mask if bits.computed else 0)
         if operator in ("<<", "<<<"):
@@ -334,23 +307,23 @@ class _Analysis:
             case Signed(operand, _):
                 return self._value(operand)
             case Concat(parts):
-                found, low = _CLEAN, 0
+                found, low = CLEAN, 0
                 for part in reversed(parts):
                     found |= self._value(part).at(low)
                     low += width_of(self._module, part)
                 return found
             case Call():
                 return self._called(expression)
-        return _CLEAN
+        return CLEAN
 
     def _name(self, expression: Name) -> Bits:
-        bits = self._bits.get(expression.name, _CLEAN)
+        bits = self._bits.get(expression.name, CLEAN)
         wire = self._module.wires[expression.name]
         if expression.low is None:
             return bits
         width = wire.width if wire.words else expression.width or 1
         if self._decides(expression.low):
-            return _computed(width)
+            return computed(width)
         if wire.words:
             return bits
         if isinstance(expression.low, Constant):
@@ -361,12 +334,12 @@ class _Analysis:
     def _called(self, call: Call) -> Bits:
         function = function_of(self._module, call)
         if self._decides(call.arguments[-1]):
-            return _computed(function.width)
+            return computed(function.width)
         given = {
             name: self._value(argument, width)
             for (name, width), argument in zip(function.arguments, call.arguments, strict=True)
         }
-        found = _CLEAN
+        found = CLEAN
         for result in (function.otherwise, *(result for _, result in function.cases)):
             if isinstance(result, Name):
                 low = result.low.value or 0 if isinstance(result.low, Constant) else 0
@@ -376,16 +349,8 @@ class _Analysis:
 
 def _ram(module: Module, inputs: Mapping[str, Bits]) -> Flow:
     """A block RAM of vendor cells, which is taken to be one."""
-    faults = [f"module {module.name}: {port} depends on data" for port in _RAM_CONTROL if inputs.get(port, _CLEAN).data]
-    return Flow({"read_data": inputs.get("write_data", _CLEAN)}, frozenset(faults))
-
-
-def _carried(bits: Bits, width: int) -> Bits:
-    """A sum: all bits from the lowest one that depends on data."""
-    if not bits.data:
-        return _CLEAN
-    above = (1 << width) - (bits.data & -bits.data)
-    return Bits(above, above)
+    faults = [f"module {module.name}: {port} depends on data" for port in _RAM_CONTROL if inputs.get(port, CLEAN).data]
+    return Flow({"read_data": inputs.get("write_data", CLEAN)}, frozenset(faults))
 
 
 def _address(module: Module, target: Expression) -> Expression | None:

@@ -114,9 +114,7 @@ class MatMulLayer:
         return {"y_zero_point": int(one_element("y_zero_point", zero_point)), "y_format": y_format}
 
     def _kept_scales(self, n: int) -> dict[str, Any]:
-        """Check the scales; returns those that the layer has: all three, A's and B's for sums, only B's if A's zero
-        point comes at run time, or none.
-        """
+        """Return the checked scales: all three; A's and B's for sums; B's if A's zero point comes late; or none."""
         sums = self.y_scale is None and self.y_zero_point is None
         if sums and self.a_scale is None and self.b_scale is None:
             return {}
@@ -151,9 +149,8 @@ class MatMulLayer:
     @classmethod
     def load(cls, path: str | Path, **fields: Any) -> MatMulLayer:
         """Load a layer file: an .npz archive with exactly the keys b, a_scale, a_zero_point, b_scale, b_zero_point,
-        y_scale, y_zero_point and, optionally, bias. For int32 sums, there are no y_scale and y_zero_point, and a_scale
-        and b_scale are both present or both absent. If A's zero point comes at run time, a_format, the name of A's
-        format, replaces a_zero_point.
+        y_scale, y_zero_point and, optionally, bias. For int32 sums, y's are absent, and a_scale and b_scale both there
+        or both absent. If A's zero point comes at run time, a_format, the name of A's format, replaces a_zero_point.
 
         `fields` (name, a_format, ...) are added; the name defaults to the file's stem. Errors name the file.
         """
@@ -296,10 +293,7 @@ class MatMulLayer:
         return np.broadcast_to(column, (len(rows), 1))
 
     def accumulate(self, a: npt.ArrayLike, a_zero_point: npt.ArrayLike | None = None) -> npt.NDArray[np.int32]:
-        """The accumulators for `a` ([M, K] or [K]), bias included, wrapped to int32: [M, N] or [N].
-
-        `a_zero_point` as in `zero_points`.
-        """
+        """The int32 accumulators for `a` and `a_zero_point`, as `zero_points` takes them, with bias: [M, N] or [N]."""
         self._refuse_float8("accumulate", self.a_format, self.b_format)
         array = self.check_input(a)
         centered = np.atleast_2d(array).astype(np.int64) - self.zero_points(array, a_zero_point)
