@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import E4M3FN
 from systoliq.golden.network import network_arrays
@@ -65,7 +65,7 @@ def package(tmp_path_factory):
     def package(kind):
         if kind not in made:
             made[kind] = tmp_path_factory.mktemp(kind) / "out"
-            KINDS[kind]().write(made[kind])
+            write_package(KINDS[kind](), made[kind])
         return made[kind]
 
     return package

@@ -140,14 +140,14 @@ def test_refuses_a_forged_verilog(what, copy):
     assert any(reason in text for text in reasons), reasons
 
 
-BESIDE_INTEGERS = {
+BESIDE_INTEGERS = {  # the last constants are of a sixth column, which only fills the tile
     "zero point of A": ("integer A", r"_centring\(.*?- 2'h(3)", None, "of A does not enter as -3"),
     "zero point of A that is left out": ("integer A", r"(i__payload\[7:0\] - 2'h3)", "i__payload[7:0]", "not enter as"),
     "zero point of Y": ("integer A", r"\.zero_point\((8'h02)\)", "8'h03", "not exact: column 0 gives"),
     "least integer": ("integer A", r"\$signed\(moved\) < .*?(10'h380)", "10'h381", "instead of -128 for the sum"),
     "integer weight": ("integer B", r"_weights_0\(.*?memory\[3\] = \d+'h(\w+);", None, "- zero point = "),
-    "what is added": ("integers to float8", r"bias_entry = \w+\(12'h000, 60'h(\w+),", None, "column 4 adds -783"),
-    "scale": ("integers to float8", r"multiplier_entry = \w+\(24'h\w+, \d+'h(\w+),", None, "has the scale"),
+    "what is added": ("integers to float8", r"bias_entry = \w+\(12'h000, 72'h(\w+)\w{3},", None, "column 4 adds -783"),
+    "scale": ("integers to float8", r"multiplier_entry = \w+\(24'h\w+, \d+'h(\w+)\w{6},", None, "has the scale"),
 }
 
 

@@ -22,7 +22,10 @@ def concatenated(net):
     return lambda node, index: tables[node, index]
 
 
-@pytest.mark.parametrize("name", small.NETWORKS)
+ONE_INPUT = [name for name, make in small.NETWORKS.items() if len(make().inputs) == 1]  # as the evaluator takes
+
+
+@pytest.mark.parametrize("name", ONE_INPUT)
 def test_every_tensor_is_golden_s(name):
     net = small.NETWORKS[name]()
     model = Model.of(network_arrays(net), name)

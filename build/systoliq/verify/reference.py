@@ -141,8 +141,19 @@ class Reference:
     def _windowed_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         if any(node["window"]["pads"]) and not node["counts_padding"]:
             raise UncomputedError("windows of an average have different numbers of pixels")
-        windows = windows_of(node, given[0], int(node["inputs"][0]["zero_point"]))
-        return self._averaged(node, windows.transpose(0, 2, 1))
+        tensor, output = node["inputs"][0], node["output"]
+        zero_point, y_zero_point = int(tensor["zero_point"]), int(output["zero_point"])
+        windows = windows_of(node, given[0], zero_point)  # [positions, kernel, channels]
+        terms = np.float32(self._number(tensor["scale"])) * (windows - zero_point).astype(np.float32)
+        total = np.zeros_like(terms[:, 0])
+        for place in range(terms.shape[1]):
+            total = total + terms[:, place]  # float32, rounded each time
+        found = total / np.float32(terms.shape[1]) / np.float32(self._number(output["scale"])) + np.float32(
+            y_zero_point
+        )
+        low, high = tensor_format(output)
+        y = np.clip(np.rint(found), low, high).astype(np.int64)
+        return np.asarray(y.T.reshape(output["shape"]))
 
     def _averaged(self, node: Mapping[str, Any], pixels: Integers) -> Integers:
         """The averages of `pixels` [positions, channels, count], whose scale is f(x_scale / f(y_scale * count))."""
