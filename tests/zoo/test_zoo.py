@@ -89,7 +89,7 @@ def test_in_verilog(name, read):
     network = network_of(reading, path)
     design = NetworkDesign(network)
     for stalls in (0.0, 0.3):
-        found = design.simulate(inputs=network.quantized({"x": x[:2]}), stalls=stalls)
-        found.check()
-        if not stalls:
-            assert found.report["cycles"] == found.report["model_cycles"]
+        found = design.simulate(inputs={"x": x[:2]}, stalls=stalls).check()
+        assert found.report["outputs"] >= 2 * sum(
+            np.prod(node.output.shape) for node in network.nodes if node.multiply_accumulates
+        )
