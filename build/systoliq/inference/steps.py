@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..onnx.functions import all_nodes
+from ..onnx.functions import all_nodes, tensors_taken
 from ..onnx.graph import Graph
 from .products import is_product, reason_for_host
 
@@ -68,7 +68,7 @@ def cut(
     reasons |= refused or {}
     users: defaultdict[str, set[str]] = defaultdict(set)
     for node in nodes:
-        for name in _taken(node):
+        for name in tensors_taken(node):
             users[name].add(node.output[0])
     steps: list[EngineStep | HostStep] = []
     for host, engine in _levels(nodes, reasons):
@@ -85,17 +85,11 @@ def _levels(
     levels: dict[str, int] = {}  # of tensors
     grouped: defaultdict[int, tuple[list[NodeProto], list[NodeProto]]] = defaultdict(lambda: ([], []))
     for node in nodes:
-        level = max((levels.get(name, 0) for name in _taken(node)), default=0)
+        level = max((levels.get(name, 0) for name in tensors_taken(node)), default=0)
         for_engine = reasons[node.output[0]] is None
         grouped[level][for_engine].append(node)
         levels |= dict.fromkeys(node.output, level + for_engine)
     yield from (grouped[level] for level in sorted(grouped))
-
-
-def _taken(node: NodeProto) -> Iterator[str]:
-    """The tensors that a node takes, those in the bodies of If, Loop and Scan among them."""
-    for each in all_nodes([node]):
-        yield from (name for name in each.input if name)
 
 
 def _host_step(
@@ -104,7 +98,7 @@ def _host_step(
     own = {node.output[0] for node in nodes}
     made = dict.fromkeys(name for node in nodes for name in node.output if name)
     in_bodies = {name for node in nodes for each in all_nodes([node]) for name in each.output}
-    taken = dict.fromkeys(name for node in nodes for name in _taken(node))
+    taken = dict.fromkeys(name for node in nodes for name in tensors_taken(node))
     return HostStep(
         nodes=tuple(nodes),
         inputs=tuple(name for name in taken if name not in in_bodies and name not in graph.initializers),

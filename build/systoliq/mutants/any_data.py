@@ -83,5 +83,5 @@ def _any(width: int, asked: int, name: str) -> str:
 
 
 def _word(width: int, name: str, told: str) -> str:
-    """Any word; all of it is unknown if `told` is."""
+    """Return a word of any value; all its bits are unknown if the bit `told` is."""
     return f"systoliq_word_{name} ^ {{{width}{{{told}}}}}"

@@ -10,7 +10,7 @@ from ..errors import InputError
 if TYPE_CHECKING:
     from onnx import FunctionProto, ModelProto, NodeProto
 
-__all__ = ["FUNCTION_DEPTH", "all_nodes", "expanded_size"]
+__all__ = ["FUNCTION_DEPTH", "all_nodes", "expanded_size", "tensors_taken"]
 
 FUNCTION_DEPTH = 64
 """Functions that call one another, one inside the other."""
@@ -29,6 +29,12 @@ def all_nodes(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
         yield node
         for given in node.attribute:
             todo += [iter(body.node) for body in (*([given.g] if given.HasField("g") else []), *given.graphs)]
+
+
+def tensors_taken(node: NodeProto) -> Iterator[str]:
+    """Return the names of the tensors that `node` takes, including those that the bodies of If, Loop and Scan take."""
+    for each in all_nodes([node]):
+        yield from (name for name in each.input if name)
 
 
 def expanded_size(model: ModelProto) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .functions import all_nodes
+from .functions import all_nodes, tensors_taken
 from .node import label
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _order(nodes: Sequence[NodeProto]) -> list[int]:
             if makers.setdefault(name, place) != place:
                 twice = f"{label(nodes[makers[name]])} and {label(node)}"
                 raise InputError(f"the tensor {name!r} must be the result of one node, not of both {twice}")
-    waits = [{makers[name] for name in _taken(node) if name in makers} for node in nodes]
+    waits = [{makers[name] for name in tensors_taken(node) if name in makers} for node in nodes]
     users: list[list[int]] = [[] for _ in nodes]
     for place, needed in enumerate(waits):
         for each in needed:
@@ -72,12 +72,6 @@ def _order(nodes: Sequence[NodeProto]) -> list[int]:
     if len(order) < len(nodes):
         raise InputError(_cycle(nodes, waits, set(range(len(nodes))) - set(order)))
     return order
-
-
-def _taken(node: NodeProto) -> Iterator[str]:
-    """The tensors that `node` takes, those in its bodies among them."""
-    for each in all_nodes([node]):
-        yield from each.input
 
 
 def _cycle(nodes: Sequence[NodeProto], waits: Sequence[set[int]], stuck: set[int]) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ..onnx.functions import tensors_taken
 from ..onnx.graph import Graph
-from .regions import Nodes, Region, Regions, inputs_of
+from .regions import Nodes, Region, Regions
 
 if TYPE_CHECKING:
     from onnx import ModelProto, ValueInfoProto
@@ -22,7 +23,7 @@ def network(model: ModelProto, regions: Regions, region: Region) -> ModelProto:
 def boundary(regions: Regions, region: Region) -> list[str]:
     """The tensors that the model before `region` computes for those after it, and the start of the region first."""
     first = regions.ancestors([region.start])
-    taken = {name for place in _later(regions, region) for name in inputs_of(regions.nodes[place])}
+    taken = {name for place in _later(regions, region) for name in tensors_taken(regions.nodes[place])}
     made = _made(regions, first)
     kept = [name for name in made if (name in taken or regions.graph.is_output(name)) and name != region.start]
     return [*([region.start] if first.any() else []), *kept]
@@ -67,10 +68,10 @@ def _part(
     from onnx import helper
 
     graph = regions.graph
-    wanted = {name for place in nodes for name in inputs_of(regions.nodes[place])}
+    wanted = {name for place in nodes for name in tensors_taken(regions.nodes[place])}
     constants = regions.ancestors(wanted) & regions.constant
     places = sorted({*nodes, *(int(place) for place in constants.nonzero()[0])})
-    taken = {name for place in places for name in inputs_of(regions.nodes[place])}
+    taken = {name for place in places for name in tensors_taken(regions.nodes[place])}
     made = {name for place in places for name in regions.nodes[place].output}
     part = helper.make_graph(
         [regions.nodes[place] for place in places],

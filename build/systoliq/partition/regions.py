@@ -10,24 +10,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from ..onnx.functions import all_nodes
+from ..onnx.functions import tensors_taken
 from ..onnx.graph import Graph
 from ..onnx.network.verdict import multiply_accumulates
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["Nodes", "Region", "Regions", "inputs_of"]
+__all__ = ["Nodes", "Region", "Regions"]
 
 Nodes = npt.NDArray[np.bool_]
 """One flag per node of a graph."""
-
-
-def inputs_of(node: NodeProto) -> list[str]:
-    """The tensors that `node` takes, including those that the bodies of If, Loop and Scan take."""
-    bodies = [graph for given in node.attribute for graph in (given.g, *given.graphs)]
-    inner = [each for body in bodies for each in all_nodes(body.node)]
-    return [name for each in (node, *inner) for name in each.input if name]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -52,8 +45,7 @@ class Regions:
         self.nodes: Sequence[NodeProto] = list(graph.graph.node)
         self.work = np.array([multiply_accumulates(graph, node) or 0 for node in self.nodes], np.int64)
         self._made = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
-        self._inputs = [inputs_of(node) for node in self.nodes]
-        self._before = [self._makers(names) for names in self._inputs]
+        self._inputs = [list(tensors_taken(node)) for node in self.nodes]
 
     def _makers(self, names: Iterable[str]) -> list[int]:
         return sorted({self._made[name] for name in names if name in self._made})
@@ -101,10 +93,14 @@ class Regions:
         made = [name for name, place in self.cuts.items() if place >= 0]
         return [(name, self.ancestors([name]), self.ancestors(outputs, {name})) for name in made]
 
-    def best(self, blocked: Collection[str], rejected: Collection[tuple[str, str]] = ()) -> Region | None:
+    def place(self, name: str) -> int | None:
+        """The place of the node that makes the tensor `name`; None if no node does."""
+        return self._made.get(name)
+
+    def best(self, blocked: Collection[int], rejected: Collection[tuple[str, str]] = ()) -> Region | None:
         """The region with the most multiply-accumulates, then with the most nodes; None if no region has any.
 
-        `blocked` are outputs of nodes that no region may have, `rejected` pairs of start and end that it may not be.
+        `blocked` are places of nodes that no region may have, `rejected` pairs of start and end that it may not be.
         """
         found, most = None, (0, 0)
         for start in self.cuts:
@@ -124,16 +120,14 @@ class Regions:
         places = tuple(int(place) for place in np.flatnonzero(nodes))
         return Region(start=start, end=end, nodes=places, multiply_accumulates=most[0])
 
-    def _computed_from(self, start: str, blocked: Collection[str]) -> Nodes:
+    def _computed_from(self, start: str, blocked: Collection[int]) -> Nodes:
         """The nodes whose computed inputs all follow from the tensor `start` without a node of `blocked`."""
         found = np.zeros(len(self.nodes), bool)
         for place in range(self.cuts[start] + 1, len(self.nodes)):
-            node = self.nodes[place]
-            if any(name in blocked for name in node.output):
-                continue
             found[place] = (
-                all(name == start or self._is_known(name, found) for name in self._inputs[place])
+                place not in blocked
                 and not self.constant[place]
+                and all(name == start or self._is_known(name, found) for name in self._inputs[place])
             )
         return found
 

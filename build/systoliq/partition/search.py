@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from systoliq.golden.network import Network
 
 from ..design.network.reasons import reasons_against, refused_stages
 from ..errors import InputError, need
@@ -80,7 +78,7 @@ def partition_of(path: str | Path, progress: Progress | None = None) -> Partitio
         raise InputError(f"{path}: {reason}")
     with library(f"{path}: the data outside of the file must be readable"):
         need("onnx", "onnx", "reading ONNX models", extra="onnx").load_external_data_for_model(model, str(path.parent))
-    search = _Search(path, model, progress)
+    search = _Search(path, model, graph, progress)
     region = search.run()
     return Partition(
         path=path,
@@ -102,14 +100,13 @@ def partition_of(path: str | Path, progress: Progress | None = None) -> Partitio
 class _Search:
     """Read the largest region, note what is in its way, and take the next, until one is a network."""
 
-    def __init__(self, path: Path, model: ModelProto, progress: Progress | None) -> None:
+    def __init__(self, path: Path, model: ModelProto, graph: Graph, progress: Progress | None) -> None:
         self.path, self.model, self.progress = path, model, progress
-        self.regions = Regions(Graph(model, path.parent))
-        self.blocked = {
-            name: f"{label(node)}: the operator {node.op_type} is not supported between integers"
+        self.regions = Regions(graph)
+        self.blocked = {  # the reason, by the node's place
+            place: f"{label(node)}: the operator {node.op_type} is not supported between integers"
             for place, node in enumerate(self.regions.nodes)
             if not self.regions.constant[place] and not _is_handled(node)
-            for name in node.output
         }
         self.rejected: dict[tuple[str, str], str] = {}
 
@@ -126,13 +123,12 @@ class _Search:
 
     def causes(self, region: Region) -> tuple[Cause, ...]:
         """Reasons against a larger part than `region`, the most promising first."""
-        found = {}
-        for name, reason in self.blocked.items():
-            larger = self.regions.best(self.blocked.keys() - {name}, self.rejected)
+        found = []
+        for place, reason in self.blocked.items():
+            larger = self.regions.best(self.blocked.keys() - {place}, self.rejected)
             more = 0 if larger is None else larger.multiply_accumulates - region.multiply_accumulates
-            node = next(node for node in self.regions.nodes if name in node.output)
-            found[label(node)] = Cause(node=label(node), reason=reason, multiply_accumulates=more)
-        return tuple(sorted(found.values(), key=lambda cause: -cause.multiply_accumulates))
+            found.append(Cause(node=label(self.regions.nodes[place]), reason=reason, multiply_accumulates=more))
+        return tuple(sorted(found, key=lambda cause: -cause.multiply_accumulates))
 
     def _reasons(self) -> str:
         listed = list(dict.fromkeys([*self.blocked.values(), *self.rejected.values()]))[:5]
@@ -146,26 +142,30 @@ class _Search:
             file.write_bytes(part.SerializeToString())
             reading = read_nodes(file)
         if reading.network is None:
-            if not self._block_nodes(part, reading):
+            if not self._block(_refused(part, reading)):
                 self.rejected[region.start, region.end] = "; ".join(reading.problems)
             return False
         reasons = reasons_against(reading.network)
-        if reasons and not self._block_stages(reading.network):
+        if reasons and not self._block(refused_stages(reading.network)):
             self.rejected[region.start, region.end] = reasons[0]
         return not reasons
 
-    def _block_nodes(self, part: ModelProto, reading: Reading) -> bool:
+    def _block(self, reasons: Mapping[str, str]) -> bool:
+        """Block the nodes that make the tensors of `reasons`; return whether any was not blocked before."""
         before = len(self.blocked)
-        for node, verdict in zip(part.graph.node, reading.verdicts, strict=True):
-            if verdict.fate is Fate.REFUSED and not verdict.derived:
-                self.blocked |= {name: f"{label(node)}: {verdict.text}" for name in node.output if name}
+        for name, reason in reasons.items():
+            if (place := self.regions.place(name)) is not None:
+                self.blocked[place] = reason
         return len(self.blocked) > before
 
-    def _block_stages(self, net: Network) -> bool:
-        before = len(self.blocked)
-        made = {name for node in self.regions.nodes for name in node.output}
-        self.blocked |= {name: text for name, text in refused_stages(net).items() if name in made}
-        return len(self.blocked) > before
+
+def _refused(part: ModelProto, reading: Reading) -> dict[str, str]:
+    """The reason against each node of `part` that is refused for itself, by its first output."""
+    return {
+        next(filter(None, node.output)): f"{label(node)}: {verdict.text}"
+        for node, verdict in zip(part.graph.node, reading.verdicts, strict=True)
+        if verdict.fate is Fate.REFUSED and not verdict.derived
+    }
 
 
 def _is_handled(node: NodeProto) -> bool:

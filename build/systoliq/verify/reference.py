@@ -134,34 +134,27 @@ class Reference:
         return np.asarray(windows_of(node, given[0], least).max(axis=1).T.reshape(node["output"]["shape"]))
 
     def _whole_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
-        (x,) = given
-        pixels = x[0].reshape(1, x.shape[1], -1)
-        return self._averaged(node, pixels)
+        """The average of each channel, whose scale is f(x_scale / f(y_scale * pixels))."""
+        (x,), tensor = given, node["inputs"][0]
+        pixels = x[0].reshape(x.shape[1], -1)
+        sums = (pixels - int(tensor["zero_point"])).sum(axis=1)[None]
+        total = float32(Fraction(self._number(node["output"]["scale"])) * pixels.shape[1])
+        scale = combined_scale(self._number(tensor["scale"]), 1.0, float(total))
+        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).T.reshape(node["output"]["shape"]))
 
     def _windowed_average(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         if any(node["window"]["pads"]) and not node["counts_padding"]:
             raise UncomputedError("windows of an average have different numbers of pixels")
         tensor, output = node["inputs"][0], node["output"]
-        zero_point, y_zero_point = int(tensor["zero_point"]), int(output["zero_point"])
+        zero_point = int(tensor["zero_point"])
         windows = windows_of(node, given[0], zero_point)  # [positions, kernel, channels]
         terms = np.float32(self._number(tensor["scale"])) * (windows - zero_point).astype(np.float32)
         total = np.zeros_like(terms[:, 0])
         for place in range(terms.shape[1]):
             total = total + terms[:, place]  # float32, rounded each time
-        found = total / np.float32(terms.shape[1]) / np.float32(self._number(output["scale"])) + np.float32(
-            y_zero_point
-        )
-        low, high = tensor_format(output)
-        y = np.clip(np.rint(found), low, high).astype(np.int64)
+        steps = total / np.float32(terms.shape[1]) / np.float32(self._number(output["scale"]))
+        y = np.clip(np.rint(steps + np.float32(output["zero_point"])), *tensor_format(output)).astype(np.int64)
         return np.asarray(y.T.reshape(output["shape"]))
-
-    def _averaged(self, node: Mapping[str, Any], pixels: Integers) -> Integers:
-        """The averages of `pixels` [positions, channels, count], whose scale is f(x_scale / f(y_scale * count))."""
-        tensor = node["inputs"][0]
-        sums = (pixels - int(tensor["zero_point"])).sum(axis=2)
-        total = float32(Fraction(self._number(node["output"]["scale"])) * pixels.shape[2])
-        scale = combined_scale(self._number(tensor["scale"]), 1.0, float(total))
-        return np.asarray(self._rescaled(node, sums, [scale] * sums.shape[1]).T.reshape(node["output"]["shape"]))
 
     def _table(self, node: Mapping[str, Any], given: list[Integers]) -> Integers:
         entries = np.asarray(self._number(node["entries"]), np.int64)
