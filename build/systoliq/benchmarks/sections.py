@@ -51,7 +51,7 @@ class Options:
     """Scope of the measurements: square arrays of `sizes`, `repeat` times each; `work` bounds rows x cols x cycles of a
     job.
 
-    `products` are the products of the engine's sections; by default, those of three networks.
+    `products` are the products of the engine's sections; by default, the products of three networks.
     """
 
     sizes: tuple[int, ...] = SIZES

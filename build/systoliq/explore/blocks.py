@@ -37,7 +37,7 @@ def luts_by_block(netlist: Path, top: str) -> dict[str, int]:
 
 
 def _owners(module: dict[str, Any]) -> dict[Any, str]:
-    """Block of each bit that has a name; the deepest path wins, since outer names are those of connecting wires."""
+    """Block of each bit that has a name; the deepest path wins, since outer names belong to connecting wires."""
     depth: dict[Any, int] = {}
     owner: dict[Any, str] = {}
     for name, net in module["netnames"].items():

@@ -52,7 +52,7 @@ class Executor(Protocol):
 
 
 def default_jobs() -> int:
-    """Default number of processes: as many as processors and memory allow."""
+    """Default number of processes, limited by processors and memory."""
     processors = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(1, min(processors, _physical_memory() // _USUAL_MEMORY))
 

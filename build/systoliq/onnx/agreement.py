@@ -28,7 +28,9 @@ def check_operator(graph: Graph, node: NodeProto, b_input: int, fields: dict[str
 def check_quantizer(
     graph: Graph, node: NodeProto, role: str, scale: npt.NDArray[Any], zero_point: npt.NDArray[Any]
 ) -> None:
-    """Raise NotTakenError if a Q or DQ has a zero point of another type than its integers, or not as many as scales."""
+    """Raise NotTakenError if a Q or DQ has a zero point of another type than its integers, or of another size than its
+    scale.
+    """
     quantizes = is_operator(node, "QuantizeLinear")
     _check_type(graph, role, node.output[0] if quantizes else node.input[0], zero_point)
     if scale.size != zero_point.size:

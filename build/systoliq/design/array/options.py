@@ -31,7 +31,7 @@ class ArrayOptions(Options):
     a_format, b_format
         float8 formats of both operands, such as "e4m3fn".
     accumulator_bits
-        width of the accumulators. Default: 32; of float8, as many as K = 2048 needs.
+        width of the accumulators. Default: 32; for float8, the width that K = 2048 needs.
     wrap
         let sums that exceed the accumulator wrap.
     cells

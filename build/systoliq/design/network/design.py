@@ -151,7 +151,7 @@ class NetworkDesign(Design):
 
     @property
     def meanings(self) -> Mapping[str, str]:  # type: ignore[override]
-        """See `Design.meanings`: those of each input and output."""
+        """See `Design.meanings`; each input and output has its own ports."""
         return network_meanings(self.assembly)
 
     @cached_property

@@ -85,7 +85,7 @@ class Plan:
 
     @property
     def dsp(self) -> int:
-        """Multiplier cells, including those of requantizers."""
+        """Multiplier cells, requantizers included."""
         return sum(stage.dsp for stage in self.stages)
 
     @property

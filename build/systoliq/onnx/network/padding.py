@@ -11,7 +11,7 @@ __all__ = ["merged"]
 
 
 def merged(nodes: Sequence[Node], kept: Collection[str]) -> dict[Node, Node | None]:
-    """Replacements for those of `nodes` that change; None for a padding. Tensors named in `kept` stay."""
+    """Return replacements for the `nodes` that change; None for a padding. Tensors named in `kept` stay."""
     changed: dict[Node, Node | None] = {}
     for node in nodes:
         padding = changed.get(node, node)

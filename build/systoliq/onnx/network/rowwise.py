@@ -40,7 +40,7 @@ def softmax(reader: Reader, node: NodeProto) -> Value:
 
 
 def qlinear_softmax(reader: Reader, node: NodeProto) -> Value:
-    """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point; `opset` is that of the Softmax it stands for."""
+    """Inputs: x, x_scale, x_zero_point, y_scale, y_zero_point; `opset` is of the Softmax that it replaces."""
     x = operand(reader, node, 0, "x")
     y = result(reader, node, x.shape, 3)
     reader.emit(node, _softmax(reader.graph, node, x, int(attribute(node, "opset", _EACH_AXIS)))(y))
