@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.sim import SimulationError, SimulatorWarning, ToolError, build, tools
+from systoliq.sim import SimulationError, SimulatorWarning, ToolError, build, tools, verilator
 from systoliq.sim import process as process_module
 from systoliq.sim.__main__ import main as check_tools
 from systoliq.sim.ports import port_names
@@ -101,6 +101,26 @@ def test_what_counts_is_content_not_the_name(counter, simulator, no_tools, tmp_p
     copy = tmp_path / "renamed.v"
     copy.write_text(COUNTER.read_text())
     assert build([copy], "counter", simulator).folder == counter.folder
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("waves", [False, True])
+def test_the_header_that_was_compiled_before_is_used(waves, fresh_cache, monkeypatch):
+    """GCC leaves out a precompiled header of other flags without a word: a build then takes a second more."""
+    for name in ("verilator", "c++"):
+        if not (tool := tools.find(name)).found:
+            pytest.skip(tools.missing_text(tool))
+    real, used = verilator.call, []
+
+    def call(command, **options):
+        if "-include" in command:
+            command = ["-Winvalid-pch" if word == "-w" else word for word in command] + ["-Werror=invalid-pch"]
+            used.append(command)
+        return real(command, **options)
+
+    monkeypatch.setattr(verilator, "call", call)
+    build([COUNTER], "counter", "verilator", waves=waves)
+    assert used
 
 
 def test_another_text_is_another_build(counter, simulator, fresh_cache):

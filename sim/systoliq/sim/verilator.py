@@ -91,14 +91,14 @@ def make_executable(
     include = Path(verilator.environment["VERILATOR_ROOT"]) / "include"
     settings = _settings((generated / "Vtop_classes.mk").read_text())
     common = [*COMMON_FLAGS, "-DVERILATOR=1", f"-I{include}", f"-I{include / 'vltstd'}"]
-    flags = [*common, *(f"-D{name}={settings[name][0]}" for name in _SWITCHES if settings.get(name))]
+    flags = [*common, *(f"-D{name}={settings.get(name, ['0'])[0]}" for name in _SWITCHES)]
     # The runtime reads no switch but SystemC's, so one copy of it serves designs with and without waves.
     runtime = _Runtime(compiler, verilator, include, [*common, *(f"-D{name}=0" for name in _SWITCHES)], report)
 
     chunks = _chunks(generated, main)
     names = [*settings["VM_GLOBAL_FAST"], *settings["VM_GLOBAL_SLOW"]]
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        header = runtime.header()
+        header = runtime.header([*DESIGN_FLAGS, *flags])
         jobs = [pool.submit(runtime.compiled, name) for name in names]
         report.stage("C++ compiler")
         objects = list(
@@ -186,18 +186,21 @@ class _Runtime:
 
         return self._obtain(name, RUNTIME_FLAGS, make) / f"{name}.o"
 
-    def header(self) -> Path:
-        """Give a header to put before generated files, precompiled where the compiler is GCC."""
+    def header(self, flags: Sequence[str]) -> Path:
+        """Give a header to put before files compiled with `flags`, precompiled where the compiler is GCC.
+
+        GCC ignores a precompiled header that was made with other flags, and says so only with -Winvalid-pch.
+        """
 
         def make(folder: Path) -> None:
             header = folder / "runtime.h"
             header.write_text("".join(f'#include "{name}"\n' for name in _RUNTIME_HEADERS))
             if "clang" not in self._compiler.version:  # clang wants another option; it works without
                 self._report.stage("C++ compiler: Verilator's headers, once for this machine")
-                command = [self._compiler.path, *DESIGN_FLAGS, *self._flags, "-x", "c++-header"]
+                command = [self._compiler.path, *flags, "-x", "c++-header"]
                 call([*command, "-o", folder / "runtime.h.gch", header], report=self._report)
 
-        return self._obtain("runtime.h", DESIGN_FLAGS, make) / "runtime.h"
+        return self._obtain("runtime.h", flags, make) / "runtime.h"
 
     def _obtain(self, name: str, flags: Iterable[str], make: Callable[[Path], None]) -> Path:
         folder, _ = obtain("runtime", content_key(name, *flags, *self._key), make)
