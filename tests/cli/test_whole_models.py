@@ -31,6 +31,7 @@ D = "gd = DequantizeLinear(d, ws, i)"
 CONV = f"{A} {W} [conv] c = Conv(fa, fw) b = QuantizeLinear(c, s, z) fb = DequantizeLinear(b, s, z)"
 GEMM = f"{D} [fc] g = Gemm(h, gd) y = QuantizeLinear(g, s, z)"
 Y = "uint8[1, n] y"
+EINSUM = 'Einsum<equation = "nchw,ocij->nohw">'
 UNREAD = "is not supported"
 FLOAT = "must be quantized, not float: none of its nodes works on integers; quantize it by systoliq quantize FILE.onnx"
 
@@ -60,15 +61,20 @@ REFUSED = {
         "f = DequantizeLinear(y, s, z)"),
         "BatchNormalization 'n': its input must be quantized first",
     ),
-    "a last ConvTranspose": (
+    "a last Einsum": (
+        IMAGE, "float[1, 4, 5, 5] f",
+        f"{CONV} t = {EINSUM}(fb, fw) y = QuantizeLinear(t, s, z) f = DequantizeLinear(y, s, z)",
+        f"Einsum 't': the operator Einsum {UNREAD}",
+    ),
+    "an Einsum alone": (
+        IMAGE, "float[1, 4, 5, 5] f",
+        f"{A} {W} t = {EINSUM}(fa, fw) y = QuantizeLinear(t, s, z) f = DequantizeLinear(y, s, z)",
+        f"Einsum 't': the operator Einsum {UNREAD}",
+    ),
+    "a ConvTranspose with ties": (
         IMAGE, "float[1, 4, 5, 5] f",
         f"{CONV} t = ConvTranspose(fb, fw) y = QuantizeLinear(t, s, z) f = DequantizeLinear(y, s, z)",
-        f"ConvTranspose 't': the operator ConvTranspose {UNREAD}",
-    ),
-    "a ConvTranspose alone": (
-        IMAGE, "float[1, 4, 5, 5] f",
-        f"{A} {W} t = ConvTranspose(fa, fw) y = QuantizeLinear(t, s, z) f = DequantizeLinear(y, s, z)",
-        f"ConvTranspose 't': the operator ConvTranspose {UNREAD}",
+        "the scales around ConvTranspose 't' must leave few sums half-way between two results",
     ),
     "a last QLinearConv of another domain": (
         IMAGE, "uint8[1, 4, 5, 5] y",

@@ -113,6 +113,15 @@ class Net(Builder):
         self.add("Resize", self.last, "", scales, mode=mode, **how)
         return self
 
+    def transposed(self, m: int) -> Net:
+        """A ConvTranspose of 3 x 3 to twice the height and width, with a bias."""
+        w = self.rng.normal(0, 1 / np.sqrt(self.channels * 9 / 4), (self.channels, m, 3, 3))
+        names = [self.constant(each.astype(np.float32)) for each in (w, self.rng.normal(0, 0.3, m))]
+        window = {"strides": [2, 2], "pads": [1, 1, 1, 1], "output_padding": [1, 1], "kernel_shape": [3, 3]}
+        self.add("ConvTranspose", self.last, *names, **window)
+        self.channels = m
+        return self
+
     def shuffle(self, groups: int, size: int) -> Net:
         """The channels of `groups`, one of each after the other."""
         c = self.channels
@@ -284,6 +293,15 @@ def conv_autoencoder() -> Builder:
     return net
 
 
+def transposed_autoencoder() -> Builder:
+    net = Net(1, 8, 8)
+    for m in (4, 6):
+        net.conv2(m, stride=2).relu2()
+    net.transposed(4).relu2().transposed(1)
+    net.add("Sigmoid")
+    return net
+
+
 def super_resolution() -> Builder:
     """Pixels from channels."""
     net = Net(1, 6, 6).conv2(4, 5).relu2().conv2(4).relu2().conv2(4)
@@ -306,6 +324,7 @@ ARCHITECTURES: dict[str, Callable[[], Builder]] = {
     "shufflenet": shufflenet, "squeezenet": squeezenet, "densenet": densenet,
     "densenet, average": lambda: densenet(average=True), "unet": unet("nearest"), "unet, linear": unet("linear"),
     "unet, transposed": unet("transposed"), "yolo": yolo, "tcn": tcn, "ecg": ecg, "ds_cnn": ds_cnn,
-    "conv_autoencoder": conv_autoencoder, "super_resolution": super_resolution, "dilated": dilated,
+    "conv_autoencoder": conv_autoencoder, "transposed_autoencoder": transposed_autoencoder,
+    "super_resolution": super_resolution, "dilated": dilated,
 }  # fmt: skip
 """Each float model by name."""

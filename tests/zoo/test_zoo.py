@@ -18,8 +18,8 @@ from .architectures import ARCHITECTURES
 
 REFUSED = {
     "unet, linear": "mode must be nearest, not linear",
-    "unet, transposed": "the operator ConvTranspose is not supported",
 }
+FLOAT_WEIGHTS = {(name, "QOperator") for name in ("unet, transposed", "transposed_autoencoder")}
 OPSET = {"mobilenet_v3": 14}
 OPTIONS = {
     "s8s8 by channel": {"per_channel": True},
@@ -70,6 +70,9 @@ def test_integers_are_onnxruntimes(name, read):
 @pytest.mark.parametrize("name", [name for name in ARCHITECTURES if name not in REFUSED])
 def test_every_option_of_the_quantizer(name, options, read):
     path, reading, x = read(name, options)
+    if (name, options) in FLOAT_WEIGHTS:  # onnxruntime's quantizer leaves a ConvTranspose in float
+        assert any("the weights must come from a DequantizeLinear" in reason for reason in reading.problems)
+        return
     compared, _ = check(path, network_of(reading, path), {"x": x})
     assert compared > 0
 

@@ -20,7 +20,7 @@ from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import unquantized
-from . import functions, moves, pads, pairs, pools, quantizers, rowwise, sums
+from . import functions, moves, pads, pairs, pools, quantizers, rowwise, sums, transposed
 from .late import QUANTIZERS
 from .layout import with_layout
 from .picks import PICKS
@@ -41,6 +41,7 @@ HANDLERS: dict[tuple[str, str], Handler] = {
     ("", "QuantizeLinear"): quantizers.quantize_linear,
     ("", "DequantizeLinear"): quantizers.dequantize_linear,
     ("", "Conv"): sums.conv,
+    ("", "ConvTranspose"): transposed.conv_transpose,
     ("", "MatMul"): sums.matmul,
     ("", "Gemm"): sums.gemm,
     ("", "QLinearConv"): sums.qlinear_conv,

@@ -26,7 +26,19 @@ from .values import Constant, Make, Pending, Value
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["conv", "dense_operator", "gemm", "image_of", "matmul", "qlinear_conv", "window_of"]
+__all__ = [
+    "conv",
+    "dense_operator",
+    "gemm",
+    "image_of",
+    "kernels_of",
+    "layer_of_sum",
+    "matmul",
+    "parameters_of_tensor",
+    "qlinear_conv",
+    "two",
+    "window_of",
+]
 
 
 def qlinear_conv(reader: Reader, node: NodeProto) -> Value:
@@ -45,10 +57,10 @@ def conv(reader: Reader, node: NodeProto) -> Value:
     """Inputs: x behind a DequantizeLinear, w and bias behind theirs, constant."""
     graph = reader.graph
     reader.value(node.input[0])  # where that is unknown, it is the one reason
-    x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: _kernels(reader, node))
+    x, (w, found) = together(lambda: reader.tensor(node.input[0]), lambda: kernels_of(reader, node))
     bias = None
     if len(node.input) > 2 and node.input[2]:
-        bias = bias_of(graph, node.input[2], _parameters(x), found, len(w))
+        bias = bias_of(graph, node.input[2], parameters_of_tensor(x), found, len(w))
     shape, make = _convolution(reader, node, x, w, found, bias)
     return Pending(node=node, shape=shape, make=make)
 
@@ -69,7 +81,7 @@ def _convolution(
     window, groups, shape = _geometry(node, x.shape, w.shape)
     image = as_image(reader, node, x)
     kernels = w.reshape(*w.shape[:2], *window.kernel)
-    layer = _layer(node, x, columns_of_kernels(kernels), found, bias)
+    layer = layer_of_sum(node, x, columns_of_kernels(kernels), found, bias)
 
     def make(y: Tensor) -> tuple[Node, ...]:
         return (Convolution(name=named(node), inputs=(image,), output=y, window=window, groups=groups, layer=layer(y)),)
@@ -77,17 +89,22 @@ def _convolution(
     return lowered(node, x, shape, make)
 
 
-def _kernels(reader: Reader, node: NodeProto) -> tuple[npt.NDArray[Any], Parameters]:
-    """The weights [M, C / groups, rows, columns] behind their DequantizeLinear, with their parameters."""
+def kernels_of(reader: Reader, node: NodeProto, *, axis: int = 0) -> tuple[npt.NDArray[Any], Parameters]:
+    """Return the weights behind their DequantizeLinear, as [M, C / groups, rows, columns] of a Conv, with parameters.
+
+    Raises NotTakenError if these are not one, or one per output channel, the dimension `axis`.
+    """
     graph, name = reader.graph, node.input[1]
     source = graph.producer(name)
     if source is None or not is_operator(source, "DequantizeLinear"):
         raise NotTakenError(f"the weights must come from a DequantizeLinear, not from {graph.source(name)}")
     w = graph.constant(source.input[0], "the weights")
     found = parameters_of(graph, source, "the weights", w.dtype)
-    axis = channel_axis(source, found.scale, w.shape)
-    if axis not in (None, 0):
-        raise NotTakenError(f"the weights must have one scale or one per output channel, axis 0, not along axis {axis}")
+    along = channel_axis(source, found.scale, w.shape)
+    if along not in (None, axis):
+        raise NotTakenError(
+            f"the weights must have one scale or one per output channel, axis {axis}, not along axis {along}"
+        )
     return w, Parameters(scale=found.scale.reshape(-1), zero_point=found.zero_point.reshape(-1))
 
 
@@ -115,21 +132,21 @@ def window_of(node: NodeProto, spatial: Sequence[int], kernel: Sequence[int] | N
     if kernel is None:
         raise NotTakenError("kernel_shape must be given")
     auto_pad = attribute(node, "auto_pad", b"NOTSET").decode()
-    dilations = _two(node, "dilations", spatial, attribute(node, "dilations", (1,) * len(spatial)))
+    dilations = two(node, "dilations", spatial, attribute(node, "dilations", (1,) * len(spatial)))
     if auto_pad.startswith("SAME") and any(step != 1 for step in dilations):
         raise NotTakenError(f"auto_pad must be NOTSET or VALID beside dilations {list(dilations)}, not {auto_pad}")
     return Window.of(
         image_of(spatial),
-        kernel=_two(node, "kernel_shape", spatial, kernel),
-        strides=_two(node, "strides", spatial, attribute(node, "strides", (1,) * len(spatial))),
+        kernel=two(node, "kernel_shape", spatial, kernel),
+        strides=two(node, "strides", spatial, attribute(node, "strides", (1,) * len(spatial))),
         dilations=dilations,
-        pads=_two(node, "pads", spatial, attribute(node, "pads", (0,) * (2 * len(spatial)))),
+        pads=two(node, "pads", spatial, attribute(node, "pads", (0,) * (2 * len(spatial)))),
         auto_pad=auto_pad,
         ceil_mode=bool(attribute(node, "ceil_mode", 0)),
     )
 
 
-def _two(node: NodeProto, name: str, spatial: Sequence[int], given: Sequence[int]) -> Sequence[int]:
+def two(node: NodeProto, name: str, spatial: Sequence[int], given: Sequence[int]) -> Sequence[int]:
     """The attribute `name` as for two spatial dimensions."""
     count = (2 if name == "pads" else 1) * len(spatial)
     if len(given) != count:
@@ -162,8 +179,8 @@ def _product(reader: Reader, node: NodeProto, bias: str | None, *, transposed: b
     )
 
     def biased(name: str | None) -> Make:
-        constant = None if name is None else bias_of(graph, name, _parameters(x), found, b.shape[1])
-        layer = _layer(node, x, b, found, constant)
+        constant = None if name is None else bias_of(graph, name, parameters_of_tensor(x), found, b.shape[1])
+        layer = layer_of_sum(node, x, b, found, constant)
         return lambda y: (Dense(name=named(node), inputs=(x,), output=y, layer=layer(y)),)
 
     shape = (*x.shape[:-1], b.shape[1])
@@ -186,11 +203,12 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     return y
 
 
-def _parameters(x: Tensor) -> Parameters:
+def parameters_of_tensor(x: Tensor) -> Parameters:
+    """Return the scale and zero point of `x`."""
     return Parameters(scale=np.asarray(x.scale), zero_point=np.asarray(x.zero_point, x.format.dtype))
 
 
-def _layer(
+def layer_of_sum(
     node: NodeProto, x: Tensor, b: npt.NDArray[Any], found: Parameters, bias: npt.NDArray[Any] | None
 ) -> Callable[[Tensor], MatMulLayer]:
     """The layer of a sum, once its output is known."""
