@@ -5,9 +5,10 @@ Padding is the input's zero point. An output channel sees the channels of its gr
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,32 +23,24 @@ from .operations import Array, Asked, Image, Inputs, Operation, Rescaling
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["conv_integer", "convolution_reason", "qlinear_conv"]
+__all__ = ["convolution", "convolution_reason"]
 
 
-def qlinear_conv(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias or None."""
-    x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias = inputs
-
-    def of(a: Array, b: Array, channels: slice) -> Operation:
-        by = Rescaling(
-            a_scale=x_scale, b_scale=_of(w_scale, channels), y_scale=y_scale, y_zero_point=y_zero_point
-        )  # fmt: skip
-        zero_points = {"a_zero_point": x_zero_point, "b_zero_point": _of(w_zero_point, channels)}
-        return Operation(a=a, b=b, **zero_points, bias=None if bias is None else bias[channels], rescaling=by)
-
-    return _asked(node, x, x_zero_point, w, of)
-
-
-def conv_integer(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: x, w, x_zero_point or None, w_zero_point or None."""
-    x, w, x_zero_point, w_zero_point = inputs
+def convolution(node: NodeProto, inputs: Inputs) -> Asked:
+    """A convolution that is rescaled, with a bias or without, or int32 sums; a is the image, b are the kernels."""
+    by, bias = Rescaling.of(inputs), inputs.get("bias")
 
     def of(a: Array, b: Array, channels: slice) -> Operation:
-        columns = None if w_zero_point is None else _of(w_zero_point, channels)
-        return Operation(a=a, b=b, a_zero_point=x_zero_point, b_zero_point=columns)
+        return Operation(
+            a=a,
+            b=b,
+            a_zero_point=inputs["a_zero_point"],
+            b_zero_point=_of(inputs["b_zero_point"], channels),
+            bias=None if bias is None else bias[channels],
+            rescaling=None if by is None else dataclasses.replace(by, b_scale=_of(by.b_scale, channels)),
+        )
 
-    return _asked(node, x, x_zero_point, w, of)
+    return _asked(node, inputs["a"], inputs["a_zero_point"], inputs["b"], of)
 
 
 def convolution_reason(graph: Graph, node: NodeProto, weights: str) -> str | None:
@@ -60,8 +53,10 @@ def convolution_reason(graph: Graph, node: NodeProto, weights: str) -> str | Non
     return None
 
 
-def _of(parameter: Array, channels: slice) -> Array:
-    """The parameter's values for some output channels, or its only value."""
+def _of(parameter: Any, channels: slice) -> Any:
+    """The parameter's values for some output channels, or its only value; None if the node leaves it out."""
+    if parameter is None:
+        return None
     return parameter.reshape(-1)[channels] if parameter.size > 1 else parameter.reshape(())
 
 

@@ -21,9 +21,8 @@ __all__ = ["left_in_float"]
 _Kind = Generator[str, None, "np.dtype[Any] | None"]
 """Faults, and then the type of the quantized integers, None if it is unknown."""
 
-_FUSED = {"Conv": "Conv", "FusedConv": "Conv", "MatMul": "MatMul", "FusedMatMul": "MatMul", "Gemm": "Gemm",
-          "FusedGemm": "Gemm"}  # fmt: skip
-"""Operators of float products in the lowered graph, and their operator in the model, if it has fused patterns."""
+_WRITTEN = ("Conv", "MatMul", "Gemm")
+"""Float products of a model for which onnxruntime has patterns; in the lowered graph, Fused may precede the name."""
 
 _BIAS_TOLERANCE = 1e-3  # of a scale that is meant to be the product of two others
 
@@ -40,7 +39,7 @@ def left_in_float(model: Lowered) -> dict[str, str]:
 
 
 def _reason(graph: Graph, lowered: NodeProto) -> str:
-    if lowered.op_type not in _FUSED:
+    if lowered.op_type.removeprefix("Fused") not in _WRITTEN:
         return "the engine does not compute this operator"
     node = _written(graph, lowered)
     if node is None:
@@ -53,7 +52,7 @@ def _written(graph: Graph, lowered: NodeProto) -> NodeProto | None:
     """The product in the original model that `lowered` was made from, possibly with fused operators after it."""
     node = graph.producer(lowered.output[0])
     for _ in range(_FUSED_BEHIND):
-        if node is None or is_operator(node, _FUSED[lowered.op_type]):
+        if node is None or is_operator(node, lowered.op_type.removeprefix("Fused")):
             return node
         node = graph.producer(node.input[0]) if node.input else None
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,69 +16,45 @@ from .operations import Array, Asked, Inputs, Operation, Rescaling
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["dynamic_quantize_matmul", "matmul_integer", "matmul_integer_to_float", "qgemm", "qgemm_reason",
-           "qlinear_matmul"]  # fmt: skip
+__all__ = ["matrix_product", "product_reason"]
 
 
-def qlinear_matmul(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
-    a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point = inputs
-    by = Rescaling(a_scale=a_scale, b_scale=b_scale, y_scale=y_scale, y_zero_point=y_zero_point)
-    return Asked.of(Operation(a=a, b=b, a_zero_point=a_zero_point, b_zero_point=b_zero_point, rescaling=by))
-
-
-def qgemm(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias or None, y_scale, y_zero_point."""
-    *operands, bias, y_scale, y_zero_point = inputs
-    a, a_scale, a_zero_point, b, b_scale, b_zero_point = operands
-    by = Rescaling(a_scale=a_scale, b_scale=b_scale, y_scale=y_scale, y_zero_point=y_zero_point)
-    turned = "a" * bool(attribute(node, "transA", 0)) + "b" * bool(attribute(node, "transB", 0))
-    return Asked.of(
-        Operation(
-            a=a.T if "a" in turned else a,
-            b=b.T if "b" in turned else b,
-            a_zero_point=a_zero_point,
-            b_zero_point=b_zero_point,
-            bias=bias,
-            rescaling=by,
-        ),
-        transposed=turned,
+def matrix_product(node: NodeProto, inputs: Inputs) -> Asked:
+    """A product that is rescaled, with a bias or without; or int32 sums, of which the host may make real numbers."""
+    if "x" in inputs:
+        found = dynamic_quantize_linear(inputs["x"])
+        a = {"a": found.a, "a_scale": np.asarray(found.scale), "a_zero_point": np.asarray(found.zero_point)}
+        asked = matrix_product(node, {role: value for role, value in inputs.items() if role != "x"} | a)
+        return dataclasses.replace(asked, before={"a": "DynamicQuantizeLinear of the input", "b": "input"})
+    by = Rescaling.of(inputs)
+    transposed = [operand for operand in "ab" if attribute(node, f"trans{operand.upper()}", 0)]
+    operation = Operation(
+        **{operand: inputs[operand].T if operand in transposed else inputs[operand] for operand in "ab"},
+        a_zero_point=inputs["a_zero_point"],
+        b_zero_point=inputs["b_zero_point"],
+        bias=None if by is None else inputs.get("bias"),
+        rescaling=by,
     )
+    asked = Asked.of(operation, transposed="".join(transposed))
+    return asked if by is not None or "a_scale" not in inputs else _in_real(asked, inputs)
 
 
-def qgemm_reason(node: NodeProto) -> str | None:
-    """Why the engine cannot take it; None where it can."""
+def product_reason(node: NodeProto, given: Mapping[str, str]) -> str | None:
+    """Why the engine cannot take it, whose inputs are the tensors `given`; None where it can."""
     if attribute(node, "alpha", 1.0) != 1:
         return "alpha must be 1"
-    quantized = len(node.input) > 8 and node.input[7] and node.input[8]
-    return None if quantized else "its result must be quantized, and is float"
+    rescaled = all(given[role] for role in ("y_scale", "y_zero_point") if role in given)
+    return None if rescaled else "its result must be quantized, and is float"
 
 
-def matmul_integer(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: a, b, a_zero_point or None, b_zero_point or None."""
-    a, b, a_zero_point, b_zero_point = inputs
-    return Asked.of(Operation(a=a, b=b, a_zero_point=a_zero_point, b_zero_point=b_zero_point))
-
-
-def matmul_integer_to_float(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: a, b, a_scale, b_scale, a_zero_point or None, b_zero_point or None, bias or None."""
-    a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias = inputs
-    operation = Operation(a=a, b=b, a_zero_point=a_zero_point, b_zero_point=b_zero_point)
-    return Asked(
-        operations=(operation,),
+def _in_real(asked: Asked, inputs: Inputs) -> Asked:
+    """`asked` with real numbers for its int32 sums."""
+    a_scale, b_scale, bias = inputs["a_scale"], inputs["b_scale"], inputs["bias"]
+    return dataclasses.replace(
+        asked,
         finish=lambda results: _real(results[0], a_scale, b_scale, bias),
-        before={"a": "input", "b": "input"},
         after={"output": f"float32(result) * (a_scale * b_scale){'' if bias is None else ' + bias'}"},
     )
-
-
-def dynamic_quantize_matmul(node: NodeProto, inputs: Inputs) -> Asked:
-    """Inputs: real x, b, b_scale, b_zero_point or None, bias or None."""
-    x, b, b_scale, b_zero_point, bias = inputs
-    found = dynamic_quantize_linear(x)
-    a_scale, a_zero_point = np.asarray(found.scale), np.asarray(found.zero_point)
-    asked = matmul_integer_to_float(node, (found.a, b, a_scale, b_scale, a_zero_point, b_zero_point, bias))
-    return dataclasses.replace(asked, before={"a": "DynamicQuantizeLinear of the input", "b": "input"})
 
 
 def _real(sums: Array, a_scale: Array, b_scale: Array, bias: Array | None) -> Array:

@@ -19,8 +19,8 @@ from systoliq.hw.engine.host import Plan, plan_matmul_integer, plan_qlinear_matm
 __all__ = ["Array", "Asked", "Image", "Inputs", "Operation", "Rescaling"]
 
 Array = npt.NDArray[Any]
-Inputs = Sequence[Any]
-"""Inputs of a node by position; None for omitted inputs."""
+Inputs = Mapping[str, Any]
+"""Inputs of a node by role, as `onnx.operator` has them; None for omitted inputs."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,6 +31,13 @@ class Rescaling:
     b_scale: Array
     y_scale: Array
     y_zero_point: Array
+
+    @classmethod
+    def of(cls, inputs: Inputs) -> Rescaling | None:
+        """The parameters among the `inputs` of a node; None for an operator that gives int32 sums."""
+        if "y_scale" not in inputs:
+            return None
+        return cls(**{name: inputs[name] for name in ("a_scale", "b_scale", "y_scale", "y_zero_point")})
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -114,8 +121,7 @@ class Image:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Asked:
-    """The request of a node: `operations`, and `finish`, which makes its output from their results. `operations`, and
-    `finish`, which makes its output of their results.
+    """The request of a node: `operations`, and `finish`, which makes its output from their results.
 
     `before` and `after` describe, ready for JSON, how operands follow from the node's inputs and its output from
     results. The operands A of a convolution are the windows of `image`.

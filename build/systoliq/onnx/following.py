@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+from .catalogue import CATALOGUE
 from .graph import Graph
 from .model import read_model
 from .products import read_products, split_source
 
 __all__ = ["following_layers"]
-
-_LAYERS = (
-    "MatMul", "Gemm", "QLinearMatMul", "QGemm", "MatMulInteger", "Conv", "QLinearConv", "ConvInteger", "ConvTranspose",
-)  # fmt: skip
 
 
 def following_layers(source: str) -> list[str]:
@@ -23,14 +20,16 @@ def following_layers(source: str) -> list[str]:
         name = next(product.name for product in read_products(path) if product.layer is not None)
     graph = Graph(read_model(path), path.parent)
     left = [
-        node.output[0] for node in graph.graph.node if node.op_type in _LAYERS and name in (node.name, node.output[0])
+        node.output[0]
+        for node in graph.graph.node
+        if CATALOGUE.of(node).is_product and name in (node.name, node.output[0])
     ]
     seen: set[str] = set()
     found: dict[int, str] = {}
     while left:
         tensor = left.pop()
         for node in graph.consumers(tensor):
-            if node.op_type in _LAYERS:
+            if CATALOGUE.of(node).is_product:
                 found[graph.place(node)] = node.name or node.output[0]
             left += [each for each in node.output if each and each not in seen]
             seen |= set(node.output)

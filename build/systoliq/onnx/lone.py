@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .catalogue import CATALOGUE
 from .functions import all_nodes
 from .graph import Graph
-from .network.verdict import multiply_accumulates
-from .node import MOVES, NotTakenError, StaysFloatError, domain, is_operator
-from .operators import REFUSED, TAKEN
+from .node import MOVES, NotTakenError, StaysFloatError, is_operator
 from .quantization import integral
 from .quantized import follow_output
 
@@ -29,12 +28,12 @@ def is_lone_product(graph: Graph) -> bool:
     host. No other node multiplies and accumulates, and none works on integers but those that quantize.
     """
     nodes = list(graph.graph.node)
-    products = [node for node in all_nodes(nodes) if (domain(node), node.op_type) in TAKEN | REFUSED]
+    products = [node for node in all_nodes(nodes) if CATALOGUE.of(node).layer is not None]
     if len(products) != 1 or graph.producer(products[0].output[0]) is None:  # in a body
         return False
     (product,) = products
     others = [node for node in nodes if node.output != product.output and not _is_constant(graph, node)]
-    if any(multiply_accumulates(graph, node) != 0 or _works_on_integers(node) for node in others):
+    if any(CATALOGUE.of(node).multiply_accumulates(graph, node) != 0 or _works_on_integers(node) for node in others):
         return False
     quantizers = {node.output[0] for node in others if is_operator(node, *_BEFORE)}
     before, behind = _quantizer_before(graph, product), _quantizer_behind(graph, product)

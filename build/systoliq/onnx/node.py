@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,25 +21,18 @@ __all__ = [
     "attribute",
     "channel_axis",
     "check_elements",
-    "check_inputs",
     "check_saturates",
     "dimensions",
     "domain",
     "is_operator",
     "label",
+    "layer_name",
     "takes_transposed_b",
     "together",
 ]
 
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")
-
-# By onnxruntime's documentation of its operators, docs/ContribOperators.md.
-_LEAST_INPUTS = {
-    "QLinearMatMul": 8, "QGemm": 6, "DynamicQuantizeMatMul": 3, "MatMulIntegerToFloat": 4, "QLinearAdd": 7,
-    "QLinearMul": 7, "QLinearSigmoid": 4, "QLinearLeakyRelu": 4, "QLinearAveragePool": 4,
-    "QLinearGlobalAveragePool": 5, "QLinearConcat": 3,
-}  # fmt: skip
 
 
 class NotTakenError(Exception):
@@ -80,13 +74,6 @@ def channel_axis(node: NodeProto, scale: npt.NDArray[Any], shape: Sequence[int])
             f"{list(scale.shape)} along axis {axis} of {list(shape)}"
         )
     return axis % len(shape)
-
-
-def check_inputs(node: NodeProto) -> None:
-    """A NotTakenError where a node of com.microsoft has too few inputs, which the onnx library does not check."""
-    least = _LEAST_INPUTS.get(node.op_type, 0) if domain(node) == "com.microsoft" else 0
-    if len(node.input) < least:
-        raise NotTakenError(f"it must have at least {least} inputs, not {len(node.input)}")
 
 
 def check_elements(what: str, shape: Sequence[int]) -> int:
@@ -148,3 +135,8 @@ def _shape_of(value: Any) -> str:
 def label(node: NodeProto) -> str:
     """A node in words: its operator, and its name or, without one, its output's."""
     return f"{node.op_type} {(node.name or next(iter(node.output), ''))!r}"
+
+
+def layer_name(name: str) -> str:
+    """A node's name as part of a file's and a module's: /fc/Gemm becomes fc_Gemm."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layer"

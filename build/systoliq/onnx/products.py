@@ -13,11 +13,11 @@ from systoliq.golden.layer import MatMulLayer
 
 from ..errors import InputError, expect, path_of
 from .agreement import check_operator, check_rows
+from .catalogue import CATALOGUE
 from .graph import Graph
 from .host import HostPart
 from .model import read_model
-from .node import NotTakenError, check_inputs, domain, label, takes_transposed_b
-from .operators import REFUSED, TAKEN
+from .node import NotTakenError, label, layer_name, takes_transposed_b
 from .quantization import unquantized
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Product",
     "is_model",
-    "layer_name",
     "list_products",
     "onnx_layer",
     "onnx_product",
@@ -161,7 +160,7 @@ def _products(
 ) -> Iterator[tuple[NodeProto, NodeProto | None]]:
     """Products among `nodes`, and in the bodies of If, Loop and Scan, with the node that they are inside of."""
     for node in nodes:
-        if (domain(node), node.op_type) in (TAKEN | REFUSED):
+        if CATALOGUE.of(node).layer is not None:
             yield node, inside
         for given in node.attribute:
             for body in (*([given.g] if given.HasField("g") else []), *given.graphs):
@@ -169,26 +168,26 @@ def _products(
 
 
 def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None) -> Product:
-    key = (domain(node), node.op_type)
-    pattern, b_input, read = TAKEN.get(key, ("", 1, None))
-    layer, host, reason = None, None, REFUSED.get(key)
+    operator = CATALOGUE.of(node)
+    layer, host, reason = None, None, operator.layer if isinstance(operator.layer, str) else None
     if inside is not None:
         reason = f"it lies in the body of {label(inside)}; only products of the main graph are taken"
-    elif read is not None:
+    elif callable(operator.layer):
         try:
-            check_inputs(node)
-            fields = read(graph, node)
-            if pattern == "QOperator":
-                check_operator(graph, node, b_input, fields)
+            operator.check_inputs(node)
+            fields = operator.layer(graph, node)
+            if operator.on_integers:
+                check_operator(graph, node, operator.place("b") or 1, fields)
             host = fields.pop("host", None)
             made = _made(MatMulLayer(name=layer_name(name), **fields))
             check_rows(graph, node, made.k)
             layer = made
         except (NotTakenError, TypeError, ValueError) as error:
             reason = str(error)
-    m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, b_input)
+    m, k, n = ("?", "?", "?") if inside is not None else _shape(graph, node, operator.place("b") or 1)
     if layer is not None:
         k, n = str(layer.k), str(layer.n)
+    pattern = "" if not callable(operator.layer) else "QOperator" if operator.on_integers else "QDQ"
     return Product(
         name=name, operator=node.op_type, pattern=pattern, m=m, k=k, n=n, layer=layer, reason=reason, host=host
     )
@@ -198,11 +197,6 @@ def _made(layer: MatMulLayer) -> MatMulLayer:
     """`layer`, or a ValueError where hardware cannot take its scales."""
     _ = layer.canonical
     return layer
-
-
-def layer_name(name: str) -> str:
-    """A node's name as part of a file's and a module's: /fc/Gemm becomes fc_Gemm."""
-    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "layer"
 
 
 def _shape(graph: Graph, node: NodeProto, b_input: int) -> tuple[str, str, str]:

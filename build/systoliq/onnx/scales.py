@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..odd_scales import ODD_RESULTS, odd_scales
+from .catalogue import CATALOGUE
 from .graph import Graph
 from .model import read_model
 from .node import NotTakenError, label
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 __all__ = ["model_scale_notes"]
-
-_PLACES = {
-    "QuantizeLinear": (1,), "DequantizeLinear": (1,), "QLinearConv": (1, 4, 6), "QLinearMatMul": (1, 4, 6),
-    "QGemm": (1, 4, 7), "QLinearAdd": (1, 4, 6), "QLinearMul": (1, 4, 6), "QLinearSigmoid": (1, 3),
-    "QLinearLeakyRelu": (1, 3), "QLinearSoftmax": (1, 3), "QLinearAveragePool": (1, 3),
-    "QLinearGlobalAveragePool": (1, 3), "DynamicQuantizeMatMul": (2,), "MatMulIntegerToFloat": (2, 3),
-}  # fmt: skip
-"""Inputs of operators that are scales."""
 
 
 def model_scale_notes(path: str | Path) -> list[str]:
@@ -32,7 +25,7 @@ def model_scale_notes(path: str | Path) -> list[str]:
     graph = Graph(read_model(path), path.parent)
     takers: dict[str, NodeProto] = {}
     for node in graph.graph.node:
-        for name in _scales(node):
+        for name in CATALOGUE.of(node).scales(node):
             takers.setdefault(name, node)
     notes = []
     for name, node in takers.items():
@@ -40,11 +33,6 @@ def model_scale_notes(path: str | Path) -> list[str]:
         if odd is not None:
             notes.append(f"the scale {name!r} of {label(node)} {odd}: {ODD_RESULTS}")
     return notes
-
-
-def _scales(node: NodeProto) -> list[str]:
-    places = range(0, len(node.input), 3) if node.op_type == "QLinearConcat" else _PLACES.get(node.op_type, ())
-    return [node.input[place] for place in places if place < len(node.input) and node.input[place]]
 
 
 def _odd(graph: Graph, name: str) -> str | None:

@@ -8,14 +8,16 @@ to both, onnxruntime itself gives the exact result of the same product.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .catalogue import CATALOGUE
 from .graph import Graph
 from .model import inferred
+from .operator import Operator
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -24,19 +26,6 @@ __all__ = ["unsaturated"]
 
 _PREFIX = "systoliq/uint8"  # of the names that are added
 _OFFSET, _ZERO = f"{_PREFIX}_offset", f"{_PREFIX}_zero"
-
-# Inputs of the operand that kernels take as uint8 and of its zero point, and of the operand that they take as int8. For
-# ConvInteger, kernels multiply weights by pixels; DynamicQuantizeMatMul makes uint8 of its first input.
-_QLINEAR = ((0, 2), (3, 5))
-_PLACES: dict[str, tuple[tuple[int, int] | None, tuple[int, int]]] = {
-    "QLinearMatMul": _QLINEAR,
-    "QLinearConv": _QLINEAR,
-    "QGemm": _QLINEAR,
-    "MatMulInteger": ((0, 2), (1, 3)),
-    "ConvInteger": ((1, 3), (0, 2)),
-    "MatMulIntegerToFloat": ((0, 4), (1, 5)),
-    "DynamicQuantizeMatMul": (None, (1, 3)),
-}
 
 
 def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> ModelProto:
@@ -49,12 +38,13 @@ def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> Model
     constants = {_OFFSET: np.int32(128), _ZERO: np.uint8(128)}
     done: set[str] = set()
     for node in model.graph.node:
-        places = _PLACES.get(node.op_type)
-        if places is None or (only is not None and node.output[0] not in only) or not _mixed(graph, node, *places):
+        operator = CATALOGUE.of(node)
+        chosen = operator.engine and (only is None or node.output[0] in only)
+        if not chosen or not _mixed(graph, operator, node):
             nodes.append(node)
             continue
         copy = type(node).FromString(node.SerializeToString())
-        _, (operand, zero_point) = places
+        operand, zero_point = (operator.inputs.index(f"{_signed(operator)}{part}") for part in ("", "_zero_point"))
         copy.input.extend([""] * (zero_point + 1 - len(copy.input)))
         for place in (operand, zero_point):
             if name := copy.input[place]:
@@ -65,14 +55,21 @@ def unsaturated(model: ModelProto, only: Collection[str] | None = None) -> Model
     return _with(model, nodes, constants if done else {})
 
 
-def _mixed(graph: Graph, node: NodeProto, first: tuple[int, int] | None, second: tuple[int, int]) -> bool:
-    """True if the operand at `first` is uint8, always so for None, and the operand at `second` int8."""
-    return (first is None or _type(graph, node, first) == np.uint8) and _type(graph, node, second) == np.int8
+def _signed(operator: Operator) -> str:
+    """The operand that kernels take as int8 beside uint8; those of ConvInteger multiply weights by pixels."""
+    return "a" if operator.name == "ConvInteger" else "b"
 
 
-def _type(graph: Graph, node: NodeProto, places: tuple[int, int]) -> np.dtype[Any] | None:
+def _mixed(graph: Graph, operator: Operator, node: NodeProto) -> bool:
+    """True if one operand is int8 and the other uint8, which kernels make themselves of a real one."""
+    given, signed = operator.given(node), _signed(operator)
+    other = "b" if signed == "a" else "a"
+    return ("x" in given or _type(graph, given, other) == np.uint8) and _type(graph, given, signed) == np.int8
+
+
+def _type(graph: Graph, given: Mapping[str, str], operand: str) -> np.dtype[Any] | None:
     """The type of an operand, by itself or by its zero point; None where the graph says neither."""
-    names = [node.input[place] for place in places if place < len(node.input) and node.input[place]]
+    names = filter(None, (given[operand], given[f"{operand}_zero_point"]))
     return next((kind for kind in map(graph.type_of, names) if kind is not None), None)
 
 

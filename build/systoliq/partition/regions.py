@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from ..onnx.catalogue import CATALOGUE
 from ..onnx.functions import tensors_taken
 from ..onnx.graph import Graph
-from ..onnx.network.verdict import multiply_accumulates
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -43,7 +43,8 @@ class Regions:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.nodes: Sequence[NodeProto] = list(graph.graph.node)
-        self.work = np.array([multiply_accumulates(graph, node) or 0 for node in self.nodes], np.int64)
+        work = [CATALOGUE.of(node).multiply_accumulates(graph, node) or 0 for node in self.nodes]
+        self.work = np.array(work, np.int64)
         self._made = {name: place for place, node in enumerate(self.nodes) for name in node.output if name}
         self._inputs = [list(tensors_taken(node)) for node in self.nodes]
 

@@ -10,17 +10,18 @@ from typing import TYPE_CHECKING
 
 from ..design.network.reasons import reasons_against, refused_stages
 from ..errors import InputError, need
+from ..onnx.catalogue import CATALOGUE
 from ..onnx.graph import Graph
 from ..onnx.model import library, read_model
 from ..onnx.network import Fate, Reading, read_nodes
-from ..onnx.network.network import HANDLERS, with_batch
-from ..onnx.node import domain, is_operator, label
+from ..onnx.network.network import with_batch
+from ..onnx.node import label
 from ..onnx.quantization import unquantized
 from . import models
 from .regions import Region, Regions
 
 if TYPE_CHECKING:
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto
 
 __all__ = ["Cause", "Partition", "partition_of"]
 
@@ -106,7 +107,7 @@ class _Search:
         self.blocked = {  # the reason, by the node's place
             place: f"{label(node)}: the operator {node.op_type} is not supported between integers"
             for place, node in enumerate(self.regions.nodes)
-            if not self.regions.constant[place] and not _is_handled(node)
+            if not self.regions.constant[place] and not callable(CATALOGUE.of(node).network)
         }
         self.rejected: dict[tuple[str, str], str] = {}
 
@@ -166,7 +167,3 @@ def _refused(part: ModelProto, reading: Reading) -> dict[str, str]:
         for node, verdict in zip(part.graph.node, reading.verdicts, strict=True)
         if verdict.fate is Fate.REFUSED and not verdict.derived
     }
-
-
-def _is_handled(node: NodeProto) -> bool:
-    return is_operator(node, "QuantizeLinear", "DequantizeLinear") or (domain(node), node.op_type) in HANDLERS

@@ -12,7 +12,9 @@ from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.config import LARGEST
 from systoliq.hw.engine.host.batches import Batches
 
+from ...onnx.catalogue import CATALOGUE
 from ...onnx.node import attribute
+from ...onnx.operator import Work
 from ..operations import Asked, Image, Operation
 from ..products import Known, computed_parameter
 from ..steps import EngineStep
@@ -24,8 +26,6 @@ __all__ = ["BLANK", "OperationSketch", "ProductSketch", "Rows", "Tile", "sketch"
 
 BLANK = (0, 0xFF)
 """Two bytes for a computed zero point: lists are made for the first, and differ for the second where it is stored."""
-_ROWS_IN = ("QLinearMatMul", "MatMulInteger", "MatMulIntegerToFloat", "QGemm")  # A as the tensor has it
-_ROWS_OUT = ("QLinearMatMul", "QGemm")  # Y as the tensor has it
 _BEAT = 16  # bytes, of the widest bus
 
 
@@ -109,6 +109,7 @@ class ProductSketch:
     def takes(self, other: ProductSketch) -> bool:
         """True if Y of `other` can be used in place as this product's A."""
         mine, theirs = self.step.node, other.step.node
+        operator, before = CATALOGUE.of(mine), CATALOGUE.of(theirs)
         if (
             mine.input[0] != theirs.output[0]
             or len(other.operations) > 1
@@ -116,11 +117,13 @@ class ProductSketch:
         ):
             return False
         if self.image:
-            fits = "Conv" in theirs.op_type  # its rows are pixels, for any order of the tensor's dimensions
+            fits = before.work is Work.CONVOLUTION  # its rows are pixels, for any order of the tensor's dimensions
         else:
-            fits = mine.op_type in _ROWS_IN and not attribute(mine, "transA", 0) and theirs.op_type in _ROWS_OUT
             a = self.operations[0]
-            fits = fits and a.operation.a.size == a.a.count * a.k  # no batch of A is there twice
+            fits = operator.work is before.work is Work.MATRIX and "a" in operator.inputs and "y_scale" in before.inputs
+            fits = (
+                fits and not attribute(mine, "transA", 0) and a.operation.a.size == a.a.count * a.k
+            )  # no batch of A is there twice
         return fits and self.operations[0].a == other.operations[0].y
 
 

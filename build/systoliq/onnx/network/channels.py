@@ -20,8 +20,7 @@ import numpy.typing as npt
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Addition, Convolution, Move, Node, Reshape, Table, Tensor, Window
 
-from ..node import NotTakenError, label
-from ..products import layer_name
+from ..node import NotTakenError, label, layer_name
 from .quantizers import named
 
 if TYPE_CHECKING:

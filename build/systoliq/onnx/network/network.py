@@ -15,17 +15,16 @@ from systoliq.golden.limits import TENSOR_ELEMENTS
 from systoliq.golden.network import Network, Source, Tensor
 
 from ...errors import InputError, path_of
+from ..catalogue import CATALOGUE
 from ..graph import Graph
 from ..lone import is_lone_product
 from ..model import inferred, read_model
 from ..node import MOVES, NotTakenError, dimensions, is_operator
 from ..quantization import unquantized
-from . import functions, moves, pads, pairs, pools, quantizers, rowwise, sums, transposed
 from .late import QUANTIZERS
 from .layout import with_layout
-from .picks import PICKS
 from .quantizers import counted, inputs_of
-from .reader import Handler, Reader
+from .reader import Reader
 from .reorders import with_reorders
 from .values import Given, Unknown, Value
 from .verdict import Fate, Verdict
@@ -33,52 +32,9 @@ from .verdict import Fate, Verdict
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["HANDLERS", "Reading", "network_of", "read_network", "read_nodes", "with_batch"]
+__all__ = ["Reading", "network_of", "read_network", "read_nodes", "with_batch"]
 
 _LISTED = 5  # reasons in an error; `systoliq layers` has them all
-
-HANDLERS: dict[tuple[str, str], Handler] = {
-    ("", "QuantizeLinear"): quantizers.quantize_linear,
-    ("", "DequantizeLinear"): quantizers.dequantize_linear,
-    ("", "Conv"): sums.conv,
-    ("", "ConvTranspose"): transposed.conv_transpose,
-    ("", "MatMul"): sums.matmul,
-    ("", "Gemm"): sums.gemm,
-    ("", "QLinearConv"): sums.qlinear_conv,
-    ("", "QLinearMatMul"): sums.dense_operator,
-    ("com.microsoft", "QLinearMatMul"): sums.dense_operator,
-    ("com.microsoft", "QGemm"): sums.dense_operator,
-    ("", "Add"): pairs.add,
-    ("", "Mul"): pairs.mul,
-    ("", "Sub"): pairs.sub,
-    ("", "Div"): pairs.div,
-    ("", "Min"): pairs.extremum,
-    ("", "Max"): pairs.extremum,
-    ("com.microsoft", "QLinearAdd"): pairs.qlinear_add,
-    ("com.microsoft", "QLinearMul"): pairs.qlinear_mul,
-    **{("", name): functions.function for name in functions.FUNCTIONS},
-    ("", "PRelu"): functions.prelu,
-    ("", "BatchNormalization"): functions.batch_normalization,
-    ("com.microsoft", "QLinearSigmoid"): functions.qlinear_function,
-    ("com.microsoft", "QLinearLeakyRelu"): functions.qlinear_function,
-    ("", "Dropout"): moves.dropout,
-    ("", "Pad"): pads.pad,
-    ("", "MaxPool"): pools.max_pool,
-    ("", "GlobalMaxPool"): pools.global_max_pool,
-    ("", "AveragePool"): pools.average_pool,
-    ("", "GlobalAveragePool"): pools.global_average_pool,
-    ("", "ReduceMean"): pools.reduce_mean,
-    ("com.microsoft", "QLinearAveragePool"): pools.qlinear_average_pool,
-    ("com.microsoft", "QLinearGlobalAveragePool"): pools.qlinear_global_average_pool,
-    ("", "LayerNormalization"): rowwise.layer_normalization,
-    ("", "Softmax"): rowwise.softmax,
-    ("com.microsoft", "QLinearSoftmax"): rowwise.qlinear_softmax,
-    ("", "Concat"): moves.concat,
-    ("com.microsoft", "QLinearConcat"): moves.qlinear_concat,
-    **{("", name): moves.move for name in (*MOVES, "Resize", *PICKS)},
-    ("", "Split"): moves.split,
-}
-"""Handlers of operators, by domain and name."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,7 +66,7 @@ def read_nodes(path: str | Path) -> Reading:
     path = Path(path)
     model = with_batch(read_model(path))
     graph = Graph(model, path.parent)
-    reader = Reader(graph, {}, HANDLERS)
+    reader = Reader(graph, {}, CATALOGUE)
     problems = []
     for info in graph.graph.input:
         if info.name in graph.initializers:

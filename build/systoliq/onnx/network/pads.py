@@ -11,8 +11,7 @@ import numpy as np
 from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Convolution, Move, Nearest, Node, Tensor, Window
 
-from ..node import NotTakenError, attribute
-from ..products import layer_name
+from ..node import NotTakenError, attribute, layer_name
 from .pools import on_integers
 from .quantizers import named, numbers_of
 from .reader import Reader

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from systoliq.golden.network import Move, Network, Node, Source, Tensor
 from systoliq.golden.network.moves import Cast, Movement
 
 from ..graph import Graph
-from ..node import NotTakenError, attribute, check_elements, check_inputs, domain, is_operator, label
+from ..node import NotTakenError, attribute, check_elements, domain, is_operator, label
+from ..operator import Operator, Operators
 from ..quantization import integral
 from .flat import check_flat
 from .late import QUANTIZERS, late_outputs
 from .padding import merged
 from .values import Constant, Given, Pending, Real, Result, Unknown, Value
-from .verdict import Fate, Verdict, multiply_accumulates
+from .verdict import Fate, Verdict
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -30,23 +31,23 @@ class UnknownInputError(NotTakenError):
 
 
 class Reader:
-    """The nodes of `graph` read by `handlers`, by domain and operator.
+    """The nodes of `graph`, read by the handlers of `operators`.
 
     `inputs` are the values of the graph's inputs. `walk` gives the verdicts on all nodes; after it, where all are good,
     `network` gives the result. A handler gives the value of its node's first output, and raises NotTakenError,
     ValueError or TypeError.
     """
 
-    def __init__(self, graph: Graph, inputs: dict[str, Value], handlers: Mapping[tuple[str, str], Handler]) -> None:
+    def __init__(self, graph: Graph, inputs: dict[str, Value], operators: Operators) -> None:
         self.graph = graph
         self.values = dict(inputs)
-        self._handlers = handlers
+        self.operators = operators
         self._nodes: list[Node] = []
         self._sources: list[Source] = []
         self._outputs: dict[str, Tensor] = {}
         self._stages: dict[str, list[Node]] = {}  # by the first output of the model's node
         self._folded: dict[str, str] = {}
-        self._late = late_outputs(graph, handlers)
+        self._late = late_outputs(graph, operators)
 
     def walk(self) -> tuple[Verdict, ...]:
         """The verdicts on all nodes, in the model's order."""
@@ -143,24 +144,23 @@ class Reader:
             self.values[output] = Constant(name=output)
             users = self.graph.consumers(output)
             return Fate.FOLDED, f"a constant of {label(users[0])}" if users else "a constant that nothing takes", False
-        handler = self._handlers.get((domain(node), node.op_type))
-        if is_operator(node, *QUANTIZERS):
-            handler = self._handlers["", node.op_type]
+        operator = self.operators.of(node)
+        handler: Handler | None = operator.network if callable(operator.network) else None
         if self._is_late(node, handler):
             for name in node.input:
                 self._leaves(name)
             self.values[output] = Result()
-            sums = multiply_accumulates(self.graph, node) != 0
+            sums = self.operators.of(node).multiply_accumulates(self.graph, node) != 0
             return Fate.HOST, "its result stays real numbers" if sums else "behind the last integers", False
         if handler is None and (given := self._given(node)) is not None:
             self.values[output] = given
             return Fate.HOST, "before the first integers", False
         try:
             if handler is None:
-                raise NotTakenError(_unread(node))
-            check_inputs(node)
+                raise NotTakenError(_unread(node, operator))
+            operator.check_inputs(node)
             for name in node.input:
-                check_flat(self.graph, node, name, self.values.get(name))
+                check_flat(self.graph, operator, name, self.values.get(name))
             value = handler(self, node)
             if isinstance(value, Tensor | Pending | Given):
                 check_elements("its result", value.shape)
@@ -181,7 +181,7 @@ class Reader:
         shape = self.graph.shape(node.output[0]) or [None]
         sizes = tuple(size for size in shape if isinstance(size, int))
         first = values[0] if values else None
-        if integral(node) or multiply_accumulates(self.graph, node) != 0:
+        if integral(node) or self.operators.of(node).multiply_accumulates(self.graph, node) != 0:
             return None
         if not isinstance(first, Given) or any(value is not first for value in values) or len(sizes) < len(shape):
             return None
@@ -239,19 +239,16 @@ class Reader:
             fate=fate,
             text=text,
             shape=None if shape is None else tuple(shape),
-            multiply_accumulates=count if stages else multiply_accumulates(self.graph, node),
+            multiply_accumulates=count if stages else self.operators.of(node).multiply_accumulates(self.graph, node),
             stages=stages,
             derived=derived,
         )
 
 
-def _unread(node: NodeProto) -> str:
+def _unread(node: NodeProto, known: Operator) -> str:
     """Why `node` is not taken, whose operator has no handler."""
-    if node.op_type in _DYNAMIC:
-        return (
-            "scales and zero points must be constant in a network, not found at run time: quantize statically, or take "
-            "one product as FILE.onnx#NODE"
-        )
+    if isinstance(known.network, str):
+        return known.network
     operator = f"the operator {node.op_type}{f' of {node.domain}' if domain(node) else ''}"
     if integral(node):
         return f"{operator} is not supported in a network; docs/networks.md lists those that are"
@@ -259,9 +256,3 @@ def _unread(node: NodeProto) -> str:
         f"{operator} is not supported between integers, only behind the last QuantizeLinear, where the host computes "
         "it; docs/networks.md lists the operators that are"
     )
-
-
-_DYNAMIC = (
-    "DynamicQuantizeLinear", "MatMulInteger", "ConvInteger", "DynamicQuantizeMatMul", "MatMulIntegerToFloat",
-    "ConvIntegerToFloat", "DynamicQuantizeLSTM",
-)  # fmt: skip

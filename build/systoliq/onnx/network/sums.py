@@ -12,10 +12,9 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.network import Convolution, Dense, Node, Tensor, Window
 from systoliq.golden.network.convolution import columns_of_kernels
 
+from ..dense import check_attributes
 from ..narrow import NARROW_TYPES, in_bytes
-from ..node import NotTakenError, attribute, channel_axis, is_operator, together
-from ..operators import TAKEN, check_attributes
-from ..products import layer_name
+from ..node import NotTakenError, attribute, channel_axis, is_operator, layer_name, together
 from ..quantized import Parameters, bias_of, parameters_of, weights
 from .quantizers import counted, inputs_of, named, operand, result, tensor_of
 from .reader import Reader
@@ -191,9 +190,10 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     """QLinearMatMul and QGemm; all but the first input are constant, or the second of a QLinearMatMul is computed."""
     if node.op_type == "QLinearMatMul" and not reader.graph.is_constant(node.input[3]):
         return computed_qlinear_matmul(reader, node)
-    key = (node.domain if node.domain != "ai.onnx" else "", node.op_type)
+    read = reader.operators.of(node).layer
+    assert callable(read)  # noqa: S101 - the catalogue gives this handler to operators that are layers
     source = reader.integers(node.input[0])
-    fields = TAKEN[key][2](reader.graph, node)
+    fields = read(reader.graph, node)
     layer = MatMulLayer(name=layer_name(named(node)), **fields)
     _ = layer.canonical
     x = counted(source, fields["a_scale"], fields["a_zero_point"])

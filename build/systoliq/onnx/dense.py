@@ -1,4 +1,4 @@
-"""The operators and patterns that are taken: from a node of the graph to the fields of its layer.
+"""Matrix products that are layers: from a node of the graph to the fields of its layer.
 
 | operator, domain         | pattern   | what surrounds it                                        |
 | QLinearMatMul, also of   | QOperator | constant b, scales, zero points                          |
@@ -15,7 +15,6 @@ Those that give int32 sums have one more field, `host`: what stands around these
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -27,44 +26,26 @@ from .graph import Graph
 from .narrow import in_bytes
 from .node import NotTakenError, StaysFloatError, attribute, together
 from .quantized import Output, Parameters, activations, bias_of, check_positive, follow_output, weights
-from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
 from .surroundings import float_host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["REFUSED", "TAKEN", "check_attributes"]
-
-_NOT_READ = (
-    "of the operators of com.microsoft only QGemm, QLinearMatMul, DynamicQuantizeMatMul and MatMulIntegerToFloat are "
-    "read"
-)
-_ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
-_FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
+__all__ = ["check_attributes", "gemm_layer", "matmul_layer", "qgemm_layer", "qlinear_matmul_layer"]
 
 _NO_BIAS = (
     "a product with float8 must be without a bias, not with {!r}: make it a row of the weights, for an input that is 1"
 )
 
-# Products that are never layers, and why.
-REFUSED = {
-    ("com.microsoft", "MatMulInteger16"): _NOT_READ,
-    ("com.microsoft", "MatMulNBits"): _FLOAT_WEIGHTS,
-    ("com.microsoft", "MatMulBnb4"): _FLOAT_WEIGHTS,
-    ("com.microsoft", "MatMulFpQ4"): _FLOAT_WEIGHTS,
-    ("com.microsoft", "FusedMatMul"): _ONLY,
-    ("com.microsoft", "FusedGemm"): _ONLY,
-    ("com.microsoft", "TransposeMatMul"): _ONLY,
-}
 
-
-def _qlinear_matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
+def qlinear_matmul_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
     return _operator(
         graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
     )
 
 
-def _qgemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
+def qgemm_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
     """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias or '', y_scale, y_zero_point."""
     if len(node.input) < 9 or not node.input[7] or not node.input[8]:
         raise NotTakenError("y_scale and y_zero_point must be given: without them its result is float")
@@ -90,7 +71,8 @@ def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str
     return dict(zip(given, values, strict=True))
 
 
-def _gemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
+def gemm_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    """Inputs: a and b behind a DequantizeLinear, bias or ''."""
     given = node.input[2] if len(node.input) > 2 else ""
     transposed = bool(attribute(node, "transB", 0))
     fields: dict[str, Any]
@@ -101,7 +83,8 @@ def _gemm(graph: Graph, node: NodeProto) -> dict[str, Any]:
     return fields
 
 
-def _matmul(graph: Graph, node: NodeProto) -> dict[str, Any]:
+def matmul_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
+    """Inputs: a and b behind a DequantizeLinear."""
     return _dequantized(graph, node, None, transposed=False)
 
 
@@ -158,16 +141,3 @@ def check_attributes(node: NodeProto, *, beta: bool = False) -> None:
     reasons = ["transA must be 0: rows of A arrive one after the other"] * bool(attribute(node, "transA", 0))
     if reasons := reasons + [f"{name} must be 1, not {value:g}" for name, value in factors.items() if value != 1]:
         raise NotTakenError("; ".join(reasons))
-
-
-# (domain, operator): pattern, place of B among the inputs, what reads it
-TAKEN: dict[tuple[str, str], tuple[str, int, Callable[[Graph, NodeProto], dict[str, Any]]]] = {
-    ("", "QLinearMatMul"): ("QOperator", 3, _qlinear_matmul),
-    ("com.microsoft", "QLinearMatMul"): ("QOperator", 3, _qlinear_matmul),  # as onnxruntime's quantizer writes float8
-    ("com.microsoft", "QGemm"): ("QOperator", 3, _qgemm),
-    ("", "Gemm"): ("QDQ", 1, _gemm),
-    ("", "MatMul"): ("QDQ", 1, _matmul),
-    ("", "MatMulInteger"): ("QOperator", 1, matmul_integer),
-    ("com.microsoft", "DynamicQuantizeMatMul"): ("QOperator", 1, dynamic_quantize_matmul),
-    ("com.microsoft", "MatMulIntegerToFloat"): ("QOperator", 1, matmul_integer_to_float),
-}

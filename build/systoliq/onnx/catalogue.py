@@ -1,0 +1,158 @@
+"""The catalogue: a row for each operator of ONNX and com.microsoft about which systoliq knows anything.
+
+A row holds the roles of the inputs, how the operator multiplies, and what reads it: as a layer, as part of a network,
+on the engine. Everything else follows from these; a new operator is one more row, and its name in the documentation.
+"""
+
+from __future__ import annotations
+
+from .dense import gemm_layer, matmul_layer, qgemm_layer, qlinear_matmul_layer
+from .network.functions import FUNCTIONS, batch_normalization, function, prelu, qlinear_function
+from .network.moves import concat, dropout, move, qlinear_concat, split
+from .network.pads import pad
+from .network.pairs import add, div, extremum, mul, qlinear_add, qlinear_mul, sub
+from .network.picks import PICKS
+from .network.pools import (
+    average_pool,
+    global_average_pool,
+    global_max_pool,
+    max_pool,
+    qlinear_average_pool,
+    qlinear_global_average_pool,
+    reduce_mean,
+)
+from .network.quantizers import dequantize_linear, quantize_linear
+from .network.rowwise import layer_normalization, qlinear_softmax, softmax
+from .network.sums import conv, dense_operator, gemm, matmul, qlinear_conv
+from .network.transposed import conv_transpose
+from .node import MOVES
+from .operator import Operator, Operators, Work
+from .summed import dynamic_quantize_matmul, matmul_integer, matmul_integer_to_float
+
+__all__ = ["CATALOGUE"]
+
+_MICROSOFT = "com.microsoft"
+
+_A = ("a", "a_scale", "a_zero_point")
+_B = ("b", "b_scale", "b_zero_point")
+_Y = ("y_scale", "y_zero_point")
+_SUMS = ("a", "b", "a_zero_point", "b_zero_point")
+_SUMS_TO_FLOAT = ("a", "b", "a_scale", "b_scale", "a_zero_point", "b_zero_point", "bias")
+_FLOAT = ("a", "b", "bias")
+
+_NOT_READ = (
+    "of the operators of com.microsoft only QGemm, QLinearMatMul, DynamicQuantizeMatMul and MatMulIntegerToFloat are "
+    "read"
+)
+_ONLY = "only MatMul and Gemm may stand between DequantizeLinear and QuantizeLinear"
+_FLOAT_WEIGHTS = "weights are quantized in blocks and the product is computed in float"
+_DYNAMIC = (
+    "scales and zero points must be constant in a network, not found at run time: quantize statically, or take "
+    "one product as FILE.onnx#NODE"
+)
+
+_QUANTIZERS = (
+    Operator("QuantizeLinear", inputs=("x", *_Y), network=quantize_linear, by_row=True),
+    Operator("QuantizeLinear", _MICROSOFT, inputs=("x", *_Y), least=2, network=quantize_linear, by_row=True),
+    Operator("DequantizeLinear", inputs=_A, network=dequantize_linear, by_row=True),
+    Operator("DequantizeLinear", _MICROSOFT, inputs=_A, least=2, network=dequantize_linear, by_row=True),
+    Operator("DynamicQuantizeLinear", inputs=("x",), network=_DYNAMIC),
+)
+
+_MATRIX = (
+    Operator("MatMul", inputs=("a", "b"), work=Work.MATRIX, layer=matmul_layer, network=matmul, by_row=True),
+    Operator("Gemm", inputs=_FLOAT, work=Work.MATRIX, layer=gemm_layer, network=gemm, by_row=True),
+    Operator(
+        "QLinearMatMul", inputs=(*_A, *_B, *_Y), work=Work.MATRIX,
+        layer=qlinear_matmul_layer, network=dense_operator, engine=True,
+    ),
+    Operator(  # as onnxruntime's quantizer writes float8
+        "QLinearMatMul", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=8, work=Work.MATRIX,
+        layer=qlinear_matmul_layer, network=dense_operator, engine=True,
+    ),
+    Operator(
+        "QGemm", _MICROSOFT, inputs=(*_A, *_B, "bias", *_Y), least=6, work=Work.MATRIX,
+        layer=qgemm_layer, network=dense_operator, engine=True,
+    ),
+    Operator("MatMulInteger", inputs=_SUMS, work=Work.MATRIX, layer=matmul_integer, network=_DYNAMIC, engine=True),
+    Operator(
+        "MatMulIntegerToFloat", _MICROSOFT, inputs=_SUMS_TO_FLOAT, least=4, work=Work.MATRIX,
+        layer=matmul_integer_to_float, network=_DYNAMIC, engine=True,
+    ),
+    Operator(
+        "DynamicQuantizeMatMul", _MICROSOFT, inputs=("x", *_B, "bias"), least=3, work=Work.MATRIX,
+        layer=dynamic_quantize_matmul, network=_DYNAMIC, engine=True,
+    ),
+    Operator("MatMulInteger16", _MICROSOFT, inputs=("a", "b"), work=Work.MATRIX, layer=_NOT_READ),
+    Operator("FusedMatMul", _MICROSOFT, inputs=("a", "b"), work=Work.MATRIX, layer=_ONLY),
+    Operator("TransposeMatMul", _MICROSOFT, inputs=("a", "b"), work=Work.MATRIX, layer=_ONLY),
+    Operator("FusedGemm", _MICROSOFT, inputs=_FLOAT, work=Work.MATRIX, layer=_ONLY),
+    Operator("MatMulNBits", _MICROSOFT, work=Work.OTHER, layer=_FLOAT_WEIGHTS),
+    Operator("MatMulBnb4", _MICROSOFT, work=Work.OTHER, layer=_FLOAT_WEIGHTS),
+    Operator("MatMulFpQ4", _MICROSOFT, work=Work.OTHER, layer=_FLOAT_WEIGHTS),
+)  # fmt: skip
+
+_CONVOLUTIONS = (
+    Operator("Conv", inputs=_FLOAT, work=Work.CONVOLUTION, network=conv),
+    Operator("FusedConv", _MICROSOFT, inputs=_FLOAT, work=Work.CONVOLUTION),
+    Operator("QLinearConv", inputs=(*_A, *_B, *_Y, "bias"), work=Work.CONVOLUTION, network=qlinear_conv, engine=True),
+    Operator("QLinearConv", _MICROSOFT, inputs=(*_A, *_B, *_Y, "bias"), least=8, work=Work.CONVOLUTION, engine=True),
+    Operator("ConvInteger", inputs=_SUMS, work=Work.CONVOLUTION, network=_DYNAMIC, engine=True),
+    Operator("ConvIntegerToFloat", _MICROSOFT, inputs=("a", "b"), work=Work.CONVOLUTION, network=_DYNAMIC),
+    Operator("ConvTranspose", work=Work.OTHER, network=conv_transpose),
+    Operator("DeformConv", work=Work.OTHER),
+)
+
+_PAIRS = (
+    Operator("Add", network=add, by_row=True),
+    Operator("Sub", network=sub, by_row=True),
+    Operator("Mul", network=mul, by_row=True),
+    Operator("Div", network=div, by_row=True),
+    Operator("Min", network=extremum),
+    Operator("Max", network=extremum),
+    Operator("QLinearAdd", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=7, network=qlinear_add),
+    Operator("QLinearMul", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=7, network=qlinear_mul),
+)
+
+_FUNCTIONS = (
+    *(Operator(name, network=function, by_row=True) for name in FUNCTIONS),
+    Operator("PRelu", network=prelu),
+    Operator("BatchNormalization", network=batch_normalization),
+    Operator("QLinearSigmoid", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
+    Operator("QLinearLeakyRelu", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_function),
+    Operator("LayerNormalization", network=layer_normalization, by_row=True),
+    Operator("Softmax", network=softmax, by_row=True),
+    Operator("QLinearSoftmax", _MICROSOFT, inputs=(*_A, *_Y), least=5, network=qlinear_softmax),
+)
+
+_POOLS = (
+    Operator("MaxPool", network=max_pool),
+    Operator("GlobalMaxPool", network=global_max_pool),
+    Operator("AveragePool", network=average_pool),
+    Operator("GlobalAveragePool", network=global_average_pool),
+    Operator("ReduceMean", network=reduce_mean),
+    Operator("QLinearAveragePool", _MICROSOFT, inputs=(*_A, *_Y), least=4, network=qlinear_average_pool),
+    Operator("QLinearGlobalAveragePool", _MICROSOFT, inputs=(*_A, *_Y), least=5, network=qlinear_global_average_pool),
+)
+
+_MOVES = (
+    *(Operator(name, network=move, by_row=name not in ("Flatten", "Transpose")) for name in MOVES),
+    *(Operator(name, network=move) for name in (*PICKS, "Resize")),
+    Operator("Dropout", network=dropout, by_row=True),
+    Operator("Pad", network=pad),
+    Operator("Split", network=split),
+    Operator("Concat", network=concat),
+    Operator("QLinearConcat", _MICROSOFT, inputs=_Y, repeated=_A, least=3, network=qlinear_concat),
+)
+
+_UNCOUNTED = (
+    Operator("DynamicQuantizeLSTM", _MICROSOFT, work=Work.OTHER, network=_DYNAMIC),
+    *(Operator(name, work=Work.OTHER) for name in ("Einsum", "RNN", "GRU", "LSTM", "Attention")),
+    *(Operator(name, _MICROSOFT, work=Work.OTHER) for name in (
+        "Attention", "MultiHeadAttention", "QAttention", "QOrderedMatMul", "QOrderedAttention", "MoE", "QMoE",
+    )),
+    *(Operator(name, work=Work.BODIES) for name in ("If", "Loop", "Scan")),
+)  # fmt: skip
+
+CATALOGUE = Operators((*_QUANTIZERS, *_MATRIX, *_CONVOLUTIONS, *_PAIRS, *_FUNCTIONS, *_POOLS, *_MOVES, *_UNCOUNTED))
+"""All operators that systoliq knows."""
