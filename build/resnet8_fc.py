@@ -8,9 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from systoliq.design import Hardware, open_source
+from systoliq.design import open_source
 from systoliq.package import make_package
 
 out, weights, *_ = [*map(Path, sys.argv[1:]), *[None] * 2]
-design = open_source("resnet8-fc", Hardware(), weights=weights)
+design = open_source("resnet8-fc", weights=weights)
 make_package(design).write(out or Path("out/resnet8_fc"))

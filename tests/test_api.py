@@ -13,6 +13,7 @@ from onnx import parser
 
 from systoliq import api
 from systoliq.design.sources import resnet8_fc_layer
+from systoliq.golden.network import network_arrays
 
 from .hw.network.small_networks import Builder
 
@@ -67,7 +68,6 @@ def arguments(model):
         "EngineDesign": {},
         "EngineOptions": {},
         "EngineSession": {"model": model},
-        "Hardware": {},
         "LayerDesign": {"layer": LAYER},
         "LayerOptions": {},
         "MatMulLayer": {"b": OPERANDS["b"], "b_zero_point": np.int8(0), "a_zero_point": np.int8(0)},
@@ -129,7 +129,7 @@ OPTIONS = [api.LayerOptions, api.ArrayOptions, api.EngineOptions, api.NetworkOpt
 
 @pytest.mark.parametrize(
     ("kind", "field"),
-    [(kind, field) for kind in (*OPTIONS, api.Hardware) for field in kind.__dataclass_fields__],
+    [(kind, field) for kind in OPTIONS for field in kind.defaults()],
     ids=lambda each: getattr(each, "__name__", each),
 )
 def test_options_are_checked_when_they_are_made(kind, field):
@@ -144,11 +144,6 @@ def test_options_are_checked_when_they_are_made(kind, field):
             kind(**{field: True})
 
 
-def test_hardware_has_the_options_of_all_kinds():
-    fields = {field for kind in OPTIONS for field in kind.__dataclass_fields__}
-    assert set(api.Hardware.__dataclass_fields__) == fields
-
-
 VALUES = {
     **dict.fromkeys(("a_signed", "b_signed", "wrap"), True),
     **dict.fromkeys(("a_format", "b_format", "y_format"), "e4m3fn"),
@@ -161,32 +156,59 @@ VALUES = {
 
 
 def test_a_design_takes_the_options_of_its_kind():
-    """A field that the kind does not have is refused by name, whether it comes in `Hardware` or not."""
     designs = {
         api.LayerOptions: lambda options: api.LayerDesign(LAYER, options),
         api.ArrayOptions: api.ArrayDesign,
         api.EngineOptions: api.EngineDesign,
         api.NetworkOptions: lambda options: api.NetworkDesign(network(), options),
     }
-    ignored = {"part", "line_baud"}  # of a board, whatever is on it
     for kind, design in designs.items():
         for other in OPTIONS:
             if other is not kind:
                 with pytest.raises(TypeError, match=f"^hardware must be an? {kind.__name__}.*, not {other.__name__}"):
                     design(other())
-        for field in set(api.Hardware.__dataclass_fields__) - set(kind.__dataclass_fields__) - ignored:
-            named = "signedness" if field.endswith("_signed") and kind is api.LayerOptions else field
-            with pytest.raises(api.InputError, match=named):
-                design(api.Hardware(**{field: VALUES.get(field, 16)}))
 
 
-def test_hardware_takes_names_and_paths():
-    named = api.Hardware(part="ecp5-25k", plan="plan.json")
+SOURCES = {
+    api.LayerOptions: "resnet8-fc",
+    api.ArrayOptions: "array",
+    api.EngineOptions: "engine",
+    api.NetworkOptions: "net.npz",
+}
+
+
+@pytest.mark.parametrize("kind", OPTIONS)
+def test_fields_by_name_are_those_of_the_sources_kind(kind, tmp_path):
+    """A field of another kind is refused by its name; fields of a target are ignored by a kind that has none."""
+    source = SOURCES[kind]
+    if source.endswith(".npz"):
+        source = str(tmp_path / source)
+        np.savez(source, **network_arrays(network()))
+    fields = {field for each in OPTIONS for field in each.defaults()}
+    for field in fields - set(kind.defaults()) - {"part", "line_baud"}:
+        with pytest.raises(api.InputError, match=f"^{field} (must be|cannot be used)"):
+            api.open_source(source, {field: VALUES.get(field, 16)})
+        assert kind.of({field: None}, source) == kind()
+    for other in OPTIONS:
+        if other is not kind:
+            with pytest.raises(TypeError, match=f"^hardware must be {kind.__name__} for .*, not {other.__name__}$"):
+                api.open_source(source, other())
+    with pytest.raises(api.InputError, match=f"^hardware must have only fields of {kind.__name__} .*, not .colour.$"):
+        api.open_source(source, {"colour": 1})
+    target = {"part": "ecp5-25k", "line_baud": 9600}
+    assert kind.of(target, source) == kind(**{k: v for k, v in target.items() if k in kind.defaults()})
+    if "rows" in kind.defaults():
+        with pytest.raises(ValueError, match="^rows must be a positive integer, not 0$"):
+            api.open_source(source, {"rows": 0})
+
+
+def test_options_take_names_and_paths():
+    named = api.NetworkOptions(part="ecp5-25k", plan="plan.json")
     assert named.part.name == "ecp5-25k"
     assert named.plan == Path("plan.json")
-    assert repr(named) == "Hardware(part='ecp5-25k')"
+    assert repr(named) == "NetworkOptions(part='ecp5-25k')"
     with pytest.raises(ValueError, match="^part must be one of ecp5-25k, .*, not 'none'$"):
-        api.Hardware(part="none")
+        api.NetworkOptions(part="none")
 
 
 def test_design_is_abstract():
@@ -229,7 +251,7 @@ def test_reprs_are_short(model):
     net = network()
     objects = [
         LAYER, net, api.LayerDesign(LAYER), api.NetworkDesign(net), api.ArrayDesign(), api.EngineDesign(),
-        api.DmaEngineDesign(), api.Hardware(cols=4), api.LayerOptions(cols=4),
+        api.DmaEngineDesign(), api.EngineOptions(cols=4), api.LayerOptions(cols=4),
         api.Engine(), api.read_products(model)[0],
         api.compile_onnx(model), api.EngineSession(model),
         api.SynthReport(name="fc", target="ecp5-25k", cells="ecp5", macs_per_cycle=1, lut_sites=1, ff=1, dsp=1, ram=1,

@@ -10,7 +10,7 @@ import pytest
 from systoliq.board import flow
 from systoliq.board.boards import BOARDS, open_board
 from systoliq.board.flow import make_bitstream
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions
 from systoliq.errors import InputError, SynthesisError
 from systoliq.golden.layer import MatMulLayer
 from systoliq.synth import DoesNotFitError
@@ -20,7 +20,7 @@ pytest.importorskip("amaranth_boards", reason="amaranth-boards is not installed:
 
 @pytest.fixture
 def design(arrays):
-    return LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(cols=1))
+    return LayerDesign(MatMulLayer(name="tiny", **arrays), LayerOptions(cols=1))
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_clock_that_can_not_be_is_refused(design, reached):
 
 @pytest.mark.slow
 def test_a_design_that_does_not_fit_names_the_capacity(arrays):
-    design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(rows=4, cols=5, cells="ice40"))
+    design = LayerDesign(MatMulLayer(name="tiny", **arrays), LayerOptions(rows=4, cols=5, cells="ice40"))
     with pytest.raises(DoesNotFitError, match=r"\d+ DSP blocks where there are 8; what may help: smaller"):
         make_bitstream(design, open_board("icebreaker"))
 
@@ -105,7 +105,7 @@ def test_a_design_that_does_not_fit_names_the_capacity(arrays):
 @pytest.mark.parametrize("name", BOARDS)
 def test_a_small_layer_on_every_board(arrays, name):
     board = open_board(name)
-    design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(cols=1, cells=board.target.cells))
+    design = LayerDesign(MatMulLayer(name="tiny", **arrays), LayerOptions(cols=1, cells=board.target.cells))
     made = make_bitstream(design, board)
     report = made.report
     assert report.reached_mhz >= report.clock_mhz

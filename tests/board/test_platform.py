@@ -11,7 +11,7 @@ from systoliq.board.boards import BOARDS, open_board
 from systoliq.board.linked import linked
 from systoliq.board.platform import prepared
 from systoliq.board.pll import Setting
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign
 from systoliq.errors import InputError
 from systoliq.golden.layer import MatMulLayer
 from systoliq.hw.hierarchy import mark_used
@@ -36,7 +36,7 @@ def link():
         name="tiny", b=np.ones((3, 2), np.int8), b_scale=np.float32(0.1), b_zero_point=np.int8(0),
         a_scale=np.float32(0.1), a_zero_point=np.uint8(0), y_scale=np.float32(0.5), y_zero_point=np.int8(0),
     )  # fmt: skip
-    made = linked(LayerDesign(layer, Hardware()))
+    made = linked(LayerDesign(layer))
     mark_used(made)
     return made
 

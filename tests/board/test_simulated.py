@@ -18,7 +18,7 @@ from systoliq.board.exchange_of import exchange_of
 from systoliq.board.linked import fingerprint
 from systoliq.board.port import Port
 from systoliq.board.simulated import simulated_board
-from systoliq.design import Hardware, LayerDesign, open_source
+from systoliq.design import LayerDesign, LayerOptions, NetworkOptions, open_source
 from systoliq.golden.formats import UINT8
 from systoliq.golden.layer import MatMulLayer
 
@@ -41,7 +41,8 @@ def through(design, exchange, **options):
 @pytest.mark.parametrize("seed", range(6))
 def test_any_layer_gives_goldens_rows(arrays, seed):
     rng = np.random.default_rng(seed)
-    hardware = Hardware(rows=int(rng.integers(1, 4)), cols=int(rng.integers(1, 6)), depth=int(rng.integers(1, 5)))
+    rows, cols, depth = (int(rng.integers(1, most)) for most in (4, 6, 5))
+    hardware = LayerOptions(rows=rows, cols=cols, depth=depth)
     design = LayerDesign(MatMulLayer(name="tiny", **arrays), hardware)
     a = rng.integers(0, 256, (5, 9)).astype(np.uint8)
     exchange = exchange_of(design, a)
@@ -53,7 +54,7 @@ def test_any_layer_gives_goldens_rows(arrays, seed):
 
 def test_zero_points_that_come_with_rows(arrays):
     given = {name: arrays[name] for name in ("b", "b_zero_point")}
-    design = LayerDesign(MatMulLayer(name="sums", a_format=UINT8, **given), Hardware(rows=2, cols=2, depth=2))
+    design = LayerDesign(MatMulLayer(name="sums", a_format=UINT8, **given), LayerOptions(rows=2, cols=2, depth=2))
     rng = np.random.default_rng(5)
     a, zero = rng.integers(0, 256, (5, 9)).astype(np.uint8), rng.integers(0, 256, 5).astype(np.uint8)
     outputs = through(design, exchange_of(design, a, a_zero_point=zero))
@@ -66,7 +67,7 @@ def test_test_images_of_the_digits_give_goldens_logits():
     from systoliq.design.digits import train_digits
 
     digits = train_digits()
-    design = open_source("digits", Hardware(depth=4))
+    design = open_source("digits", LayerOptions(depth=4))
     assert digits.a.shape == (450, 64)
     outputs = through(design, exchange_of(design, digits.a))
     assert (outputs["y"] == digits.layer.golden(digits.a)).all()
@@ -77,7 +78,7 @@ def test_test_images_of_the_network_give_goldens_logits():
     pytest.importorskip("sklearn")
     from systoliq.design.digits import split_digits
 
-    design = open_source("digits-cnn", Hardware(multipliers=8))
+    design = open_source("digits-cnn", NetworkOptions(multipliers=8))
     (source,) = design.network.sources
     images = split_digits()[1].astype(np.float32).reshape(-1, 1, 8, 8)
     assert len(images) == 450
@@ -111,7 +112,7 @@ class Harmed:
 def test_no_fault_on_the_line_gives_a_wrong_answer_or_a_hang(arrays, faults):
     """Each request, or the answer to it, is harmed, then asked for again; what is taken is golden's."""
     rng = random.Random(faults)
-    design = LayerDesign(MatMulLayer(name="tiny", **arrays), Hardware(cols=5, depth=3))
+    design = LayerDesign(MatMulLayer(name="tiny", **arrays), LayerOptions(cols=5, depth=3))
     a = np.random.default_rng(faults).integers(0, 256, (64, 9)).astype(np.uint8)
     exchange = exchange_of(design, a)
     right = design.layer.golden(a)

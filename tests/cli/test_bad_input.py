@@ -51,7 +51,7 @@ OPTIONS = {
     "B too narrow": ("array", ["--b-bits", 1], "b_bits must be 2 to 16, not 1"),
     "A wider than the layer's": ("resnet8-fc", ["--a-bits", 9], "a_bits must be at most 8, the layer's own, not 9"),
     "A too narrow for its zero point": ("resnet8-fc", ["--a-bits", 4], "a_zero_point must be in int4, -8 to 7, not 20"),
-    "sign of a layer": ("resnet8-fc", ["--a-unsigned"], "signedness must be left to the layer's zero points"),
+    "sign of a layer": ("resnet8-fc", ["--a-unsigned"], "a_signed must be left to the layer's zero points"),
     "weights outside their width": (
         "resnet8-fc",
         ["--b-bits", 4],

@@ -72,7 +72,7 @@ def test_a_mismatch_is_reported_and_is_exit_status_1(call, save, tmp_path, monke
     from systoliq.sim.cosimulation import dense
 
     wrong, _ = sources.resnet8_fc_layer()
-    wrong = sources.LayerDesign(wrong.replace(y_zero_point=1), sources.Hardware(), origin="")
+    wrong = sources.LayerDesign(wrong.replace(y_zero_point=1), sources.LayerOptions(), origin="")
     text = dense.dense_verilog(wrong.dense)
     monkeypatch.setattr(dense, "dense_verilog", lambda dense: text)
     path = save("in.npz", a=np.zeros((1, 64), np.int8))

@@ -9,7 +9,7 @@ import onnx
 import onnxruntime
 import pytest
 
-from systoliq.design import Hardware, LayerDesign, NetworkDesign, open_source
+from systoliq.design import LayerDesign, LayerOptions, NetworkDesign, open_source
 from systoliq.design.sources import open_network
 from systoliq.golden.network import Convolution, Dense
 
@@ -201,7 +201,7 @@ def test_a_refused_model_names_a_layer_that_is_a_source(call, tmp_path):
     path = made(tmp_path / "m.onnx", REFUSED["an operator between Conv and Gemm"])
     result = call("emit", path, "--out", tmp_path / "out")
     assert_refused(result, f"; one layer of it alone is '{path}#fc': see systoliq layers")
-    assert isinstance(open_source(f"{path}#fc", Hardware()), LayerDesign)
+    assert isinstance(open_source(f"{path}#fc"), LayerDesign)
 
 
 BEHIND = "y = QuantizeLinear(g, s, z)"
@@ -236,8 +236,8 @@ def test_one_layer_alone_is_the_whole_model(graph, tmp_path):
     inputs, outputs, nodes = graph
     constants = CONSTANTS | {"z16": np.uint16(300)}
     path = write(tmp_path / "m.onnx", f"g ({inputs}) => ({outputs}) {{ {nodes} }}", constants, opset=21, ir=10)
-    design = open_source(str(path), Hardware(cols=2, depth=2))
-    named = open_source(f"{path}#fc", Hardware(cols=2, depth=2))
+    design = open_source(str(path), LayerOptions(cols=2, depth=2))
+    named = open_source(f"{path}#fc", LayerOptions(cols=2, depth=2))
     assert isinstance(design, LayerDesign)
     assert (design.name, design.origin) == (named.name, named.origin)
     arrays, alone = design.layer.arrays(), named.layer.arrays()
@@ -274,7 +274,7 @@ def test_a_layer_among_others_is_not_taken_for_the_whole(inputs, nodes, tmp_path
 @pytest.mark.simulator
 def test_a_single_convolution_is_a_network(call, tmp_path):
     path = made(tmp_path / "m.onnx", (IMAGE, "uint8[1, 4, 5, 5] b", CONV.partition(" fb =")[0]))
-    assert isinstance(open_source(str(path), Hardware()), NetworkDesign)
+    assert isinstance(open_source(str(path)), NetworkDesign)
     x = np.random.default_rng(1).uniform(-1, 26, (1, 4, 5, 5)).astype(np.float32)
     np.savez(tmp_path / "x.npz", x=x)
     places = ["--input", tmp_path / "x.npz", "--output", tmp_path / "y.npz", "--simulator", "icarus"]

@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from systoliq.demo.demo import ACCURACY
-from systoliq.design import Hardware, open_source
+from systoliq.design import NetworkOptions, open_source
 from systoliq.design.digits import split_digits
 from systoliq.design.digits_cnn import FLOAT_MODEL, INT8_MODEL, digits_cnn
 from systoliq.package import write_package
@@ -29,7 +29,7 @@ def images():
 def on_up5k():
     """The design for an iCE40 UP5K, as `systoliq synth` makes it."""
     part = open_target("ice40-up5k")
-    return open_source("digits-cnn", Hardware(cells=part.cells, part=part, multipliers=8))
+    return open_source("digits-cnn", NetworkOptions(cells=part.cells, part=part, multipliers=8))
 
 
 def integers(images, folder):

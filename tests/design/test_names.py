@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from systoliq.api import InputError, LayerDesign, MatMulLayer
-from systoliq.design import Hardware, open_source
+from systoliq.design import open_source
 from systoliq.design.names import RESERVED, module_name
 from systoliq.onnx import onnx_layer, read_products
 from systoliq.sim.tools import find
@@ -109,7 +109,7 @@ def test_two_stages_of_one_name_that_is_a_keyword(tmp_path):
         [wire] q = QLinearMatMul(p, y_s, y_z, V, w_s, w_z, y_s, y_z)
         [q] yq = QLinearMatMul(q, y_s, y_z, W, w_s, w_z, y_s, y_z)"""
     path = write(tmp_path / "begin.onnx", nodes, V=np.eye(12, dtype=np.int8), rows="1")
-    design = open_source(str(path), Hardware())
+    design = open_source(str(path))
     assert len(design.stages) == 3
     file = tmp_path / "net.v"
     file.write_text(design.verilog)

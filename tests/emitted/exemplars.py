@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 from amaranth.lib import wiring
 
-from systoliq.design import DmaEngineDesign, EngineDesign, Hardware, LayerDesign
+from systoliq.design import ArrayOptions, DmaEngineDesign, EngineDesign, LayerDesign, LayerOptions
 from systoliq.design.array import ArrayDesign
 from systoliq.golden import Float8Format, IntFormat, MatMulLayer
 from systoliq.golden.network import Network
@@ -88,11 +88,11 @@ def _float8_layer(a: str, b: str, y: str) -> MatMulLayer:
 
 def _of_layer(layer: MatMulLayer | None = None, **hardware: object) -> Callable[[], wiring.Component]:
     size = {"rows": 2, "cols": 4, "depth": 3}
-    return lambda: LayerDesign(layer or _layer(), Hardware(**(size | hardware))).top
+    return lambda: LayerDesign(layer or _layer(), LayerOptions(**(size | hardware))).top
 
 
 def _of_array(**hardware: object) -> Callable[[], wiring.Component]:
-    return lambda: ArrayDesign(Hardware(**({"rows": 2, "cols": 3, "depth": 2} | hardware))).top
+    return lambda: ArrayDesign(ArrayOptions(**({"rows": 2, "cols": 3, "depth": 2} | hardware))).top
 
 
 def _of_engine(bus: int = 0, **fields: object) -> Callable[[], wiring.Component]:
@@ -117,7 +117,7 @@ def _of_network(name: str, cells: str) -> Callable[[], wiring.Component]:
 
 
 def _linked() -> wiring.Component:
-    design = LayerDesign(_layer(), Hardware(rows=1, cols=2))
+    design = LayerDesign(_layer(), LayerOptions(rows=1, cols=2))
     linked = Linked(design.top, beats=design.unit_beats, identity=bytes(range(9)), cells="portable", timeout_bits=12)
     mark_used(linked)
     return linked

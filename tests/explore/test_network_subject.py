@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from explore_fakes import FakeSynthesizer, InProcess
 
 from systoliq.cli.main import cli
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.design.sources import open_network
 from systoliq.explore import explore
 
@@ -28,7 +28,8 @@ def run(tmp_path, monkeypatch):
 def test_points_are_the_plans_of_budgets(run):
     exploration = run(synthesis=4, place=4, cells="portable", target="osu018", require="throughput=1e5")
     plans = {
-        budget: NetworkDesign(open_network("digits-cnn")[0], Hardware(multipliers=budget)).plan for budget in (3, 7, 15)
+        budget: NetworkDesign(open_network("digits-cnn")[0], NetworkOptions(multipliers=budget)).plan
+        for budget in (3, 7, 15)
     }
     assert [row["multipliers"] for row in exploration.rows] == [plan.dsp for plan in plans.values()]  # 16: that of 15
     assert [row["cycles"] for row in exploration.rows] == [plan.image_cycles for plan in plans.values()]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.design import Hardware
+from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.plan import plan_of, stages_of
 from systoliq.golden import INT8, UINT8
@@ -75,7 +75,7 @@ def network_design(point: dict[str, Any]) -> NetworkDesign:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
         path.write_text(json.dumps(plan.as_json()))
-        return NetworkDesign(network, Hardware(cells=point["cells"], plan=path))
+        return NetworkDesign(network, NetworkOptions(cells=point["cells"], plan=path))
 
 
 def _quick(node: Any) -> list[Parallelism]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from systoliq.design import DmaEngineDesign, EngineDesign, Hardware, LayerDesign
+from systoliq.design import ArrayOptions, DmaEngineDesign, EngineDesign, LayerDesign, LayerOptions
 from systoliq.design.array import ArrayDesign
 from systoliq.design.choose import REQUANTIZERS
 from systoliq.design.design import Design
@@ -162,9 +162,9 @@ def design_of(point: Point) -> Design:
         a, b = IntFormat.parse(point["a"]), IntFormat.parse(point["b"])
         operands = {"a_bits": a.bits, "a_signed": a.signed, "b_bits": b.bits, "b_signed": b.signed}
         bits = point["accumulator_bits"]
-        return ArrayDesign(Hardware(**size, **operands, accumulator_bits=bits, wrap=point["wrap"]))
+        return ArrayDesign(ArrayOptions(**size, **operands, accumulator_bits=bits, wrap=point["wrap"]))
     asked = {name: point[name] for name in ("requantizer", "multiplier_bits", "accumulator_bits", "wrap")}
-    return LayerDesign(_layer(point), Hardware(**size, **asked))
+    return LayerDesign(_layer(point), LayerOptions(**size, **asked))
 
 
 def is_design(point: Point) -> bool:

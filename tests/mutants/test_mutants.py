@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from tests.mutants.changed import changed
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 from systoliq.mutants import KINDS, Campaign, Verdict
 from systoliq.mutants.campaign import by_block
 from systoliq.mutants.differential import first_difference
@@ -67,7 +67,7 @@ def package(tmp_path_factory):
         y_zero_point=np.int8(-3),
     )
     folder = tmp_path_factory.mktemp("package") / "out"
-    write_package(LayerDesign(layer, Hardware(rows=1, cols=2, depth=3)), folder)
+    write_package(LayerDesign(layer, LayerOptions(rows=1, cols=2, depth=3)), folder)
     return folder
 
 

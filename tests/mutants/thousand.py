@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "fuzz"))
 
 from points import design_of, draw_point, is_design
 
-from systoliq.api import Hardware
+from systoliq.api import LayerOptions
 from systoliq.design import EngineDesign, LayerDesign
 from systoliq.design.design import Design
 from systoliq.design.sources import resnet8_fc_layer
@@ -51,7 +51,7 @@ def designs(seed: int) -> Iterator[tuple[str, Design]]:
             if kind == "array":  # random traffic has sums of any length
                 point["wrap"] = True
         yield json.dumps(point), design_of(point)
-    yield "resnet8-fc, 1 x 2 x 4", LayerDesign(resnet8_fc_layer()[0], Hardware(rows=1, cols=2, depth=4))
+    yield "resnet8-fc, 1 x 2 x 4", LayerDesign(resnet8_fc_layer()[0], LayerOptions(rows=1, cols=2, depth=4))
     few = EngineConfig(rows=1, cols=2, depth=1, lanes=2, a_words=8, b_words=8)
     yield f"{_ENGINE}, 1 x 2 x 1 with buffers of 8 words", EngineDesign(few)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions
 from systoliq.golden import MatMulLayer
 
 __all__ = ["FILES", "K", "N", "big_design", "big_layer"]
@@ -29,4 +29,4 @@ def big_layer(**changes):
 
 
 def big_design(**changes):
-    return LayerDesign(big_layer(**changes), Hardware(rows=1, cols=2, depth=1), name="big", origin="")
+    return LayerDesign(big_layer(**changes), LayerOptions(rows=1, cols=2, depth=1), name="big", origin="")

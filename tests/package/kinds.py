@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from systoliq.api import ArrayDesign, Design, DmaEngineDesign, EngineDesign, Hardware, open_source
+from systoliq.api import Design, DmaEngineDesign, EngineDesign, open_source
 from systoliq.hw.engine import EngineConfig
 
 __all__ = ["KINDS", "small"]
@@ -16,5 +16,5 @@ def small(kind: str, cells: str = "portable", *, cols: int = 2) -> Design:
         return EngineDesign(EngineConfig(rows=2, cols=cols, lanes=2, cells=cells))
     if kind == "dma_engine":
         return DmaEngineDesign(EngineConfig(rows=2, cols=cols, lanes=2 - cols % 2, cells=cells), bus=64)
-    hardware = Hardware(rows=2, cols=cols, depth=2, cells=cells)
-    return ArrayDesign(hardware) if kind == "array" else open_source("resnet8-fc", hardware)
+    source = "array" if kind == "array" else "resnet8-fc"
+    return open_source(source, {"rows": 2, "cols": cols, "depth": 2, "cells": cells})

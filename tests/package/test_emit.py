@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign
 from systoliq.design.sources import resnet8_fc_layer
 from systoliq.package.waivers import WAIVERS
 from systoliq.sim.tools import find
@@ -137,7 +137,7 @@ endmodule
 def test_the_testbench_finds_a_bug_inside(change, call, tmp_path):
     emit(call, tmp_path / "out", "resnet8-fc")
     layer, _ = resnet8_fc_layer()
-    wrong = LayerDesign(change(layer), Hardware(), origin="")
+    wrong = LayerDesign(change(layer), origin="")
     (tmp_path / "out" / "resnet8_fc.v").write_text(wrong.verilog)
     output = run_testbench(tmp_path / "out", tmp_path)
     assert re.match(r"FAIL: row \d+ column \d: expected -?\d+, got -?\d+ ", output)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions
 from systoliq.package import make_package
 from systoliq.sim.tools import find, missing_text, require
 
@@ -82,7 +82,7 @@ def test_they_hold_the_weights_in_three_bytes_each(package):
 
 
 def test_files_of_an_earlier_emission_go(folder):
-    make_package(LayerDesign(big_layer(), Hardware(rows=1, cols=4, depth=4), name="big", origin="")).write(folder)
+    make_package(LayerDesign(big_layer(), LayerOptions(rows=1, cols=4, depth=4), name="big", origin="")).write(folder)
     assert not list(folder.glob("*.mem"))
 
 

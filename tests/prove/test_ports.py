@@ -9,8 +9,7 @@ import pytest
 
 pytest.importorskip("pyosys", reason="pip install 'systoliq[formal]'")
 
-from systoliq.design import EngineDesign
-from systoliq.design.hardware import Hardware
+from systoliq.design import EngineDesign, LayerOptions
 from systoliq.design.sources import open_source
 from systoliq.golden import E4M3FN
 from systoliq.hw.engine import EngineConfig
@@ -109,15 +108,15 @@ SKID = {"s_axis_a_tready": {"skid_buffer.i__ready"}}
 
 # What makes the top; where each of its ports comes from.
 TOPS = {
-    "layer": (lambda: open_source("resnet8-fc", Hardware(rows=2, cols=5)).top, y_of("result_buffer") | REPEATED),
+    "layer": (lambda: open_source("resnet8-fc", LayerOptions(rows=2, cols=5)).top, y_of("result_buffer") | REPEATED),
     "layer, all columns at once": (
-        lambda: open_source("resnet8-fc", Hardware(rows=1, cols=10)).top,
+        lambda: open_source("resnet8-fc", LayerOptions(rows=1, cols=10)).top,
         y_of("result_buffer") | AT_ONCE,
     ),
     "layer, zero points with A": (sums_layer, y_of("result_buffer") | AT_ONCE),
     "layer, float8": (float8_layer, y_of("result_buffer") | AT_ONCE),
     "array": (bare_array, {"s_axis_a_tready": OF_ARRAY, "s_axis_b_tready": OF_ARRAY}),
-    "network": (lambda: open_source("digits-cnn", Hardware()).top, y_of("result_buffer")),
+    "network": (lambda: open_source("digits-cnn").top, y_of("result_buffer")),
     "network, table": (lambda: network_of("table"), y_of("fifo") | SKID),
     "network, maximum": (lambda: network_of("maximum"), y_of("maximum") | SKID),
     "network, replay": (lambda: network_of("replay"), y_of("replay") | SKID),

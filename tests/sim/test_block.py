@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from block_layers import LAYERS, layer, operands
 
-from systoliq.api import ArrayDesign, EngineDesign, Hardware, LayerDesign, write_package
+from systoliq.api import ArrayDesign, ArrayOptions, EngineDesign, LayerDesign, LayerOptions, write_package
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.packing import ArrayPacking, LayerPacking, to_integers
 from systoliq.sim import ArrayBlock, Block, LayerBlock, Scoreboard, SumsScoreboard
@@ -21,7 +21,7 @@ from systoliq.sim import ArrayBlock, Block, LayerBlock, Scoreboard, SumsScoreboa
 def designed(request, tmp_path_factory):
     fields, hardware = LAYERS[request.param]
     folder = tmp_path_factory.mktemp("layer")
-    design = LayerDesign(layer(**fields), Hardware(**hardware), name="fc")
+    design = LayerDesign(layer(**fields), LayerOptions(**hardware), name="fc")
     write_package(design, folder / "out")
     return design, Block.open(folder / "out")
 
@@ -51,7 +51,7 @@ def test_beats_of_a_layer_are_those_of_its_packing(designed):
 
 def test_a_block_that_is_not_exact_expects_what_its_constants_make(tmp_path):
     fields, hardware = LAYERS["not exact"]
-    write_package(LayerDesign(layer(**fields), Hardware(**hardware), name="fc"), tmp_path / "out")
+    write_package(LayerDesign(layer(**fields), LayerOptions(**hardware), name="fc"), tmp_path / "out")
     block = Block.open(tmp_path / "out")
     a, _ = operands(block, 200)
     assert np.count_nonzero(block.golden(a) != block.layer.golden(a)) > 10
@@ -60,7 +60,7 @@ def test_a_block_that_is_not_exact_expects_what_its_constants_make(tmp_path):
 @pytest.mark.parametrize("shape", [(5, 7, 4), (2, 3, 3), (1, 1, 1)])
 def test_beats_of_an_array_are_those_of_its_packing(tmp_path, shape):
     m, k, n = shape
-    design = ArrayDesign(Hardware(rows=2, cols=3, depth=2, b_bits=4, accumulator_bits=14))
+    design = ArrayDesign(ArrayOptions(rows=2, cols=3, depth=2, b_bits=4, accumulator_bits=14))
     write_package(design, tmp_path / "out")
     block = Block.open(tmp_path / "out")
     assert isinstance(block, ArrayBlock)
@@ -80,7 +80,7 @@ def test_beats_of_an_array_are_those_of_its_packing(tmp_path, shape):
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     folder = tmp_path_factory.mktemp("package") / "out"
-    write_package(LayerDesign(layer(), Hardware(rows=2, cols=3, depth=2), name="fc"), folder)
+    write_package(LayerDesign(layer(), LayerOptions(rows=2, cols=3, depth=2), name="fc"), folder)
     return folder
 
 
@@ -124,7 +124,7 @@ def test_a_sidecar_that_does_not_fit(package, tmp_path, change, message):
 
 
 def test_an_array_of_float8(tmp_path):
-    write_package(ArrayDesign(Hardware(rows=2, cols=2, a_format="e4m3fn", b_format="e5m2")), tmp_path / "out")
+    write_package(ArrayDesign(ArrayOptions(rows=2, cols=2, a_format="e4m3fn", b_format="e5m2")), tmp_path / "out")
     with pytest.raises(ValueError, match="A and B of an array must be integers, not float8_e4m3fn and float8_e5m2$"):
         Block.open(tmp_path / "out")
 
@@ -154,7 +154,7 @@ def test_beats_of_another_count(package):
 
 
 def test_operands_that_do_not_fit_an_array(tmp_path):
-    write_package(ArrayDesign(Hardware(rows=2, cols=2)), tmp_path / "out")
+    write_package(ArrayDesign(ArrayOptions(rows=2, cols=2)), tmp_path / "out")
     block = Block.open(tmp_path / "out")
     with pytest.raises(ValueError, match=r"shapes \[M, K\] and \[K, N\], none of them 0, not \[2, 3\] and \[2, 3\]"):
         block.pack(np.zeros((2, 3), np.int8), np.zeros((2, 3), np.int8))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from block_layers import LAYERS, layer, operands
 
-from systoliq.api import ArrayDesign, Hardware, LayerDesign, write_package
+from systoliq.api import ArrayDesign, ArrayOptions, LayerDesign, LayerOptions, write_package
 from systoliq.hw.engine import EngineConfig
 from systoliq.hw.engine.host import EnginePacking
 from systoliq.sim import Block, SimulatorWarning, build
@@ -30,7 +30,7 @@ def run(verilog, top, simulator, folder, test):
 @pytest.mark.parametrize("name", ["int8", "zero points of A", "float8", "not exact"])
 def test_layers(name, simulator, tmp_path):
     fields, hardware = LAYERS[name]
-    design = LayerDesign(layer(**fields), Hardware(**hardware), name="fc")
+    design = LayerDesign(layer(**fields), LayerOptions(**hardware), name="fc")
     write_package(design, tmp_path / "layer")
     block = Block.open(tmp_path / "layer")
     arrays = {}
@@ -44,7 +44,7 @@ def test_layers(name, simulator, tmp_path):
 
 @pytest.mark.parametrize("cols", [1, 3])
 def test_arrays(cols, simulator, tmp_path):
-    design = ArrayDesign(Hardware(rows=2, cols=cols, depth=2, accumulator_bits=20))
+    design = ArrayDesign(ArrayOptions(rows=2, cols=cols, depth=2, accumulator_bits=20))
     write_package(design, tmp_path / "array")
     generator = np.random.default_rng(cols)
     arrays = {

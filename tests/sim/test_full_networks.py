@@ -10,7 +10,7 @@ import logging
 import numpy as np
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.onnx.network import read_network
 
 from ..onnx.network.networks import MOBILENET, autoencoder, branches, ds_cnn, images, mobilenet, quantized
@@ -24,7 +24,7 @@ FULL = {
 
 
 def run(network, x, multipliers):
-    design = NetworkDesign(network, Hardware(multipliers=multipliers))
+    design = NetworkDesign(network, NetworkOptions(multipliers=multipliers))
     once, twice = (design.simulate({network.sources[0].name: x[:count]}).check() for count in (len(x) - 1, len(x)))
     assert twice.report["mismatches"] == 0
     assert twice.report["outputs"] == len(x) * sum(np.prod(t.shape[1:]) for t in design.assembly.tensors.values()) - (

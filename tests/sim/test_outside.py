@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 from systoliq.sim.tools import find
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +37,8 @@ def layer(name, k, n):
 def blocks(tmp_path_factory):
     """Two layers, the first of two rows and two tiles of columns; the second takes a row of Y as a row of A."""
     folder = tmp_path_factory.mktemp("blocks")
-    write_package(LayerDesign(layer("first", 12, 6), Hardware(rows=2, cols=3)), folder / "first")
-    write_package(LayerDesign(layer("second", 6, 7), Hardware(rows=1, cols=4)), folder / "second")
+    write_package(LayerDesign(layer("first", 12, 6), LayerOptions(rows=2, cols=3)), folder / "first")
+    write_package(LayerDesign(layer("second", 6, 7), LayerOptions(rows=1, cols=4)), folder / "second")
     return folder
 
 

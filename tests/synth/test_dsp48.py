@@ -19,7 +19,7 @@ from amaranth.lib.wiring import In, Out
 from click.testing import CliRunner, Result
 
 from systoliq.cli.main import cli
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions
 from systoliq.design.sources import resnet8_fc_layer
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
@@ -465,7 +465,7 @@ class TestNetlist:
 
     @pytest.mark.parametrize(("family", "cells", "depth"), [("xcup", "dsp48e2", 8)])
     def test_layer_passes_its_own_testbench(self, tmp_path: Path, family: str, cells: str, depth: int) -> None:
-        options = Hardware(rows=1, cols=2, depth=depth, requantizer="auto", cells=cells)
+        options = LayerOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=cells)
         layer, origin = resnet8_fc_layer()
         design = LayerDesign(layer, options, name="fc", origin=origin)
         (testbench,) = (text for name, text in make_package(design).files.items() if name.endswith("_tb.v"))

@@ -7,7 +7,7 @@ import importlib.util
 
 import pytest
 
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions
 from systoliq.design.sources import resnet8_fc_layer
 from systoliq.errors import InputError
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
@@ -38,7 +38,7 @@ def test_report_of_an_array(target: str) -> None:
 
 
 def test_block_ram_of_a_netlist_has_no_model() -> None:
-    design = LayerDesign(resnet8_fc_layer()[0], Hardware(cols=2, depth=2, cells="gowin"), name="fc")
+    design = LayerDesign(resnet8_fc_layer()[0], LayerOptions(cols=2, depth=2, cells="gowin"), name="fc")
     with pytest.raises(InputError, match="without block RAM for gowin: there is no model of SPX9"):
         netlist_sources(design.verilog, "fc", "gowin")
 
@@ -52,7 +52,7 @@ def test_multipliers_are_counted_in_those_of_nine_bits() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_sites_before_placement_are_about_those_after_it(target: str) -> None:
     device = open_target(target)
-    design = LayerDesign(resnet8_fc_layer()[0], Hardware(cols=2, depth=2))
+    design = LayerDesign(resnet8_fc_layer()[0], LayerOptions(cols=2, depth=2))
     before = design.synthesize(dataclasses.replace(device, place=()), seeds=())
     after = design.synthesize(device, seeds=(1,))
     assert before.lut_sites <= after.lut_sites <= 1.1 * before.lut_sites

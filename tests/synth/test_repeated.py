@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from systoliq.api import Design, Hardware, open_source
+from systoliq.api import ArrayOptions, Design, open_source
 from systoliq.synth import flow, yosys
 from systoliq.synth.repeated import repeated_modules
 
@@ -36,7 +36,7 @@ def gates(source: Design) -> tuple[int, int]:
 
 
 def test_an_array_has_the_same_registers_and_about_the_same_gates(monkeypatch) -> None:
-    array = open_source("array", Hardware(rows=4, cols=5, a_bits=4, b_bits=4))
+    array = open_source("array", ArrayOptions(rows=4, cols=5, a_bits=4, b_bits=4))
     assert yosys.mapped_apart(array.verilog, array.name, flow.open_target("generic"))
     apart = gates(array)
     monkeypatch.setattr(yosys, "repeated_modules", lambda verilog, top: [])

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from systoliq.cli.main import cli
-from systoliq.design import Hardware, LayerDesign
+from systoliq.design import LayerDesign, LayerOptions, NetworkOptions
 from systoliq.design.sources import open_source, resnet8_fc_layer
 from systoliq.golden.formats import IntFormat
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
@@ -84,7 +84,9 @@ def test_sites_before_placement_are_those_after_it(target: str, beyond: int, cel
     """Carry chains, memory in LUTs and registers alone included; nextpnr adds constants and a few ends of carries."""
     layer, _ = resnet8_fc_layer()
     device = open_target(target)
-    design = LayerDesign(layer, Hardware(cols=2, depth=2, cells="portable" if cells == "portable" else device.cells))
+    design = LayerDesign(
+        layer, LayerOptions(cols=2, depth=2, cells="portable" if cells == "portable" else device.cells)
+    )
     before = design.synthesize(dataclasses.replace(device, place=()), seeds=())
     after = design.synthesize(device, seeds=(1,))
     assert before.carries > 50
@@ -186,7 +188,7 @@ def test_emitted_vendor_cells_bring_their_models(small: tuple[Path, Path], tmp_p
 @pytest.mark.skipif(shutil.which("iverilog") is None, reason="Icarus is not installed")
 @pytest.mark.parametrize(("family", "depth"), [("ecp5", 8), ("ice40", 4), ("ice40", 1)])
 def test_netlist_is_bit_exact(tmp_path: Path, family: str, depth: int) -> None:
-    options = Hardware(rows=1, cols=2, depth=depth, requantizer="auto", cells=family)
+    options = LayerOptions(rows=1, cols=2, depth=depth, requantizer="auto", cells=family)
     layer, origin = resnet8_fc_layer()
     design = LayerDesign(layer, options, name="fc", origin=origin)
     (testbench,) = (text for name, text in make_package(design).files.items() if name.endswith("_tb.v"))
@@ -200,7 +202,7 @@ def test_netlist_is_bit_exact(tmp_path: Path, family: str, depth: int) -> None:
 
 def test_cells_by_stage_of_a_network() -> None:
     """Every stage has its share, what leads to it included, and all shares together are the design."""
-    design = open_source("digits-cnn", Hardware(cells="portable"))
+    design = open_source("digits-cnn", NetworkOptions(cells="portable"))
     report = design.synthesize("xilinx-xcup")
     assert set(report.parts) == {stage.node.name for stage in design.plan.stages} | {"edge"}
     for figure in ("lut_sites", "ff", "dsp", "ram"):

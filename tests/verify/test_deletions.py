@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions, write_package
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import E4M3FN
 from systoliq.golden.network import network_arrays
@@ -27,7 +27,7 @@ def integers() -> LayerDesign:
         bias=np.array([5, -6], np.int32),
     )  # fmt: skip
     # cols is what systoliq chooses by itself, and accumulator_bits a bound: neither may be left in the package unused
-    return LayerDesign(layer, Hardware(rows=2, cols=2, accumulator_bits=24, requantizer="auto"), name="fc")
+    return LayerDesign(layer, LayerOptions(rows=2, cols=2, accumulator_bits=24, requantizer="auto"), name="fc")
 
 
 def float8() -> LayerDesign:
@@ -35,7 +35,7 @@ def float8() -> LayerDesign:
     point = np.zeros((), np.uint8).view(E4M3FN.dtype)
     scales = {f"{letter}_scale": np.float32(0.5) for letter in "aby"}
     points = {f"{letter}_zero_point": point for letter in "aby"}
-    return LayerDesign(MatMulLayer(b=codes, **scales, **points), Hardware(cols=1), name="fc")
+    return LayerDesign(MatMulLayer(b=codes, **scales, **points), LayerOptions(cols=1), name="fc")
 
 
 def sums() -> LayerDesign:
@@ -43,7 +43,7 @@ def sums() -> LayerDesign:
         b=np.array([[3, -4], [1, 2]], np.int8), b_scale=np.float32([0.01, 0.02]), b_zero_point=np.int8(0),
         a_scale=np.float32(0.5), a_zero_point=np.uint8(3),
     )  # fmt: skip
-    return LayerDesign(layer, Hardware(cols=1), name="fc")
+    return LayerDesign(layer, LayerOptions(cols=1), name="fc")
 
 
 def network() -> NetworkDesign:
@@ -51,7 +51,7 @@ def network() -> NetworkDesign:
     net.convolution(2)
     net.flatten()
     net.dense(2)
-    return NetworkDesign(net.network(), Hardware(multipliers=8), name="net")
+    return NetworkDesign(net.network(), NetworkOptions(multipliers=8), name="net")
 
 
 KINDS = {"layer": integers, "float8": float8, "sums": sums, "network": network}

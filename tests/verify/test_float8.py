@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, write_package
 from systoliq.golden import E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, INT8, UINT8, IntFormat, combined_scale
 from systoliq.verify import verify_package
 from systoliq.verify.float8 import FORMATS
@@ -56,7 +56,7 @@ def layer_of(a, b, y, *, odd=False):
 
 def emitted(directory, variant, *, odd=False):
     *formats, hardware = VARIANTS[variant]
-    write_package(LayerDesign(layer_of(*formats, odd=odd), Hardware(**hardware)), directory)
+    write_package(LayerDesign(layer_of(*formats, odd=odd), LayerOptions(**hardware)), directory)
     return directory
 
 

@@ -8,7 +8,7 @@ import shutil
 import numpy as np
 import pytest
 
-from systoliq.api import Design, Hardware, open_source, write_package
+from systoliq.api import Design, LayerOptions, open_source, write_package
 from systoliq.verify import integer_layer, verify_package
 
 from .forging import Forgery, forged
@@ -148,9 +148,9 @@ def packages(tmp_path_factory):
         b_zero_point=np.array([0, 3, -128, 127, 0], np.int8), y_scale=np.float32(0.5), y_zero_point=np.int8(-7),
     )  # fmt: skip
     made: dict[str, Design] = {
-        "layer": open_source("resnet8-fc", Hardware(), name=NAME),
-        "cases": open_source(str(folder / "cases.npz"), Hardware(rows=2, cols=3, depth=2), name=NAME),
-        "lanes": open_source(str(folder / "cases.npz"), Hardware(cols=4, depth=5), name=NAME),
+        "layer": open_source("resnet8-fc", name=NAME),
+        "cases": open_source(str(folder / "cases.npz"), LayerOptions(rows=2, cols=3, depth=2), name=NAME),
+        "lanes": open_source(str(folder / "cases.npz"), LayerOptions(cols=4, depth=5), name=NAME),
     }
     for name, design in made.items():
         write_package(design, folder / name)
@@ -178,7 +178,7 @@ def test_a_file_that_systoliq_does_not_write_is_refused_though_it_is_listed(pack
 
 def test_a_stuck_at_in_the_mask_of_near_ties_is_refused(save, arrays, tmp_path, monkeypatch):
     """It is right on both sides of every step, and not between: the map that is built rises and falls."""
-    write_package(open_source(str(save("layer.npz", **arrays)), Hardware(), name=NAME), tmp_path / "package")
+    write_package(open_source(str(save("layer.npz", **arrays)), name=NAME), tmp_path / "package")
     stuck = Forgery(old=r"(module fc_round_near_tie\(.*?assign _147 = )\| _146\[35:32\];", new=r"\g<1>1'h0;", reason="")
     copy = forged(tmp_path / "package", NAME, stuck, tmp_path)
     wrong = [reason for reason in verify_package(copy).reasons if "is not the form 'near-tie' at accumulator" in reason]

@@ -12,7 +12,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.design import Hardware
+from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.golden import INT8
 from systoliq.golden.network import Tensor, Window, WindowedAverage
@@ -64,7 +64,7 @@ def emitted(net, folder, cells="portable", *, parallelism=None):
         plan = folder / "plan.json"
         content = [{"node": name, "cols": cols, "depth": depth} for name, (cols, depth) in parallelism.items()]
         plan.write_text(json.dumps(content))
-    write_package(NetworkDesign(net, Hardware(cells=cells, plan=plan), name="net"), folder / "net")
+    write_package(NetworkDesign(net, NetworkOptions(cells=cells, plan=plan), name="net"), folder / "net")
     return folder / "net"
 
 

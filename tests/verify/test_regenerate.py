@@ -11,7 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer, open_source, write_package
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer, NetworkOptions, open_source, write_package
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.golden import IntFormat
 from systoliq.golden.archive import npz_bytes, read_arrays
@@ -78,8 +78,8 @@ NOT_READ = {  # what the derivation alone accepts
 def packages(tmp_path_factory):
     """A package of plain logic, and one of vendor cells."""
     folder = tmp_path_factory.mktemp("packages")
-    write_package(open_source("resnet8-fc", Hardware(), name=NAME), folder / "layer")
-    write_package(open_source("resnet8-fc", Hardware(cells="ecp5", cols=1), name=NAME), folder / "ecp5")
+    write_package(open_source("resnet8-fc", name=NAME), folder / "layer")
+    write_package(open_source("resnet8-fc", LayerOptions(cells="ecp5", cols=1), name=NAME), folder / "ecp5")
     return folder
 
 
@@ -101,13 +101,13 @@ def test_the_command_refuses_what_the_derivation_alone_accepts(packages, call, t
 
 
 def test_a_layer_that_was_replaced_everywhere_is_refused_with_the_right_source(call, tmp_path):
-    layer = open_source("resnet8-fc", Hardware()).layer
+    layer = open_source("resnet8-fc").layer
     b = layer.b.copy()
     b[5, 7] ^= 1
     np.savez(tmp_path / "right.npz", **layer.arrays())
     np.savez(tmp_path / "other.npz", **{**layer.arrays(), "b": b})
     for name in ("right", "other"):
-        write_package(open_source(str(tmp_path / f"{name}.npz"), Hardware(), name=NAME), tmp_path / name)
+        write_package(open_source(str(tmp_path / f"{name}.npz"), name=NAME), tmp_path / name)
     said = [call("verify", tmp_path / name) for name in ("right", "other")]
     assert [each.exit_code for each in said] == [0, 0]
     digests = [line for each in said for line in each.output.splitlines() if line.startswith("layer: sha256 ")]
@@ -133,7 +133,7 @@ VARIANTS = {
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", VARIANTS)
 def test_an_emitted_package_is_regenerated(what, tmp_path):
-    write_package(open_source("resnet8-fc", Hardware(**VARIANTS[what])), tmp_path / "out")
+    write_package(open_source("resnet8-fc", LayerOptions(**VARIANTS[what])), tmp_path / "out")
     for source in (None, "resnet8-fc"):
         compared = compare_regenerated(tmp_path / "out", source)
         assert compared.reasons == ()
@@ -142,7 +142,7 @@ def test_an_emitted_package_is_regenerated(what, tmp_path):
 
 def test_sums_without_a_certificate_are_compared(call, arrays, save, tmp_path):
     source = save("sums.npz", b=arrays["b"], a_zero_point=arrays["a_zero_point"], b_zero_point=arrays["b_zero_point"])
-    write_package(open_source(str(source), Hardware(), name=NAME), tmp_path / "out")
+    write_package(open_source(str(source), name=NAME), tmp_path / "out")
     result = call("verify", tmp_path / "out", "--layer", source)
     assert result.exit_code == 0, result.output
     assert "compared: 15 files are what systoliq" in result.output
@@ -164,7 +164,9 @@ def networks(tmp_path_factory):
     weights.CopyFrom(onnx.numpy_helper.from_array(content, weights.name))
     onnx.save(model, folder / "other.onnx")
     for name in ("right", "other"):
-        write_package(open_source(str(folder / f"{name}.onnx"), Hardware(multipliers=8), name="net"), folder / name)
+        write_package(
+            open_source(str(folder / f"{name}.onnx"), NetworkOptions(multipliers=8), name="net"), folder / name
+        )
     return folder
 
 
@@ -310,7 +312,7 @@ def dynamic(path, bias):
 
 def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, tmp_path):
     right, other = (dynamic(tmp_path / f"{name}.onnx", bias) for name, bias in (("right", [1, 2]), ("other", [1, 3])))
-    write_package(open_source(str(right), Hardware(), name=NAME), tmp_path / "out")
+    write_package(open_source(str(right), name=NAME), tmp_path / "out")
     result = call("verify", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert "\nnot compared: origin, versions and host in fc.json, which only its author knows\n" in result.output
@@ -324,7 +326,7 @@ def test_the_host_s_part_is_compared_with_a_source_and_named_without_one(call, t
 
 
 def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
-    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME), tmp_path / "out")
+    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), name=NAME), tmp_path / "out")
     file = tmp_path / "out" / "fc.json"
     right = json.loads(file.read_text())
     scales, bias = right["host"]["after"][1:]
@@ -342,7 +344,7 @@ def test_the_host_s_part_must_be_one_that_there_is(call, tmp_path):
 
 def test_how_the_host_quantizes_a_follows_from_the_layer(call, tmp_path):
     """A by its own scale exactly where the layer has one: neither left out nor invented."""
-    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), Hardware(), name=NAME), tmp_path / "out")
+    write_package(open_source(str(dynamic(tmp_path / "model.onnx", [1, 2])), name=NAME), tmp_path / "out")
     file = tmp_path / "out" / "fc.json"
     right = json.loads(file.read_text())
     file.write_text(json.dumps(right | {"host": right["host"] | {"before": STATIC}}, indent=2) + "\n")

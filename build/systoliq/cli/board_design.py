@@ -32,7 +32,7 @@ def board_design(source: str, board: str | None, options: Mapping[str, Any]) -> 
     given = dict(options)
     weights, no_bias, name = given.pop("weights"), given.pop("no_bias"), given.pop("name")
     baud = given.pop("baud", DEFAULT_BAUD)
-    hardware = hardware_of(given, target).replace(line_baud=None if target is None else max(baud, 1))
+    hardware = hardware_of(given, target) | ({} if target is None else {"line_baud": max(baud, 1)})
     design = open_source(source, hardware, weights=weights, use_bias=not no_bias, name=name)
     _ = design.unit_beats  # of an array or an engine there are none: refused before anything is made
     return design

@@ -13,6 +13,7 @@ from systoliq.sim.choice import SimulatorChoice
 
 from ..demo.demo import ACCURACY, DemoResult, run_demo
 from ..demo.float8 import parse_formats, run_float8_demo
+from ..design import LayerOptions
 from ..progress import Stages
 from .options import HARDWARE_OPTIONS, PATH, SIMULATOR_OPTION, add_options, hardware_of
 from .shell import debug_option
@@ -42,11 +43,12 @@ Examples
 @add_options(*HARDWARE_OPTIONS, debug_option)
 def demo(out: Path, formats: str | None, simulator: SimulatorChoice, **hardware: Any) -> int:
     """See `help`."""
+    options = LayerOptions.of(hardware_of(hardware), "'digits'")
     if formats is not None:
-        reports = run_float8_demo(out, parse_formats(formats), hardware_of(hardware), simulator, Stages())
+        reports = run_float8_demo(out, parse_formats(formats), options, simulator, Stages())
         _show_float8(out, reports)
         return 0 if all(report["passed"] for report in reports) else 1
-    result = run_demo(out, hardware_of(hardware), simulator, Stages())
+    result = run_demo(out, options, simulator, Stages())
     _show_demo(result)
     return 0 if result.passed else 1
 

@@ -84,11 +84,12 @@ def emit(
 
     check_output(out)
     warn_symlink(out)
-    asked = hardware_of(hardware, open_target(target) if target else None)
+    part = open_target(target) if target else None
+    asked = hardware_of(hardware, part)
     stages = Stages()
     with stages.stage(f"design {source}"):
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
-    show_plan(design, asked.part)
+    show_plan(design, part)
     with stages.stage("write Verilog, testbench and sidecar"):
         package = make_package(design)
         package.write(out, replace=replace)

@@ -12,6 +12,7 @@ from systoliq.hw.cells import CELLS
 from systoliq.hw.engine import EngineConfig
 
 from ..design.engine.configuration import engine_config
+from ..design.engine.options import EngineOptions
 from ..errors import InputError
 from ..inference.engine_file import read_engine
 from .options import BUS_OPTION, ENGINE_OPTIONS, PATH, hardware_of
@@ -39,7 +40,7 @@ def integer_engine(file: Path | None, options: dict[str, Any]) -> tuple[EngineCo
     """The engine and the bits of its bus, None where it has streams, from the values of `INTEGER_ENGINE_OPTIONS`."""
     if file is None:
         bus = options["bus"]
-        return engine_config(hardware_of(options).for_engine()), bus
+        return engine_config(EngineOptions.of(hardware_of(options), "'engine'")), bus
     if given := [name for name, value in options.items() if value is not None]:
         raise InputError(f"{given[0]} conflicts with --engine, which already sets it")
     return read_engine(file)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
@@ -19,9 +19,6 @@ from ..design.engine.configuration import LANES_LIMIT
 from ..design.presets import PRESETS
 from ..errors import InputError
 from ..synth.targets import TARGETS, Target
-
-if TYPE_CHECKING:
-    from ..design import Hardware
 
 __all__ = [
     "BUS_OPTION", "CELLS_OPTION", "ENGINE_OPTIONS", "HARDWARE_OPTIONS", "NETWORK_OPTIONS", "PATH", "SHAPE_OPTION",
@@ -104,7 +101,6 @@ HARDWARE_OPTIONS = (
     click.option(
         "--requantizer",
         type=click.Choice(REQUANTIZERS),
-        default=REQUANTIZERS[0],
         help="Rounding. near-tie equals the float32 formula for every accumulator. nearest and floor are smaller; they "
         "are refused if they cannot equal it for all reachable sums. auto selects the smallest.  [near-tie]",
     ),
@@ -114,7 +110,12 @@ HARDWARE_OPTIONS = (
         metavar="N",
         help="Round the multipliers to N bits, even if the result is not exact.  [as needed]",
     ),
-    click.option("--wrap", is_flag=True, help="Let sums that exceed the accumulator wrap, as int32 does in ONNX."),
+    click.option(
+        "--wrap",
+        is_flag=True,
+        callback=lambda _context, _option, value: value or None,
+        help="Let sums that exceed the accumulator wrap, as int32 does in ONNX.",
+    ),
 )
 CELLS_OPTION = click.option(
     "--cells",
@@ -232,17 +233,17 @@ def add_options(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command
     return decorate
 
 
-def hardware_of(arguments: dict[str, Any], target: Target | None = None) -> Hardware:
-    """Take the options of `HARDWARE_OPTIONS` out of `arguments`; the cells must suit `target`, where there is one."""
-    from ..design import Hardware
+def hardware_of(arguments: Mapping[str, Any], target: Target | None = None) -> dict[str, Any]:
+    """Return the options that the user gave, by name, for the options of the kind of design that SOURCE is.
 
-    names = Hardware.__dataclass_fields__
-    given = {name: arguments.pop(name) for name in names if name in arguments}
-    if given.get("cells", "") is None:
-        given["cells"] = "portable" if target is None else target.cells
-    options = Hardware(**given, part=target)
-    if target is not None and target.cells != "portable" and options.cells != AUTO:
-        suitable = ("portable", target.cells, *target.other_cells)
-        if options.cells not in suitable:
-            raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {options.cells!r}")
-    return options
+    `arguments` has the values of options such as `HARDWARE_OPTIONS`; None is an option that was not given. Raises
+    InputError if `target` does not have the cells.
+    """
+    given = {name: value for name, value in arguments.items() if value is not None}
+    if target is None:
+        return {"cells": "portable"} | given
+    given = {"cells": target.cells} | given | {"part": target}
+    suitable = ("portable", target.cells, *target.other_cells)
+    if target.cells != "portable" and given["cells"] not in (AUTO, *suitable):
+        raise InputError(f"cells must be one of {', '.join(suitable)} for {target.name}, not {given['cells']!r}")
+    return given

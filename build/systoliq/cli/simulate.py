@@ -131,11 +131,12 @@ def simulate(
         check_file(option, path)
     stages = Stages()
     with stages.stage(f"design {source}"):
-        asked = hardware_of(hardware, _part(target, netlist))
+        part = _part(target, netlist)
+        asked = hardware_of(hardware, part)
         design = open_source(source, asked, weights=weights, use_bias=not no_bias, name=name)
         operands = design.read_operands(input_, quantize=quantize)
         labels = _labels(source, design, input_, operands)
-    show_plan(design, asked.part)
+    show_plan(design, part)
     tell_notes(() if design.stages else design.odd_scales)
     judged = design.onnxruntime(**operands) if compare else None
     with stages.stage("simulate") as detail:

@@ -12,9 +12,6 @@ from .engine import (
     EngineDesign,
     EngineOptions,
 )
-from .hardware import (
-    Hardware,
-)
 from .layer import (
     LayerDesign,
     LayerOptions,
@@ -37,7 +34,6 @@ __all__ = [
     "DmaEngineDesign",
     "EngineDesign",
     "EngineOptions",
-    "Hardware",
     "LayerDesign",
     "LayerOptions",
     "NetworkDesign",

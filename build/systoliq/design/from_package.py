@@ -26,9 +26,8 @@ from ..onnx import is_model, onnx_product
 from ..onnx.host import STATIC, HostPart
 from ..synth.targets import open_target
 from .design import Design
-from .hardware import Hardware
-from .layer import LayerDesign
-from .network import NetworkDesign
+from .layer import LayerDesign, LayerOptions
+from .network import NetworkDesign, NetworkOptions
 from .sources import open_layer, open_network
 
 __all__ = ["described_design", "differences_from"]
@@ -38,12 +37,12 @@ def described_design(directory: Path, sidecar: Mapping[str, Any]) -> Design:
     """The design that the sidecar of the package in `directory` describes, of the layer or network that it has."""
     name, asked, file = sidecar["name"], dict(sidecar["hardware"]), _file(directory, sidecar)
     if sidecar["kind"] == LayerDesign.kind:
-        hardware, layer = Hardware(**asked), packaged_layer(file, sidecar)
+        hardware, layer = LayerOptions.of(asked, f"the layer {name!r}"), packaged_layer(file, sidecar)
         constants = _constants(sidecar, layer, hardware)
         return LayerDesign(layer, hardware, name=name, requantization=constants, host=_host(sidecar, layer))
     part = open_target(asked.pop("part")) if "part" in asked else None
-    hardware = Hardware(**asked, part=part, plan=directory / f"{name}_plan.json")
-    return NetworkDesign(load_network(file), hardware, name=name)
+    options = NetworkOptions.of({**asked, "part": part, "plan": directory / f"{name}_plan.json"}, "a network")
+    return NetworkDesign(load_network(file), options, name=name)
 
 
 def differences_from(source: str, directory: Path, sidecar: Mapping[str, Any]) -> Iterator[str]:
@@ -97,7 +96,7 @@ def _arrays(source: str, kind: str) -> dict[str, npt.NDArray[Any]]:
 
 
 def _constants(
-    sidecar: Mapping[str, Any], layer: MatMulLayer, hardware: Hardware
+    sidecar: Mapping[str, Any], layer: MatMulLayer, hardware: LayerOptions
 ) -> Requantization | Float8Requantization | Unscaled:
     """Constants of the requantizer: integers as the package has them, for they may have been chosen or narrowed."""
     if layer.gives_sums or layer.has_float8:

@@ -1,13 +1,14 @@
-"""Options of a design: the check of each field, whatever kind has it.
+"""Options of a design: the check of each field, and the refusal of fields that only other kinds of design have.
 
-Options -> LayerOptions | ArrayOptions | EngineOptions | NetworkOptions -> design
+fields by name -> LayerOptions | ArrayOptions | EngineOptions | NetworkOptions -> design
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from systoliq.golden.float8 import Float8Format
 from systoliq.hw.cells import CELLS, is_ecp5
@@ -19,12 +20,14 @@ from .choose import AUTO, REQUANTIZERS
 if TYPE_CHECKING:
     from ..synth.targets import Target
 
-__all__ = ["BUDGET", "ONLY_NETWORK", "Options", "auto_cells", "parse_format"]
+__all__ = ["BUDGET", "ONLY_NETWORK", "ArraySize", "Options", "auto_cells", "parse_format"]
 
 BUDGET = ("multipliers", "luts")
 """Fields of a budget: 0 is in their range."""
 
 ONLY_NETWORK = ("throughput", "multipliers", "luts", "plan")
+_ONLY_ENGINE = ("y_format", "lanes", "a_words", "b_words", "max_columns", "max_rows", "dataflow", "workload", "bus")
+_ANY_KIND = ("part", "line_baud")  # describe the target, so a kind that has no use for them ignores them
 _FILES = ("workload", "plan")
 _FORMATS = ("a_format", "b_format", "y_format")
 _POSITIVE = (
@@ -52,11 +55,44 @@ class Options:
         source or each other.
     """
 
+    refusals: ClassVar[Mapping[str, str]] = {}
+    """By the name of a field that only other kinds have: the message to a user who gives it, without the name."""
+
+    @classmethod
+    def of(cls: type[_Own], fields: Mapping[str, Any], source: str) -> _Own:
+        """Return the options with these `fields`, by name; None selects the default.
+
+        `source` names the source of the design in messages. Raises InputError for a field that this kind of design does
+        not have.
+        """
+        own = cls.defaults()
+        given = {name: value for name, value in fields.items() if value is not None}
+        for name in given:
+            if name not in own and name not in _ANY_KIND:
+                raise InputError(cls._refusal(name, source))
+        return cls(**{name: value for name, value in given.items() if name in own})
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Return the default of each field, by name."""
+        return {field.name: field.default for field in dataclasses.fields(cls)}
+
+    @classmethod
+    def _refusal(cls, name: str, source: str) -> str:
+        """The message for the field `name`, which this kind does not have."""
+        if name in cls.refusals:
+            return f"{name} {cls.refusals[name]}"
+        if name in _ONLY_ENGINE:
+            return f"{name} must be given for the source engine only, not for {source}"
+        if name in ONLY_NETWORK:
+            return f"{name} must be given for a network, FILE.onnx, only, not for {source}"
+        return f"hardware must have only fields of {cls.__name__} for {source}, not {name!r}"
+
     def __post_init__(self) -> None:
-        fields = self.__dataclass_fields__
+        fields = self.defaults()
         self._take_names()
         for name, kinds in _KINDS.items():
-            if name in fields and (getattr(self, name) is not None or fields[name].default is not None):
+            if name in fields and (getattr(self, name) is not None or fields[name] is not None):
                 expect(name, getattr(self, name), *kinds)
         for name in fields:
             value = getattr(self, name)
@@ -92,14 +128,19 @@ class Options:
     @property
     def facts(self) -> dict[str, Any]:
         """The fields that are not as usual, ready for JSON: those that are files are left out, a part is its name."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in _FILES}
-        changed = {name: value for name, value in found.items() if self.is_set(name)}
+        found = {name: (getattr(self, name), usual) for name, usual in self.defaults().items() if name not in _FILES}
+        changed = {name: value for name, (value, usual) in found.items() if value != usual}
         part = self._of("part")
         return changed | ({"part": part.name} if part else {})
 
-    def is_set(self, name: str) -> bool:
-        """Return whether the field `name` is not as usual."""
-        return bool(getattr(self, name) != self.__dataclass_fields__[name].default)
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class ArraySize(Options):
+    """Options of a design with one array: its rows, columns and depth."""
+
+    rows: int | None = None
+    cols: int | None = None
+    depth: int | None = None
 
 
 def _check(name: str, value: Any) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,15 +20,15 @@ from ..errors import InputError, expect, path_of
 from ..onnx import is_model, onnx_layer, onnx_product
 from ..onnx.network import Fate, Reading, network_of, read_nodes
 from ..onnx.products import list_products, split_source
-from .array import ArrayDesign
+from .array import ArrayDesign, ArrayOptions
 from .design import Design
 from .digits_cnn import digits_cnn
 from .dma_engine import DmaEngineDesign
-from .engine import EngineDesign
-from .hardware import Hardware
-from .layer import LayerDesign
-from .network import NetworkDesign
+from .engine import EngineDesign, EngineOptions
+from .layer import LayerDesign, LayerOptions
+from .network import NetworkDesign, NetworkOptions
 from .network.ends import check_ends
+from .options import Options
 from .presets import PRESETS
 
 __all__ = ["open_layer", "open_network", "open_source", "resnet8_fc_layer"]
@@ -45,11 +46,12 @@ _RESNET8_FC = {
     "y_zero_point": np.int8(0),
 }
 _RESNET8_FC_SHAPE = (64, 10)
+_Kind = TypeVar("_Kind", bound=Options)
 
 
 def open_source(
     source: str | Path,
-    hardware: Hardware | None = None,
+    hardware: Options | Mapping[str, Any] | None = None,
     *,
     weights: str | Path | None = None,
     use_bias: bool = True,
@@ -57,35 +59,64 @@ def open_source(
 ) -> Design:
     """Return the design of `source`: a preset, a layer file (.npz with the keys of `layer_file.KEYS`), a network file,
     a whole ONNX model (FILE.onnx), or one of its products (FILE.onnx#NODE).
+
+    Parameters
+    ----------
+    hardware
+        `LayerOptions`, `NetworkOptions`, `ArrayOptions` or `EngineOptions`, whichever `source` needs; or fields of them
+        by name, such as {"cols": 8}, if the kind of `source` is not known.
+    weights
+        only for resnet8-fc: archive with its weights, see `resnet8_fc_layer`.
+    use_bias
+        if False, the layer's bias is left out.
+    name
+        name of the Verilog module. Default: the name of `source`.
+
+    Raises
+    ------
+    TypeError
+        if `hardware` has the options of another kind of design.
+    InputError
+        if `source` cannot be read or built, or `hardware` has a field by name that its kind of design does not have.
     """
     path_of("source", source)
     source = os.fspath(source)  # unchanged: a Path would alter the text after #
-    expect("hardware", hardware, Hardware, type(None))
+    expect("hardware", hardware, Options, Mapping, type(None))
     expect("use_bias", use_bias, bool)
-    hardware = hardware or Hardware()
     weights = None if weights is None else path_of("weights", weights)
     if weights is not None and source != "resnet8-fc":
         raise InputError(f"weights must be given for the source resnet8-fc only, not for {source!r}")
     if source in ("array", "engine") and not use_bias:
         raise InputError(f"no_bias cannot be used with the source {source}: it has no bias")
     if source == "engine":
-        kind = EngineDesign if hardware.bus is None else DmaEngineDesign
-        return kind(hardware, name=name)
+        asked = _options(EngineOptions, hardware, repr(source))
+        return (EngineDesign if asked.bus is None else DmaEngineDesign)(asked, name=name)
     if source == "array":
-        return ArrayDesign(hardware, name=name)
+        return ArrayDesign(_options(ArrayOptions, hardware, repr(source)), name=name)
     opened = _opened(source)
     if opened is not None:
         if not use_bias:
             raise InputError("no_bias cannot be used with a network")
         network, origin, notes = opened
-        return NetworkDesign(network, hardware, name=name, origin=origin, notes=notes)
-    options = hardware.for_layer(source)
+        plan = _options(NetworkOptions, hardware, "a network")
+        return NetworkDesign(network, plan, name=name, origin=origin, notes=notes)
+    options = _options(LayerOptions, hardware, repr(source))
+    options.check_budget(source)
     host = None
     if is_model(source):
         layer, origin, host = onnx_product(source)
     else:
         layer, origin = open_layer(source, weights)
     return LayerDesign(layer if use_bias else layer.replace(bias=None), options, name=name, origin=origin, host=host)
+
+
+def _options(kind: type[_Kind], hardware: Options | Mapping[str, Any] | None, source: str) -> _Kind:
+    """Return `hardware` as options of this kind, which `source` needs."""
+    if hardware is None or isinstance(hardware, Mapping):
+        return kind.of(hardware or {}, source)
+    if not isinstance(hardware, kind):
+        raise TypeError(f"hardware must be {kind.__name__} for {source}, not {type(hardware).__name__}")
+    return hardware
 
 
 def open_network(source: str) -> tuple[Network, str] | None:

@@ -7,7 +7,7 @@ import importlib.util
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
 from systoliq.design.layer.auto import fitted
 from systoliq.errors import InputError
 from systoliq.golden import IntFormat
@@ -34,7 +34,7 @@ def layer(k=32, n=12, **changes):
 
 
 def auto(part=ECP5, **asked):
-    return Hardware(cells="auto", part=part, **asked)
+    return LayerOptions(cells="auto", part=part, **asked)
 
 
 INT4 = layer(b_format=IntFormat.parse("int4"), b=np.ones((32, 12), np.int8))

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, write_package
+from systoliq.api import LayerDesign, LayerOptions, write_package
 from systoliq.errors import InputError
 from systoliq.golden import E4M3FN, E5M2, E5M2FNUZ, FLOAT8, INT8, UINT8, MatMulLayer
 from systoliq.golden.float8_matmul import Sums
@@ -49,7 +49,7 @@ MIXES = {
 @pytest.mark.parametrize("form", [E4M3FN, E5M2, E5M2FNUZ], ids=str)
 def test_the_stimulus_spreads_and_is_golden_s(form):
     layer = float8_layer(form, form, form)
-    design = LayerDesign(layer, Hardware(rows=2, cols=2))
+    design = LayerDesign(layer, LayerOptions(rows=2, cols=2))
     stimulus = layer_stimulus(design)
     decoded = form.decode(stimulus.y)
     assert stimulus.float32_mismatches == 0
@@ -184,7 +184,7 @@ def test_packages_of_mixes_say_what_they_compute(mix, tmp_path):
 @pytest.mark.simulator
 @pytest.mark.parametrize("mix", [(E4M3FN, E5M2, E4M3FN), *MIXES.values()], ids=lambda mix: "-".join(map(str, mix)))
 def test_the_plain_testbench_passes(mix, tmp_path):
-    write_package(LayerDesign(float8_layer(*mix), Hardware(rows=2, cols=2, depth=2)), tmp_path)
+    write_package(LayerDesign(float8_layer(*mix), LayerOptions(rows=2, cols=2, depth=2)), tmp_path)
     subprocess.run(["iverilog", "-g2005", "-o", "t", "f8.v", "f8_tb.v"], cwd=tmp_path, check=True, timeout=300)
     ran = subprocess.run(["vvp", "t"], cwd=tmp_path, check=True, capture_output=True, text=True, timeout=300)
     assert "PASS" in ran.stdout
@@ -192,7 +192,7 @@ def test_the_plain_testbench_passes(mix, tmp_path):
 
 @pytest.mark.simulator
 def test_simulation_compares_with_golden():
-    design = LayerDesign(float8_layer(), Hardware(cols=2, cells="ecp5"))
+    design = LayerDesign(float8_layer(), LayerOptions(cols=2, cells="ecp5"))
     run = design.simulate(layer_stimulus(design).a, simulator="icarus", stalls=0.2)
     run.check()
     assert run.report["float32_mismatches"] == 0
@@ -212,19 +212,19 @@ def test_simulation_compares_with_golden():
 )
 def test_what_integers_alone_have_is_refused(name, value):
     with pytest.raises(InputError, match=f"{name} cannot be used with a float8 layer: "):
-        LayerDesign(float8_layer(), Hardware(**{name: value}))
+        LayerDesign(float8_layer(), LayerOptions(**{name: value}))
 
 
 def test_an_array_of_integers_keeps_its_options():
     """Where float8 is the result alone."""
     layer = float8_layer(INT8, INT8, E5M2)
-    design = LayerDesign(layer, Hardware(b_bits=10, accumulator_bits=24, wrap=False))
+    design = LayerDesign(layer, LayerOptions(b_bits=10, accumulator_bits=24, wrap=False))
     assert (design.config.b.bits, design.config.a) == (10, INT8)
     with pytest.raises(ValueError, match="accumulator_bits must be at least 1"):
-        LayerDesign(layer, Hardware(accumulator_bits=12))
+        LayerDesign(layer, LayerOptions(accumulator_bits=12))
     for name, value in (("requantizer", "auto"), ("multiplier_bits", 8)):
         with pytest.raises(InputError, match=f"{name} cannot be used with a float8 layer: "):
-            LayerDesign(layer, Hardware(**{name: value}))
+            LayerDesign(layer, LayerOptions(**{name: value}))
 
 
 def test_differences_too_wide_for_cells_are_refused():
@@ -234,5 +234,5 @@ def test_differences_too_wide_for_cells_are_refused():
 
 
 def test_size_and_width_follow_what_is_asked():
-    config = LayerDesign(float8_layer(n=20), Hardware(accumulator_bits="auto", rows=2)).config
+    config = LayerDesign(float8_layer(n=20), LayerOptions(accumulator_bits="auto", rows=2)).config
     assert (config.rows, config.cols, config.float8) == (2, 10, (E4M3FN, E5M2))

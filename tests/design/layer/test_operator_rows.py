@@ -9,7 +9,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
 
 from ...golden.test_operators import reference
 
@@ -44,7 +44,7 @@ def parameters(rng, types, n):
 
 
 def run(layer, a):
-    result = LayerDesign(layer, Hardware(cols=layer.n)).simulate(a, simulator="icarus")
+    result = LayerDesign(layer, LayerOptions(cols=layer.n)).simulate(a, simulator="icarus")
     result.check()
     return result.y
 
@@ -155,7 +155,7 @@ def test_k_beyond_65535():
         y_scale=ONE,
         y_zero_point=zero,
     )
-    result = LayerDesign(layer, Hardware(depth=64)).simulate(a, simulator="icarus")
+    result = LayerDesign(layer, LayerOptions(depth=64)).simulate(a, simulator="icarus")
     result.check()
     _, y = reference(a, ONE, zero, b, layer.b_scale, zero, ONE, zero)
     np.testing.assert_array_equal(result.y, y, strict=True)

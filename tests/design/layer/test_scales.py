@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign, MatMulLayer
+from systoliq.api import LayerDesign, LayerOptions, MatMulLayer
 from systoliq.package import describe
 
 pytest.importorskip("onnxruntime", reason="onnxruntime is the reference here")
@@ -32,7 +32,7 @@ def layer(arrays, case):
 @pytest.mark.simulator
 @pytest.mark.parametrize(("case", "requantizer"), [*((case, "near-tie") for case in CASES), ("columns", "auto")])
 def test_verilog_gives_what_onnxruntime_gives(case, requantizer, arrays):
-    design = LayerDesign(layer(arrays, case), Hardware(cols=5, depth=3, requantizer=requantizer))
+    design = LayerDesign(layer(arrays, case), LayerOptions(cols=5, depth=3, requantizer=requantizer))
     a = np.random.default_rng(0).integers(0, 256, (20, 9)).astype(np.uint8)
     a[0] = 100
     result = design.simulate(a, simulator="icarus")
@@ -42,7 +42,7 @@ def test_verilog_gives_what_onnxruntime_gives(case, requantizer, arrays):
 
 
 def test_notes_and_the_sidecar_say_so(arrays):
-    design = LayerDesign(layer(arrays, "columns"), Hardware(cols=5))
+    design = LayerDesign(layer(arrays, "columns"), LayerOptions(cols=5))
     (note,) = design.notes
     assert note == (
         "b_scale is NaN in column 2, 0 in column 3, negative in columns 0 and 4: results are the float32 formula's "

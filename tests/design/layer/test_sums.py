@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign
+from systoliq.api import LayerDesign, LayerOptions
 from systoliq.errors import InputError
 from systoliq.golden import MatMulLayer, matmul_integer
 from systoliq.package import describe
@@ -77,7 +77,7 @@ def test_package(call, tmp_path):
 
 
 def test_model_and_notes():
-    design = LayerDesign(MatMulLayer(**FIELDS), Hardware(rows=2))
+    design = LayerDesign(MatMulLayer(**FIELDS), LayerOptions(rows=2))
     np.testing.assert_array_equal(design.model(A), SUMS, strict=True)
     assert (design.notes, design.choices, design.certified) == ([], [], False)
     b = np.full((3, 1), -32768, np.int16)
@@ -90,7 +90,7 @@ def test_model_and_notes():
 @pytest.mark.parametrize("asked", [{"requantizer": "floor"}, {"multiplier_bits": 8}, {"requantizer": "auto"}])
 def test_rounding_cannot_be_asked_for(asked):
     with pytest.raises(InputError, match="requantizer and multiplier_bits cannot be used with int32 sums"):
-        LayerDesign(MatMulLayer(**FIELDS), Hardware(**asked))
+        LayerDesign(MatMulLayer(**FIELDS), LayerOptions(**asked))
 
 
 def test_bad_files_are_refused_in_a_line(call, tmp_path):

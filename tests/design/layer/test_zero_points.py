@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.api import Hardware, LayerDesign
+from systoliq.api import LayerDesign, LayerOptions
 from systoliq.errors import InputError
 from systoliq.golden import UINT8, IntFormat, MatMulLayer, matmul_integer
 from systoliq.golden.dynamic import dynamic_quantize_linear
@@ -81,7 +81,7 @@ def test_the_package(package):
 
 @pytest.mark.simulator
 def test_simulate_and_the_model():
-    design = LayerDesign(MatMulLayer(**FIELDS), Hardware(rows=2))
+    design = LayerDesign(MatMulLayer(**FIELDS), LayerOptions(rows=2))
     right = matmul_integer(A, B, POINTS, B_ZERO_POINT)
     run = design.simulate(A, a_zero_point=POINTS, simulator="icarus").check()
     np.testing.assert_array_equal(run.y, right, strict=True)

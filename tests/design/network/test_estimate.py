@@ -11,7 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign, open_source
+from systoliq.design import NetworkDesign, NetworkOptions, open_source
 from systoliq.design.digits_cnn import digits_cnn
 from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR, estimate
 from systoliq.design.network.plan import plan_for_cycles, stages_of
@@ -241,7 +241,7 @@ def test_memory_blocks_are_the_cells_of_the_verilog(tmp_path, cycles):
     """DP16KD are in the Verilog by name: Yosys infers no others, and leaves none out."""
     net = mixed()
     (tmp_path / "plan.json").write_text(json.dumps(plan_for_cycles(net, cycles, cells="ecp5").as_json()))
-    design = NetworkDesign(net, Hardware(cells="ecp5", plan=tmp_path / "plan.json"))
+    design = NetworkDesign(net, NetworkOptions(cells="ecp5", plan=tmp_path / "plan.json"))
     found = cells_of_stages(design, "DP16KD")
     assert sum(found.values()) > 10
     for name, estimated in design.estimates.items():
@@ -253,7 +253,7 @@ def test_memory_blocks_are_the_cells_of_the_verilog(tmp_path, cycles):
 @pytest.mark.parametrize("target", ["ice40-up5k", "ecp5-25k"])
 def test_digits_cnn(target):
     part = open_target(target)
-    design = open_source("digits-cnn", Hardware(cells=part.cells, part=part))
+    design = open_source("digits-cnn", NetworkOptions(cells=part.cells, part=part))
     parts = figures_of_parts(synthesized(design.verilog, design.name, part), design.part_of)
     assert set(parts) == {stage["node"] for stage in design.stages} | {"edge"}
     for name, found in design.estimates.items():
@@ -293,4 +293,4 @@ def test_other_cells_have_none():
     network = mixed()
     assert all(estimate(node, Parallelism(), "portable") is None for node in network.nodes)
     assert all(estimate(node, Parallelism(), "ecp5-alu") for node in stages_of(network))
-    assert not open_source("digits-cnn", Hardware()).estimates
+    assert not open_source("digits-cnn").estimates

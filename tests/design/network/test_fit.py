@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from systoliq.design import Hardware
+from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.estimate import LUT_ERROR, RAM_ERROR
 from systoliq.errors import InputError
@@ -20,7 +20,7 @@ PART = open_target("ecp5-25k")
 
 
 def design(part=PART, **asked):
-    return NetworkDesign(small.residual(), Hardware(cells="ecp5", part=part, **asked))
+    return NetworkDesign(small.residual(), NetworkOptions(cells="ecp5", part=part, **asked))
 
 
 def having(**capacity):
@@ -64,4 +64,4 @@ def test_a_plan_of_ones_own(tmp_path):
 
 
 def test_products_of_portable_cells_may_be_logic():
-    NetworkDesign(small.residual(), Hardware(part=having(dsp=0), multipliers=200))
+    NetworkDesign(small.residual(), NetworkOptions(part=having(dsp=0), multipliers=200))

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.onnx.network import read_network
 from systoliq.synth import open_target
 
@@ -31,7 +31,7 @@ def named(request, tmp_path_factory):
 @pytest.mark.parametrize("luts", [None, 0, 20_000])
 def test_the_part_holds_it(named, luts):
     name, network = named
-    design = NetworkDesign(network, Hardware(cells=PART.cells, part=PART, luts=luts))
+    design = NetworkDesign(network, NetworkOptions(cells=PART.cells, part=PART, luts=luts))
     found = design.estimates.values()
     assert sum(each.ram for each in found) <= MOST[name] < PART.capacity["ram"]
     assert sum(each.lut_sites for each in found) <= PART.capacity["lut_sites"]

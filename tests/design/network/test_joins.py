@@ -8,7 +8,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.golden.network import Concatenation, Move, Multiplication
 from systoliq.onnx.network import read_network
 from systoliq.package import write_package
@@ -70,7 +70,7 @@ def test_golden_is_onnxruntimes(path):
 @pytest.mark.parametrize("cells", ["portable", pytest.param("ecp5", marks=pytest.mark.slow)])
 def test_every_tensor_is_goldens(path, cells, icarus):
     net = read_network(path)
-    design = NetworkDesign(net, Hardware(multipliers=60, cells=cells))
+    design = NetworkDesign(net, NetworkOptions(multipliers=60, cells=cells))
     result = design.simulate({"x": images([1, 2, 6, 4], 3, 4)}, simulator=icarus, stalls=0.3).check()
     assert set(result.tensors) == {node.output.name for node in net.nodes}
 
@@ -79,7 +79,7 @@ def test_every_tensor_is_goldens(path, cells, icarus):
 @pytest.mark.simulator
 def test_testbench(path, tmp_path, icarus):
     """It passes, at the plan's cycles."""
-    design = NetworkDesign(read_network(path), Hardware(multipliers=60), name="net")
+    design = NetworkDesign(read_network(path), NetworkOptions(multipliers=60), name="net")
     write_package(design, tmp_path / "out")
     sources = sorted(map(str, (tmp_path / "out").glob("*.v")))
     subprocess.run(["iverilog", "-g2005", "-o", "t", *sources], cwd=tmp_path, check=True)

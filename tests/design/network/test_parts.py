@@ -11,7 +11,7 @@ import pytest
 
 from systoliq.board.boards import BOARDS
 from systoliq.cli.board_design import board_design
-from systoliq.design import Hardware
+from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
 from systoliq.hw.network.operators import operator_of
@@ -44,7 +44,7 @@ def row_sums_apart(made):
 
 def on(target, **asked):
     part = open_target(target)
-    return NetworkDesign(three_layers(), Hardware(**{"cells": part.cells, "part": part, **asked}))
+    return NetworkDesign(three_layers(), NetworkOptions(**{"cells": part.cells, "part": part, **asked}))
 
 
 def multipliers_in(verilog):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from systoliq.design import Hardware
+from systoliq.design import NetworkOptions
 from systoliq.design.network import NetworkDesign
 from systoliq.design.network.plan import stages_of
 from systoliq.errors import InputError
@@ -36,7 +36,7 @@ def design(path, cells, chosen):
             ]
         )
     )
-    return NetworkDesign(net(), Hardware(cells=cells, plan=path))
+    return NetworkDesign(net(), NetworkOptions(cells=cells, plan=path))
 
 
 @pytest.mark.sampled(4)
@@ -68,7 +68,7 @@ def test_products_of_elements_in_lookup_tables():
     x = twice.table()
     twice.multiply(twice.table(), x)
     twice.multiply(twice.last, x)
-    made = NetworkDesign(twice.network(), Hardware(cells="ecp5", multipliers=1, luts=1000))
+    made = NetworkDesign(twice.network(), NetworkOptions(cells="ecp5", multipliers=1, luts=1000))
     assert {stage["cells"] for stage in made.stages} == {"", "ecp5-lut"}
     assert made.verilog.count(f"module {made.name}(") == 1
 

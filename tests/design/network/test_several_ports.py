@@ -9,7 +9,7 @@ import pytest
 from onnx import numpy_helper, parser
 
 from systoliq.board.exchange_of import exchange_of
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.design.network.reasons import reasons_against
 from systoliq.errors import InputError
 from systoliq.onnx.network import read_network, read_nodes
@@ -55,7 +55,7 @@ def path(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def design(path):
-    return NetworkDesign(read_network(path), Hardware(multipliers=8), name="two")
+    return NetworkDesign(read_network(path), NetworkOptions(multipliers=8), name="two")
 
 
 @pytest.fixture(scope="module")

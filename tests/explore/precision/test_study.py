@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from systoliq.cli.main import cli
-from systoliq.design import Hardware, open_source
+from systoliq.design import NetworkOptions, open_source
 from systoliq.design.digits_cnn import INT8_MODEL
 from systoliq.design.network import NetworkDesign
 from systoliq.errors import InputError
@@ -65,7 +65,7 @@ def test_accuracy_is_that_of_onnxruntime(net):
 def test_costs_are_the_planners(net, images):
     x, labels = images
     part = open_target("ecp5-25k")
-    design = NetworkDesign(net, Hardware(cells=part.cells, part=part, multipliers=part.capacity["dsp"]))
+    design = NetworkDesign(net, NetworkOptions(cells=part.cells, part=part, multipliers=part.capacity["dsp"]))
     found = NetworkData(inputs={"image": x}, classes=labels, origin="tests")
     study = precision(net, bits="8,3", data=found, target="ecp5-25k")
     row = study.row("all", 8)
@@ -141,7 +141,7 @@ def test_the_command(data, tmp_path):
     assert {node.name: node.layer.b_format.bits for node in products_of(narrow)} == chosen["weights"]
     report = (out / "report.html").read_text()
     assert report.index("smallest mix found") < report.index("<svg") < report.index("<summary>conv1, weights")
-    design = open_source(str(out / chosen["file"]), Hardware(cells="ecp5"))
+    design = open_source(str(out / chosen["file"]), NetworkOptions(cells="ecp5"))
     assert [stage["node"] for stage in design.stages] == ["conv1", "conv2", "fc"]
     assert run(*arguments, "--out", str(out)).exit_code == 0
 

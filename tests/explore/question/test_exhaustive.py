@@ -8,8 +8,8 @@ import pytest
 from digits_mlp import write_mlp
 from explore_fakes import small_layer
 
+from systoliq.design import LayerOptions
 from systoliq.design.choose import AUTO
-from systoliq.design.hardware import Hardware
 from systoliq.design.layer.auto import choices_of_layer
 from systoliq.design.network.estimate import estimate
 from systoliq.design.network.plan import Plan, forms_of_stage, stages_of
@@ -36,7 +36,7 @@ def sites(subject, stages, part=PART):
 def test_nothing_smaller_is_as_quick():
     """With one form of products; each time that there is, against all plans that take no more."""
     layer = small_layer()
-    found = [each for each in choices_of_layer(layer, Hardware(cells=AUTO, part=PART)) if each.cells == PART.cells]
+    found = [each for each in choices_of_layer(layer, LayerOptions(cells=AUTO, part=PART)) if each.cells == PART.cells]
     every = [
         Option(stage=each.stage, lut_sites=each.estimate.lut_sites, ram=each.estimate.ram)
         for each in found

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from systoliq.design import Hardware, open_source
+from systoliq.design import LayerOptions, open_source
 from systoliq.design.choose import choose_requantization, reachable, sum_bits
 from systoliq.design.sources import resnet8_fc_layer
 from systoliq.errors import InputError
@@ -119,7 +119,7 @@ def test_accumulator_bits_auto_is_tight():
     assert -(2 ** (bits - 1)) <= low.min()
     assert high.max() < 2 ** (bits - 1)
     assert low.min() < -(2 ** (bits - 2)) or high.max() >= 2 ** (bits - 2)
-    design = open_source("resnet8-fc", Hardware(accumulator_bits="auto"))
+    design = open_source("resnet8-fc", LayerOptions(accumulator_bits="auto"))
     assert design.dense.config.accumulator_bits == sum_bits(design.layer)
     _ = design.verilog
 

@@ -8,18 +8,18 @@ import re
 import pytest
 from tests.support.testbenches import first_phase, icarus, put, verilator, wrapped
 
-from systoliq.design import DmaEngineDesign, Hardware
+from systoliq.design import DmaEngineDesign, EngineOptions
 from systoliq.errors import InputError
 from systoliq.package import make_package
 
 SMALL = {"a_words": 64, "b_words": 64, "max_columns": 16, "max_rows": 16}
 CONFIGS = {
-    "32 bits": Hardware(rows=2, cols=2, lanes=2, bus=32, **SMALL),
-    "64 bits, two deep, one lane": Hardware(rows=2, cols=4, depth=2, lanes=1, bus=64, **SMALL),
-    "128 bits, odd sizes": Hardware(rows=3, cols=5, lanes=1, bus=128, **SMALL),
-    "128 bits, one row": Hardware(rows=1, cols=4, lanes=2, bus=128, **SMALL),
-    "128 bits, four deep": Hardware(rows=4, cols=4, depth=4, bus=128, **SMALL),
-    "float8, ecp5 cells": Hardware(
+    "32 bits": EngineOptions(rows=2, cols=2, lanes=2, bus=32, **SMALL),
+    "64 bits, two deep, one lane": EngineOptions(rows=2, cols=4, depth=2, lanes=1, bus=64, **SMALL),
+    "128 bits, odd sizes": EngineOptions(rows=3, cols=5, lanes=1, bus=128, **SMALL),
+    "128 bits, one row": EngineOptions(rows=1, cols=4, lanes=2, bus=128, **SMALL),
+    "128 bits, four deep": EngineOptions(rows=4, cols=4, depth=4, bus=128, **SMALL),
+    "float8, ecp5 cells": EngineOptions(
         rows=2, cols=2, lanes=2, bus=32, cells="ecp5", a_words=64, b_words=64, max_columns=16, a_format="e4m3fn",
         b_format="e5m2", y_format="e4m3fn",
     ),
@@ -111,4 +111,4 @@ def test_it_finds_a_burst_that_a_reset_takes_back(tmp_path):
 )
 def test_what_it_cannot_be_is_refused(asked, said):
     with pytest.raises((InputError, ValueError), match=said):
-        DmaEngineDesign(Hardware(**asked))
+        DmaEngineDesign(EngineOptions(**asked))

@@ -9,7 +9,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from systoliq.api import Design, Hardware, LayerDesign, MatMulLayer, open_source
+from systoliq.api import Design, LayerDesign, LayerOptions, MatMulLayer, open_source
 from systoliq.golden.formats import INT32, UINT8, IntFormat
 from systoliq.golden.thresholds import float32_steps
 from systoliq.sim.tools import find, missing_text
@@ -52,7 +52,7 @@ FAULTS = {
 @functools.cache
 def design() -> Design:
     """Five tiles of columns, with a drain that is shorter than they are."""
-    return open_source("resnet8-fc", Hardware(rows=1, cols=2, depth=8))
+    return open_source("resnet8-fc", LayerOptions(rows=1, cols=2, depth=8))
 
 
 def printed(made, verilog, folder):
@@ -102,7 +102,7 @@ def small(**fields):
 @pytest.mark.parametrize("shape", [pytest.param(shape, marks=needs_icarus) for shape in SHAPES])
 def test_beats_held_are_exact(shape, tmp_path):
     """The testbench counts them, and compares with what `Dense` says: see "room for one tile more", and less."""
-    made = LayerDesign(small(), Hardware(**SHAPES[shape]))
+    made = LayerDesign(small(), LayerOptions(**SHAPES[shape]))
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
 
@@ -111,7 +111,7 @@ def test_beats_held_are_exact(shape, tmp_path):
 @pytest.mark.parametrize("cols", [pytest.param(8, marks=needs_icarus)])
 def test_stops_come_one_after_the_other(cols, tmp_path):
     """So few groups are sent that a stop in the middle of them is earlier than one at their beginning."""
-    made = LayerDesign(small(b=np.arange(20).reshape(1, 20).astype(np.int8)), Hardware(cols=cols))
+    made = LayerDesign(small(b=np.arange(20).reshape(1, 20).astype(np.int8)), LayerOptions(cols=cols))
     assert list(layer_stimulus(made).held) == [1, 2, 4, 37]
     assert printed(made, made.verilog, tmp_path).startswith("PASS: ")
 
@@ -120,7 +120,7 @@ def test_stops_come_one_after_the_other(cols, tmp_path):
 @pytest.mark.parametrize("fault", [pytest.param(bool(fault), marks=needs_icarus) for fault in (0, 1)])
 def test_padding_must_be_zeros(fault, tmp_path):
     """Outputs of 7 bits, in bytes."""
-    made = LayerDesign(small(y_format=IntFormat(7, True)), Hardware(rows=1, cols=2, depth=3), name="layer")
+    made = LayerDesign(small(y_format=IntFormat(7, True)), LayerOptions(rows=1, cols=2, depth=3), name="layer")
     verilog = str(made.verilog)
     assert verilog.count("m_axis_y_tdata = { 1'h0, ") == 1
     wrong = verilog.replace("m_axis_y_tdata = { 1'h0, ", "m_axis_y_tdata = { 1'h1, ")
@@ -131,7 +131,7 @@ def test_padding_must_be_zeros(fault, tmp_path):
 @pytest.mark.parametrize("rounding", ["near-tie", "auto"])
 def test_steered_rows_meet_the_steps(rounding):
     """Each column: both ends of its steps, and others, from both sides."""
-    made = open_source("resnet8-fc", Hardware(cols=10, depth=8, requantizer=rounding))
+    made = open_source("resnet8-fc", LayerOptions(cols=10, depth=8, requantizer=rounding))
     layer = made.layer
     steps = float32_steps(layer.scale, layer.y_zero_point, layer.y_format, *layer.accumulator_range())
     sums = layer.accumulate(layer_stimulus(made).a)

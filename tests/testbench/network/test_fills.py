@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.design.digits_cnn import digits_cnn
 from systoliq.sim.tools import find, missing_text
 from systoliq.testbench import testbench_of
@@ -25,7 +25,7 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def design():
     """A network of which every buffer fills: two FIFOs before an addition, three window buffers."""
-    return NetworkDesign(small.residual(), Hardware(multipliers=20), name="network")
+    return NetworkDesign(small.residual(), NetworkOptions(multipliers=20), name="network")
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def quick(design):
         patch.setattr(stimulus, "_CYCLES", 2_000)
         patch.setattr(testbench, "_RESET_CYCLES", 1_000)
         patch.setattr(testbench, "_STOP_CYCLES", 1_000)
-        return testbench_of(NetworkDesign(small.residual(), Hardware(multipliers=20), name="network"))
+        return testbench_of(NetworkDesign(small.residual(), NetworkOptions(multipliers=20), name="network"))
 
 
 def printed(bench, verilog, folder, *options):
@@ -138,13 +138,13 @@ NEVER_FULL = {
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NEVER_FULL)
 def test_all_other_buffers_are_full(name, tmp_path):
-    design = NetworkDesign(small.NETWORKS[name](), Hardware(multipliers=20), name="network")
+    design = NetworkDesign(small.NETWORKS[name](), NetworkOptions(multipliers=20), name="network")
     assert told(testbench_of(design), str(design.verilog), tmp_path) == NEVER_FULL[name]
 
 
 @pytest.mark.slow
 def test_digits_cnn_fills_its_buffers(tmp_path):
-    design = NetworkDesign(digits_cnn()[0], Hardware(multipliers=20), name="network")
+    design = NetworkDesign(digits_cnn()[0], NetworkOptions(multipliers=20), name="network")
     assert told(testbench_of(design), str(design.verilog), tmp_path) == []
 
 
@@ -162,7 +162,7 @@ def test_images_of_few_beats(side, tmp_path):
     """Of one beat no tlast is misplaced."""
     net = small.Builder((1, side, side))
     net.table()
-    design = NetworkDesign(net.network(), Hardware(multipliers=2), name="network")
+    design = NetworkDesign(net.network(), NetworkOptions(multipliers=2), name="network")
     bench = testbench_of(design)
     assert ("after a tlast in the wrong place" in bench.replace("\n// ", " ")) == (side > 1)
     assert told(bench, str(design.verilog), tmp_path) == []

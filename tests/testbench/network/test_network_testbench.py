@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from systoliq.design import Hardware, NetworkDesign
+from systoliq.design import NetworkDesign, NetworkOptions
 from systoliq.hw.axi import AxiPipeline
 from systoliq.hw.verilog import emit_verilog
 from systoliq.package import describe
@@ -26,14 +26,14 @@ def design(tmp_path_factory):
     """The network of `FAULTS` with their parallelism, by a plan in a file."""
     path = tmp_path_factory.mktemp("plan") / "plan.json"
     net = small.residual()
-    first = NetworkDesign(net, Hardware(multipliers=20))
+    first = NetworkDesign(net, NetworkOptions(multipliers=20))
     stages = [stage | {"cols": 1, "depth": 1} for stage in first.plan.as_json()]
     for stage in stages:
         if stage["node"] in PARALLELISM:
             chosen = PARALLELISM[stage["node"]]
             stage |= {"cols": chosen.cols, "depth": chosen.depth}
     path.write_text(json.dumps(stages))
-    return NetworkDesign(net, Hardware(plan=path), name="network")
+    return NetworkDesign(net, NetworkOptions(plan=path), name="network")
 
 
 def printed(design, verilog, folder):
@@ -91,7 +91,7 @@ def test_windows_that_leave_the_image(tmp_path):
     """Their cycles are the least that an image takes, and the testbench takes them so."""
     net = small.Builder((2, 9, 3))
     net.depthwise((1, 1), strides=(2, 1), pads=(4, 0, 4, 0))
-    design = NetworkDesign(net.network(), Hardware(multipliers=20), name="network")
+    design = NetworkDesign(net.network(), NetworkOptions(multipliers=20), name="network")
     assert not design.assembly.exact
     assert describe(design)["cycle_model"]["exact"] is False
     assert printed(design, design.verilog, tmp_path).startswith("PASS")
@@ -101,6 +101,8 @@ def test_windows_that_leave_the_image(tmp_path):
 def test_images_are_few_where_they_take_many_cycles(side, images):
     net = small.Builder((2, side, side))
     net.depthwise((1, 1))
-    text = testbench_of(NetworkDesign(net.network(), Hardware(multipliers=2), name="network")).replace("\n// ", " ")
+    text = testbench_of(NetworkDesign(net.network(), NetworkOptions(multipliers=2), name="network")).replace(
+        "\n// ", " "
+    )
     assert f" {images} images are sent back to back" in text
     assert ("Phases 2 and up have the first 10 alone." in text) == (images > 10)

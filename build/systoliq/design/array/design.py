@@ -21,7 +21,6 @@ from systoliq.sim.cosimulation import ARRAY_TOP, cosimulate_array
 from ...errors import InputError, expect
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design
-from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..simulated import Simulated, check_run
@@ -43,7 +42,7 @@ class ArrayDesign(Design):
 
     def __init__(self, hardware: ArrayOptions | None = None, *, name: str | None = None) -> None:
         expect("hardware", hardware, ArrayOptions, type(None))
-        hardware = hardware.for_array() if isinstance(hardware, Hardware) else hardware or ArrayOptions()
+        hardware = hardware or ArrayOptions()
         self.name = module_name(name, "array")
         self.array = BareArray(hardware.bare_array())
         self.wrap = hardware.wrap

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from systoliq.golden.float8_matmul import sum_bits
 from systoliq.golden.formats import INT8, IntFormat
 from systoliq.hw import ArrayConfig
 
 from ...errors import InputError
-from ..options import Options, parse_format
+from ..options import ArraySize, parse_format
 
 __all__ = ["ArrayOptions"]
 
 _SUM_BITS = 32  # ONNX sums in int32
 _LONGEST = 2048  # K that the sums of float8 have room for by default
 
+_REFUSALS = dict.fromkeys(
+    ("requantizer", "multiplier_bits"), "cannot be used with the source array: it has no requantizer"
+)
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class ArrayOptions(Options):
+class ArrayOptions(ArraySize):
     """Options of a bare array; None selects the default.
 
     Parameters
@@ -38,9 +43,7 @@ class ArrayOptions(Options):
         cells that multiply and accumulate, one of `systoliq.hw.cells.CELLS`.
     """
 
-    rows: int | None = None
-    cols: int | None = None
-    depth: int | None = None
+    refusals: ClassVar[Mapping[str, str]] = _REFUSALS
     a_bits: int | None = None
     b_bits: int | None = None
     a_signed: bool | None = None

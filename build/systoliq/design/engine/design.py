@@ -17,7 +17,6 @@ from systoliq.sim.choice import SimulatorChoice, chosen_for_engine
 from ...errors import InputError, expect
 from ..choose import AUTO
 from ..design import Arrays, Design
-from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .configuration import engine_config
@@ -37,7 +36,7 @@ class EngineDesign(Design):
 
     def __init__(self, hardware: EngineOptions | EngineConfig | None = None, *, name: str | None = None) -> None:
         expect("hardware", hardware, EngineOptions, EngineConfig, type(None))
-        hardware = hardware.for_engine() if isinstance(hardware, Hardware) else hardware or EngineOptions()
+        hardware = hardware or EngineOptions()
         self.name = module_name(name, "engine")
         self.config = hardware if isinstance(hardware, EngineConfig) else engine_config(hardware)
         self._chosen = isinstance(hardware, EngineOptions) and hardware.dataflow == AUTO

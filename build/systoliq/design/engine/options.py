@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from ..options import Options
+from ..options import ArraySize
 
 __all__ = ["EngineOptions"]
 
+_REFUSALS = {
+    name: f"cannot be used with the source engine: {reason}"
+    for name, reason in {
+        "a_bits": "its operands have 8 bits",
+        "b_bits": "its operands have 8 bits",
+        "a_signed": "each job of integers says whether A is signed",
+        "b_signed": "each job of integers says whether B is signed",
+        "accumulator_bits": "its sums have 32 bits, and as many as are exact of float8",
+        "requantizer": "it rounds as the float32 formula does",
+        "multiplier_bits": "its multipliers come with each job",
+        "wrap": "its sums wrap as ONNX's int32 does",
+    }.items()
+}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class EngineOptions(Options):
+class EngineOptions(ArraySize):
     """Options of an engine; None selects the default of `EngineConfig`, and a choice of `lanes`.
 
     Parameters
@@ -30,9 +46,7 @@ class EngineOptions(Options):
         bits of AXI4 masters that fetch from memory: 32, 64 or 128. By default, the engine has streams.
     """
 
-    rows: int | None = None
-    cols: int | None = None
-    depth: int | None = None
+    refusals: ClassVar[Mapping[str, str]] = _REFUSALS
     a_format: str | None = None
     b_format: str | None = None
     y_format: str | None = None

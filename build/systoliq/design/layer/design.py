@@ -26,7 +26,6 @@ from ...onnx import HostPart
 from ..choose import AUTO
 from ..cosimulated import cosimulated
 from ..design import Arrays, Design
-from ..hardware import Hardware
 from ..names import module_name
 from ..simulated import Simulated, check_run
 from .auto import fitted
@@ -73,7 +72,7 @@ class LayerDesign(Design):
         expect("origin", origin, str)
         expect("requantization", requantization, Requantization, Float8Requantization, Unscaled, type(None))
         expect("host", host, HostPart, type(None))
-        hardware = hardware.for_layer() if isinstance(hardware, Hardware) else hardware or LayerOptions()
+        hardware = hardware or LayerOptions()
         hardware.check_budget("layer")
         layer = hardware.narrowed(layer)
         self._fitted = fitted(layer, hardware) if hardware.cells == AUTO else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from systoliq.golden.float8_requantization import Float8Requantization
 from systoliq.golden.formats import IntFormat
@@ -18,7 +19,7 @@ from systoliq.hw.folding import fold
 
 from ...errors import InputError
 from ..choose import AUTO, choose_requantization, sum_bits
-from ..options import BUDGET, Options
+from ..options import BUDGET, ArraySize
 
 if TYPE_CHECKING:
     from ...synth.targets import Target
@@ -45,9 +46,16 @@ _REASONS = {
     "wrap": "accumulators hold every sum exactly",
 }
 
+_REFUSALS = {
+    **dict.fromkeys(
+        ("a_signed", "b_signed"), "must be left to the layer's zero points; it can be chosen for the source array"
+    ),
+    **dict.fromkeys(("a_format", "b_format"), "must be left to the layer; it can be chosen for the source array"),
+}
+
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class LayerOptions(Options):
+class LayerOptions(ArraySize):
     """Options of the hardware of a layer; None selects the default.
 
     Parameters
@@ -73,9 +81,7 @@ class LayerOptions(Options):
         largest that fits.
     """
 
-    rows: int | None = None
-    cols: int | None = None
-    depth: int | None = None
+    refusals: ClassVar[Mapping[str, str]] = _REFUSALS
     a_bits: int | None = None
     b_bits: int | None = None
     accumulator_bits: int | Literal["auto"] | None = None

@@ -27,7 +27,6 @@ from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network,
 from ...errors import InputError, expect
 from ..choose import AUTO, choose_requantization
 from ..design import Arrays, Design
-from ..hardware import Hardware
 from ..names import module_name
 from ..operands import read_operand_file
 from ..options import auto_cells
@@ -71,7 +70,7 @@ class NetworkDesign(Design):
         expect("hardware", hardware, NetworkOptions, type(None))
         expect("origin", origin, str)
         expect("notes", notes, Sequence)
-        hardware = hardware.for_network() if isinstance(hardware, Hardware) else hardware or NetworkOptions()
+        hardware = hardware or NetworkOptions()
         hardware.check_plan()
         self._hardware = hardware
         self._pairs = self._hardware.cells == AUTO

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from systoliq.golden.requantization import Rounding
 
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 __all__ = ["NetworkOptions"]
 
 _CLOCK_MHZ = 100.0  # that networks as large as the largest ECP5 reach (docs/networks.md)
+
+_REFUSALS = dict.fromkeys(
+    (
+        "rows", "cols", "depth", "a_bits", "b_bits", "a_signed", "b_signed", "a_format", "b_format",
+        "accumulator_bits", "multiplier_bits", "wrap",
+    ),
+    "cannot be used with a network: each stage has its own, by the plan",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -44,6 +53,7 @@ class NetworkOptions(Options):
         bits per second of a board's serial line, with a `part`; the network is built no faster than the line needs.
     """
 
+    refusals: ClassVar[Mapping[str, str]] = _REFUSALS
     requantizer: str = Rounding.NEAR_TIE.value
     cells: str = "portable"
     throughput: float | None = None
