@@ -14,7 +14,7 @@ import pytest
 
 from systoliq.sim.tools import find, missing_text
 
-from .support import cpu_time
+from .support import cpu_time, yosys
 
 if TYPE_CHECKING:
     from click.testing import Result
@@ -29,8 +29,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Measure the CPU time of each test."""
+    """Measure the CPU time of each test; do not start Yosys anew for each conversion."""
     config.pluginmanager.register(cpu_time.CpuTime(config.getoption("cpu_limit")), "cpu_time")
+    yosys.replace_process()
 
 
 @pytest.hookimpl(tryfirst=True)
