@@ -6,10 +6,9 @@ import functools
 import warnings
 from pathlib import Path
 
-from initial_values import without_initial_values
-
 from systoliq.hw import emit_verilog
 from systoliq.hw.cells import models_verilog
+from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.engine import Engine
 from systoliq.sim.runner import Simulation, SimulatorWarning, build
 

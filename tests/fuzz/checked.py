@@ -23,6 +23,7 @@ from systoliq.design.network import NetworkDesign
 from systoliq.golden.float8 import Float8Format
 from systoliq.package import make_package
 from systoliq.package.regenerate import compare_regenerated
+from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.engine import EngineError
 from systoliq.sim.engine.dma_engine import SimulatedDmaEngine
 from systoliq.sim.process import SimulationError, limited
@@ -31,7 +32,6 @@ from systoliq.verify import verify_package
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "engine"))
 
 from configurations import golden, random_jobs
-from initial_values import without_initial_values
 from soak import run as run_jobs
 
 __all__ = ["Refused", "fault_of"]

@@ -12,9 +12,9 @@ import subprocess
 import pytest
 
 from systoliq.package import Package, make_package
+from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.tools import find
 
-from ..engine.initial_values import without_initial_values
 from .kinds import small
 
 CASES = {

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 from systoliq.golden.network import Reshape, Transpose
+from systoliq.signoff.power_up import without_initial_values
 from systoliq.sim.cosimulation.network import cosimulate_network, network_verilog
 from systoliq.sim.process import SimulationError
 from systoliq.sim.runner import SimulatorWarning
 from systoliq.sim.tools import find, missing_text
 
-from ..engine.initial_values import without_initial_values
 from ..hw.network import small_networks as small
 from ..hw.network import stage_bench as bench
 from ..hw.network.faults import FAULTS, PARALLELISM, mutate, shallow

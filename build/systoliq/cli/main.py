@@ -29,6 +29,7 @@ COMMANDS = {
     "quantize": "Quantize a float ONNX model to int8 for the hardware",
     "registers": "Write the engine's register map for C and Markdown",
     "run": "Run an ONNX model with its products on the simulated engine",
+    "signoff": "Answer a verification lead's questions about a package",
     "simulate": "Simulate a design on your input, compared with golden",
     "soc": "Write a RISC-V system with the engine, and its firmware",
     "synth": "Synthesize, place and route; report area and frequency",

@@ -1,0 +1,82 @@
+"""The rows of a sign-off, in order: the text first, then simulation, then what other commands answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..package.regenerate import compare_regenerated
+from ..verify import NotAPackageError, verify_package
+from ..verify.package import CERTIFICATE
+from .files import PackageFiles, package_files
+from .lint import lint_rows
+from .row import FAILED, NOT_RUN, PASSED, Row
+from .runs import icarus_rows, verilator_rows
+from .structure import structure_row
+
+__all__ = ["sign_off"]
+
+
+def sign_off(directory: Path, *, seconds: float, detail: Callable[[str], None]) -> Iterator[Row]:
+    """Answer each question about the package in `directory`, and yield its row.
+
+    Parameters
+    ----------
+    seconds
+        limit of processor time for each simulation.
+    detail
+        called with the current work.
+
+    Raises
+    ------
+    InputError
+        if `directory` is not a package with a testbench.
+    """
+    files = package_files(directory)
+    detail("verify")
+    verified = _verified(files)
+    yield verified
+    detail("lint")
+    yield from lint_rows(files)
+    yield structure_row(files)
+    yield from icarus_rows(files, seconds, detail)
+    yield from verilator_rows(
+        files, seconds, detail, verified=verified.result == PASSED and (directory / CERTIFICATE).is_file()
+    )
+    yield Row(
+        item="FPV_ASSERTIONS_PROVEN",
+        question="properties of the blocks are proven",
+        result=NOT_RUN,
+        detail="proofs are of blocks, not of a package; sign-off runs none",
+        command="systoliq prove",
+    )
+    yield Row(
+        item="SIM_MUTANTS",
+        question="the testbench finds mutants of the Verilog",
+        result=NOT_RUN,
+        detail="a campaign takes minutes to hours; sign-off runs none",
+        command=f"systoliq mutants {directory} --count 100",
+    )
+
+
+def _verified(files: PackageFiles) -> Row:
+    """The row of the certificate, and of the comparison with a regenerated package."""
+    question = "numbers of the Verilog are those of the layer or network, and the package is what systoliq writes"
+    reasons, tried = [], "regenerated"
+    try:
+        report = verify_package(files.directory)
+        reasons, tried = list(report.reasons), "verified and regenerated"
+    except NotAPackageError as error:
+        if files.sidecar.get("kind") not in ("layer", "network"):
+            return Row(item="DESIGN_VERIFIED", question=question, result=NOT_RUN, detail=str(error))
+    if not reasons:
+        compared = compare_regenerated(files.directory)
+        reasons, tried = list(compared.reasons), f"{tried}: {compared.files} files are equal"
+    return Row(
+        item="DESIGN_VERIFIED",
+        question=question,
+        result=FAILED if reasons else PASSED,
+        detail=reasons[0] if reasons else tried,
+        command=f"systoliq verify {files.directory}",
+        notes=reasons[1:],
+    )
