@@ -29,7 +29,6 @@ from systoliq.hw.hierarchy import Emission, mark_used
 from systoliq.hw.link import Linked
 from systoliq.hw.link.status_led import StatusLed
 from systoliq.hw.soc import Soc, SocConfig
-from systoliq.sim.cosimulation.network import image_beats
 
 from ..hw.network.small_networks import NETWORKS, Builder, assembled, drawn_parallelism
 
@@ -111,7 +110,7 @@ def _of_network(name: str, cells: str) -> Callable[[], wiring.Component]:
     def made() -> wiring.Component:
         network = (_constant if name == "constant" else NETWORKS[name])()
         made = assembled(network, drawn_parallelism(network, 1), cells=cells)
-        return AxiPipeline(made.pipeline, image_beats=image_beats(made))
+        return AxiPipeline(made.pipeline, image_beats=made.image_beats)
 
     return made
 

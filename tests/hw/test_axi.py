@@ -14,7 +14,6 @@ from systoliq.golden.layer import MatMulLayer
 from systoliq.golden.requantization import Requantization
 from systoliq.hw import ArrayConfig, AxiBareArray, AxiDense, BareArray, Dense
 from systoliq.hw.axi import AxiPipeline, axi_bits, axi_stream
-from systoliq.sim.cosimulation.network import image_beats
 
 from .bench import simulate, wrapped
 from .network.small_networks import assembled, crossed, residual
@@ -117,7 +116,7 @@ def test_dense():
 def of_network():
     """A network's top, and the beats of an image."""
     assembly = assembled(residual())
-    block = AxiPipeline(assembly.pipeline, image_beats=image_beats(assembly))
+    block = AxiPipeline(assembly.pipeline, image_beats=assembly.image_beats)
     return block, block.image_beats[0]
 
 
@@ -153,7 +152,7 @@ def test_a_tlast_in_the_wrong_place(made, stray):
 def test_a_tlast_of_any_input(wrong):
     """One error for all inputs."""
     assembly = assembled(crossed())
-    block = AxiPipeline(assembly.pipeline, image_beats=image_beats(assembly))
+    block = AxiPipeline(assembly.pipeline, image_beats=assembly.image_beats)
     assert (block.inputs, block.outputs) == (("a0", "a1"), ("y0", "y1"))
     errors = []
 

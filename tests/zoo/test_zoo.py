@@ -91,8 +91,11 @@ def test_in_verilog(name, read):
     path, reading, x = read(name, "s8s8 by channel")
     network = network_of(reading, path)
     design = NetworkDesign(network)
+    (beats,) = design.assembly.image_beats
+    (left,) = design.assembly.pipeline.timed([2 * beats]).values()
     for stalls in (0.0, 0.3):
         found = design.simulate(inputs={"x": x[:2]}, stalls=stalls).check()
+        assert stalls or found.report["cycles"] == left.cycles[-1] + 1
         assert found.report["outputs"] >= 2 * sum(
             np.prod(node.output.shape) for node in network.nodes if node.multiply_accumulates
         )

@@ -288,7 +288,7 @@ class Build:
                 "images": images.count, "origin": images.origin, "simulator": run.report["simulator"],
                 **self._accuracy(images, run.y),
                 "outputs": run.report["outputs"], "cycles": run.report["cycles"],
-                "latency_cycles": one.report["cycles"],
+                "latency_cycles": one.report["cycles"], "model_latency_cycles": self.design.cycles(1),
                 "line_bytes": len(exchange.requests[0]) + exchange.answer_bytes, "macs": run.report["macs"],
             }  # fmt: skip
 

@@ -91,7 +91,10 @@ def _speed(build: Build, figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     if found is not None:
         cycles = found["latency_cycles"]
         at = f", {cycles / mhz:,.1f} microseconds at {mhz:.3f} MHz" if mhz else ""
-        rows.append(("latency", f"{cycles:,} cycles from the first beat in to the last beat out of one image{at}"))
+        stated = found.get("model_latency_cycles")
+        model = "as the cycle model says" if stated == cycles else f"{stated:,} by the cycle model" if stated else ""
+        text = f"{cycles:,} cycles from the first beat in to the last beat out of one image"
+        rows.append(("latency", f"{text}{model and f', {model}'}{at}"))
         rate = build.wanted.baud / _LINE_BITS / (found["line_bytes"] + _LINE_FRAME)
         rows.append(("serial line", f"at most {rate:,.1f} images a second at {build.wanted.baud} baud"))
         rows.append(("work", f"{found['macs'] // found['images']:,} multiply-accumulates an image"))

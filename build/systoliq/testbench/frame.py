@@ -214,7 +214,7 @@ def testbench(
     *, name: str, story: str, senders: Sequence[Sender], results: int, few: int, cycles: int, quiet: int, idle: int,
     rounds: int, trials: Sequence[Trial], stops: Stops | None, handover: Handover | None,
     outputs: Sequence[tuple[str, int]], moves: str, declarations: str, step: str, reset: str, contents: str,
-    memories: Iterable[str], again: str,
+    memories: Iterable[str], again: str, told: str,
 ) -> str:  # fmt: skip
     """The text of a testbench: `senders` send, `step` takes and checks results with the counter `taken`.
 
@@ -222,7 +222,7 @@ def testbench(
     the receiver's (None if results cannot be held back), and `handover` describes groups that meet (None if none do);
     each has its own phase. After `idle` cycles without a transfer, the run ends with an error. `outputs` are the ready
     and valid outputs, with their widths, and `moves` says that a result is taken. `memories` are the files that the
-    design reads. `again` comes before the next phase.
+    design reads. `again` comes before the next phase, and `told` is printed after PASS.
     """
     handshake = [*((f"s_axis_{sender.letter}_tready", 1) for sender in senders), *outputs]
     went = [f"(s_axis_{sender.letter}_tvalid && s_axis_{sender.letter}_tready)" for sender in senders]
@@ -240,7 +240,7 @@ def testbench(
         cycles=cycles,
         idle=idle,
         quiet=quiet,
-        told="" if fills is None else fills.told,
+        told=told + ("" if fills is None else fills.told),
         results_wire="  wire [31:0] results = phase == 3'd0 ? RESULTS : FEW;" if fills is None else fills.results,
         stop="  wire receiver_stops = 1'b0;" if stops is None else stops.declarations(moves),
         trials=len(trials),

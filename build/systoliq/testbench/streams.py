@@ -129,10 +129,14 @@ class Sender:
         )
 
     @property
+    def taken(self) -> str:
+        """Whether a beat is taken."""
+        return f"s_axis_{self.letter}_tvalid && s_axis_{self.letter}_tready"
+
+    @property
     def strayed(self) -> str:
         """Whether the beat whose tlast was turned over is taken."""
-        s = self.letter
-        return f"(s_axis_{s}_tvalid && s_axis_{s}_tready && {self._index(f'{s}_index')} == stray)"
+        return f"({self.taken} && {self._index(f'{self.letter}_index')} == stray)"
 
     def _index(self, name: str) -> str:
         """The beat that the counter `name` is at, as `stray` counts them."""

@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 from amaranth.hdl import Module, Signal, Value
 
-__all__ = ["MemoryReadout", "memory_readout"]
+from .timeline import Steps, Timeline
+
+__all__ = ["MemoryReadout", "memory_readout", "readout_timed"]
 
 
 class MemoryReadout(NamedTuple):
@@ -29,3 +31,10 @@ def memory_readout(m: Module, *, available: Value, ready: Value, latency: int) -
             m.d.sync += here.eq(comes)
         comes = here
     return MemoryReadout(fetch=available & moves[0], show=moves[-2], valid=there[-1])
+
+
+def readout_timed(line: Timeline, fetched: Steps, *, latency: int) -> Steps:
+    """Return the words that leave, from those that are ``fetched``."""
+    left = line.following(fetched, latency)
+    fetched.after(left, 0, lag=latency)
+    return left

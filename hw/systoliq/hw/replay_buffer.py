@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -10,7 +11,8 @@ from .block_ram import BlockRam
 from .counter import count, successor
 from .credit import Credit
 from .hierarchy import place
-from .memory_readout import memory_readout
+from .memory_readout import memory_readout, readout_timed
+from .timeline import Steps, Timeline
 
 __all__ = ["ReplayBuffer"]
 
@@ -31,6 +33,15 @@ class ReplayBuffer(wiring.Component):
         self.ram = BlockRam(shape, depth=2 * beats, cells=cells, registered=registered)
         self.latency = 1 + self.ram.latency
         super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        packets = len(taken) // self.beats
+        fetched = line.steps(packets * self.beats * self.times)
+        fetched.after_some(taken, 1, (np.arange(len(fetched)) // (self.beats * self.times) + 1) * self.beats - 1)
+        freed = (np.arange(packets) + 1) * self.beats * self.times - 1  # with the last beat of a packet
+        taken.after_some(fetched, 1, np.repeat(np.array([-1, -1, *freed])[:packets], self.beats))
+        return readout_timed(line, fetched, latency=self.ram.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -9,7 +9,8 @@ from amaranth.lib.wiring import In, Out
 from .block_ram import BlockRam
 from .credit import Credit
 from .hierarchy import place
-from .memory_readout import memory_readout
+from .memory_readout import memory_readout, readout_timed
+from .timeline import Steps, Timeline
 
 __all__ = ["ResultBuffer", "result_flags", "y_beat"]
 
@@ -60,6 +61,10 @@ class ResultBuffer(wiring.Component):
     def latency_of(cells: str) -> int:
         """Into the memory, and out of it."""
         return 1 + BlockRam.latency_of(cells)
+
+    def timed(self, line: Timeline, pushed: Steps) -> Steps:
+        """Return the beats that leave, from the pushes of the last lane."""
+        return readout_timed(line, line.following(pushed, 1), latency=BlockRam.latency_of(self.cells))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Module, Signal
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from .counter import count
 from .schedule import Schedule
+from .timeline import Steps, Timeline
 
-__all__ = ["Sequencer", "a_beat"]
+__all__ = ["Sequencer", "a_beat", "tiles_timed"]
 
 
 def a_beat(word: data.ArrayLayout) -> data.StructLayout:
@@ -73,3 +75,14 @@ class Sequencer(wiring.Component):
             with m.Elif(~paced):
                 m.d.sync += [pace.eq(pace - 1), paced.eq(pace == 1)]
         return m
+
+
+def tiles_timed(line: Timeline, schedule: Schedule, taken: Steps, done: Steps, *, room: int) -> None:
+    """Let the last beat of each tile of ``schedule`` wait as in `Sequencer`: for the drain of the tile before, and for
+    the results ``done``, the last ones of tiles, of which at most ``room`` are under way.
+    """
+    ends = line.steps(len(done), gap=schedule.drain_cycles)
+    ends.after_some(taken, 0, (np.arange(len(done)) + 1) * schedule.beats - 1)
+    ends.after(done, 2, lag=room)  # a register, and that of the credit
+    tile, beat = np.divmod(np.arange(len(taken)), schedule.beats)
+    taken.after_some(ends, 0, np.where(beat == schedule.beats - 1, tile, -1))

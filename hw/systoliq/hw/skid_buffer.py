@@ -6,7 +6,9 @@ from amaranth.hdl import Module, Mux, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["SkidBuffer"]
+from .timeline import Steps, Timeline
+
+__all__ = ["SkidBuffer", "skid_timed"]
 
 
 class SkidBuffer(wiring.Component):
@@ -41,3 +43,10 @@ class SkidBuffer(wiring.Component):
         with m.If(~keeps):
             m.d.sync += kept.eq(self.i.payload)
         return m
+
+
+def skid_timed(line: Timeline, taken: Steps) -> Steps:
+    """Return the payloads that leave a `SkidBuffer`, from those that it has ``taken``."""
+    left = line.following(taken, SkidBuffer.latency)
+    taken.after(left, 1, lag=2)
+    return left

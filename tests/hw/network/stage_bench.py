@@ -36,6 +36,7 @@ from systoliq.golden.network.moves import moved_shape
 from systoliq.golden.requantization import Requantization
 from systoliq.hw.network.operators import operator_of
 from systoliq.hw.network.stages import stage_of
+from systoliq.hw.timeline import Timeline
 
 from ..bench import simulate
 
@@ -343,6 +344,14 @@ def words_of(node_tensor, array, lanes):
 
 def lanes_of(port):
     return port.payload.data.shape().length
+
+
+def modelled(component, given):
+    """The cycles in which the beats of a stage leave, by its cycle model, if nothing stalls."""
+    line = Timeline()
+    left = component.timed(line, *(line.steps(len(words), start=0) for words in given.values()))
+    line.solve()
+    return left.cycles.tolist()
 
 
 class StuckError(Exception):

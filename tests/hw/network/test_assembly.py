@@ -23,6 +23,9 @@ def run(net, parallelism, *, images=3, seed=0, **more):
     phase = {"given": given, "wanted": {port: len(words) for port, words in expected.items()}, "limit": 60_000, **more}
     assert driven.simulate(phase) == expected
     port, words = next(iter(expected.items()))
+    if not more:
+        found = assembly.pipeline.timed([len(given[name]) for name in assembly.pipeline.input_ports])
+        assert driven.times == {name: each.cycles.tolist() for name, each in found.items()}
     ends = driven.times[port][len(words) // images - 1 :: len(words) // images]
     return assembly, [after - before for before, after in itertools.pairwise(ends)]
 

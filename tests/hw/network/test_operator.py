@@ -41,12 +41,13 @@ def test_a_node_without_an_operator_is_named():
 
 
 def gaps(node, parallelism):
-    """Cycles between the last beats of images, where neither side waits."""
+    """Cycles between the last beats of images, where neither side waits; all beats come when the cycle model says."""
     rng = random.Random(0)
     built = bench.stage(node, parallelism)
     given, expected = bench.traffic(node, built, IMAGES, rng)
     run = bench.Bench(built)
     assert run.simulate({"given": given, "wanted": {"o": len(expected)}})["o"] == expected
+    assert run.times["o"] == bench.modelled(built, given)
     ends = run.times["o"][len(expected) // IMAGES - 1 :: len(expected) // IMAGES]
     return [after - before for before, after in itertools.pairwise(ends)]
 

@@ -36,17 +36,33 @@ def design(tmp_path_factory):
     return NetworkDesign(net, NetworkOptions(plan=path), name="network")
 
 
-def printed(design, verilog, folder):
-    """What the design's testbench says of `verilog`."""
+def printed(design, verilog, folder, testbench=None):
+    """What the design's testbench, or another one, says of `verilog`."""
     (folder / "network.v").write_text(verilog)
-    (folder / "network_tb.v").write_text(testbench_of(design))
+    (folder / "network_tb.v").write_text(testbench or testbench_of(design))
     subprocess.run(["iverilog", "-g2005", "-o", "t", "network.v", "network_tb.v"], cwd=folder, check=True)
     return subprocess.run(["vvp", "t"], cwd=folder, capture_output=True, text=True, check=True, timeout=300).stdout
 
 
 @pytest.mark.simulator
 def test_what_is_right_passes(design, tmp_path):
-    assert printed(design, design.verilog, tmp_path).startswith("PASS")
+    said = printed(design, design.verilog, tmp_path)
+    assert said.startswith("PASS")
+    stated = describe(design)["latency"]["cycles"]["y"]
+    assert re.findall(r"^Latency: .* (\d+) .* (\d+)$", said, re.MULTILINE) == [
+        (str(stated["first_result"]), str(stated["last_result"]))
+    ]
+
+
+@pytest.mark.simulator
+@pytest.mark.parametrize("stated", ["Y_FIRST", "Y_LAST"])
+def test_another_latency_is_found(stated, design, tmp_path):
+    text, count = re.subn(rf"(localparam {stated} = )(\d+)", r"\g<1>1\2", testbench_of(design))
+    assert count == 1
+    said = printed(design, design.verilog, tmp_path, text)
+    assert re.match(
+        r"FAIL: expected result \d+ of the first image 1(\d+) cycles after it began, got it after \1\n", said
+    )
 
 
 @pytest.mark.sampled(99)

@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from systoliq.hw.cells import PLAIN_CELLS, models_verilog
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.choice import SimulatorChoice
-from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, image_beats
+from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network
 
 from ...errors import InputError, expect
 from ..choose import AUTO, choose_requantization
@@ -156,7 +156,7 @@ class NetworkDesign(Design):
     @cached_property
     def top(self) -> AxiPipeline:
         """The module with AXI4-Stream ports."""
-        return AxiPipeline(self.assembly.pipeline, image_beats=image_beats(self.assembly))
+        return AxiPipeline(self.assembly.pipeline, image_beats=self.assembly.image_beats)
 
     def __repr__(self) -> str:
         return f"NetworkDesign({self.network!r}, {self.plan.multipliers} multipliers {self.cells})"
@@ -222,15 +222,29 @@ class NetworkDesign(Design):
         plan, mhz = self.plan, self._hardware.clock_mhz
         cells = f"{plan.multipliers} multipliers, {plan.utilization:.1%} busy; {plan.dsp} multiplier cells in all"
         rate = f"{mhz * 1e6 / plan.image_cycles:.0f} images a second at {mhz:g} MHz"
-        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}"]
+        return [f"plan: {plan.image_cycles} cycles an image, {cells}; {rate}", *self._latency_lines(mhz)]
+
+    def _latency_lines(self, mhz: float) -> Iterator[str]:
+        """The latency of each output in words."""
+        latency = self.assembly.latency
+        for letter, each in latency.items():
+            of_which = f" of m_axis_{letter}" if len(latency) > 1 else ""
+            time = f"{each.last / mhz:.1f} microseconds at {mhz:g} MHz"
+            yield (
+                f"latency{of_which}: the first result {each.first} cycles after the first beat of an image, the last "
+                f"{each.last}; {time}"
+            )
 
     def model(self, inputs: Mapping[str, npt.ArrayLike]) -> Arrays:  # type: ignore[override]
         """Every integer tensor of the network by its name: see `Network.golden`."""
         return self.network.golden(inputs)
 
     def cycles(self, images: int) -> int:
-        """Cycles from the first result of the first image to the last of the last, where neither side waits."""
-        return (images - 1) * self.assembly.image_cycles
+        """Cycles from the first beat of the first image to the last result of the last image, both included, without
+        stalls; at least these if images take more cycles than planned (see `Assembly.exact`).
+        """
+        last = max(each.last for each in self.assembly.latency.values())
+        return last + 1 + (images - 1) * self.assembly.image_cycles
 
     def read_operands(self, path: Path, *, quantize: bool = False) -> Arrays:
         """`inputs`: the arrays of an .npz archive by name, or the array of a .npy file as the only input."""
@@ -307,7 +321,7 @@ class NetworkDesign(Design):
     def unit_beats(self) -> int:
         """Beats of an image."""
         check_one_stream(self.network)
-        (beats,) = image_beats(self.assembly)
+        (beats,) = self.assembly.image_beats
         return beats
 
     def _report(self, result: NetworkResult, stalls: float) -> dict[str, Any]:
@@ -326,6 +340,7 @@ class NetworkDesign(Design):
             "images": result.images,
             "cycles": result.cycles,
             "image_cycles": self.assembly.image_cycles,
+            "latency_cycles": self.cycles(1),
             "macs": result.macs,
             "utilization": result.utilization,
             "seconds": round(result.seconds, 3),

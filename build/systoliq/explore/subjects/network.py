@@ -92,12 +92,13 @@ class NetworkSubject(Subject):
         return NetworkDesign(self.network, hardware, origin=self.origin)
 
     def model(self, point: Point, settings: Settings) -> dict[str, Any]:
-        """See `Subject.model`: the plan's."""
+        """See `Subject.model`: the plan's, and the latency of its hardware."""
         design = self.design(point)
         plan, ends = design.plan, (*self.network.inputs, *self.network.outputs)
         bits = sum(int(np.prod(tensor.shape)) * tensor.format.bits for tensor in ends)
         return {
             "macs_per_cycle": plan.multipliers,
+            "latency_cycles": design.cycles(1),
             "cycles": plan.image_cycles,
             "cycles_per_inference": float(plan.image_cycles),
             "utilization": plan.utilization,

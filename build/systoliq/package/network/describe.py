@@ -42,6 +42,15 @@ def describe_network(design: NetworkDesign) -> dict[str, Any]:
             "pipeline is full",
             "utilization": round(design.plan.utilization, 4),
         },
+        "latency": {
+            "cycles": {
+                letter: {"first_result": each.first, "last_result": each.last}
+                for letter, each in assembly.latency.items()
+            },
+            "from": "the cycle in which the first beat of an image is taken, nothing else being under way; the images "
+            "of all inputs begin together",
+            "to": "the cycles in which the first and the last beat of its results leave, without stalls",
+        },
         "plan": design.stages,
     }
 

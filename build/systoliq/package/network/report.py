@@ -52,10 +52,12 @@ def pipeline_html(design: NetworkDesign) -> str:
     """Return the stages in order, with inputs, output and utilization of each."""
     plan, assembly = design.plan, design.assembly
     slowest = plan.image_cycles
+    late = max(each.last for each in assembly.latency.values())
     summary = (
         f"{len(plan.stages)} stages, {plan.multipliers} multipliers ({plan.dsp} multiplier cells), "
-        f"{slowest} cycles from one image to the next; {plan.utilization:.1%} of the multipliers' cycles are "
-        f"multiply-accumulates of the network. Cells: {design.cells}. The longer a bar, the busier a stage. "
+        f"{slowest} cycles from one image to the next, {late} from the first beat of an image to its last result; "
+        f"{plan.utilization:.1%} of the multipliers' cycles are multiply-accumulates of the network. "
+        f"Cells: {design.cells}. The longer a bar, the busier a stage. "
         "Certified: systoliq verify DIR derives it again from the Verilog; tested: simulated and compared with golden."
     )
     waiting = {joint.name: joint.waiting for joint in assembly.pipeline.joints}

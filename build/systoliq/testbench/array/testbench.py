@@ -135,5 +135,6 @@ def array_testbench(design: ArrayDesign) -> str:
         step=_STEP,
         reset=_RESET,
         again="",
+        told="",
         contents=f"    i = 0;\n{contents}",
     )

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from systoliq.hw.axi import axi_bits
 from systoliq.hw.network.assembly import Assembly
 from systoliq.hw.network.operators import operator_of
-from systoliq.sim.cosimulation.network import beat_bits, beat_lanes, image_beats
+from systoliq.sim.cosimulation.network import beat_bits, beat_lanes
 
 from ...design.network.design import NetworkDesign
 from ..fills import Fills
@@ -35,15 +35,19 @@ _OUTPUT = """\
   localparam <<Y>>_RESULTS = <<results>>;  // of this output
   localparam <<Y>>_FEW = <<few>>;
   localparam <<Y>>_BEATS = <<beats>>;  // of an image's results
+  localparam <<Y>>_FIRST = <<first>>;  // cycles from the first beat of an image to the first result
+  localparam <<Y>>_LAST = <<last>>;  // and to the last
   reg [<<top>>:0] <<y>>_data [0:<<Y>>_RESULTS-1];
-  reg <<y>>_last [0:<<Y>>_RESULTS-1];
+  reg <<y>>_lasts [0:<<Y>>_RESULTS-1];
   task <<y>>(input [<<top>>:0] data, input last);
-    begin <<y>>_data[i] = data; <<y>>_last[i] = last; i = i + 1; end
+    begin <<y>>_data[i] = data; <<y>>_lasts[i] = last; i = i + 1; end
   endtask
 
 <<receiver>>
   integer <<y>>_taken = 0;  // results of this output in this phase
   integer <<y>>_image_end = 0;
+  integer <<y>>_first = 0;  // as measured
+  integer <<y>>_last = 0;
   wire <<y>>_moves = m_axis_<<y>>_tvalid && m_axis_<<y>>_tready;
   wire [31:0] <<y>>_end = phase == 3'd0 ? <<Y>>_RESULTS : phase == 3'd5 ? a_images * <<Y>>_BEATS : <<Y>>_FEW;
   wire [31:0] <<y>>_at = phase == 3'd5 ? <<y>>_taken % <<Y>>_FEW : <<y>>_taken;
@@ -57,6 +61,7 @@ _DECLARATIONS = """\
   wire strays = resets && kind == 2'd<<stray>>;  // the results' tlast may follow A's
   reg strayed = 1'b0;  // a tlast came in the wrong place
   reg error_due = 1'b0;
+  wire [31:0] latency = cycle - first_cycle;  // since the first image began
 
   <<name>> dut (
     .clk(clk),
@@ -70,6 +75,7 @@ _STEP = """\
         $display("FAIL: tvalid %b, tready %b: must be 0 or 1 (phase %0d)", {<<valids>>}, {<<readies>>}, phase);
         finish;
       end
+      if (phase == 3'd0 && <<first_taken>>) first_cycle <= cycle;
       strayed <= strayed || <<strayed>>;
       error_due <= strayed;
       if (strays && since + 1 == trial_until[trial] && !error_due && !done) begin
@@ -88,7 +94,7 @@ _OUTPUT_STEP = """\
 <<receiver>>
       if (<<y>>_moves) begin
         if (<<y>>_taken < <<y>>_end) begin
-          if ((m_axis_<<y>>_tdata !== <<y>>_data[<<y>>_at] || (m_axis_<<y>>_tlast !== <<y>>_last[<<y>>_at] && !strays))
+          if ((m_axis_<<y>>_tdata !== <<y>>_data[<<y>>_at] || (m_axis_<<y>>_tlast !== <<y>>_lasts[<<y>>_at] && !strays))
               && !done) begin
             $display("FAIL: image %0d beat %0d<<which>>: expected %h tlast %b, got %h tlast %b (phase %0d)",
                      <<y>>_taken / <<Y>>_BEATS, <<y>>_taken % <<Y>>_BEATS, <<y>>_data[<<y>>_at], <<y>>_last[<<y>>_at],
@@ -99,7 +105,15 @@ _OUTPUT_STEP = """\
           $display("FAIL: more than %0d beats<<which>> came (phase %0d)", <<y>>_end, phase);
           finish;
         end
-        <<y>>_taken <= <<y>>_taken + 1;<<pace>>
+        <<y>>_taken <= <<y>>_taken + 1;
+        if (phase == 3'd0 && <<y>>_taken == 0) <<y>>_first <= latency;
+        if (phase == 3'd0 && <<y>>_taken == <<Y>>_BEATS - 1) <<y>>_last <= latency;
+        if (phase == 3'd0 && !done && ((<<y>>_taken == 0 && latency != <<Y>>_FIRST)
+            || (<<y>>_taken == <<Y>>_BEATS - 1 && latency != <<Y>>_LAST))) begin
+          $display("FAIL: expected result %0d of the first image<<which>> %0d cycles after it began, got it after %0d",
+                   <<y>>_taken, <<y>>_taken == 0 ? <<Y>>_FIRST : <<Y>>_LAST, latency);
+          finish;
+        end<<pace>>
       end"""
 
 _PACE = """
@@ -110,6 +124,10 @@ _PACE = """
                    cycle - <<y>>_image_end);
           finish;
         end"""
+
+_TOLD = """
+            $display("Latency<<which>>: the first result %0d cycles after the first beat of an image, the last %0d",
+                     <<y>>_first, <<y>>_last);"""
 
 
 def network_testbench(design: NetworkDesign) -> str:
@@ -152,6 +170,7 @@ def network_testbench(design: NetworkDesign) -> str:
             handshake=", ".join((*valids, *readies)),
             valids=", ".join(valids),
             readies=", ".join(readies),
+            first_taken=f"{senders[0].taken} && {senders[0].letter}_index == 0",
             strayed=" || ".join(sender.strayed for sender in senders),
             checks=" + ".join(f"({each.letter}_moves ? {each.lanes} : 0)" for each in outputs),
             takes=" + ".join(f"({each.letter}_moves ? 1 : 0)" for each in outputs),
@@ -160,6 +179,7 @@ def network_testbench(design: NetworkDesign) -> str:
         + "\n".join(each.step for each in outputs),
         reset="\n".join([*resets, "      strayed <= 1'b0;", "      error_due <= 1'b0;"]),
         again="\n".join(f"          {letter}_taken <= 0;" for letter in assembly.outputs),
+        told="\n".join(each.told for each in outputs),
         contents="\n".join(each.contents for each in outputs),
     )
 
@@ -203,6 +223,7 @@ class _Output:
         self._which = f" of m_axis_{letter}" if several else ""
         self._paced = len(assembly.inputs) == 1 and stream in _paced(assembly)
         self._exact = assembly.exact
+        self._latency = assembly.latency[letter]
         index = list(assembly.outputs).index(letter) if several else None
         self.receiver = Receiver({"tdata": self._width, "tlast": 1}, letter, index)
 
@@ -218,6 +239,8 @@ class _Output:
             few=each * self._stimulus.few,
             beats=each,
             top=self._width - 1,
+            first=self._latency.first,
+            last=self._latency.last,
             receiver=self.receiver.declarations,
         )
 
@@ -228,6 +251,11 @@ class _Output:
         differs, expected = ("!=", "%0d") if self._exact else ("<", "at least %0d")
         pace = fill(_PACE, differs=differs, expected=expected, **names) if self._paced else ""
         return fill(_OUTPUT_STEP, receiver=self.receiver.step, pace=pace, **names)
+
+    @property
+    def told(self) -> str:
+        """After PASS: the latency as measured."""
+        return fill(_TOLD, y=self.letter, which=self._which)
 
     @property
     def contents(self) -> str:
@@ -320,7 +348,7 @@ def _places(assembly: Assembly) -> list[int]:
 
     Where there are several inputs, an input takes the beats that its FIFO holds, whatever the others do.
     """
-    inputs = zip(image_beats(assembly), assembly.pipeline.inputs, strict=True)
+    inputs = zip(assembly.image_beats, assembly.pipeline.inputs, strict=True)
     found = [
         [(number << _STRAYS) + beat for beat in _strays(beats) if not inlet.waiting or beat <= inlet.waiting]
         for number, (beats, inlet) in enumerate(inputs)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +21,18 @@ from .pipeline import Inlet, Joint, Outlet, Pipeline, stream_letters
 from .recipe import Order, Requantize
 from .stages import stage_of
 
-__all__ = ["PORT_BITS", "Assembly", "assemble"]
+__all__ = ["PORT_BITS", "Assembly", "Latency", "assemble"]
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Latency:
+    """Cycles from the one in which the first beat of an image is taken to those in which the first and the last beat of
+    its results leave, if nothing else is under way and neither side waits.
+    """
+
+    first: int
+    last: int
+
 
 PORT_BITS = 1 << 14
 """Largest FIFO at a port of a network with several ports: about one memory block."""
@@ -66,6 +79,21 @@ class Assembly:
     def image_cycles(self) -> int:
         """Cycles from one image to the next if neither side waits: the slowest stage's."""
         return max(operator_of(node).image_cycles(self.parallelism[node.name]) for node in self.nodes)
+
+    @property
+    def image_beats(self) -> tuple[int, ...]:
+        """Beats of an image as it enters, for each input."""
+        inputs = self.pipeline.inputs
+        return tuple(math.prod(self.tensors[each.name].shape[1:]) // each.lanes for each in inputs)
+
+    @cached_property
+    def latency(self) -> dict[str, Latency]:
+        """The latency of each output, by the letter in its port's name, if the images of all inputs begin together."""
+        left = self.pipeline.timed(self.image_beats).values()
+        return {
+            letter: Latency(first=int(beats.cycles[0]), last=int(beats.cycles[-1]))
+            for letter, beats in zip(self.outputs, left, strict=True)
+        }
 
     @property
     def exact(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
 from amaranth.hdl import Cat, Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -17,7 +18,8 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
-from .credit_pipeline import credit_pipeline
+from ..timeline import Steps, Timeline
+from .credit_pipeline import credit_pipeline, credit_pipeline_timed
 from .fifo import Fifo
 from .lookup import by_bits
 
@@ -55,6 +57,24 @@ class Concatenation(wiring.Component):
         given = (stream.Signature(y_beat(operand_shape(part.form), lanes)) for part in parts)
         inputs = {name: In(signature) for name, signature in zip(self._names, given, strict=True)}
         super().__init__({**inputs, "o": Out(stream.Signature(made))})
+
+    def timed(self, line: Timeline, *taken: Steps | None) -> Steps:
+        """Return the beats that leave; an input that is None is always there."""
+        pairs = list(zip(self.parts, taken, strict=True))
+        turns = next(len(source) // part.beats for part, source in pairs if source is not None)
+        turn = sum(part.beats for part in self.parts)
+        entered = line.steps(turns * turn)
+        place, begin = np.arange(len(entered)) % turn, 0
+        for part, source in pairs:
+            if source is not None:
+                where = np.flatnonzero((place >= begin) & (place < begin + part.beats))
+                index = np.full(len(entered), -1)
+                index[where] = np.arange(len(source))
+                entered.after_some(source, 0, index)
+                source.after_some(entered, 0, where)
+            begin += part.beats
+        latency = self.roms[0].latency if self.roms else 0
+        return credit_pipeline_timed(line, entered, self.fifo, latency=latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

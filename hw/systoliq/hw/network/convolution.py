@@ -10,8 +10,9 @@ from ..dense import Dense
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .image import ImageWindow
-from .skid_stage import skid_stage
+from .skid_stage import skid_stage, skid_timed
 from .window_buffer import WindowBuffer
 
 __all__ = ["Convolution"]
@@ -59,6 +60,12 @@ class Convolution(wiring.Component):
                 "o": Out(stream.Signature(y_beat(Shape.cast(result.elem_shape), result.length))),
             }
         )
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        if self.buffer is not None:
+            taken = skid_timed(line, self.buffer.timed(line, taken))
+        return self.dense.timed(line, taken)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

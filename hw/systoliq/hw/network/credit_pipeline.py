@@ -10,9 +10,10 @@ from amaranth.lib import stream
 from ..credit import Credit
 from ..delay import delay
 from ..hierarchy import place
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
 
-__all__ = ["credit_pipeline"]
+__all__ = ["credit_pipeline", "credit_pipeline_timed"]
 
 
 def credit_pipeline(
@@ -46,3 +47,10 @@ def credit_pipeline(
         Value.cast(fifo.i.payload).eq(result),
     ]
     return enters
+
+
+def credit_pipeline_timed(line: Timeline, entered: Steps, fifo: Fifo, *, latency: int) -> Steps:
+    """Return the beats that leave, from those that have ``entered``."""
+    left = fifo.timed(line, line.following(entered, latency))
+    entered.after(left, 2, lag=fifo.depth)  # a register, and that of the credit
+    return left

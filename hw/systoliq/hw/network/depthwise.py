@@ -23,7 +23,8 @@ from ..operand_shape import operand_shape
 from ..requantizers import requantizer_config, requantizer_constants
 from ..result_buffer import ResultBuffer, result_flags, y_beat
 from ..schedule import Schedule
-from ..sequencer import Sequencer
+from ..sequencer import Sequencer, tiles_timed
+from ..timeline import Steps, Timeline
 from ..weights import Piece, WeightMemory
 
 __all__ = ["Depthwise"]
@@ -130,6 +131,16 @@ class Depthwise(wiring.Component):
     def latency(self) -> int:
         """Cycles from the last beat of a group of channels to its results."""
         return self._drain_start + self._drain[0].latency + ResultBuffer.latency_of(self.config.cells)
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        beats = self.schedule.beats
+        pushed = line.steps(len(taken) // beats)
+        flight = self.latency - ResultBuffer.latency_of(self.config.cells)
+        pushed.after_some(taken, flight, np.arange(len(pushed)) * beats + beats - 1)
+        left = self.result_buffer.timed(line, pushed)
+        tiles_timed(line, self.schedule, taken, left, room=self.result_buffer.tiles)
+        return left
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

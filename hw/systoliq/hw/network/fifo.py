@@ -9,7 +9,8 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import SMALL, BlockRam
 from ..credit import Credit
 from ..hierarchy import place
-from ..memory_readout import memory_readout
+from ..memory_readout import memory_readout, readout_timed
+from ..timeline import Steps, Timeline
 
 __all__ = ["Fifo"]
 
@@ -36,6 +37,12 @@ class Fifo(wiring.Component):
     def holds(self) -> int:
         """Beats that are inside when it is full and none leaves: ``depth``, and those on the way out of the memory."""
         return self.depth + self.ram.latency
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        fetched = line.following(taken, 1)
+        taken.after(fetched, 1, lag=self.depth)
+        return readout_timed(line, fetched, latency=self.ram.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -6,7 +6,9 @@ from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Fork"]
+from ..timeline import Steps, Timeline
+
+__all__ = ["Fork", "fork_timed"]
 
 
 class Fork(wiring.Component):
@@ -39,3 +41,14 @@ class Fork(wiring.Component):
             for way in range(self.ways):
                 m.d.sync += done[way].eq(took[way] & ~took.all())
         return m
+
+
+def fork_timed(line: Timeline, taken: Steps, *, ways: int) -> list[Steps]:
+    """Return the beats of each output of a `Fork`; ``taken`` must wait for no taker yet."""
+    made = [line.steps(len(taken)) for _ in range(ways)]
+    for way in made:
+        way.offered_like(taken)
+    for way in made:
+        way.after(taken, 1, lag=1)
+        taken.after(way, 0)
+    return made

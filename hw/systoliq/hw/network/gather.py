@@ -21,7 +21,8 @@ from ..delay import delay
 from ..hierarchy import place
 from ..result_buffer import y_beat
 from ..rom import Rom
-from .credit_pipeline import credit_pipeline
+from ..timeline import Steps, Timeline
+from .credit_pipeline import credit_pipeline, credit_pipeline_timed
 from .fifo import Fifo
 
 __all__ = ["HANDOVER", "Gather", "address_bits", "block_of", "slots_of", "smallest_block"]
@@ -118,6 +119,16 @@ class Gather(wiring.Component):
     @property
     def _read_latency(self) -> int:
         return self.rom.latency if self.rom else 0
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        given, made = self.beats
+        blocks = len(taken) // given
+        entered = line.steps(blocks * made)
+        entered.after_some(taken, 1, (np.arange(len(entered)) // made + 1) * given - 1)
+        block = np.arange(len(taken)) // given - self.slots
+        taken.after_some(entered, self._read_latency + 1, np.where(block < 0, -1, (block + 1) * made - 1))
+        return credit_pipeline_timed(line, entered, self.fifo, latency=self._read_latency + self.rams[0].latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Cat, Module, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..counter import count
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 
 __all__ = ["Gearbox"]
 
@@ -30,6 +32,21 @@ class Gearbox(wiring.Component):
         self.to = to
         self.kind = f"gearbox_{of}_to_{to}_of_{shape.width}"
         super().__init__({"i": In(stream.Signature(y_beat(shape, of))), "o": Out(stream.Signature(y_beat(shape, to)))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        if self.of == self.to:
+            return taken
+        made = line.steps(len(taken) * self.of // self.to)
+        if self.of > self.to:
+            parts, wide = self.of // self.to, np.arange(len(taken))
+            made.after_some(taken, 1, np.arange(len(made)) // parts)
+            taken.after_some(made, 0, wide * parts - 1)
+        else:
+            parts, part = self.to // self.of, np.arange(len(taken))
+            made.after_some(taken, 1, np.arange(len(made)) * parts + parts - 1)
+            taken.after_some(made, 0, part // parts - 1)
+        return made
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

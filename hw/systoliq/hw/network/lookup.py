@@ -15,7 +15,8 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
-from .credit_pipeline import credit_pipeline
+from ..timeline import Steps, Timeline
+from .credit_pipeline import credit_pipeline, credit_pipeline_timed
 from .fifo import Fifo
 
 __all__ = ["Lookup", "by_bits"]
@@ -48,6 +49,10 @@ class Lookup(wiring.Component):
         given, made = (y_beat(operand_shape(form), lanes) for form in (operand, output))
         self.fifo = Fifo(made, depth=16, cells=cells)
         super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        return credit_pipeline_timed(line, taken, self.fifo, latency=self.rom.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Module, Mux, Shape, Signal
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..counter import count
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 
 __all__ = ["Maximum"]
 
@@ -24,6 +26,13 @@ class Maximum(wiring.Component):
         self.kind = f"maximum_{beats}_of_{lanes}x{'s' if shape.signed else 'u'}{shape.width}"
         beat = y_beat(shape, lanes)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        made = line.steps(len(taken) // self.beats)
+        made.after_some(taken, 1, np.arange(len(made)) * self.beats + self.beats - 1)
+        taken.after_some(made, 0, np.arange(len(taken)) // self.beats - 1)
+        return made
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

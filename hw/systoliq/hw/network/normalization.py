@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 from amaranth.hdl import Cat, Const, Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -21,6 +22,7 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
 from .row_memory import RowMemory
 
@@ -138,6 +140,21 @@ class NormalizedRows(wiring.Component):
         beats = [y_beat(operand_shape(form), 1) for form in (x, y)]
         self.fifo = Fifo(beats[1], depth=RowMemory.results_of(node.length), cells=cells)
         super().__init__({"i": In(stream.Signature(beats[0])), "o": Out(stream.Signature(beats[1]))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        length, widths = self.node.length, self.widths
+        starts = line.steps(len(taken) // length, gap=widths.row_cycles)
+        done = line.following(starts, widths.row_cycles - 1)
+        starts.after(self.rows.timed(line, taken, done), 0)
+        made = line.steps(len(taken))
+        row, place_of = np.divmod(np.arange(len(taken)), length)
+        multiplies = widths.row_cycles - length * widths.element_cycles  # after the start
+        flight = multiplies + self.rows.latency + 1 + 2 * widths.element_cycles + _FINISH
+        made.after_some(starts, flight + place_of * widths.element_cycles, row)
+        left = self.fifo.timed(line, made)
+        starts.after_some(left, 1, (np.arange(len(starts)) - 1) * length - 1)  # two rows have room
+        return left
 
     @staticmethod
     def _square_words(node: network.LayerNormalization) -> list[int]:

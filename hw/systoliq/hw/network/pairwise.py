@@ -14,8 +14,9 @@ from ..delay import delay
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .addition import SumOfTables
-from .credit_pipeline import credit_pipeline
+from .credit_pipeline import credit_pipeline, credit_pipeline_timed
 from .extremum import ExtremumOfTables
 from .fifo import Fifo
 from .multiplication import SteppedProduct
@@ -51,6 +52,15 @@ class Pairwise(wiring.Component):
                 "o": Out(stream.Signature(made)),
             }
         )
+
+    def timed(self, line: Timeline, *taken: Steps | None) -> Steps:
+        """Return the beats that leave; an input that is None is always there."""
+        sources = [source for source in taken if source is not None]
+        entered = line.steps(len(sources[0]))
+        for source in sources:
+            entered.after(source, 0)
+            source.after(entered, 0)
+        return credit_pipeline_timed(line, entered, self.fifo, latency=self.latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -12,10 +12,11 @@ from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import mark_used, place
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
-from .fork import Fork
+from .fork import Fork, fork_timed
 from .gearbox import Gearbox
-from .skid_stage import skid_stage
+from .skid_stage import skid_stage, skid_timed
 
 __all__ = ["Buffer", "Inlet", "Joint", "Outlet", "Pipeline", "port_names", "stream_letters"]
 
@@ -146,6 +147,35 @@ class Pipeline(wiring.Component):
             self._show(m, joint)
         return m
 
+    def timed(self, images: Sequence[int]) -> dict[str, Steps]:
+        """Return when the beats of an image leave at each output, by its port, where neither side waits.
+
+        ``images``: the beats of an image at each input; all begin in cycle 0.
+        """
+        line = Timeline()
+        ways: dict[str, list[Steps]] = {}
+        for inlet, beats in zip(self.inputs, images, strict=True):
+            given = line.steps(beats, start=0)
+            if inlet.waiting:
+                given = self._fifo(y_beat(inlet.shape, inlet.lanes), inlet.waiting).timed(line, given)
+            ways[inlet.name] = self._ways_timed(line, inlet.name, given)
+        for joint in self.joints:
+            if joint.inputs:  # constants are always there
+                taken = [
+                    self._lead_timed(line, ways[name].pop(0), joint, index) if name in ways else None
+                    for index, name in enumerate(joint.inputs)
+                ]
+                left = joint.component.timed(line, *taken)
+                ways[joint.name] = self._ways_timed(line, joint.name, left)
+        found = {}
+        for outlet, port in zip(self.outputs, self.output_ports, strict=True):
+            left = ways[outlet.name].pop(0)
+            if outlet.waiting:
+                left = self._fifo(getattr(self, port).payload.shape(), outlet.waiting).timed(line, left)
+            found[port] = left
+        line.solve()
+        return found
+
     def tap(self, name: str) -> str:
         """Prefix of the nets of a stage's output stream, for observers: ``_valid``, ``_ready`` and ``_data`` follow."""
         return f"tap_{next(joint.component.kind for joint in self.joints if joint.name == name)}"
@@ -202,14 +232,22 @@ class Pipeline(wiring.Component):
         self, m: Module, platform: object, name: str, given: stream.Interface, owner: str
     ) -> list[stream.Interface]:
         """The stream ``given`` once for each of its takers; ``owner`` names the fork."""
-        takers = sum(joint.inputs.count(name) for joint in self.joints)
-        takers += sum(each.name == name for each in self.outputs)
+        takers = self._takers(name)
         if takers == 1:
             return [given]
         fork = Fork(given.payload.shape(), ways=takers)
         m.submodules[f"fork_{owner}"] = place(fork, platform)
         wiring.connect(m, given, fork.i)
         return [getattr(fork, f"o_{way}") for way in range(takers)]
+
+    def _takers(self, name: str) -> int:
+        """Number of joints and outputs that take the stream ``name``."""
+        return sum(joint.inputs.count(name) for joint in self.joints) + sum(each.name == name for each in self.outputs)
+
+    def _ways_timed(self, line: Timeline, name: str, given: Steps) -> list[Steps]:
+        """The beats of the stream ``name`` for each of its takers."""
+        takers = self._takers(name)
+        return [given] if takers == 1 else fork_timed(line, given, ways=takers)
 
     def _behind_fifo(
         self, m: Module, platform: object, given: stream.Interface, waiting: int, label: str
@@ -232,15 +270,10 @@ class Pipeline(wiring.Component):
         label: str,
     ) -> None:
         """The stream ``given`` to its ``taker``: by registers, in its width, behind a FIFO where beats may wait."""
+        of = given.payload.data.shape().length
         given = skid_stage(m, platform, given, name=label)
-        shape = taker.payload.data.shape()
-        of, to = given.payload.data.shape().length, shape.length
-        between = math.lcm(of, to)  # so that neither side waits: by the greatest common divisor they would
-        for before, after in ((of, between), (between, to)):
-            if before == after:
-                continue
-            gearbox = Gearbox(shape.elem_shape, of=before, to=after)
-            m.submodules[f"gearbox_{int(after > before)}_{label}"] = place(gearbox, platform)
+        for gearbox in _gearboxes(of, taker):
+            m.submodules[f"gearbox_{int(gearbox.to > gearbox.of)}_{label}"] = place(gearbox, platform)
             wiring.connect(m, given, gearbox.i)
             given = gearbox.o
         if fifo is not None:
@@ -248,3 +281,29 @@ class Pipeline(wiring.Component):
             wiring.connect(m, given, fifo.i)
             given = fifo.o
         wiring.connect(m, given, taker)
+
+    def _lead_timed(self, line: Timeline, given: Steps, joint: Joint, index: int) -> Steps:
+        """The beats of its input ``index`` that ``joint`` takes, from those that are ``given``: see `_lead`."""
+        taken = skid_timed(line, given)
+        for gearbox in _gearboxes(self._lanes(joint.inputs[index]), joint.port(index)):
+            mark_used(gearbox)
+            taken = gearbox.timed(line, taken)
+        if joint.waiting and joint.waiting[index]:
+            taken = self._fifo(joint.port(index).payload.shape(), joint.waiting[index]).timed(line, taken)
+        return taken
+
+    def _lanes(self, name: str) -> int:
+        """Elements in a beat of the stream ``name``."""
+        for inlet in self.inputs:
+            if inlet.name == name:
+                return inlet.lanes
+        lanes: int = next(each for each in self.joints if each.name == name).component.o.payload.data.shape().length
+        return lanes
+
+
+def _gearboxes(of: int, taker: stream.Interface) -> list[Gearbox]:
+    """From beats of ``of`` elements to those of ``taker``."""
+    shape = taker.payload.data.shape()
+    between = math.lcm(of, shape.length)  # so that neither side waits: by the greatest common divisor they would
+    sizes = ((of, between), (between, shape.length))
+    return [Gearbox(shape.elem_shape, of=before, to=after) for before, after in sizes if before != after]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Module, Mux, Signal, Value, signed
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -18,6 +19,7 @@ from ..multiplier import Multiplier
 from ..operand_shape import operand_shape
 from ..requantizer import Requantizer, RequantizerConfig
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
 from .row_memory import RowMemory
 
@@ -81,6 +83,29 @@ class StreamedProduct(wiring.Component):
     @property
     def _product_latency(self) -> int:
         return lut_product_latency(_CENTRED) if self._in_tables else Multiplier.latency_of(self._cells)
+
+    @property
+    def _flight(self) -> int:
+        """Cycles from reading the last pair of a sum to its result."""
+        return self.matrix.latency + 1 + self._product_latency + 1 + self.requantizer.latency
+
+    def timed(self, line: Timeline, *taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        node, row_cycles = self.node, product_cycles(self.node)
+        columns, height = node.output.channels, node.inputs[0].pixels // node.blocks
+        starts = line.steps(len(taken[0]) // node.depth, gap=row_cycles)
+        over = line.following(starts, row_cycles - 1)
+        matrices = line.steps(len(starts) // height)
+        matrices.after_some(over, 0, (np.arange(len(matrices)) + 1) * height - 1)
+        starts.after(self.rows.timed(line, taken[0], over), 0)
+        row = np.arange(len(starts))
+        starts.after_some(self.matrix.timed(line, taken[1], matrices), 0, np.where(row % height, -1, row // height))
+        made = line.steps(len(starts) * columns)
+        of_row, column = np.divmod(np.arange(len(made)), columns)
+        made.after_some(starts, self._flight + (column + 1) * node.depth, of_row)
+        left = self.fifo.timed(line, made)
+        starts.after_some(left, 1, (row - rows_under_way(node) + 1) * columns - 1)
+        return left
 
     def elaborate(self, platform: object) -> Module:
         m = Module()
@@ -161,7 +186,7 @@ class StreamedProduct(wiring.Component):
             requantizer.offset.eq(found.offset[0]),
             requantizer.zero_point.eq(self.node.output.zero_point),
         ]
-        later += 1 + requantizer.latency
+        later = self._flight
         m.d.comb += [
             self.fifo.i.valid.eq(delay(m, reads & last, later, name="result", reset_less=False)),
             self.fifo.i.payload.data[0].eq(requantizer.y),

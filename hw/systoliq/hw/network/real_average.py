@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from amaranth.hdl import Module, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -16,8 +17,9 @@ from ..delay import delay
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
-from .real_sum import RealSum
+from .real_sum import ADDITION, RealSum
 
 __all__ = ["RealAverage"]
 
@@ -37,6 +39,17 @@ class RealAverage(wiring.Component):
         self.fifo = Fifo(made, depth=max(16, 1 << (self.latency + 3).bit_length()), cells=cells)
         given = y_beat(operand_shape(operand), len(lanes))
         super().__init__({"i": In(stream.Signature(given)), "o": Out(stream.Signature(made))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        ended = line.steps(len(taken) // self.beats)
+        ended.after_some(taken, self.latency, np.arange(len(ended)) * self.beats + self.beats - 1)
+        left = self.fifo.timed(line, ended)
+        paced = line.steps(len(taken), gap=ADDITION)
+        paced.after(taken, 0)
+        taken.after(paced, 0)
+        taken.after_some(left, 2, np.arange(len(taken)) // self.beats - self.fifo.depth)
+        return left
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -7,6 +7,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
+from ..timeline import Steps, Timeline
 from .pairwise import Pairwise
 from .replay import Replay
 
@@ -32,6 +33,12 @@ class Repeated(wiring.Component):
                 "o": Out(stream.Signature(core.o.payload.shape())),
             }
         )
+
+    def timed(self, line: Timeline, *taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        inside = list(taken)
+        inside[self.index] = self.replay.timed(line, taken[self.index])
+        return self.core.timed(line, *inside)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -10,6 +10,7 @@ from ..block_ram import SMALL
 from ..hierarchy import place
 from ..replay_buffer import ReplayBuffer
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .walk import Walk
 
 __all__ = ["Replay"]
@@ -29,6 +30,10 @@ class Replay(wiring.Component):
         self.kind = f"replay_{beats}_of_{lanes}x{shape.width}_{times}_times"
         self.buffer.kind = f"{self.kind}_buffer"
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        return self.buffer.timed(line, taken)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from amaranth.hdl import Array, Cat, Module, Mux, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -14,6 +15,7 @@ from ..credit import Credit
 from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 
 __all__ = ["RowMemory"]
 
@@ -60,6 +62,14 @@ class RowMemory(wiring.Component):
     def latency(self) -> int:
         """Cycles from ``read`` to ``element``."""
         return self.ram.latency
+
+    def timed(self, line: Timeline, taken: Steps, done: Steps) -> Steps:
+        """Return when each row is complete, from its elements and when the rows are ``done``."""
+        rows = np.arange(len(taken) // self.length)
+        complete = line.steps(len(rows))
+        complete.after_some(taken, 1, (rows + 1) * self.length - 1)
+        taken.after_some(done, 1, np.repeat(rows - 2, self.length))
+        return complete
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -6,9 +6,9 @@ from amaranth.hdl import Module, Value
 from amaranth.lib import stream
 
 from ..hierarchy import place
-from ..skid_buffer import SkidBuffer
+from ..skid_buffer import SkidBuffer, skid_timed
 
-__all__ = ["skid_stage"]
+__all__ = ["skid_stage", "skid_timed"]
 
 
 def skid_stage(m: Module, platform: object, given: stream.Interface, *, name: str) -> stream.Interface:

@@ -9,11 +9,12 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ..hierarchy import place
+from ..timeline import Steps, Timeline
 from .depthwise import Depthwise
 from .image import ImageWindow
 from .maximum import Maximum
 from .real_average import RealAverage
-from .skid_stage import skid_stage
+from .skid_stage import skid_stage, skid_timed
 from .window_buffer import WindowBuffer
 
 __all__ = ["Sliding"]
@@ -49,6 +50,10 @@ class Sliding(wiring.Component):
                 "o": Out(stream.Signature(core.o.payload.shape())),
             }
         )
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        return self.core.timed(line, skid_timed(line, self.buffer.timed(line, taken)))
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -20,6 +20,7 @@ from ..hierarchy import place
 from ..operand_shape import operand_shape
 from ..result_buffer import y_beat
 from ..rom import Rom
+from ..timeline import Steps, Timeline
 from .fifo import Fifo
 from .row_memory import RowMemory
 
@@ -143,6 +144,20 @@ class SoftmaxRows(wiring.Component):
         beat = y_beat(operand_shape(form), 1)
         self.fifo = Fifo(beat, depth=RowMemory.results_of(length), cells=cells)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        length, divides = self.length, self.tables.divide_cycles
+        starts = line.steps(len(taken) // length, gap=self.tables.row_cycles(length))
+        done = line.following(starts, self.tables.row_cycles(length) - 1)
+        starts.after(self.rows.timed(line, taken, done), 0)
+        made = line.steps(len(taken))
+        row, place_of = np.divmod(np.arange(len(taken)), length)
+        flight = 1 + length * _ADD + self._look_up + divides + _FINISH
+        made.after_some(starts, flight + place_of * divides, row)
+        left = self.fifo.timed(line, made)
+        starts.after_some(left, 1, (np.arange(len(starts)) - 1) * length - 1)  # two rows have room
+        return left
 
     @property
     def _look_up(self) -> int:

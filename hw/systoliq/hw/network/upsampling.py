@@ -10,6 +10,7 @@ from systoliq.golden.network import Move, Nearest
 
 from ..hierarchy import place
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .replay import Replay
 
 __all__ = ["Upsampling", "upsampling_times"]
@@ -46,6 +47,12 @@ class Upsampling(wiring.Component):
         ]
         beat = y_beat(shape, lanes)
         super().__init__({"i": In(stream.Signature(beat)), "o": Out(stream.Signature(beat))})
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats that leave."""
+        for replay in self.replays:
+            taken = replay.timed(line, taken)
+        return taken
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

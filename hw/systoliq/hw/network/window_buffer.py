@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from amaranth.hdl import Cat, Const, Module, Mux, Shape, Signal, Value
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
@@ -11,13 +12,17 @@ from amaranth.lib.wiring import In, Out
 from ..block_ram import BlockRam
 from ..delay import delay
 from ..hierarchy import place
-from ..memory_readout import memory_readout
+from ..memory_readout import memory_readout, readout_timed
 from ..result_buffer import y_beat
+from ..timeline import Steps, Timeline
 from .image import ImageWindow, Loop
 from .line_pace import LAG
 from .walk import Walk
 
 __all__ = ["WindowBuffer"]
+
+_COMPLETE = 2  # cycles from the last word of a line until it counts as complete
+_OPENS = 3  # cycles from the last fetch of a row of windows to the first word in a line that it frees
 
 
 class WindowBuffer(wiring.Component):
@@ -81,6 +86,24 @@ class WindowBuffer(wiring.Component):
     def beats(self) -> int:
         """Beats of one window."""
         return self.windows.elements // len(self.o.payload.data)
+
+    def timed(self, line: Timeline, taken: Steps) -> Steps:
+        """Return the beats of windows that leave, from the words that come."""
+        windows = self.windows
+        images = len(taken) // (windows.image[0] * self._line)
+        needed, freed = (np.cumsum(each * images) for each in (windows.lines_needed(), windows.lines_freed()))
+        rows, beats = np.arange(len(needed)), windows.out[1] * self.beats
+        fetched = line.steps(len(rows) * beats)
+        complete, begun = line.steps(len(rows)), line.steps(len(rows))
+        complete.after_some(taken, _COMPLETE, needed * self._line - 1)
+        complete.after(begun, 1, lag=1)
+        begun.after(complete, 1)
+        begun.after_some(fetched, 0, rows * beats - 1)  # with the last beat of the row before
+        fetched.after_some(begun, 1, np.arange(len(fetched)) // beats)
+        full = np.arange(len(taken)) // self._line + 1 - self.lines  # lines that must be free
+        row = np.searchsorted(freed, full)
+        taken.after_some(fetched, _OPENS, np.where(full > 0, (row + 1) * beats - 1, -1))
+        return readout_timed(line, fetched, latency=self.rams[0].latency)
 
     def elaborate(self, platform: object) -> Module:
         m = Module()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -32,7 +31,6 @@ __all__ = [
     "beat_bits",
     "beat_lanes",
     "cosimulate_network",
-    "image_beats",
     "network_verilog",
 ]
 
@@ -116,14 +114,8 @@ class NetworkResult:
 def network_verilog(assembly: Assembly) -> str:
     """The Verilog that `cosimulate_network` runs: the network's, and the models of its vendor cells."""
     pipeline = assembly.pipeline
-    top = AxiPipeline(pipeline, image_beats=image_beats(assembly))
+    top = AxiPipeline(pipeline, image_beats=assembly.image_beats)
     return emit_verilog(top, NETWORK_TOP) + models_verilog(*assembly.cells)
-
-
-def image_beats(assembly: Assembly) -> tuple[int, ...]:
-    """Beats of an image as it enters, for each input."""
-    inputs = assembly.pipeline.inputs
-    return tuple(math.prod(assembly.tensors[each.name].shape[1:]) // each.lanes for each in inputs)
 
 
 def cosimulate_network(
