@@ -261,7 +261,7 @@ def _report(build: _Build, setting: Setting, folder: Path, *, asked: float, firs
         divisor=build.divisor(setting),
         seed=build.seed,
         resources=_resources(report),
-        untimed=untimed_cells(report),
+        untimed=untimed_cells(report, board.family),
         seconds=build.seconds,
         tools=(find_yosys().version, placer(board).version, packer(board).version),
     )

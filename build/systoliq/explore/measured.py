@@ -17,7 +17,7 @@ from ..synth import DoesNotFitError, SynthReport, Target, open_target, synthesiz
 from ..synth.flow import synthesized
 from ..synth.opensta import BRINGS, find_sta
 from ..synth.standard_cells import library_of, read_library
-from ..synth.tools import FAMILIES, find_nextpnr, find_yosys
+from ..synth.tools import find_yosys, placer_versions
 from .blocks import luts_by_block
 
 __all__ = ["MeasuredSynthesizer", "measured_synthesizer"]
@@ -41,7 +41,7 @@ class MeasuredSynthesizer:
 
     def identity(self) -> str:
         """Versions of the tools; with standard cells OpenSTA's, and their libraries' contents."""
-        tools = [find_yosys().version, *(find_nextpnr(family).version for family in FAMILIES)]
+        tools = [find_yosys().version, *placer_versions()]
         sta = find_sta() if self.libraries else None
         asked = [] if self.mhz is None else [f"gates sized for {self.mhz:g} MHz"]
         return ", ".join([*tools, *([sta.version] if sta else []), *self.libraries, *asked])

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from itertools import product
 
-from .targets import MultiplierSites
+from .target import MultiplierSites
 
 __all__ = ["floorplan", "floorplan_script"]
 

@@ -23,7 +23,8 @@ from .opensta import TIMED, find_sta, slowest_path
 from .parts import figures_of_parts
 from .report import CriticalPath, SynthReport
 from .standard_cells import CELLS, Library, library_of, read_library
-from .targets import Target, open_target
+from .target import Target
+from .targets import open_target
 from .tools import find_nextpnr, find_yosys
 from .yosys import cell_figures, mapped_apart, netlist_to_place, run_blocks, run_yosys, top_of
 
@@ -109,7 +110,7 @@ def synthesized(
     yosys = find_yosys()
     if progress:
         progress("synthesis")
-    commands = " ".join([target.synth, *target.after, *mapped_apart(verilog, name, target)])
+    commands = " ".join([*target.before, target.synth, *target.after, *mapped_apart(verilog, name, target)])
     cells = b"" if library is None else library.content + f"{mhz}".encode()
     memories = [part for file in sorted(files_of(verilog).items()) for part in file]
     key = content_key(_FORMAT, verilog, name, commands, cells, yosys.version, *memories)
@@ -173,7 +174,7 @@ def _report(
         target_mhz=placement.mhz,
         open_ports=placement.open_ports,
         floorplan=dict(placement.floorplan),
-        untimed=untimed_cells(reports[0]) if reports else (),
+        untimed=untimed_cells(reports[0], target.family) if reports else (),
         critical_path=placement.path or (critical_path(typical) if typical else None),
         area=figures.get("area"),
         gates=int(figures["cells"]) if target.family == "generic" else None,
@@ -228,9 +229,10 @@ def _place(
     plan = floorplan(multipliers, target.multiplier_sites)
     netlist = netlist_to_place(
         folder,
-        without_ports=open_ports > 0 or bool(target.clock_pin),
+        without_ports=open_ports > 0 or target.without_ports or bool(target.clock_pin),
         sites=plan,
         clock_pad=bool(target.clock_pin),
+        clock=not target.without_ports,
     )
     reports = []
     for seed in seeds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 
 from amaranth.lib import wiring
 
@@ -11,6 +12,7 @@ from systoliq.hw.cells import models
 from systoliq.hw.verilog import emit_verilog
 
 from ..errors import InputError
+from .families import FAMILIES
 from .flow import synthesized
 from .targets import open_target
 from .tools import yosys_share
@@ -18,13 +20,7 @@ from .yosys import RAMS, top_of
 
 __all__ = ["NETLISTS", "netlist_sources"]
 
-NETLISTS = {
-    "ecp5": "ecp5-85k",
-    "ice40": "ice40-up5k",
-    "gowin": "gowin-gw2a18",
-    "xc7": "xilinx-xc7",
-    "xcup": "xilinx-xcup",
-}
+NETLISTS = {name: target for family in FAMILIES.values() for name, target in family.netlists.items()}
 """Families, and the target that represents each."""
 
 # Yosys' own models, which precede the project's: the latter replace the cells that Yosys only has as black boxes. (Its
@@ -40,7 +36,8 @@ _MACROS = """\
 `define ICE40_DEFAULT_ASSIGNMENT_1
 """
 _NAME = re.compile(r"\w+")
-_DOES = re.compile(r"\b(assign|always)\b")
+_INCLUDE = re.compile(r'`include "([\w.]+)"')
+_DOES = re.compile(r"\b(assign|always)\b|^\s+\w+ #\(", re.MULTILINE)  # or it has an instance that does
 
 
 def netlist_sources(
@@ -63,7 +60,7 @@ def netlist_sources(
         known |= _modules(text)
     for path in sorted((yosys_share() / target.family).iterdir()):
         if path.name in _MODELS:
-            modules = _modules(path.read_text())
+            modules = _modules(_whole(path))
             known |= {cell: text for cell, text in modules.items() if cell not in known or _DOES.search(text)}
     used = {cell["type"] for cell in top_of(folder)["cells"].values()} & set(RAMS)
     if unknown := sorted(kind for kind in used if not _DOES.search(known.get(kind, ""))):
@@ -71,6 +68,16 @@ def netlist_sources(
             f"netlist must be of a design without block RAM for {family}: there is no model of {', '.join(unknown)}"
         )
     return [netlist, _MACROS + "".join(_needed(netlist, known))]
+
+
+def _whole(path: Path) -> str:
+    """The text of a file with that of the files that it includes from its folder."""
+
+    def included(match: re.Match[str]) -> str:
+        file = path.parent / match[1]
+        return file.read_text() if file.is_file() else match[0]
+
+    return _INCLUDE.sub(included, path.read_text())
 
 
 def _modules(text: str) -> dict[str, str]:

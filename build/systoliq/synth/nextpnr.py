@@ -10,10 +10,10 @@ from typing import Any
 from systoliq.failed import FailedError
 
 from ..errors import SynthesisError
+from .families import FAMILIES, Placement
 from .report import CriticalPath
-from .targets import CLOCK_PIN_FILE, Target
+from .target import CLOCK_PIN_FILE, Target
 from .tools import Command
-from .yosys import DSPS
 
 __all__ = [
     "DoesNotFitError",
@@ -25,26 +25,6 @@ __all__ = [
     "untimed_cells",
 ]
 
-# Unit of each kind of site. Memory in LUTs of a Gowin takes the eight of its block.
-_SITES: dict[str, dict[str, dict[str, int]]] = {
-    "ecp5": {
-        "lut_sites": {"TRELLIS_COMB": 1},
-        "ff": {"TRELLIS_FF": 1},
-        "dsp": DSPS,
-        "ram": {"DP16KD": 1},
-    },
-    "ice40": {"lut_sites": {"ICESTORM_LC": 1}, "dsp": {"ICESTORM_DSP": 1}, "ram": {"ICESTORM_RAM": 1}},
-    "gowin": {
-        "lut_sites": {"LUT4": 1, "ALU": 1, "RAM16SDP4": 8},
-        "ff": {"DFF": 1},
-        "dsp": DSPS,
-        "ram": {"BSRAM": 1},
-    },
-}
-# nextpnr has no timing of the pins of these: no path to or from them is timed, nor placed for.
-_UNTIMED = ("ALU54B", "MULT9X9", "MULT18X18", "MULT36X36", "BSRAM")
-_NOT_STATIC = ("ALU54B",)  # a trap for nextpnr-ecp5's static placer
-_OUTPUTS = {"ecp5": "--textcfg", "ice40": "--asc", "gowin": "--write"}
 _NO_ROOM = re.compile(
     r"[Uu]nable to place|[Uu]nable to find a placement|no Bels remaining|Out of space|too many|more .* than"
 )
@@ -56,14 +36,14 @@ class DoesNotFitError(FailedError):
 
 def run_nextpnr(nextpnr: Command, target: Target, mhz: float, seed: int, folder: Path) -> dict[str, Any]:
     """The report of one run; nextpnr's log stays in `folder`."""
-    output = (_OUTPUTS[target.family], f"out_{seed}.txt")
+    output = (_placement(target.family).output, f"out_{seed}.txt")
     if target.clock_pin:
         (folder / CLOCK_PIN_FILE).write_text(f'IO_LOC "clk" {target.clock_pin};\n')
     done = nextpnr.run(
         *_arguments(target, folder),
         *("--json", "netlist.json", "--freq", f"{mhz:g}", "--seed", str(seed), "--timing-allow-fail", "-q"),
         *("--log", f"nextpnr_{seed}.log", "--report", f"report_{seed}.json", "--detailed-timing-report"),
-        *(() if "--out-of-context" in target.place else output),
+        *(() if target.without_ports or "--out-of-context" in target.place else output),
         cwd=folder,
     )
     if done.returncode:
@@ -82,7 +62,15 @@ def is_lack_of_room(message: str) -> bool:
 def _arguments(target: Target, folder: Path) -> tuple[str, ...]:
     """The target's arguments, but for its placer where that would not live through the netlist in `folder`."""
     cells = re.findall(r'"type": "(\w+)"', (folder / "netlist.json").read_text())
-    return target.place if set(cells) & set(_NOT_STATIC) else target.placed
+    return target.place if set(cells) & set(_placement(target.family).not_static) else target.placed
+
+
+def _placement(family: str) -> Placement:
+    """Return the place and route of a family that has one."""
+    placement = FAMILIES[family].placement
+    if placement is None:
+        raise ValueError(f"family must have place and route, not {family!r}")
+    return placement
 
 
 def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:
@@ -90,13 +78,13 @@ def site_figures(report: dict[str, Any], family: str) -> dict[str, float]:
     used = report["utilization"]
     return {
         key: sum(size * used.get(kind, {}).get("used", 0) for kind, size in kinds.items())
-        for key, kinds in _SITES[family].items()
+        for key, kinds in _placement(family).used.items()
     }
 
 
-def untimed_cells(report: dict[str, Any]) -> tuple[str, ...]:
+def untimed_cells(report: dict[str, Any], family: str) -> tuple[str, ...]:
     """The kinds of cells in use that the frequency says nothing about."""
-    return tuple(kind for kind in _UNTIMED if report["utilization"].get(kind, {}).get("used"))
+    return tuple(kind for kind in _placement(family).untimed if report["utilization"].get(kind, {}).get("used"))
 
 
 def max_mhz(report: dict[str, Any]) -> float:
@@ -125,7 +113,9 @@ def critical_path(report: dict[str, Any]) -> CriticalPath | None:
     )
 
 
-_TAIL = re.compile(r"(_TRELLIS_FF|_LUT[1-7]|_PFUMX|_L6MUX21|_CCU2C|_SB_|_DFF|_ALU|_MUX2|_RAM16|\$).*")
+_TAIL = re.compile(
+    r"(_TRELLIS_FF|_LUT[1-7]|_PFUMX|_L6MUX21|_CCU2|_SB_|_DFF|_ALU|_MUX2|_RAM16|_FD1P3|_WIDEFN9|_MULT|_CC_|/|\$).*"
+)
 
 
 def _signal(cell: str) -> str:

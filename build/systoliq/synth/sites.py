@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
+from .families import FAMILIES
+
 __all__ = ["sites_of_cells"]
 
 _Cell = dict[str, Any]
 
-# LUT sites of a cell by itself. On ECP5, memory in LUTs takes 4, and its write port the inputs of 2 more; on Gowin, it
-# takes the eight of its block.
-_SITES = dict.fromkeys([*(f"LUT{size}" for size in range(1, 7)), "SB_LUT4", "SRL16E", "SRLC32E"], 1)
-_SITES |= {"CCU2C": 2, "TRELLIS_DPR16X4": 6, "ALU": 1, "RAM16SDP4": 8}
-_SITES |= {"RAM32X1D": 2, "RAM64X1D": 2, "RAM32M": 4, "RAM64M": 4, "RAM32M16": 8, "RAM64M8": 8}  # Xilinx
+# LUT sites of a cell by itself.
+_SITES = {kind: size for family in FAMILIES.values() for kind, size in family.cells.tables.items()}
 
 
 def sites_of_cells(module: dict[str, Any]) -> dict[str, int]:

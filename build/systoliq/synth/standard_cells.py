@@ -18,7 +18,7 @@ from systoliq.subprocesses import run_child
 
 from ..errors import InputError, MissingPackageError
 from ..files import read_input
-from .targets import Target
+from .target import Target
 from .tools import Command
 
 __all__ = [

@@ -17,12 +17,12 @@ from systoliq.sim.tools import Tool
 from systoliq.subprocesses import run_child
 
 from ..errors import MissingPackageError
+from .families import FAMILIES
 
-__all__ = ["FAMILIES", "Command", "find_nextpnr", "find_script", "find_yosys", "synthesis_tools", "yosys_share"]
+__all__ = ["Command", "find_nextpnr", "find_script", "find_yosys", "placer_versions", "synthesis_tools", "yosys_share"]
 
-FAMILIES = {"ecp5": "ECP5", "ice40": "iCE40", "gowin": "Gowin"}
-"""Families with place and route, and their titles."""
-
+_PLACERS = {name: family.placement for name, family in FAMILIES.items() if family.placement}
+_YOSYS = "yosys"
 _HINT = "pip install 'systoliq[synth]'"
 
 # pyosys runs Yosys inside Python; a separate process isolates crashes and memory.
@@ -50,17 +50,22 @@ def find_yosys() -> Command:
 
 def find_nextpnr(family: str) -> Command:
     """nextpnr for `family`."""
-    package = f"yowasp-nextpnr-{'himbaechel-' if family == 'gowin' else ''}{family}"
+    package = _PLACERS[family].package
     return find_script(package, package)
+
+
+def placer_versions() -> tuple[str, ...]:
+    """Versions of the installed nextpnrs."""
+    return tuple(tool.version for tool in synthesis_tools() if tool.found and tool.name != _YOSYS)
 
 
 def synthesis_tools() -> tuple[Tool, ...]:
     """The tools of synthesis, found or not, for `systoliq doctor`."""
     return (
-        _tool("yosys", "synthesis (synth, explore, --netlist)", find_yosys),
+        _tool(_YOSYS, "synthesis (synth, explore, --netlist)", find_yosys),
         *(
-            _tool(f"nextpnr-{family}", f"place and route on {title}", partial(find_nextpnr, family))
-            for family, title in FAMILIES.items()
+            _tool(f"nextpnr-{family}", f"place and route on {FAMILIES[family].title}", partial(find_nextpnr, family))
+            for family in _PLACERS
         ),
     )
 
@@ -88,7 +93,15 @@ def find_script(package: str, *argv: str) -> Command:
     found = str(beside) if os.access(beside, os.X_OK) else shutil.which(argv[0])
     if found is None:
         raise _missing(package)
-    return Command(argv=(found, *argv[1:]), version=f"{package} {importlib.metadata.version(package)}")
+    return Command(argv=(found, *argv[1:]), version=_version(package, found))
+
+
+def _version(package: str, found: str) -> str:
+    """Return the package and its version; of a command that another environment installed, where it is."""
+    try:
+        return f"{package} {importlib.metadata.version(package)}"
+    except importlib.metadata.PackageNotFoundError:
+        return f"{package} of {found}"
 
 
 def _missing(package: str) -> MissingPackageError:

@@ -12,10 +12,11 @@ from typing import Any
 from systoliq.hw.verilog import files_of
 
 from ..errors import SynthesisError
+from .families import FAMILIES
 from .repeated import repeated_modules
 from .sites import sites_of_cells
 from .standard_cells import CELLS, LARGE, Library, check_memory, mapping
-from .targets import Target
+from .target import Target
 from .tools import Command
 
 __all__ = [
@@ -31,12 +32,12 @@ __all__ = [
     "top_of",
 ]
 
-_CARRIES = {"CCU2C": 2, "SB_CARRY": 1, "CARRY4": 4, "CARRY8": 8, "ALU": 1}  # bits each
-# Multipliers of each cell: for Gowin, in units of 9 x 9 bits.
-DSPS = dict.fromkeys(("MULT18X18D", "ALU54B", "SB_MAC16", "DSP48E1", "DSP48E2"), 1)
-DSPS |= {"MULT9X9": 1, "MULT18X18": 2, "MULT36X36": 8}
-RAMS = {"DP16KD": 1, "SB_RAM40_4K": 1, "SB_SPRAM256KA": 1, "RAMB18E1": 1, "RAMB36E1": 2, "RAMB18E2": 1, "RAMB36E2": 2}
-RAMS |= dict.fromkeys(("SP", "SPX9", "SDPB", "SDPX9B", "DPB", "DPX9B", "pROM", "pROMX9"), 1)
+DSPS = {kind: size for family in FAMILIES.values() for kind, size in family.cells.multipliers.items()}
+"""Multipliers that each kind of cell counts as."""
+RAMS = {kind: size for family in FAMILIES.values() for kind, size in family.cells.memories.items()}
+"""Memory blocks that each kind of cell counts as."""
+_CARRIES = {kind: bits for family in FAMILIES.values() for kind, bits in family.cells.carries.items()}
+_REGISTERS = tuple(begin for family in FAMILIES.values() for begin in family.cells.registers)
 
 
 def run_yosys(
@@ -54,7 +55,8 @@ def run_yosys(
     else:
         quick = False
     whole = f"{target.synth} -noabc" if quick else target.synth
-    script = ["read_verilog design.v", *_synthesis(verilog, name, target, whole), *target.after]
+    before = [f"hierarchy -top {name}", *target.before] if target.before else []
+    script = ["read_verilog design.v", *before, *_synthesis(verilog, name, target, whole), *target.after]
     options = ""
     if library is not None:
         # Registers are counted before they bear the library's names.
@@ -70,6 +72,8 @@ def run_yosys(
         raise SynthesisError(f"Yosys failed on {name}: it wrote no netlist")
     if target.family == "ecp5":
         _free_carries(folder)
+    if target.family == "nexus":
+        _begin_carries(folder)
 
 
 def run_blocks(
@@ -185,10 +189,12 @@ def _top(netlist: dict[str, Any]) -> dict[str, Any]:
     return next(module for module in modules.values() if "top" in module["attributes"])
 
 
-def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, str], clock_pad: bool = False) -> bytes:
+def netlist_to_place(
+    folder: Path, *, without_ports: bool, sites: Mapping[str, str], clock_pad: bool = False, clock: bool = True
+) -> bytes:
     """`netlist.json` for nextpnr, with cells kept to `sites`, by their names.
 
-    ``without_ports`` removes all ports but the clock: the ports of a part of a design need no pins of the package.
+    ``without_ports`` removes all ports but the ``clock``: the ports of a part of a design need no pins of the package.
     ``clock_pad``: with the input buffer that Gowin's parts want between a pin and the clock.
     """
     content = (folder / "netlist.json").read_bytes()
@@ -197,7 +203,7 @@ def netlist_to_place(folder: Path, *, without_ports: bool, sites: Mapping[str, s
     netlist = json.loads(content)
     top = _top(netlist)
     if without_ports:
-        top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk"}
+        top["ports"] = {name: port for name, port in top["ports"].items() if name == "clk" and clock}
     if clock_pad:
         _pad_clock(top)
     for name, site in sites.items():
@@ -223,9 +229,7 @@ def _pad_clock(top: dict[str, Any]) -> None:
 
 def is_register(kind: str) -> bool:
     """True if a cell of this kind holds a bit."""
-    return kind == "TRELLIS_FF" or kind.startswith(
-        ("SB_DFF", "FDRE", "FDSE", "FDCE", "FDPE", "DFF", "$_DFF", "$_SDFF", "$_DLATCH")
-    )
+    return kind.startswith(_REGISTERS)
 
 
 def _free_carries(folder: Path) -> None:
@@ -248,4 +252,34 @@ def _free_carries(folder: Path) -> None:
                 pins["COUT"] = ["x"]
             if pins["CIN"] == ["0"] and pins["D0"] == ["1"] and init.startswith("0" * 8):
                 pins["CIN"] = ["x"]
+    path.write_text(json.dumps(netlist))
+
+
+def _begin_carries(folder: Path) -> None:
+    """Cut the constant out of the beginning of Nexus' carry chains, where nextpnr refuses a net.
+
+    Yosys begins a chain with a CCU2 whose carry out is its input A1, whatever its carry in: the upper half looks up 0
+    where D1 is 1. Yosys then ties that carry in to 0.
+
+    Raises SynthesisError for another cell with a constant carry in.
+    """
+    path = folder / "netlist.json"
+    netlist = json.loads(path.read_text())
+    for module in netlist["modules"].values():
+        constants = {
+            bit: value
+            for kind, value in (("VLO", "0"), ("VHI", "1"))
+            for cell in module["cells"].values()
+            if cell["type"] == kind
+            for bit in cell["connections"]["Z"]
+        }
+        for name, cell in module["cells"].items():
+            if cell["type"] != "CCU2":
+                continue
+            pins = {pin: [constants.get(bit, bit) for bit in bits] for pin, bits in cell["connections"].items()}
+            if pins["CIN"] not in (["0"], ["1"]):
+                continue
+            if pins["D1"] != ["1"] or not cell["parameters"]["INIT1"].startswith("0x00"):
+                raise SynthesisError(f"nextpnr cannot place {name}: its carry in is the constant {pins['CIN'][0]}")
+            cell["connections"]["CIN"] = []
     path.write_text(json.dumps(netlist))

