@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from systoliq.design import open_source
-from systoliq.design.options import Hardware
+from systoliq.design import ArrayDesign, ArrayOptions
 from systoliq.errors import SynthesisError
 from systoliq.hw import ArrayConfig, AxiBareArray, BareArray
 from systoliq.synth import synthesize
@@ -27,7 +26,7 @@ def test_registers_that_several_multipliers_read_stay(simulator: str) -> None:
     """
     generator = np.random.default_rng(1)
     a, b = (generator.integers(-128, 128, shape).astype(np.int8) for shape in ((2, 5), (5, 2)))
-    found = open_source("array", Hardware(rows=2, cols=2)).simulate(a, b, simulator=simulator, netlist="nexus")
+    found = ArrayDesign(ArrayOptions(rows=2, cols=2)).simulate(a, b, simulator=simulator, netlist="nexus")
     assert np.array_equal(found.y, a.astype(np.int32) @ b)
 
 
