@@ -125,7 +125,7 @@ def _coverage_row(item: str, kind: str, found: Coverage) -> Row:
 
 
 def _under_icarus(files: PackageFiles, text: str, seconds: float) -> str:
-    """What the testbench printed, which passed."""
+    """The line PASS that the testbench printed under Icarus."""
     icarus = require("icarus")
     with tempfile.TemporaryDirectory(prefix="systoliq-signoff-") as place:
         folder = Path(place)
