@@ -73,6 +73,7 @@ def arguments(model):
         "MatMulLayer": {"b": OPERANDS["b"], "b_zero_point": np.int8(0), "a_zero_point": np.int8(0)},
         "NetworkDesign": {"network": network()},
         "NetworkOptions": {},
+        "NetworkSession": {"model": model},
         "DmaEngineDesign": {},
         "compile_onnx": {"model": model},
         "matmul_integer": OPERANDS,
@@ -88,7 +89,8 @@ def arguments(model):
 
 # made by others alone or abstract, and errors
 MADE = {
-    "CompiledModel", "Design", "InputError", "MissingPackageError", "Network", "Product", "Simulated",
+    "CompiledModel", "Design", "InputError", "MissingPackageError", "Network", "NetworkReport", "Product",
+    "Simulated",
     "SimulationError", "SynthReport", "ToolError",
 }  # fmt: skip
 

@@ -28,6 +28,7 @@ DIRECTION = (  # packages and modules of the folder build: each may import those
     {"package", "quantize"},
     {"benchmarks", "board", "demo", "explore", "inference"},
     {"accelerate", "partition", "signoff", "soc"},
+    {"deploy"},
     {"cli"},
     {"__main__", "api"},
 )

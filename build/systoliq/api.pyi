@@ -1,3 +1,7 @@
+from .deploy import (
+    NetworkReport,
+    NetworkSession,
+)
 from .design import (
     ArrayDesign,
     ArrayOptions,
@@ -76,6 +80,8 @@ __all__ = [
     "Network",
     "NetworkDesign",
     "NetworkOptions",
+    "NetworkReport",
+    "NetworkSession",
     "Product",
     "Simulated",
     "SimulationError",

@@ -1,4 +1,4 @@
-"""Linked designs: a design behind a serial line, as a component, and the fingerprint by which a host knows it."""
+"""Linked designs: a design behind a serial line, as a component, and the fingerprint that identifies it to a host."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from systoliq.hw.link.frame_receiver import TIMEOUT_BITS
 from systoliq.hw.verilog import Verilog, emit_verilog, files_of
 
 from ..design import Design
+from ..errors import LinkError
 
-__all__ = ["LINK_TOP", "fingerprint", "linked", "linked_verilog"]
+__all__ = ["LINK_TOP", "check_board", "fingerprint", "linked", "linked_verilog"]
 
 LINK_TOP = "link"
 """The module of a `Linked` in emitted Verilog."""
@@ -24,6 +25,15 @@ def fingerprint(design: Design) -> bytes:
     for name, content in sorted(files_of(design.verilog).items()):
         digest.update(name.encode() + content)
     return digest.digest()[:_BYTES]
+
+
+def check_board(design: Design, held: bytes) -> None:
+    """Raise LinkError if `held`, the fingerprint that a board gives, is not that of `design`."""
+    if (made := fingerprint(design)) != held:
+        raise LinkError(
+            f"the board must hold the design with fingerprint {made.hex()}, and holds {held.hex()}: give the SOURCE, "
+            "options or package that its bitstream was made with"
+        )
 
 
 def linked(design: Design, *, timeout_bits: int = TIMEOUT_BITS) -> Linked:

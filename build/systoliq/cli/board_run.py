@@ -12,11 +12,9 @@ from systoliq.golden.archive import npz_bytes
 
 from ..board.client import Client
 from ..board.exchange_of import exchange_of
-from ..board.linked import fingerprint
+from ..board.linked import check_board
 from ..board.port import Port
 from ..board.record import find_record
-from ..design import Design
-from ..errors import LinkError
 from ..files import check_file, json_bytes, write_file
 from ..progress import Stages
 from .board_design import BOARD_DESIGN_OPTIONS, BOARD_OPTION, board_design, recorded_design
@@ -71,7 +69,7 @@ def board_run(
             held = client.identify()
             asked = options | {"baud": baud}
             design = recorded_design(find_record(held)) if source is None else board_design(source, board, asked)
-        _check(design, held)
+        check_board(design, held)
         exchange = exchange_of(design, **design.read_operands(input_, quantize=quantize))
         began = time.monotonic()
         with stages.stage(f"{len(exchange.requests)} units through {port}") as detail:
@@ -99,12 +97,3 @@ def board_run(
     for difference in differing[:_SHOWN]:
         click.echo(f"mismatch: {difference}", err=True)
     return 1 if differing else 0
-
-
-def _check(design: Design, held: bytes) -> None:
-    """A LinkError where the board holds another design."""
-    if (made := fingerprint(design)) != held:
-        raise LinkError(
-            f"the board must hold the design with fingerprint {made.hex()}, and holds {held.hex()}: give the SOURCE "
-            "and the options that its bitstream was made with"
-        )

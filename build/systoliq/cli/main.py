@@ -19,6 +19,7 @@ COMMANDS = {
     "build": "Go the whole way from a model to a board, with one report",
     "compile": "Compile an ONNX model for the engine with DMA",
     "demo": "Train, quantize, emit and simulate a classifier of digits",
+    "deploy": "Write an ONNX model whose network is the hardware",
     "doctor": "List the tools found, and how to install missing ones",
     "emit": "Write Verilog, a testbench and a certificate",
     "explore": "Search array sizes, widths and cells for the best designs",

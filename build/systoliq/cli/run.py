@@ -44,7 +44,7 @@ onnxruntime. Exit status is 1 if anything differs. It is 3 if the hardware is ri
 saturate on this processor (docs/onnx.md).
 
 FILE.onnx may also be a directory of systoliq partition: then its network runs as Verilog, and what comes before and
-after it in onnxruntime. The engine's options cannot be used with it.
+after it in onnxruntime, with a profile by stage. The engine's options cannot be used with it.
 
 Input and output are archives with one array per input and output of the model, by name. If the input has labels [M],
 the accuracy of the first output is shown.

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from systoliq.golden.archive import npz_bytes, read_arrays
 from systoliq.sim.choice import SimulatorChoice
@@ -18,7 +22,13 @@ from ..samples import check_labels, hit_share
 from .labels import show_accuracy
 from .shown import shown
 
-__all__ = ["refuse_engine", "run_partition"]
+if TYPE_CHECKING:
+    from ..deploy import NetworkReport
+    from ..inference.report import OutputReport
+
+__all__ = ["refuse_engine", "run_partition", "show_comparison"]
+
+_WIDTH = 160  # of the table in a file or a pipe
 
 
 def refuse_engine(options: Mapping[str, Any]) -> None:
@@ -32,34 +42,54 @@ def run_partition(
     stalls: float, seed: int,
 ) -> int:  # fmt: skip
     """Run the partition in `directory` and return the exit status: 1 if anything differs."""
-    from ..partition import is_partition, play  # with Amaranth, which --help does not need
+    from ..deploy import NetworkSession  # with Amaranth, which --help does not need
 
-    if not is_partition(directory):
-        raise InputError(f"{directory}: must be a model or a directory of systoliq partition")
     feed = read_arrays(input_)
     labels = feed.pop("labels", None)
     check_labels(input_, labels, feed.values())
     with Stages().stage(f"run {directory}") as detail:
-        played = play(directory, feed, simulator=simulator, stalls=stalls, seed=seed, progress=detail)
-    first = next(iter(played.outputs.values()))
-    accuracy = {} if labels is None else {"accuracy": hit_share(input_, labels, first)}
+        session = NetworkSession(directory, on=simulator, stalls=stalls, seed=seed, progress=detail)
+        results = session.run(None, feed)
+    found = session.report
+    accuracy = {} if labels is None else {"accuracy": hit_share(input_, labels, results[0])}
     if output is not None:
-        write_file(output, npz_bytes(played.outputs))
+        names = [each.name for each in session.get_outputs()]
+        write_file(output, npz_bytes(dict(zip(names, results, strict=True))))
     if report is not None:
-        write_file(report, json_bytes(played.facts() | accuracy))
-    figures = played.network.report
-    click.echo(
-        f"network in {figures['simulator']}: {figures['outputs']:,} integers compared with golden, "
-        f"{figures['mismatches']} differ; {played.network_mismatches} differ from onnxruntime; "
-        f"{figures['cycles']:,} cycles"
-    )
-    for line in (*figures["first_mismatches"], *figures["violations"]):
+        write_file(report, json_bytes(found.facts() | accuracy))
+    _show_stages(found)
+    for line in found.lines:
         click.echo(shown(f"mismatch: {line}"), err=True)
     if labels is not None:
         show_accuracy(accuracy["accuracy"], len(labels))
-    count = sum(array.size for array in played.outputs.values())
+    show_comparison(found.outputs, passed=found.passed)
+    return 0 if found.passed else 1
+
+
+def show_comparison(outputs: Mapping[str, OutputReport], *, passed: bool = True) -> bool:
+    """Print how the model's outputs compare with onnxruntime's; return whether they are equal and all else `passed`."""
+    elements = sum(end.elements for end in outputs.values())
+    mismatches = sum(end.mismatches for end in outputs.values())
+    passed = passed and not mismatches
     click.echo(
-        f"{'PASS' if played.passed else 'FAIL'}: {count:,} elements of the model's outputs compared with onnxruntime's "
-        f"for the whole model, {played.mismatches} differ"
+        f"{'PASS' if passed else 'FAIL'}: {elements:,} elements of the model's outputs compared with onnxruntime's for "
+        f"the whole model, {mismatches} differ"
     )
-    return 0 if played.passed else 1
+    return passed
+
+
+def _show_stages(report: NetworkReport) -> None:
+    """Print the profile by stage, and a line on the network."""
+    table = Table("stage", "operator", box=None, pad_edge=False)
+    for head in ("busy cycles", "waiting", "busy"):
+        table.add_column(head, justify="right")
+    for stage in report.stages:
+        figures = (f"{stage.busy:,}", f"{stage.waiting:,}", f"{stage.share:.0%}")
+        table.add_row(Text(shown(stage.name), overflow="fold"), stage.operator, *figures)
+    Console(highlight=False, width=None if sys.stdout.isatty() else _WIDTH).print(table)
+    compared = f"{report.compared:,} integers compared with golden, {report.golden_mismatches} differ; "
+    click.echo(
+        f"network on {report.on}: {report.images} images, {compared if report.compared else ''}"
+        f"{report.onnxruntime_mismatches} differ from onnxruntime; {report.cycles:,} cycles"
+        f"{'' if report.measured else ' by the cycle model'}"
+    )

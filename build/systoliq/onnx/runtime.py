@@ -15,7 +15,10 @@ from .model import library
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["Session", "fused"]
+__all__ = ["INT8", "Session", "fused"]
+
+INT8 = ("session.qdqisint8allowed", "1")
+"""Entry of onnxruntime's options that lets int8 activations stay int8 on x86."""
 
 _CONSTANTS = "session.optimized_model_external_initializers_file_name"
 
@@ -25,15 +28,20 @@ class Session:
 
     With onnxruntime's fusions, int8 activations staying int8 on x86 too; without any where the model is lowered
     already, `as_it_is`. The optimized graph is written to the file `optimized`, with large constants in another file
-    next to it. Raises InputError where onnxruntime does not take the model.
+    next to it. `options` are onnxruntime's, new ones with `INT8` by default. Raises InputError where onnxruntime does
+    not take the model.
     """
 
-    def __init__(self, model: str | bytes, what: str, *, as_it_is: bool = False, optimized: Path | None = None) -> None:
+    def __init__(
+        self, model: str | bytes, what: str, *, as_it_is: bool = False, optimized: Path | None = None,
+        options: Any = None,
+    ) -> None:  # fmt: skip
         ort = need("onnxruntime", "onnxruntime", "running the rest of a model")
         self._what = what
-        options = ort.SessionOptions()
+        if options is None:
+            options = ort.SessionOptions()
+            options.add_session_config_entry(*INT8)
         options.log_severity_level = 4  # its errors are reported
-        options.add_session_config_entry("session.qdqisint8allowed", "1")
         if as_it_is:
             options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         if optimized is not None:

@@ -13,7 +13,7 @@ from ..errors import InputError, need
 from ..onnx.catalogue import CATALOGUE
 from ..onnx.graph import Graph
 from ..onnx.model import library, read_model
-from ..onnx.network import Fate, Reading, read_nodes
+from ..onnx.network import Fate, Reading, read_network, read_nodes
 from ..onnx.network.network import with_batch
 from ..onnx.node import label
 from ..onnx.quantization import unquantized
@@ -22,6 +22,8 @@ from .regions import Region, Regions
 
 if TYPE_CHECKING:
     from onnx import ModelProto
+
+    from systoliq.golden.network import Network
 
 __all__ = ["Cause", "Partition", "partition_of"]
 
@@ -65,6 +67,16 @@ class Partition:
     multiply_accumulates: int
     all_multiply_accumulates: int
     causes: tuple[Cause, ...]
+
+    def read_network(self) -> Network:
+        """Return `network` as a network of integer operators."""
+        with tempfile.TemporaryDirectory(prefix="systoliq-") as folder:
+            file = Path(folder) / "network.onnx"
+            file.write_bytes(self.network.SerializeToString())
+            try:
+                return read_network(file)
+            except InputError as error:
+                raise InputError(str(error).replace(str(file), f"{self.path}: its network")) from error
 
 
 def partition_of(path: str | Path, progress: Progress | None = None) -> Partition:

@@ -22,7 +22,7 @@ from systoliq.hw.cells import PLAIN_CELLS, models_verilog
 from systoliq.hw.hierarchy import mark_used
 from systoliq.hw.network.assembly import Assembly, assemble
 from systoliq.sim.choice import SimulatorChoice
-from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network
+from systoliq.sim.cosimulation.network import NetworkResult, cosimulate_network, network_verilog
 
 from ...errors import InputError, expect
 from ..choose import AUTO, choose_requantization
@@ -298,7 +298,7 @@ class NetworkDesign(Design):
             raise InputError("netlist cannot be used with a network: its stages are looked into by their names")
         result = cosimulate_network(
             self.network, self.assembly, inputs, simulator=simulator, stalls=(stalls, stalls), seed=seed, waves=waves,
-            progress=progress,
+            verilog=self._simulated, progress=progress,
         )  # fmt: skip
         tensors = {each.tensor.name: each.array for each in result.tensors.values()}
         streams = zip(self.network.outputs, self.assembly.outputs.values(), strict=True)
@@ -306,6 +306,11 @@ class NetworkDesign(Design):
         outputs = {name: output.unraster(x.raster(tensors[x.name])) for name, (output, x) in made.items()}
         y = outputs[self.network.outputs[0].name]
         return Simulated(y=y, report=self._report(result, stalls), passed=result.passed, named=outputs, tensors=tensors)
+
+    @cached_property
+    def _simulated(self) -> str:
+        """The Verilog that every simulation runs."""
+        return network_verilog(self.assembly)
 
     @property
     def odd_scales(self) -> list[str]:
