@@ -6,7 +6,7 @@ on the engine. Everything else follows from these; a new operator is one more ro
 
 from __future__ import annotations
 
-from .dense import gemm_layer, matmul_layer, qgemm_layer, qlinear_matmul_layer
+from .dense import dequantized, rescaled
 from .network.functions import FUNCTIONS, batch_normalization, function, prelu, qlinear_function
 from .network.moves import concat, dropout, move, qlinear_concat, split
 from .network.pads import pad
@@ -23,7 +23,7 @@ from .network.pools import (
 )
 from .network.quantizers import dequantize_linear, quantize_linear
 from .network.rowwise import layer_normalization, qlinear_softmax, softmax
-from .network.sums import conv, dense_operator, gemm, matmul, qlinear_conv
+from .network.sums import conv, dense, dense_operator, qlinear_conv
 from .network.transposed import conv_transpose
 from .node import MOVES
 from .operator import Operator, Operators, Work
@@ -60,19 +60,19 @@ _QUANTIZERS = (
 )
 
 _MATRIX = (
-    Operator("MatMul", inputs=("a", "b"), work=Work.MATRIX, layer=matmul_layer, network=matmul, by_row=True),
-    Operator("Gemm", inputs=_FLOAT, work=Work.MATRIX, layer=gemm_layer, network=gemm, by_row=True),
+    Operator("MatMul", inputs=("a", "b"), work=Work.MATRIX, layer=dequantized, network=dense, by_row=True),
+    Operator("Gemm", inputs=_FLOAT, work=Work.MATRIX, layer=dequantized, network=dense, by_row=True),
     Operator(
         "QLinearMatMul", inputs=(*_A, *_B, *_Y), work=Work.MATRIX,
-        layer=qlinear_matmul_layer, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator(  # as onnxruntime's quantizer writes float8
         "QLinearMatMul", _MICROSOFT, inputs=(*_A, *_B, *_Y), least=8, work=Work.MATRIX,
-        layer=qlinear_matmul_layer, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator(
         "QGemm", _MICROSOFT, inputs=(*_A, *_B, "bias", *_Y), least=6, work=Work.MATRIX,
-        layer=qgemm_layer, network=dense_operator, engine=True,
+        layer=rescaled, network=dense_operator, engine=True,
     ),
     Operator("MatMulInteger", inputs=_SUMS, work=Work.MATRIX, layer=matmul_integer, network=_DYNAMIC, engine=True),
     Operator(

@@ -24,72 +24,57 @@ from systoliq.golden.float8 import Float8Format
 
 from .graph import Graph
 from .narrow import in_bytes
-from .node import NotTakenError, StaysFloatError, attribute, together
+from .node import Given, NotTakenError, StaysFloatError, attribute, together
 from .quantized import Output, Parameters, activations, bias_of, check_positive, follow_output, weights
 from .surroundings import float_host_part
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-__all__ = ["check_attributes", "gemm_layer", "matmul_layer", "qgemm_layer", "qlinear_matmul_layer"]
+__all__ = ["check_attributes", "dequantized", "rescaled"]
 
 _NO_BIAS = (
     "a product with float8 must be without a bias, not with {!r}: make it a row of the weights, for an input that is 1"
 )
 
 
-def qlinear_matmul_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, y_scale, y_zero_point."""
-    return _operator(
-        graph, node, ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "y_scale", "y_zero_point")
-    )
-
-
-def qgemm_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a, a_scale, a_zero_point, b, b_scale, b_zero_point, bias or '', y_scale, y_zero_point."""
-    if len(node.input) < 9 or not node.input[7] or not node.input[8]:
+def rescaled(graph: Graph, node: NodeProto, given: Given) -> dict[str, Any]:
+    """The layer of a QLinearMatMul or QGemm, whose inputs but a are constant."""
+    if node.op_type == "QGemm" and not (given["y_scale"] and given["y_zero_point"]):
         raise NotTakenError("y_scale and y_zero_point must be given: without them its result is float")
-    names = ("a_scale", "a_zero_point", "b", "b_scale", "b_zero_point", "bias", "y_scale", "y_zero_point")
-    named = names if node.input[6] else tuple(n.replace("bias", "") for n in names)
     fields: dict[str, Any]
-    _, fields = together(lambda: check_attributes(node), lambda: _operator(graph, node, named))
+    _, fields = together(lambda: check_attributes(node), lambda: _constants(graph, given))
     if attribute(node, "transB", 0):
         fields["b"] = fields["b"].T
     if "bias" in fields and _has_float8(*(fields[f"{operand}_zero_point"] for operand in "aby")):
-        raise NotTakenError(_NO_BIAS.format(node.input[6]))
+        raise NotTakenError(_NO_BIAS.format(given["bias"]))
     if "bias" in fields and fields["bias"].shape[:-1] == (1,):
         fields["bias"] = fields["bias"].reshape(-1)  # [1, N]
     return fields
 
 
-def _operator(graph: Graph, node: NodeProto, names: tuple[str, ...]) -> dict[str, Any]:
-    """The constant inputs after the first, under `names`; those without a name are left out."""
-    given = {name: (*node.input, *[""] * len(names))[i] for i, name in enumerate(names, 1) if name}
-    if missing := [name for name, tensor in given.items() if not tensor]:
+def _constants(graph: Graph, given: Given) -> dict[str, Any]:
+    """The constant inputs, by role: all but a, and the bias where it is given."""
+    names = {role: name for role, name in given.items() if role != "a" and (name or role != "bias")}
+    if missing := [role for role, name in names.items() if not name]:
         raise NotTakenError(f"{missing[0]} must be given")
-    values = together(*(partial(graph.constant, tensor, name) for name, tensor in given.items()))
-    return dict(zip(given, values, strict=True))
+    values = together(*(partial(graph.constant, name, role) for role, name in names.items()))
+    return dict(zip(names, values, strict=True))
 
 
-def gemm_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a and b behind a DequantizeLinear, bias or ''."""
-    given = node.input[2] if len(node.input) > 2 else ""
-    transposed = bool(attribute(node, "transB", 0))
+def dequantized(graph: Graph, node: NodeProto, given: Given) -> dict[str, Any]:
+    """The layer of a Gemm or MatMul between DQ and Q. Without a Q it gives int32 sums."""
+    bias = given.get("bias") or None
     fields: dict[str, Any]
     _, fields = together(
-        lambda: check_attributes(node, beta=bool(given)),
-        lambda: _dequantized(graph, node, given or None, transposed=transposed),
+        lambda: check_attributes(node, beta=bias is not None),
+        lambda: _between(graph, node, bias, transposed=bool(attribute(node, "transB", 0))),
     )
     return fields
 
 
-def matmul_layer(graph: Graph, node: NodeProto) -> dict[str, Any]:
-    """Inputs: a and b behind a DequantizeLinear."""
-    return _dequantized(graph, node, None, transposed=False)
-
-
-def _dequantized(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
-    """The layer of a Gemm or MatMul between DQ and Q; `given` is Gemm's own bias. Without a Q it gives int32 sums."""
+def _between(graph: Graph, node: NodeProto, given: str | None, *, transposed: bool) -> dict[str, Any]:
+    """The fields of `dequantized`; `given` is Gemm's own bias."""
     a, (weight, b), result = together(
         lambda: activations(graph, node.input[0]),
         lambda: weights(graph, node.input[1], transposed=transposed),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOVES",
+    "Given",
     "NotTakenError",
     "StaysFloatError",
     "attribute",
@@ -30,6 +31,9 @@ __all__ = [
     "takes_transposed_b",
     "together",
 ]
+
+Given = Mapping[str, str]
+"""The tensors at the inputs of a node, by role; "" for those that it leaves out. See `operator`."""
 
 # Operators that move elements and change none: they may stand between a tensor and its Q or DQ.
 MOVES = ("Identity", "Reshape", "Flatten", "Transpose", "Squeeze", "Unsqueeze")

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .graph import Graph
-from .node import NotTakenError, domain, takes_transposed_b
+from .node import Given, NotTakenError, domain, takes_transposed_b
 
 if TYPE_CHECKING:
     from onnx import NodeProto
 
 __all__ = ["Operator", "Operators", "Work"]
 
-LayerReader = Callable[[Graph, "NodeProto"], dict[str, Any]]
+LayerReader = Callable[[Graph, "NodeProto", Given], dict[str, Any]]
 NetworkReader = Callable[[Any, "NodeProto"], Any]  # a Handler of `network.reader`, which this file does not import
 
 
@@ -82,11 +82,17 @@ class Operator:
         if len(node.input) < self.least:
             raise NotTakenError(f"it must have at least {self.least} inputs, not {len(node.input)}")
 
+    def fields(self, graph: Graph, node: NodeProto) -> dict[str, Any]:
+        """The fields of the layer that `node` is; NotTakenError gives the reason if it is none."""
+        if not callable(self.layer):
+            raise NotTakenError(self.layer or f"{self.name} is no matrix product")
+        return self.layer(graph, node, self.given(node))
+
     def place(self, role: str) -> int | None:
         """The place of an input; None if the operator has no such input."""
         return self.inputs.index(role) if role in self.inputs else None
 
-    def given(self, node: NodeProto) -> dict[str, str]:
+    def given(self, node: NodeProto) -> Given:
         """The tensor at each of `inputs`, by role; "" for those that `node` leaves out."""
         names = [*node.input, *[""] * len(self.inputs)]
         return dict(zip(self.inputs, names, strict=False))

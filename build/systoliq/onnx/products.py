@@ -175,7 +175,7 @@ def _product(graph: Graph, node: NodeProto, name: str, inside: NodeProto | None)
     elif callable(operator.layer):
         try:
             operator.check_inputs(node)
-            fields = operator.layer(graph, node)
+            fields = operator.fields(graph, node)
             if operator.on_integers:
                 check_operator(graph, node, operator.place("b") or 1, fields)
             host = fields.pop("host", None)

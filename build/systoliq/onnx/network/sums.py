@@ -27,12 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "conv",
+    "dense",
     "dense_operator",
-    "gemm",
     "image_of",
     "kernels_of",
     "layer_of_sum",
-    "matmul",
     "parameters_of_tensor",
     "qlinear_conv",
     "two",
@@ -155,24 +154,18 @@ def two(node: NodeProto, name: str, spatial: Sequence[int], given: Sequence[int]
     return (0, given[0], 0, given[1]) if name == "pads" else (1, given[0])
 
 
-def gemm(reader: Reader, node: NodeProto) -> Value:
-    """Inputs: a behind a DequantizeLinear; b and, where there is one, the bias, constant."""
-    bias = node.input[2] if len(node.input) > 2 else ""
-    check_attributes(node, beta=bool(bias))
-    return _product(reader, node, bias or None, transposed=bool(attribute(node, "transB", 0)))
-
-
-def matmul(reader: Reader, node: NodeProto) -> Value:
-    """Inputs: a behind a DequantizeLinear, b constant; an Add of a constant bias may follow."""
-    return _product(reader, node, None, transposed=False)
-
-
-def _product(reader: Reader, node: NodeProto, bias: str | None, *, transposed: bool) -> Value:
+def dense(reader: Reader, node: NodeProto) -> Value:
+    """A Gemm or MatMul of a computed tensor and constants; an Add of a constant bias may follow. Or a MatMul of two
+    computed tensors.
+    """
+    bias = reader.operators.of(node).given(node).get("bias") or None
+    check_attributes(node, beta=bias is not None)
     graph = reader.graph
     if node.op_type == "MatMul" and not any(isinstance(reader.value(name), Constant) for name in node.input):
         return computed_matmul(reader, node)
     if isinstance(reader.value(node.input[0]), Constant) or not isinstance(reader.value(node.input[1]), Constant):
         raise NotTakenError("its first input must be computed and its second constant: rows arrive, weights stay")
+    transposed = bool(attribute(node, "transB", 0))
     x, (b, found) = together(
         lambda: reader.tensor(node.input[0]), lambda: weights(graph, node.input[1], transposed=transposed)
     )
@@ -190,10 +183,8 @@ def dense_operator(reader: Reader, node: NodeProto) -> Value:
     """QLinearMatMul and QGemm; all but the first input are constant, or the second of a QLinearMatMul is computed."""
     if node.op_type == "QLinearMatMul" and not reader.graph.is_constant(node.input[3]):
         return computed_qlinear_matmul(reader, node)
-    read = reader.operators.of(node).layer
-    assert callable(read)  # noqa: S101 - the catalogue gives this handler to operators that are layers
     source = reader.integers(node.input[0])
-    fields = read(reader.graph, node)
+    fields = reader.operators.of(node).fields(reader.graph, node)
     layer = MatMulLayer(name=layer_name(named(node)), **fields)
     _ = layer.canonical
     x = counted(source, fields["a_scale"], fields["a_zero_point"])
